@@ -1,0 +1,28 @@
+package model
+
+// Config says what to load. The zero value of each field is upstream's default.
+type Config struct {
+	// Dir is the folder in which patterns are resolved; "" is the working directory.
+	Dir string
+	// Inputs name the packages, in order.
+	Inputs []Input
+	// PluralExceptions maps type names to their plurals.
+	PluralExceptions map[string]string
+	// IncludedTypes overrides +genclient for a group version: "group/version" to type names.
+	IncludedTypes map[string][]string
+	// LintRules are upstream's --lint-rules.
+	LintRules []string
+	// Strict turns what upstream takes, but can't mean anything, into errors
+	// (the command kubewright); otherwise those are warnings.
+	Strict bool
+}
+
+// Input is a package pattern, and for client-gen's --input the group and
+// version that the flag gave it.
+type Input struct {
+	// Pattern is what go list takes: an import path, ./dir, ./dir/...
+	Pattern string
+	// Explicit is true when Group and Version come from a flag.
+	Explicit       bool
+	Group, Version string
+}

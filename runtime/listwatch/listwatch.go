@@ -1,0 +1,59 @@
+// Package listwatch is where objects come from: a typed source that can be
+// listed in pages and watched. The reflector reads from it and nothing else.
+package listwatch
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Source yields the objects of one resource. Implementations are safe for
+// concurrent use.
+type Source[T any] interface {
+	// List asks for one page. It hands each object to item as soon as it has
+	// it; an error of item ends the list and is returned. Objects handed over
+	// belong to the receiver.
+	List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error)
+	// Watch opens a stream of changes. The stream ends with ctx or Stop.
+	Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error)
+}
+
+// ListMeta is what a page says beside its items.
+type ListMeta struct {
+	ResourceVersion string
+	// Continue is empty on the last page.
+	Continue string
+}
+
+// Stream is an open watch, for one reader.
+type Stream[T any] interface {
+	// Next blocks until an event arrives. It returns io.EOF when the server
+	// closed the stream in good order, ctx's error when ctx is done, and for
+	// an Error event of the server the error that the status stands for.
+	Next(ctx context.Context) (Event[T], error)
+	// Stop ends the stream and releases what it holds. It is idempotent and
+	// may be called while Next blocks, which then returns.
+	Stop()
+}
+
+// Event is one change on a watch.
+type Event[T any] struct {
+	// Type is Added, Modified, Deleted or Bookmark, never Error.
+	Type watch.EventType
+	// Object is the zero value for a bookmark.
+	Object T
+	// ResourceVersion is the object's, or the bookmark's.
+	ResourceVersion string
+	// InitialEventsEnd marks the bookmark that ends the initial events of a
+	// streamed list.
+	InitialEventsEnd bool
+}
+
+// Client is the part of a generated typed client that lists and watches.
+type Client[L runtime.Object] interface {
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+}
