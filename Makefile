@@ -1,0 +1,29 @@
+# What users and CI rely on. Every target does its own set-up; it needs Go and
+# make, nothing else. Programs are written in Go, so that they run anywhere.
+
+.PHONY: help demo test bench parity generate check lint fuzz
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## the main job, end to end, on an embedded real API server
+	@cd test/e2e && go run ./demo
+
+test: ## everything that must pass; the counts come last
+	@go run ./internal/testall
+
+bench: ## our benchmarks beside the incumbents', one table
+	@go run ./internal/benchtable ./runtime/...
+
+parity: ## regenerate client-go and real API repositories with our generators, compare
+	@cd test/parity && go run . $(PARITY)
+
+generate: ## write the generated code of examples/
+	@go run ./cmd/kubewright generate ./examples/apis/... --output-dir examples/generated
+
+check: ## fail with a diff if the generated code of examples/ is not current
+	@go run ./cmd/kubewright check ./examples/apis/... --output-dir examples/generated
+
+lint: ## gofmt, go vet, staticcheck
+	@go run ./internal/testall -only gofmt && go run ./internal/testall -only vet && go run ./internal/testall -only staticcheck

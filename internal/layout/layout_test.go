@@ -1,0 +1,177 @@
+// Package layout holds the project to its import rules: which of its packages
+// may import which, and what must not be linked into programs that use them.
+package layout
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubewright/kubewright"
+
+// pkg is what `go list -json` says of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// allowed says which packages of the project each package may import
+// directly; a pattern with a trailing /... takes what lies below it, too. A
+// package that no row matches may import nothing of the project.
+var allowed = []struct {
+	pkg     string
+	imports []string
+}{
+	{"cmd/...", []string{"generators"}},
+	{"generators", []string{"generators/marker", "generators/model", "generators/render", "generators/output", "templates"}},
+	{"generators/model", []string{"generators/marker"}},
+	{"generators/marker", nil},
+	{"generators/render", nil},
+	{"generators/output", nil},
+	{"templates", nil},
+
+	{"runtime/version", nil},
+	{"runtime/store", nil},
+	{"runtime/deltafifo", nil},
+	{"runtime/listwatch", nil},
+	{"runtime/queue", nil},
+	{"runtime/client/...", []string{"runtime/client", "runtime/listwatch"}},
+	{"runtime/reflector", []string{"runtime/listwatch"}},
+	{"runtime/lister", []string{"runtime/store"}},
+	{"runtime/informer", []string{"runtime/store", "runtime/deltafifo", "runtime/reflector", "runtime/listwatch"}},
+	{"runtime/factory", []string{"runtime/informer", "runtime/lister"}},
+	{"runtime/cache/...", []string{"runtime/..."}},
+	{"runtime/workqueue/...", []string{"runtime/..."}},
+	{"runtime/runtimetest/...", []string{"runtime/..."}},
+
+	{"examples/apis/...", []string{"examples/apis/..."}},
+	{"examples/generated/...", []string{
+		"examples/apis/...", "examples/generated/...",
+		"runtime/version", "runtime/client", "runtime/client/fake", "runtime/lister", "runtime/informer", "runtime/factory",
+	}},
+	{"examples/...", []string{"examples/...", "runtime/..."}},
+}
+
+// notBelowRuntime are the packages of client-go that reach its built-in
+// clientset or its generated code: client-go itself can be generated on top of
+// this runtime, so nothing under runtime/ may depend on them, not even through
+// others.
+var notBelowRuntime = []string{
+	"k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers/...", "k8s.io/client-go/listers/...",
+	"k8s.io/client-go/applyconfigurations/...", "k8s.io/client-go/gentype/...",
+	"k8s.io/client-go/discovery/...", "k8s.io/client-go/restmapper/...", "k8s.io/client-go/scale/...",
+	"k8s.io/client-go/tools/leaderelection/...", "k8s.io/client-go/tools/events/...", "k8s.io/client-go/tools/record/...",
+	"k8s.io/client-go/tools/watch/...", "k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
+}
+
+// generatedMayImport are the packages of apimachinery and client-go that
+// generated code leans on; whatever else it imported would be frozen for ever.
+var generatedMayImport = []string{
+	"k8s.io/apimachinery/...", "k8s.io/api/...",
+	"k8s.io/client-go/discovery/...", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
+	"k8s.io/client-go/util/flowcontrol", "k8s.io/client-go/applyconfigurations/...",
+}
+
+func TestImports(t *testing.T) {
+	pkgs := list(t, "./...")
+	if len(pkgs) < 20 {
+		t.Fatalf("go list found only %d packages", len(pkgs))
+	}
+	for _, p := range pkgs {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if strings.HasPrefix(name, "internal/") {
+			continue
+		}
+		may := mayImport(name)
+		for _, imp := range p.Imports {
+			if rest, ours := strings.CutPrefix(imp, module+"/"); ours && !matchesAny(may, rest) {
+				t.Errorf("%s imports %s: it may import %v of this project", name, rest, may)
+			}
+		}
+		if matches("examples/generated/...", name) {
+			for _, imp := range p.Imports {
+				foreign := strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, module+"/")
+				if foreign && !matchesAny(generatedMayImport, imp) {
+					t.Errorf("generated package %s imports %s, which is not on the list of what generated code may import", name, imp)
+				}
+			}
+		}
+		if matches("runtime/...", name) {
+			for _, dep := range p.Deps {
+				if matchesAny(notBelowRuntime, dep) {
+					t.Errorf("%s reaches %s", name, dep)
+				}
+			}
+		}
+		if matches("generators/...", name) || matches("cmd/...", name) {
+			for _, dep := range p.Deps {
+				if strings.HasPrefix(dep, module+"/runtime/") {
+					t.Errorf("%s reaches %s: generators and runtime never import each other", name, dep)
+				}
+			}
+		}
+	}
+}
+
+// TestDiskAndTools holds two more lines of the design: only output touches the
+// disk among the later stages, and only model uses x/tools and gengo's namers.
+func TestDiskAndTools(t *testing.T) {
+	for _, p := range list(t, "./generators/...", "./templates/...") {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		for _, imp := range p.Imports {
+			switch {
+			case (imp == "os" || imp == "io/ioutil") && (name == "generators/render" || name == "generators/marker"):
+				t.Errorf("%s imports %s: it is to work in memory", name, imp)
+			case (strings.HasPrefix(imp, "golang.org/x/tools/") || strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/model":
+				t.Errorf("%s imports %s: only generators/model may", name, imp)
+			case strings.HasPrefix(imp, "k8s.io/") && name == "generators/render":
+				t.Errorf("%s imports %s: it is to know nothing of Kubernetes", name, imp)
+			}
+		}
+	}
+}
+
+func mayImport(name string) []string {
+	for _, row := range allowed {
+		if matches(row.pkg, name) {
+			return row.imports
+		}
+	}
+	return nil
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
+}
+
+func matches(pattern, name string) bool {
+	base, deep := strings.CutSuffix(pattern, "/...")
+	return name == base || deep && strings.HasPrefix(name, base+"/")
+}
+
+func list(t *testing.T, patterns ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, patterns...)...)
+	cmd.Dir = path.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		if ee, ok := err.(*exec.ExitError); ok {
+			t.Fatalf("go list: %v\n%s", err, ee.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	return pkgs
+}
