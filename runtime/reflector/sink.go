@@ -4,8 +4,12 @@ package reflector
 //
 // A list is staged: Begin opens a Staging, every object of the list is added
 // to it, and Commit makes all of them visible at once. Between Begin and
-// Commit the sink may still receive nothing else. A Staging that is discarded
-// leaves the sink as it was.
+// Commit or Discard the sink receives nothing else. A Staging that is
+// discarded leaves the sink as it was.
+//
+// An error of Added, Updated, Deleted or Bookmark is logged and the reflector
+// goes on. An error of Commit makes it list again. An error of Resync ends the
+// watch and makes it list again.
 type Sink[T any] interface {
 	Begin() Staging[T]
 	Added(obj T, resourceVersion string) error
@@ -17,9 +21,16 @@ type Sink[T any] interface {
 	Resync() error
 }
 
-// Staging collects a list until it is complete.
+// Staging collects a list until it is complete. Exactly one call of Commit or
+// Discard ends it; a failed Commit is not followed by Discard.
 type Staging[T any] interface {
+	// Add stages obj. It replaces an object of the same key that was staged
+	// before: a list that is streamed as events may contain both.
 	Add(obj T, resourceVersion string) error
+	// Remove takes back what was staged under obj's key, if anything. Only a
+	// list that is streamed as events removes: an object may be deleted
+	// between the first of the events and the end of the list.
+	Remove(obj T) error
 	Commit(resourceVersion string) error
 	Discard()
 }
