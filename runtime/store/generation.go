@@ -1,0 +1,100 @@
+package store
+
+import "hash/maphash"
+
+// generation is everything that a store holds between two replacements. It
+// isn't safe for concurrent use, except for pages.share.
+type generation[K comparable, T any] struct {
+	// seed is the store's, the same in all its generations.
+	seed    maphash.Seed
+	table   table
+	pages   pages[K, T]
+	indexes []*index[T]
+}
+
+// find returns the slot of a key.
+func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, ok bool) {
+	entries := g.table.entries
+	if len(entries) == 0 {
+		return 0, false
+	}
+	mask := uint32(len(entries) - 1)
+	for i := tag >> g.table.shift; ; i = (i + 1) & mask {
+		entry := entries[i&mask]
+		if entry == 0 {
+			return 0, false
+		}
+		if uint32(entry>>32) == tag {
+			if slot := uint32(entry) - 1; g.pages.key(slot) == key {
+				return slot, true
+			}
+		}
+	}
+}
+
+func (g *generation[K, T]) tag(key K) uint32 { return tagOf(maphash.Comparable(g.seed, key)) }
+
+// put adds or replaces an object. values holds its values for each index.
+func (g *generation[K, T]) put(key K, object T, version string, values [][]string) (old T, oldVersion string, existed bool) {
+	tag := g.tag(key)
+	slot, existed := g.find(tag, key)
+	if !existed {
+		slot = g.pages.append(key, object, version)
+		g.table.insert(tag, slot)
+		for i, x := range g.indexes {
+			x.append(values[i])
+		}
+		return old, "", false
+	}
+	p := g.pages.writable(slot)
+	i := slot & pageMask
+	old, oldVersion = p.objects[i], p.versions[i]
+	p.objects[i], p.versions[i] = object, version
+	for i, x := range g.indexes {
+		x.update(slot, values[i])
+	}
+	return old, oldVersion, true
+}
+
+// remove takes an object out and moves the last one into its slot.
+func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool) {
+	tag := g.tag(key)
+	slot, existed := g.find(tag, key)
+	if !existed {
+		return old, "", false
+	}
+	p := g.pages.page(slot)
+	old, oldVersion = p.objects[slot&pageMask], p.versions[slot&pageMask]
+	g.table.remove(tag, slot)
+	for _, x := range g.indexes {
+		x.remove(slot)
+	}
+	if last := uint32(g.pages.length - 1); slot != last {
+		from, to := g.pages.page(last), g.pages.writable(slot)
+		i, j := last&pageMask, slot&pageMask
+		to.keys[j], to.objects[j], to.versions[j] = from.keys[i], from.objects[i], from.versions[i]
+		g.table.move(g.tag(to.keys[j]), last, slot)
+	}
+	g.pages.truncate()
+	return old, oldVersion, true
+}
+
+// index returns the index of that name.
+func (g *generation[K, T]) index(name string) (*index[T], error) {
+	for _, x := range g.indexes {
+		if x.name == name {
+			return x, nil
+		}
+	}
+	return nil, &NoIndexError{Name: name}
+}
+
+// build fills an empty index with what the generation holds.
+func (g *generation[K, T]) build(x *index[T]) {
+	x.refs = make([]ref, 0, g.pages.length)
+	for _, p := range g.pages.directory {
+		for _, object := range p.objects {
+			x.append(x.values(object))
+		}
+	}
+}

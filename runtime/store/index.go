@@ -1,0 +1,202 @@
+package store
+
+import (
+	"math"
+	"slices"
+)
+
+// IndexFunc computes the values under which an object is found in an index:
+// none, one or several. It must be deterministic and must not call the store.
+// It runs while other writers wait, and never while readers do.
+type IndexFunc[T any] func(T) []string
+
+// NoIndexError says that a store has no index of that name.
+type NoIndexError struct{ Name string }
+
+// Error has the words that client-go's stores use.
+func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
+
+// index holds for each value the slots of the objects that have it.
+type index[T any] struct {
+	name     string
+	values   IndexFunc[T]
+	ids      map[string]uint32
+	postings []posting
+	free     []uint32
+	// refs says for each slot where in which posting it stands, so that
+	// taking it out needs neither a search nor the old object.
+	refs []ref
+	// several holds the refs of the slots that have more than one value.
+	several map[uint32][]ref
+}
+
+// posting is the slots of one value, in no order.
+type posting struct {
+	value string
+	slots []uint32
+}
+
+type ref struct{ posting, position uint32 }
+
+const (
+	noPosting       = math.MaxUint32
+	severalPostings = math.MaxUint32 - 1
+)
+
+func newIndex[T any](name string, values IndexFunc[T]) *index[T] {
+	return &index[T]{name: name, values: values, ids: map[string]uint32{}}
+}
+
+// lookup returns the slots of a value. They are valid until the next write.
+func (x *index[T]) lookup(value string) []uint32 {
+	id, ok := x.ids[value]
+	if !ok {
+		return nil
+	}
+	return x.postings[id].slots
+}
+
+// append indexes the next slot.
+func (x *index[T]) append(values []string) {
+	slot := uint32(len(x.refs))
+	x.refs = append(x.refs, ref{posting: noPosting})
+	x.set(slot, values)
+}
+
+// update replaces the values of a slot.
+func (x *index[T]) update(slot uint32, values []string) {
+	if x.has(slot, values) {
+		return
+	}
+	x.unset(slot)
+	x.set(slot, values)
+}
+
+// has says whether a slot has exactly these values, in this order.
+func (x *index[T]) has(slot uint32, values []string) bool {
+	r := x.refs[slot]
+	switch r.posting {
+	case noPosting:
+		return len(values) == 0
+	case severalPostings:
+		return slices.EqualFunc(x.several[slot], values, func(r ref, value string) bool {
+			return x.postings[r.posting].value == value
+		})
+	default:
+		return len(values) == 1 && x.postings[r.posting].value == values[0]
+	}
+}
+
+// set gives values to a slot that has none.
+func (x *index[T]) set(slot uint32, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	if len(values) == 1 {
+		x.refs[slot] = x.join(slot, values[0])
+		return
+	}
+	refs := make([]ref, 0, len(values))
+	for i, value := range values {
+		if !slices.Contains(values[:i], value) {
+			refs = append(refs, x.join(slot, value))
+		}
+	}
+	if len(refs) == 1 {
+		x.refs[slot] = refs[0]
+		return
+	}
+	if x.several == nil {
+		x.several = map[uint32][]ref{}
+	}
+	x.refs[slot] = ref{posting: severalPostings}
+	x.several[slot] = refs
+}
+
+// unset takes all values from a slot.
+func (x *index[T]) unset(slot uint32) {
+	switch r := x.refs[slot]; r.posting {
+	case noPosting:
+	case severalPostings:
+		for _, r := range x.several[slot] {
+			x.leave(r)
+		}
+		delete(x.several, slot)
+	default:
+		x.leave(r)
+	}
+	x.refs[slot] = ref{posting: noPosting}
+}
+
+// join adds a slot to the posting of value.
+func (x *index[T]) join(slot uint32, value string) ref {
+	id, ok := x.ids[value]
+	if !ok {
+		if n := len(x.free); n > 0 {
+			id, x.free = x.free[n-1], x.free[:n-1]
+		} else {
+			id = uint32(len(x.postings))
+			x.postings = append(x.postings, posting{})
+		}
+		x.postings[id].value = value
+		x.ids[value] = id
+	}
+	p := &x.postings[id]
+	p.slots = append(p.slots, slot)
+	return ref{id, uint32(len(p.slots) - 1)}
+}
+
+// leave takes out what r refers to. The last slot of the posting takes its
+// place; a posting without slots is given up, so that values which come and
+// go leave nothing behind.
+func (x *index[T]) leave(r ref) {
+	p := &x.postings[r.posting]
+	last := uint32(len(p.slots) - 1)
+	moved := p.slots[last]
+	p.slots[r.position] = moved
+	p.slots = p.slots[:last]
+	if last == 0 {
+		delete(x.ids, p.value)
+		*p = posting{}
+		x.free = append(x.free, r.posting)
+		return
+	}
+	if r.position != last {
+		x.refTo(moved, r.posting).position = r.position
+	}
+	if n := len(p.slots); n >= 32 && n*4 < cap(p.slots) {
+		p.slots = append(make([]uint32, 0, 2*n), p.slots...)
+	}
+}
+
+// refTo returns the ref of a slot that is in a posting.
+func (x *index[T]) refTo(slot, id uint32) *ref {
+	if x.refs[slot].posting != severalPostings {
+		return &x.refs[slot]
+	}
+	refs := x.several[slot]
+	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.posting == id })]
+}
+
+// remove takes out the object of slot and gives slot to the last one.
+func (x *index[T]) remove(slot uint32) {
+	x.unset(slot)
+	last := uint32(len(x.refs) - 1)
+	if slot != last {
+		r := x.refs[last]
+		x.refs[slot] = r
+		switch r.posting {
+		case noPosting:
+		case severalPostings:
+			refs := x.several[last]
+			delete(x.several, last)
+			x.several[slot] = refs
+			for _, r := range refs {
+				x.postings[r.posting].slots[r.position] = slot
+			}
+		default:
+			x.postings[r.posting].slots[r.position] = slot
+		}
+	}
+	x.refs = x.refs[:last]
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"iter"
+	"slices"
+)
+
+// Get returns the object of a key.
+func (s *Store[K, T]) Get(key K) (object T, ok bool) {
+	s.mu.RLock()
+	g := s.live
+	slot, ok := g.find(g.tag(key), key)
+	if ok {
+		object = g.pages.object(slot)
+	}
+	s.mu.RUnlock()
+	return object, ok
+}
+
+// Lookup is Get with the resourceVersion that the object was stored with.
+func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	slot, ok := s.live.find(s.live.tag(key), key)
+	if ok {
+		p := s.live.pages.page(slot)
+		object, version = p.objects[slot&pageMask], p.versions[slot&pageMask]
+	}
+	return object, version, ok
+}
+
+// Has says whether there is an object under a key.
+func (s *Store[K, T]) Has(key K) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, ok := s.live.find(s.live.tag(key), key)
+	return ok
+}
+
+// Len is the number of objects.
+func (s *Store[K, T]) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.live.pages.length
+}
+
+// Snapshot returns what the store holds now, in constant time.
+func (s *Store[K, T]) Snapshot() Snapshot[K, T] {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.snapshot()
+}
+
+func (s *Store[K, T]) snapshot() Snapshot[K, T] {
+	directory, length := s.live.pages.share()
+	return Snapshot[K, T]{directory: directory, length: length, version: s.version}
+}
+
+// All yields every key with its object, in no particular order, as they are
+// when the iteration starts. It allocates nothing per object, and the store
+// may be written meanwhile, also from within the loop.
+func (s *Store[K, T]) All() iter.Seq2[K, T] {
+	return func(yield func(K, T) bool) { s.Snapshot().All()(yield) }
+}
+
+// List returns every object, in no particular order.
+func (s *Store[K, T]) List() []T { return s.Snapshot().List() }
+
+// Keys returns every key, in no particular order.
+func (s *Store[K, T]) Keys() []K { return s.Snapshot().Keys() }
+
+// HasIndex says whether there is an index of that name.
+func (s *Store[K, T]) HasIndex(name string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, err := s.live.index(name)
+	return err == nil
+}
+
+// ByIndex returns the objects that have value in the named index, in no
+// particular order. The error is a *NoIndexError.
+func (s *Store[K, T]) ByIndex(name, value string) ([]T, error) {
+	return match(s, name, objectsOf, value)
+}
+
+// IndexKeys returns the keys of the objects that have value in the named
+// index, in no particular order. The error is a *NoIndexError.
+func (s *Store[K, T]) IndexKeys(name, value string) ([]K, error) {
+	return match(s, name, keysOf, value)
+}
+
+// Index returns the objects that share a value in the named index with
+// object, which needn't be stored. The error is a *NoIndexError.
+func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
+	s.mu.RLock()
+	x, err := s.live.index(name)
+	s.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	return match(s, name, objectsOf, x.values(object)...)
+}
+
+func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys }
+func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects }
+
+// IndexValues returns the values of the named index that objects have, in no
+// particular order, and none if there is no such index. Writers wait while it
+// copies them (about 2 ns each).
+func (s *Store[K, T]) IndexValues(name string) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	x, err := s.live.index(name)
+	if err != nil {
+		return nil
+	}
+	values := make([]string, 0, len(x.ids))
+	for _, p := range x.postings {
+		if len(p.slots) > 0 {
+			values = append(values, p.value)
+		}
+	}
+	return values
+}
+
+// shortResult is how many objects are picked under the lock, which takes
+// microseconds. A longer result is picked from a snapshot.
+const shortResult = 1024
+
+// match returns what column holds of the objects that have one of values in
+// the named index, each once.
+func match[K comparable, T, R any](s *Store[K, T], name string, column func(*page[K, T]) []R, values ...string) ([]R, error) {
+	s.mu.RLock()
+	x, err := s.live.index(name)
+	if err != nil {
+		s.mu.RUnlock()
+		return nil, err
+	}
+	var slots []uint32
+	if len(values) == 1 {
+		slots = x.lookup(values[0])
+	} else {
+		for _, value := range values {
+			slots = append(slots, x.lookup(value)...)
+		}
+		slices.Sort(slots)
+		slots = slices.Compact(slots)
+	}
+	if len(slots) <= shortResult {
+		found := pick(s.live.pages.directory, slots, column)
+		s.mu.RUnlock()
+		return found, nil
+	}
+	slots = slices.Clone(slots)
+	snapshot := s.snapshot()
+	s.mu.RUnlock()
+	return pick(snapshot.directory, slots, column), nil
+}
+
+func pick[K comparable, T, R any](directory []*page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
+	picked := make([]R, len(slots))
+	for i, slot := range slots {
+		picked[i] = column(directory[slot>>pageBits])[slot&pageMask]
+	}
+	return picked
+}

@@ -1,0 +1,137 @@
+package store
+
+import "iter"
+
+// Replacement collects what will take the place of everything that a store
+// holds. It isn't safe for concurrent use and is done after Commit or Discard.
+type Replacement[K comparable, T any] struct {
+	store  *Store[K, T]
+	staged *generation[K, T]
+}
+
+// Begin opens a replacement. The store stays as it is, for readers and
+// writers, until Commit.
+func (s *Store[K, T]) Begin() *Replacement[K, T] {
+	return &Replacement[K, T]{store: s, staged: &generation[K, T]{seed: s.seed}}
+}
+
+// Add stages an object under its key, with its resourceVersion. Of several
+// objects with one key the last counts.
+func (r *Replacement[K, T]) Add(object T, version string) {
+	r.Set(r.store.config.Key(object), object, version)
+}
+
+// Set is Add under a key of the caller's choice.
+func (r *Replacement[K, T]) Set(key K, object T, version string) {
+	r.staged.put(key, object, version, nil)
+}
+
+// Len is the number of staged objects.
+func (r *Replacement[K, T]) Len() int { return r.staged.pages.length }
+
+// Discard drops what was staged.
+func (r *Replacement[K, T]) Discard() { r.staged = nil }
+
+// Commit makes the staged objects the store's only ones, all at once, with
+// resourceVersion as the collection's. What was written to the store since
+// Begin is replaced, too. It returns what changed against the store as it was
+// just before. Other writers wait meanwhile, readers don't.
+func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
+	s, next := r.store, r.staged
+	r.staged = nil
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for _, x := range s.live.indexes {
+		rebuilt := newIndex(x.name, x.values)
+		next.build(rebuilt)
+		next.indexes = append(next.indexes, rebuilt)
+	}
+	changes := compare(s.live, next)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changes.before = s.snapshot()
+	s.live, s.version = next, resourceVersion
+	changes.after = s.snapshot()
+	return changes
+}
+
+// compare finds the objects of next in before.
+func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] {
+	c := Changes[K, T]{}
+	if before.pages.length == 0 {
+		c.added = next.pages.length
+		return c
+	}
+	c.replaced = make([]uint32, 0, next.pages.length)
+	kept := make([]bool, before.pages.length)
+	for _, p := range next.pages.directory {
+		for _, key := range p.keys {
+			slot, ok := before.find(before.tag(key), key)
+			if !ok {
+				c.added++
+				c.replaced = append(c.replaced, 0)
+				continue
+			}
+			kept[slot] = true
+			c.replaced = append(c.replaced, slot+1)
+		}
+	}
+	for slot, kept := range kept {
+		if !kept {
+			c.deleted = append(c.deleted, uint32(slot))
+		}
+	}
+	return c
+}
+
+// Changes is what a replacement changed. It is computed from the store's
+// contents before and after, which it keeps alive.
+type Changes[K comparable, T any] struct {
+	before, after Snapshot[K, T]
+	added         int
+	// replaced holds for each slot of after its slot in before plus one, or
+	// zero for an object that is new. It is nil when before is empty.
+	replaced []uint32
+	deleted  []uint32
+}
+
+// Added, Updated and Deleted count the changes.
+func (c Changes[K, T]) Added() int { return c.added }
+
+// Updated counts the objects that took the place of another, equal or not.
+func (c Changes[K, T]) Updated() int { return c.after.length - c.added }
+
+// Deleted counts the objects that are no longer there.
+func (c Changes[K, T]) Deleted() int { return len(c.deleted) }
+
+// Len counts all changes.
+func (c Changes[K, T]) Len() int { return c.after.length + len(c.deleted) }
+
+// All yields the deletions, without Object or Version, then the additions and
+// updates in the order in which they were staged.
+func (c Changes[K, T]) All() iter.Seq[Change[K, T]] {
+	return func(yield func(Change[K, T]) bool) {
+		for _, slot := range c.deleted {
+			change := Change[K, T]{Type: Deleted}
+			change.Key, change.Old, change.OldVersion = c.before.at(slot)
+			if !yield(change) {
+				return
+			}
+		}
+		if c.replaced == nil {
+			c.after.Changes()(yield)
+			return
+		}
+		for slot, old := range c.replaced {
+			change := Change[K, T]{Type: Added}
+			change.Key, change.Object, change.Version = c.after.at(uint32(slot))
+			if old > 0 {
+				change.Type = Updated
+				_, change.Old, change.OldVersion = c.before.at(old - 1)
+			}
+			if !yield(change) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package store
+
+import "iter"
+
+// Snapshot is what a store held at one instant. It never changes, needs no
+// lock, and is safe for concurrent use. While it is held, the pages that were
+// written since stay in memory twice.
+type Snapshot[K comparable, T any] struct {
+	directory []*page[K, T]
+	length    int
+	version   string
+}
+
+// Len is the number of objects.
+func (s Snapshot[K, T]) Len() int { return s.length }
+
+// ResourceVersion is the collection's, as the store's method of that name
+// returned it at that instant.
+func (s Snapshot[K, T]) ResourceVersion() string { return s.version }
+
+// All yields every key with its object, in no particular order.
+func (s Snapshot[K, T]) All() iter.Seq2[K, T] {
+	return func(yield func(K, T) bool) {
+		for _, p := range s.directory {
+			for i, object := range p.objects {
+				if !yield(p.keys[i], object) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Values yields every object, in the order of All.
+func (s Snapshot[K, T]) Values() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, p := range s.directory {
+			for _, object := range p.objects {
+				if !yield(object) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Changes yields every object as if it had just been added.
+func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
+	return func(yield func(Change[K, T]) bool) {
+		for _, p := range s.directory {
+			for i, object := range p.objects {
+				if !yield(Change[K, T]{Type: Added, Key: p.keys[i], Object: object, Version: p.versions[i]}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// List returns every object, in the order of All.
+func (s Snapshot[K, T]) List() []T {
+	list := make([]T, 0, s.length)
+	for _, p := range s.directory {
+		list = append(list, p.objects...)
+	}
+	return list
+}
+
+// Keys returns every key, in the order of All.
+func (s Snapshot[K, T]) Keys() []K {
+	keys := make([]K, 0, s.length)
+	for _, p := range s.directory {
+		keys = append(keys, p.keys...)
+	}
+	return keys
+}
+
+func (s Snapshot[K, T]) at(slot uint32) (key K, object T, version string) {
+	p := s.directory[slot>>pageBits]
+	i := slot & pageMask
+	return p.keys[i], p.objects[i], p.versions[i]
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+)
+
+// Config says how a store looks at its objects. The functions must be
+// deterministic and safe for concurrent use.
+type Config[K comparable, T any] struct {
+	// Key returns the key of an object. Only Put and Replacement.Add need it.
+	Key func(T) K
+	// Version returns the resourceVersion of an object, for those who write
+	// without knowing it. Optional.
+	Version func(T) string
+	// Indexes by name. More can be added later. Optional.
+	Indexes map[string]IndexFunc[T]
+}
+
+// Backed is what an indexer offers that keeps its objects in a Store. Listers
+// find the store by it and read without going through any.
+type Backed[K comparable, T any] interface {
+	Store() *Store[K, T]
+}
+
+// Store holds the objects of one resource. See the package's documentation
+// for what it promises to concurrent readers and writers.
+type Store[K comparable, T any] struct {
+	config Config[K, T]
+	seed   maphash.Seed
+
+	// writing is held by one writer at a time, from before it computes what
+	// it will change. Whoever holds it may read without mu.
+	writing sync.Mutex
+	// values is the writer's scratch space: per change, per index.
+	values [][]string
+
+	// mu guards what follows. It is held for short sections only: no key or
+	// index function is called under it, and nothing is listed under it.
+	mu      sync.RWMutex
+	live    *generation[K, T]
+	version string
+}
+
+// maxScratch bounds the scratch space that is kept between writes: 96 KB.
+const maxScratch = 4096
+
+// New returns an empty store.
+func New[K comparable, T any](config Config[K, T]) *Store[K, T] {
+	seed := maphash.MakeSeed()
+	return &Store[K, T]{
+		config: config,
+		seed:   seed,
+		live:   &generation[K, T]{seed: seed, indexes: newIndexes(config.Indexes)},
+	}
+}
+
+func newIndexes[T any](functions map[string]IndexFunc[T]) []*index[T] {
+	indexes := make([]*index[T], 0, len(functions))
+	for name, values := range functions {
+		indexes = append(indexes, newIndex(name, values))
+	}
+	return indexes
+}
+
+// KeyOf returns the key of an object as Config.Key gives it.
+func (s *Store[K, T]) KeyOf(object T) K { return s.config.Key(object) }
+
+// VersionOf returns the resourceVersion of an object as Config.Version gives
+// it, or "".
+func (s *Store[K, T]) VersionOf(object T) string {
+	if s.config.Version == nil {
+		return ""
+	}
+	return s.config.Version(object)
+}
+
+// Put stores an object under its key, with its resourceVersion, which may be
+// "". It returns what it replaced.
+func (s *Store[K, T]) Put(object T, version string) (old T, existed bool) {
+	return s.Set(s.config.Key(object), object, version)
+}
+
+// Set is Put under a key of the caller's choice.
+func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	values := s.index(object)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, _, existed = s.live.put(key, object, version, values)
+	s.observe(version)
+	return old, existed
+}
+
+// Delete takes out the object of a key and returns it. The collection's
+// resourceVersion stays.
+func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, _, existed = s.live.remove(key)
+	return old, existed
+}
+
+// Apply makes changes, in order, which become visible together. A change's
+// Type is Deleted or anything else, which stores Object; its Key must be set.
+// Apply writes into changes what each of them did: Type, Old and OldVersion.
+//
+// Readers wait while the changes are made (under a microsecond each), so it is
+// for the caller to bound their number.
+func (s *Store[K, T]) Apply(changes []Change[K, T]) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	n := len(s.live.indexes)
+	s.values = slices.Grow(s.values[:0], n*len(changes))
+	for i := range changes {
+		for _, x := range s.live.indexes {
+			if changes[i].Type == Deleted {
+				s.values = append(s.values, nil)
+			} else {
+				s.values = append(s.values, x.values(changes[i].Object))
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range changes {
+		s.apply(&changes[i], s.values[i*n:(i+1)*n])
+	}
+	clear(s.values)
+	if cap(s.values) > maxScratch {
+		s.values = nil
+	}
+}
+
+func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
+	var existed bool
+	if c.Type == Deleted {
+		if c.Old, c.OldVersion, existed = s.live.remove(c.Key); !existed {
+			c.Type = None
+		}
+	} else {
+		c.Type = Added
+		if c.Old, c.OldVersion, existed = s.live.put(c.Key, c.Object, c.Version, values); existed {
+			c.Type = Updated
+		}
+	}
+	s.observe(c.Version)
+}
+
+// index computes the values of an object for each index. They are valid until
+// the next call.
+func (s *Store[K, T]) index(object T) [][]string {
+	s.values = s.values[:0]
+	for _, x := range s.live.indexes {
+		s.values = append(s.values, x.values(object))
+	}
+	return s.values
+}
+
+func (s *Store[K, T]) observe(version string) {
+	if version != "" {
+		s.version = version
+	}
+}
+
+// Bookmark records the collection's resourceVersion.
+func (s *Store[K, T]) Bookmark(resourceVersion string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = resourceVersion
+}
+
+// ResourceVersion returns the version of the collection that was seen last:
+// by Bookmark, Replacement.Commit, or with an object that was put, or in a
+// change that was applied.
+func (s *Store[K, T]) ResourceVersion() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.version
+}
+
+// AddIndexes adds indexes and fills them with the objects that the store
+// holds. Readers go on meanwhile. It adds none of them if one of the names is
+// taken.
+func (s *Store[K, T]) AddIndexes(functions map[string]IndexFunc[T]) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for name := range functions {
+		if _, err := s.live.index(name); err == nil {
+			return fmt.Errorf("there is an index %q already", name)
+		}
+	}
+	indexes := newIndexes(functions)
+	for _, x := range indexes {
+		s.live.build(x)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live.indexes = append(s.live.indexes, indexes...)
+	return nil
+}
