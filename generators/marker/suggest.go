@@ -1,0 +1,43 @@
+package marker
+
+import "strings"
+
+// Suggest returns `; did you mean "x"?` for the known name that is closest to
+// name, and "" when none is close: at most two edits away, and fewer edits
+// than half of the name.
+func Suggest(name string, known []string) string {
+	best, distance := "", min(3, (len(name)+1)/2)
+	for _, k := range known {
+		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean \"" + best + "\"?"
+}
+
+// edits is the Levenshtein distance, in bytes, with a swap of neighbours
+// counted as one edit.
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
