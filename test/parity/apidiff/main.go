@@ -1,0 +1,150 @@
+// Command apidiff compares the exported API of two copies of one module,
+// package by package.
+//
+//	apidiff -old DIR -new DIR [-missing] PATTERN...
+//
+// It prints one line per change, then totals of the form "N of M", and fails
+// if a package is missing or changed; with -missing, only if something is
+// missing or incompatible. Two things that golang.org/x/exp/apidiff
+// leaves out are compared too: struct tags and the order of fields of exported
+// struct types. Types come from export data, so both copies must build.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/types"
+	"os"
+	"sort"
+	"strings"
+
+	"golang.org/x/exp/apidiff"
+	"golang.org/x/tools/go/packages"
+)
+
+func load(dir string, patterns []string) (map[string]*types.Package, []string) {
+	pkgs, err := packages.Load(&packages.Config{
+		Dir:  dir,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedExportFile,
+	}, patterns...)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "apidiff: loading %s: %v\n", dir, err)
+		os.Exit(2)
+	}
+	out := map[string]*types.Package{}
+	var bad []string
+	for _, p := range pkgs {
+		if len(p.GoFiles) == 0 { // only test files
+			continue
+		}
+		if len(p.Errors) > 0 || p.Types == nil || !p.Types.Complete() {
+			bad = append(bad, fmt.Sprintf("%s: %v", p.PkgPath, p.Errors))
+			continue
+		}
+		out[p.PkgPath] = p.Types
+	}
+	return out, bad
+}
+
+// structs gives, for each exported struct type, its fields with tags in order.
+func structs(p *types.Package) map[string][]string {
+	out := map[string][]string{}
+	for _, name := range p.Scope().Names() {
+		tn, ok := p.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !tn.Exported() {
+			continue
+		}
+		st, ok := tn.Type().Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		fields := []string{}
+		for i := 0; i < st.NumFields(); i++ {
+			if f := st.Field(i); f.Exported() {
+				fields = append(fields, f.Name()+" `"+st.Tag(i)+"`")
+			}
+		}
+		out[name] = fields
+	}
+	return out
+}
+
+func main() {
+	oldDir := flag.String("old", "", "folder of the original module")
+	newDir := flag.String("new", "", "folder of the other copy")
+	missing := flag.Bool("missing", false, "additions are no failure")
+	limit := flag.Int("max", 200, "print at most this many changes")
+	flag.Parse()
+	if *oldDir == "" || *newDir == "" || flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	oldPkgs, oldBad := load(*oldDir, flag.Args())
+	newPkgs, newBad := load(*newDir, flag.Args())
+	if len(oldBad) > 0 {
+		fmt.Fprintf(os.Stderr, "apidiff: the original does not load: %s\n", strings.Join(oldBad, "\n"))
+		os.Exit(2)
+	}
+	printed := 0
+	say := func(format string, args ...any) {
+		if printed++; printed <= *limit {
+			fmt.Printf("  "+format+"\n", args...)
+		}
+	}
+	for _, b := range newBad {
+		say("does not load: %s", b)
+	}
+	var paths []string
+	for p := range oldPkgs {
+		paths = append(paths, p)
+	}
+	sort.Strings(paths)
+
+	same, incompatible, added, tagTypes, tagSame := 0, 0, 0, 0, 0
+	for _, path := range paths {
+		oldStructs := structs(oldPkgs[path])
+		tagTypes += len(oldStructs)
+		n := newPkgs[path]
+		if n == nil {
+			say("%s: package missing", path)
+			incompatible++
+			continue
+		}
+		changes := apidiff.Changes(oldPkgs[path], n).Changes
+		for _, c := range changes {
+			if c.Compatible {
+				added++
+				say("%s: (compatible) %s", path, c.Message)
+			} else {
+				incompatible++
+				say("%s: %s", path, c.Message)
+			}
+		}
+		if len(changes) == 0 {
+			same++
+		}
+		newStructs := structs(n)
+		for name, fields := range oldStructs {
+			if strings.Join(fields, "\n") == strings.Join(newStructs[name], "\n") {
+				tagSame++
+			} else {
+				say("%s: %s: field order or tags changed", path, name)
+			}
+		}
+	}
+	extra := 0
+	for p := range newPkgs {
+		if oldPkgs[p] == nil {
+			extra++
+			say("%s: package added", p)
+		}
+	}
+	if printed > *limit {
+		fmt.Printf("  ... %d more\n", printed-*limit)
+	}
+	fmt.Printf("apidiff: %d of %d packages unchanged (%d incompatible changes, %d compatible, %d packages added)\n", same, len(paths), incompatible, added, extra)
+	fmt.Printf("struct tags: %d of %d exported struct types unchanged\n", tagSame, tagTypes)
+	if incompatible > 0 || tagSame != tagTypes || same != len(paths) && !*missing {
+		os.Exit(1)
+	}
+}

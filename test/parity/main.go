@@ -1,0 +1,140 @@
+// Command parity regenerates other people's code with our generators and
+// compares the result with what upstream's generators make of it. Each check
+// is one line, "check NAME: N of M".
+//
+//	parity [-work DIR] [-rows NAME,...] [client-go] [corpus]
+//
+// Without arguments it runs all checks. What it downloads and writes stays in
+// DIR, by default a folder in the user's cache.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// tools are the four generators of upstream, and ours of the same names.
+var tools = []string{"client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen"}
+
+// run is one invocation: where things are.
+type run struct {
+	root     string // the checkout
+	here     string // this folder
+	work     string // scratch
+	ours     string // folder of our generators
+	upstream string // folder of upstream's
+	rows     []string
+}
+
+func main() {
+	work := flag.String("work", "", "scratch folder (default: in the user's cache)")
+	rows := flag.String("rows", "", "only these rows of the corpus, comma separated")
+	flag.Parse()
+	if err := parity(*work, *rows, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "parity:", err)
+		os.Exit(1)
+	}
+}
+
+func parity(work, rows string, checks []string) error {
+	if len(checks) == 0 {
+		checks = []string{"client-go", "corpus"}
+	}
+	r, err := prepare(work)
+	if err != nil {
+		return err
+	}
+	if rows != "" {
+		r.rows = strings.Split(rows, ",")
+	}
+	var failed []error
+	for _, name := range checks {
+		switch name {
+		case "client-go":
+			failed = append(failed, r.clientGo())
+		case "corpus":
+			failed = append(failed, r.corpus())
+		default:
+			return fmt.Errorf("no check %q: there are client-go and corpus", name)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// prepare finds the folders and builds both sets of generators.
+func prepare(work string) (*run, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if work == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, err
+		}
+		work = filepath.Join(cache, "kubewright", "parity")
+	}
+	if work, err = filepath.Abs(work); err != nil {
+		return nil, err
+	}
+	r := &run{
+		root: filepath.Dir(filepath.Dir(here)), here: here, work: work,
+		ours: filepath.Join(work, "bin", "ours"), upstream: filepath.Join(work, "bin", "upstream"),
+	}
+	var theirs []string
+	for _, tool := range tools {
+		theirs = append(theirs, "k8s.io/code-generator/cmd/"+tool)
+	}
+	if err := build(here, r.upstream, theirs...); err != nil {
+		return nil, err
+	}
+	for _, tool := range tools {
+		if _, err := os.Stat(filepath.Join(r.root, "cmd", tool)); err == nil {
+			if err := build(r.root, r.ours, "./cmd/"+tool); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		// Until every generator is ours, the missing one is upstream's.
+		fmt.Printf("# %s is upstream's\n", tool)
+		link := filepath.Join(r.ours, tool)
+		os.Remove(link)
+		if err := os.Symlink(filepath.Join(r.upstream, tool), link); err != nil {
+			return nil, err
+		}
+	}
+	return r, build(here, filepath.Join(work, "bin"), "./apidiff", "./testcmp")
+}
+
+func build(dir, out string, packages ...string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
+	cmd.Dir = dir
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", strings.Join(packages, " "), err, msg)
+	}
+	return nil
+}
+
+// clientGo regenerates client-go in place; regen.sh says what it compares.
+func (r *run) clientGo() error {
+	cmd := exec.Command("bash", filepath.Join(r.here, "regen.sh"), r.ours, filepath.Join(r.work, "client-go"), "github.com/kubewright/kubewright="+r.root)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("client-go: %w", err)
+	}
+	return nil
+}
+
+// wanted reports whether a row of the corpus was asked for.
+func (r *run) wanted(name string) bool {
+	return len(r.rows) == 0 || slices.Contains(r.rows, name)
+}
