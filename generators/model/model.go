@@ -3,14 +3,20 @@
 // name that a template may need. Loading is syntax only; see load.go.
 package model
 
-import "go/token"
+import (
+	"go/token"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
 
 // API is everything that one run generates for.
 type API struct {
-	// Groups are sorted by API group name, as client-gen orders them.
+	// Groups are sorted as client-gen sorts them: by the element of the input
+	// path that names them.
 	Groups []*Group
-	// Packages are all packages of the input, in the order of the input,
-	// those without a client too.
+	// Packages are all packages of the input, those without a client too: in
+	// the order of the input where that gave groups and versions, by import
+	// path otherwise.
 	Packages []*Package
 }
 
@@ -24,10 +30,14 @@ type Group struct {
 	PackageName string
 	// GoPackage is a legal Go package name made of PackageName.
 	GoPackage string
-	// GoName is the exported identifier: "Rbac", "Core", "CertManager".
+	// GoName is the exported identifier: "Rbac", "Core", "CertManager". Where
+	// the packages of the group disagree it is the last one's, as in informer-gen.
 	GoName string
-	// Versions keep the order of the input.
+	// Versions are in the order of API.Packages.
 	Versions []*Version
+
+	// element is what PackageName was made of, "" for the core group without a name.
+	element string
 }
 
 // Version is one group version, one Go package of API types.
@@ -35,7 +45,8 @@ type Version struct {
 	Group *Group
 	// Name is the version, "" for an internal (hub) package.
 	Name string
-	// GoName is "V1", or "InternalVersion".
+	// GoName is "V1", or "InternalVersion" (which the methods of clientsets
+	// leave out: Wardle(), not WardleInternalVersion()).
 	GoName string
 	// PackageName is the folder and package name of what is generated: "v1", "internalversion".
 	PackageName string
@@ -51,18 +62,23 @@ type Version struct {
 
 // Package is a Go package of API types.
 type Package struct {
-	// Path is the import path, Name the name in its package clause, Dir its folder.
+	// Path is the import path, Name the name in its package clause, Dir its
+	// folder, absolute.
 	Path, Name, Dir string
+	// Pos is where problems of the whole package are reported.
+	Pos token.Position
 	// Client, Lister and Informer say whether each generator is to run for
 	// the package (+k8s:client-gen=false and its kin opt out).
 	Client, Lister, Informer bool
-	// HasResource and HasSchemeGroupVersion say what the package declares.
-	HasResource, HasSchemeGroupVersion bool
-	Version                            *Version
+	// HasResource, HasSchemeGroupVersion and HasAddToScheme say what the
+	// package declares, by hand or in generated files.
+	HasResource, HasSchemeGroupVersion, HasAddToScheme bool
+	// Version is nil for a package without a place in the output.
+	Version *Version
 }
 
 // Verbs are the default verbs, in the order in which they are written.
-var Verbs = []string{"create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply", "applyStatus"}
+var Verbs = marker.Verbs
 
 // Kind is an API type with a client.
 type Kind struct {
@@ -77,7 +93,8 @@ type Kind struct {
 	// LowerPlural is the all-lowercase plural, which +resourceName leaves alone.
 	LowerPlural string
 	Namespaced  bool
-	// NoVerbs leaves an interface with nothing but its expansion.
+	// NoVerbs leaves an interface with nothing but its expansion, and no
+	// informer. Verb doesn't know of it.
 	NoVerbs bool
 	// HasStatus is true for a type with a Status field and no +genclient:noStatus.
 	HasStatus bool
@@ -89,10 +106,21 @@ type Kind struct {
 	Methods []*Method
 	// ItemsArePointers is true for lists declared as Items []*T.
 	ItemsArePointers bool
-	// ListMetaFrom and friends: the package of ObjectMeta (meta/v1 everywhere but in exotic types).
+	// ObjectMeta is the type of the field of that name: meta/v1's everywhere
+	// but in exotic types; empty where it comes by way of another struct.
 	ObjectMeta TypeRef
-	Pos        token.Position
+	// Pos is the place of the type's name.
+	Pos token.Position
+
+	// hub is true when ObjectMeta has no json tag.
+	hub bool
 }
+
+// HasLister reports whether the kind has what lister-gen asks for.
+func (k *Kind) HasLister() bool { return k.Verb["list"] && k.Verb["get"] }
+
+// HasInformer reports whether the kind has what informer-gen asks for.
+func (k *Kind) HasInformer() bool { return !k.NoVerbs && k.Verb["list"] && k.Verb["watch"] }
 
 // Method is one +genclient:method.
 type Method struct {
@@ -100,11 +128,13 @@ type Method struct {
 	Verb        string // "update"
 	Subresource string // "scale", or ""
 	// Input is the argument's type for create, update and apply; Result the
-	// type that comes back. Both default to the kind itself.
+	// type that comes back, for list the type of the items: the method returns
+	// that name with "List" appended. Both default to the kind itself.
 	Input, Result TypeRef
-	// InputPackage is where Input lives, seen as an API package: its last two
-	// path elements name the package of its apply configuration.
+	// Pos is the place of the tag.
 	Pos token.Position
+
+	inputPos, resultPos token.Position
 }
 
 // TypeRef names a Go type.

@@ -1,0 +1,164 @@
+package model
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// checkNames reports what would collide in the generated code.
+func (l *loader) checkNames(api *API) {
+	l.checkVersions(api)
+	l.checkGroupNames(api)
+	for _, group := range api.Groups {
+		for _, version := range group.Versions {
+			l.checkKinds(version)
+		}
+	}
+}
+
+// checkVersions reports packages that would be written to the same folder, or
+// that are of the same group and version.
+func (l *loader) checkVersions(api *API) {
+	folders, apis := map[string]*Version{}, map[string]*Version{}
+	for _, group := range api.Groups {
+		for _, v := range group.Versions {
+			pos := v.Package.Pos
+			folder := strings.ToLower(group.PackageName) + "/" + v.PackageName
+			if other := folders[folder]; other != nil {
+				l.fail(pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Package.Path, v.Package.Path, folder)
+				continue
+			}
+			folders[folder] = v
+			gv := group.Name + "/" + v.Name
+			if other := apis[gv]; other != nil {
+				l.failFor(Clients, pos, "packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName", other.Package.Path, v.Package.Path, v.PackageName, group.Name)
+				continue
+			}
+			apis[gv] = v
+		}
+	}
+}
+
+// factoryMethods are the methods that every factory has already.
+var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start", "StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
+
+// checkGroupNames reports groups whose methods on the clientset or on the
+// informer factory would have one name.
+func (l *loader) checkGroupNames(api *API) {
+	clients := map[string]*Version{}
+	factories := map[string]*Version{}
+	for _, group := range api.Groups {
+		for _, v := range group.Versions {
+			method := v.GoGroupName
+			if v.Name != "" {
+				method += v.GoName
+			}
+			if method == "Discovery" {
+				l.failFor(Clients, v.Package.Pos, "the clientset has a method Discovery already; write another // +groupGoName in doc.go")
+			}
+			// Two versions of one group that collide were reported as such.
+			if other := clients[method]; v.Package.Client && other != nil && other.Group.Name != group.Name {
+				l.failFor(Clients, v.Package.Pos, "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one", other.Group.Name, group.Name, other.Package.Path, v.GoGroupName)
+			} else if v.Package.Client {
+				clients[method] = v
+			}
+		}
+		for _, internal := range []bool{false, true} {
+			i := slices.IndexFunc(group.Versions, func(v *Version) bool {
+				return v.Internal == internal && v.Package.Informer && slices.ContainsFunc(v.Kinds, (*Kind).HasInformer)
+			})
+			if i < 0 {
+				continue
+			}
+			key, v := group.GoName, group.Versions[i]
+			if slices.Contains(factoryMethods, key) {
+				l.failFor(Informers, v.Package.Pos, "the informer factory has a method %s already; write another // +groupGoName in doc.go", key)
+			}
+			if internal {
+				key += " internal"
+			}
+			if other := factories[key]; other != nil {
+				l.failFor(Informers, v.Package.Pos, "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one", other.Group.Name, group.Name, other.Package.Path, group.GoName)
+			} else {
+				factories[key] = v
+			}
+		}
+	}
+}
+
+// checkKinds reports kinds of one version that would share a name.
+func (l *loader) checkKinds(v *Version) {
+	resources := map[string]*Kind{}
+	files := map[string]*Kind{}
+	declared := map[string]string{}
+	for _, suffix := range []string{"Interface", "Client"} {
+		declared["clients "+v.GoGroupName+strings.TrimPrefix(v.GoName, "InternalVersion")+suffix] = "the group's own client"
+	}
+	for _, kind := range v.Kinds {
+		if other := files[kind.Lower]; other != nil {
+			l.fail(kind.Pos, "types %s and %s would both be generated to %s.go; rename one", other.Name, kind.Name, kind.Lower)
+			continue
+		}
+		files[kind.Lower] = kind
+		if other := resources[kind.Resource]; other != nil {
+			l.lax(kind.Pos, "types %s and %s both have the resource %q; write // +resourceName=other above one", other.Name, kind.Name, kind.Resource)
+		}
+		resources[kind.Resource] = kind
+		for _, name := range kind.declares(v.Package) {
+			if other := declared[name]; other != "" {
+				_, identifier, _ := strings.Cut(name, " ")
+				l.failFor(Clients|Listers|Informers, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", identifier, kind.Name, other)
+				break
+			}
+			declared[name] = "type " + kind.Name
+		}
+	}
+}
+
+// declares lists the exported identifiers that a kind brings to each of the
+// three generated packages, as "package identifier".
+func (k *Kind) declares(p *Package) []string {
+	var names []string
+	add := func(to string, identifiers ...string) {
+		for _, identifier := range identifiers {
+			names = append(names, to+" "+identifier)
+		}
+	}
+	if p.Client {
+		add("clients", k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
+	}
+	if p.Lister && k.HasLister() {
+		add("listers", k.Name+"Lister", k.Name+"ListerExpansion")
+		if k.Namespaced {
+			add("listers", k.Name+"NamespaceLister", k.Name+"NamespaceListerExpansion")
+		}
+	}
+	if p.Informer && k.HasInformer() {
+		add("informers", k.Name+"Informer", "Typed"+k.Name+"Informer")
+	}
+	return names
+}
+
+// checkEmpty reports inputs that give nothing.
+func (l *loader) checkEmpty(packages []*candidate) {
+	kinds := 0
+	for _, p := range packages {
+		kinds += len(p.kinds)
+		if len(p.kinds) == 0 && !p.wildcard && (l.cfg.Strict || p.input.Explicit) {
+			l.lax(p.position(l.base), "package %s has no type with +genclient; add // +genclient above a type, or leave the package out", p.src.path)
+		} else if len(p.kinds) > 0 && !p.wildcard && !l.wanted(p) {
+			l.lax(p.position(l.base), "package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out", p.src.path)
+		}
+	}
+	if kinds > 0 || len(packages) == 0 || l.problems.Fatal() {
+		return
+	}
+	pos := token.Position{Filename: strings.Join(l.cfg.patterns(), " ")}
+	const message = "no type in these packages has +genclient; add // +genclient above those that are to have a client"
+	if packages[0].input.Explicit {
+		l.failFor(Clients, pos, message)
+	} else {
+		l.lax(pos, message)
+	}
+}

@@ -1,0 +1,214 @@
+package model
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// source is the syntax of one package. It is filled by sources and then only
+// read, but for deferred files, which are parsed when a name is looked up that
+// may be in them.
+type source struct {
+	path, name, dir string
+	fset            *token.FileSet
+	files           []*file
+	// types, values and methods index the top-level declarations of the
+	// parsed files: types by name, the names of functions, variables and
+	// constants, and the methods' names by type.
+	types   map[string]*typeDecl
+	values  map[string]bool
+	methods map[string][]string
+}
+
+// file is one file of a package. syntax is nil while it is deferred.
+type file struct {
+	name   string
+	text   []byte
+	syntax *ast.File
+	err    error
+}
+
+// typeDecl is a top-level type declaration.
+type typeDecl struct {
+	name string
+	spec *ast.TypeSpec
+	file *file
+	pkg  *source
+}
+
+// newSource notes the files of a package without reading them. Paths of files
+// become relative to base where they are below it, for shorter messages.
+func newSource(p listed, fset *token.FileSet, base string) *source {
+	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, fset: fset,
+		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}}
+	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
+		for _, name := range names {
+			s.files = append(s.files, &file{name: filepath.Join(p.Dir, name)})
+		}
+	}
+	for _, name := range p.IgnoredGoFiles {
+		// Generated files are ignored because of the build tag; what they
+		// declare exists all the same. Others are for other platforms.
+		path := filepath.Join(p.Dir, name)
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(header(text), []byte("!"+buildTag)) {
+			s.files = append(s.files, &file{name: path, text: text})
+		}
+	}
+	for _, f := range s.files {
+		if rel, err := filepath.Rel(base, f.name); err == nil && filepath.IsLocal(rel) {
+			f.name = rel
+		}
+	}
+	return s
+}
+
+// parseAll reads and parses the files of packages, several at a time.
+func parseAll(packages []*source, base string) {
+	var wait sync.WaitGroup
+	work := make(chan *file)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for f := range work {
+				f.load(packages[0].fset, base)
+			}
+		})
+	}
+	for _, p := range packages {
+		for _, f := range p.files {
+			work <- f
+		}
+	}
+	close(work)
+	wait.Wait()
+	for _, p := range packages {
+		for _, f := range p.files {
+			p.index(f)
+		}
+	}
+}
+
+// load reads the file, and parses it unless it is better deferred: generated
+// files without a client tag are three quarters of all code in API packages,
+// and next to nothing in them matters here.
+func (f *file) load(fset *token.FileSet, base string) {
+	if f.text != nil {
+		return
+	}
+	path := f.name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	if f.text, f.err = os.ReadFile(path); f.err != nil {
+		return
+	}
+	if !f.isDoc() && generated(f.text) && !bytes.Contains(f.text, []byte("+genclient")) {
+		return
+	}
+	f.parse(fset)
+}
+
+func (f *file) parse(fset *token.FileSet) {
+	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+	f.text = nil
+}
+
+// isDoc reports whether the file is the one whose comments steer generators.
+func (f *file) isDoc() bool { return filepath.Base(f.name) == "doc.go" }
+
+// index enters the declarations of a parsed file; the first of two wins.
+func (s *source) index(f *file) {
+	if f.syntax == nil {
+		return
+	}
+	for _, decl := range f.syntax.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil {
+				s.values[decl.Name.Name] = true
+			} else if len(decl.Recv.List) == 1 {
+				receiver := typeName(decl.Recv.List[0].Type)
+				s.methods[receiver] = append(s.methods[receiver], decl.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						s.values[name.Name] = true
+					}
+				case *ast.TypeSpec:
+					if s.types[spec.Name.Name] == nil {
+						s.types[spec.Name.Name] = &typeDecl{name: spec.Name.Name, spec: spec, file: f, pkg: s}
+					}
+				}
+			}
+		}
+	}
+}
+
+// typ finds a top-level type, nil when there is none.
+func (s *source) typ(name string) *typeDecl {
+	s.undefer(name, func() bool { return s.types[name] != nil })
+	return s.types[name]
+}
+
+// declares reports whether there is a function, variable or constant of that name.
+func (s *source) declares(name string) bool {
+	s.undefer(name, func() bool { return s.values[name] })
+	return s.values[name]
+}
+
+// undefer parses deferred files that mention name until found is true.
+func (s *source) undefer(name string, found func() bool) {
+	for _, f := range s.files {
+		if found() {
+			return
+		}
+		if f.syntax == nil && f.err == nil && bytes.Contains(f.text, []byte(name)) {
+			f.parse(s.fset)
+			s.index(f)
+		}
+	}
+}
+
+// typeName is the name in the type of a receiver or of an embedded field,
+// without pointer, package and type arguments.
+func typeName(expr ast.Expr) string {
+	switch expr := expr.(type) {
+	case *ast.Ident:
+		return expr.Name
+	case *ast.SelectorExpr:
+		return expr.Sel.Name
+	case *ast.StarExpr:
+		return typeName(expr.X)
+	case *ast.ParenExpr:
+		return typeName(expr.X)
+	case *ast.IndexExpr:
+		return typeName(expr.X)
+	case *ast.IndexListExpr:
+		return typeName(expr.X)
+	}
+	return ""
+}
+
+// generatedLine is the convention of https://go.dev/s/generatedcode.
+var generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
+
+func generated(text []byte) bool { return generatedLine.Match(header(text)) }
+
+// header is what stands before the package clause.
+func header(text []byte) []byte {
+	if strings.HasPrefix(string(text[:min(len(text), 8)]), "package ") {
+		return nil
+	}
+	before, _, _ := bytes.Cut(text, []byte("\npackage "))
+	return append(before[:len(before):len(before)], '\n')
+}
