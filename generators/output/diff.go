@@ -1,0 +1,49 @@
+package output
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// WriteDiff writes what Apply would do, as a unified diff: what is on the disk
+// on the minus side, what is generated on the plus side.
+func (p *Plan) WriteDiff(w io.Writer) error {
+	for _, path := range p.Changed {
+		from := path
+		old, exists := p.old[path]
+		if !exists {
+			from = "/dev/null"
+		}
+		if err := diff(w, from, path, old, p.set.Files[path]); err != nil {
+			return err
+		}
+	}
+	for _, path := range p.Stale {
+		if _, err := fmt.Fprintf(w, "%s is stale: nothing generates it any more\n", path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func diff(w io.Writer, from, to string, a, b []byte) error {
+	return difflib.WriteUnifiedDiff(w, difflib.UnifiedDiff{
+		A: lines(a), FromFile: from,
+		B: lines(b), ToFile: to,
+		Context: 3,
+	})
+}
+
+// lines splits text; the library's own splitter would see a line too many.
+func lines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	split := difflib.SplitLines(string(text))
+	if text[len(text)-1] == '\n' {
+		return split[:len(split)-1]
+	}
+	return split
+}

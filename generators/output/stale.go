@@ -1,0 +1,72 @@
+package output
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// findStale looks through the trees for generated files that are not in the
+// set, and for what a killed run has left. Links to folders are not followed:
+// what lies behind them is not this run's.
+func (p *Plan) findStale() error {
+	wanted := make(map[string]bool, len(p.set.Files))
+	for path := range p.set.Files {
+		wanted[clean(path)] = true
+	}
+	for _, tree := range p.set.Trees {
+		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				if path == tree && errors.Is(err, fs.ErrNotExist) {
+					return filepath.SkipAll
+				}
+				return err
+			}
+			switch {
+			case !d.Type().IsRegular():
+			case isTemporary(d.Name()):
+				p.leftovers = append(p.leftovers, path)
+			case strings.HasSuffix(path, ".go") && !wanted[clean(path)]:
+				generated, err := p.isGenerated(path)
+				if err != nil {
+					return err
+				}
+				if generated {
+					p.Stale = append(p.Stale, path)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("looking for stale files in %s: %w", tree, err)
+		}
+	}
+	slices.Sort(p.Stale)
+	p.Stale = slices.Compact(p.Stale)
+	return nil
+}
+
+// isGenerated reports whether one of the set's headers is a line of the file
+// before its package clause.
+func (p *Plan) isGenerated(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if slices.Contains(p.set.Headers, line) {
+			return true, nil
+		}
+		if strings.HasPrefix(line, "package ") {
+			return false, nil
+		}
+	}
+	return false, nil // a line too long for a header, or no Go at all
+}
