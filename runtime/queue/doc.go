@@ -1,0 +1,2 @@
+// Package queue is a work queue for controllers.
+package queue

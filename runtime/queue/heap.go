@@ -1,0 +1,82 @@
+package queue
+
+import "slices"
+
+// node stands for a slot in a heap. Nodes of one key come out in the order of
+// seq, which wraps: the comparison holds for nodes less than 2^31 apart.
+type node struct {
+	key int64
+	seq uint32
+	id  uint32
+}
+
+func (a node) before(b node) bool {
+	return a.key < b.key || a.key == b.key && int32(a.seq-b.seq) < 0
+}
+
+// heap is a four-way min-heap: half the levels of a binary one, and the
+// children of a node share a cache line. It has no way to move or remove a
+// node in its middle, so that sifting writes to the heap alone; the owner
+// recognises a stale node by its seq when it comes up, and compacts when too
+// many are stale.
+type heap struct{ nodes []node }
+
+func (h *heap) push(n node) {
+	h.nodes = append(h.nodes, n)
+	i := len(h.nodes) - 1
+	for i > 0 {
+		parent := (i - 1) / 4
+		if !n.before(h.nodes[parent]) {
+			break
+		}
+		h.nodes[i] = h.nodes[parent]
+		i = parent
+	}
+	h.nodes[i] = n
+}
+
+// pop removes the first node. The heap must not be empty.
+func (h *heap) pop() node {
+	first := h.nodes[0]
+	last := len(h.nodes) - 1
+	n := h.nodes[last]
+	h.nodes = h.nodes[:last]
+	if last > 0 {
+		h.down(0, n)
+	}
+	return first
+}
+
+// down puts n at i or, as long as a child precedes it, below.
+func (h *heap) down(i int, n node) {
+	nodes := h.nodes
+	for {
+		child := 4*i + 1
+		if child >= len(nodes) {
+			break
+		}
+		least := child
+		for c := child + 1; c < min(child+4, len(nodes)); c++ {
+			if nodes[c].before(nodes[least]) {
+				least = c
+			}
+		}
+		if !nodes[least].before(n) {
+			break
+		}
+		nodes[i] = nodes[least]
+		i = least
+	}
+	nodes[i] = n
+}
+
+// compact drops the nodes that are not live.
+func (h *heap) compact(live func(node) bool) {
+	h.nodes = slices.DeleteFunc(h.nodes, func(n node) bool { return !live(n) })
+	for i := (len(h.nodes) - 2) / 4; i >= 0 && len(h.nodes) > 1; i-- {
+		h.down(i, h.nodes[i])
+	}
+}
+
+// wasteful tells that more than half of the nodes of a heap are stale.
+func (h *heap) wasteful(live int) bool { return len(h.nodes) > 2*live+64 }

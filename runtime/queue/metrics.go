@@ -1,0 +1,127 @@
+package queue
+
+import (
+	"sync"
+	"time"
+)
+
+// Metrics are the seven measurements of a queue, all of them set. The methods
+// are called with the queue locked: they must be quick, and must not call the
+// queue. Times are in seconds.
+type Metrics struct {
+	// Depth is the number of items that were added and not yet handed out,
+	// those included that wait for the Done of the same item.
+	Depth interface {
+		Inc()
+		Dec()
+	}
+	// Adds counts the items that were added, each time that it was news.
+	Adds interface{ Inc() }
+	// Latency observes how long an item waited from Add to Get.
+	Latency interface{ Observe(float64) }
+	// WorkDuration observes how long an item was in process.
+	WorkDuration interface{ Observe(float64) }
+	// UnfinishedWork is how long all items in process have been it, together.
+	// It is updated every half second while an item is in process.
+	UnfinishedWork interface{ Set(float64) }
+	// LongestRunning is how long the oldest item in process has been it. It
+	// is updated like UnfinishedWork.
+	LongestRunning interface{ Set(float64) }
+	// Retries counts the items that were added with a delay.
+	Retries interface{ Inc() }
+}
+
+// unfinishedPeriod is client-go's.
+const unfinishedPeriod = 500 * time.Millisecond
+
+// recorder keeps the times that the metrics need. Items in process form a
+// list in the order of their start, so that the oldest is known at any time;
+// the sum of the starts gives the sum of the ages.
+type recorder struct {
+	Metrics
+	base *timebase
+	mu   *sync.Mutex
+	// times is indexed by id; 0 is the head of the list.
+	times  []times
+	n      int64
+	starts int64
+
+	alarm   alarm
+	ticking bool
+}
+
+type times struct {
+	// queued is when the item was added, started when it was handed out.
+	queued, started int64
+	prev, next      uint32
+	waits, runs     bool
+}
+
+func newRecorder(m *Metrics, base *timebase, mu *sync.Mutex) *recorder {
+	r := &recorder{Metrics: *m, base: base, mu: mu, times: make([]times, 1)}
+	r.alarm = alarm{base: base, ring: r.tick}
+	return r
+}
+
+func (r *recorder) at(id uint32) *times {
+	for int(id) >= len(r.times) {
+		r.times = append(r.times, times{})
+	}
+	return &r.times[id]
+}
+
+func (r *recorder) added(id uint32) {
+	r.Adds.Inc()
+	r.Depth.Inc()
+	t := r.at(id)
+	t.queued, t.waits = r.base.now(), true
+}
+
+func (r *recorder) got(id uint32) {
+	now := r.base.now()
+	t := r.at(id)
+	r.Depth.Dec()
+	if t.waits {
+		r.Latency.Observe(seconds(now - t.queued))
+		t.waits = false
+	}
+	if !t.runs {
+		t.runs, t.started = true, now
+		t.prev, t.next = r.times[0].prev, 0
+		r.times[t.prev].next, r.times[0].prev = id, id
+		r.n++
+		r.starts += now
+	}
+	if !r.ticking {
+		r.ticking = true
+		r.alarm.set(now + int64(unfinishedPeriod))
+	}
+}
+
+func (r *recorder) done(id uint32) {
+	t := r.at(id)
+	r.WorkDuration.Observe(seconds(r.base.now() - t.started))
+	r.times[t.prev].next, r.times[t.next].prev = t.next, t.prev
+	r.n--
+	r.starts -= t.started
+	t.runs = false
+}
+
+// tick updates the gauges. It goes on until it has seen nothing in process,
+// so that the last thing they say is 0.
+func (r *recorder) tick() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var oldest int64
+	now := r.base.now()
+	if first := r.times[0].next; first != 0 {
+		oldest = now - r.times[first].started
+	}
+	r.UnfinishedWork.Set(seconds(r.n*now - r.starts))
+	r.LongestRunning.Set(seconds(oldest))
+	if r.ticking = r.n > 0; r.ticking {
+		r.alarm.set(now + int64(unfinishedPeriod))
+	}
+}
+
+func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }

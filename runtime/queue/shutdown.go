@@ -1,0 +1,91 @@
+package queue
+
+import "context"
+
+// ShutDown makes the queue ignore what is added from now on, and forget what
+// is delayed. What is ready is still handed out, and items added while in
+// process become ready with their Done; after the last of them Get reports
+// the end. ShutDown doesn't wait, and ends the waiting of ShutDownWithDrain.
+// It can be called any number of times.
+func (q *Queue[T]) ShutDown() {
+	q.mu.Lock()
+	q.shutDown()
+	idle := q.idle
+	q.idle = nil
+	q.mu.Unlock()
+	release(idle)
+}
+
+// ShutDownWithDrain is ShutDown, and then waits until nothing is in process.
+// It waits for nothing else, in particular not for items that are ready and
+// that perhaps nobody takes any more; Drain does.
+func (q *Queue[T]) ShutDownWithDrain() {
+	q.mu.Lock()
+	q.shutDown()
+	if q.inProcess == 0 {
+		q.mu.Unlock()
+		return
+	}
+	over := make(chan struct{})
+	q.idle = append(q.idle, over)
+	q.mu.Unlock()
+	<-over
+}
+
+// Drain is ShutDown, and then waits until nothing is ready and nothing is in
+// process. There must be someone who takes the items. It returns ctx's error
+// when ctx ends first, and leaves the queue shut down.
+func (q *Queue[T]) Drain(ctx context.Context) error {
+	q.mu.Lock()
+	q.shutDown()
+	if q.inProcess == 0 && q.ready.len() == 0 {
+		q.mu.Unlock()
+		return nil
+	}
+	over := make(chan struct{})
+	q.empty = append(q.empty, over)
+	q.mu.Unlock()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ShuttingDown tells whether the queue has been shut down.
+func (q *Queue[T]) ShuttingDown() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.shutting
+}
+
+// shutDown needs the lock. All waiters are woken to see the end.
+func (q *Queue[T]) shutDown() {
+	if q.shutting {
+		return
+	}
+	q.shutting = true
+	q.delays.stop(func(id uint32) {
+		q.dropIfUnused(q.table.hash(q.table.at(id).item), id)
+	})
+	for _, w := range q.waiters.all() {
+		w.wake <- struct{}{}
+	}
+}
+
+// settle needs the lock and is called when nothing is in process.
+func (q *Queue[T]) settle() {
+	release(q.idle)
+	q.idle = nil
+	if q.ready.len() == 0 {
+		release(q.empty)
+		q.empty = nil
+	}
+}
+
+func release(waiting []chan struct{}) {
+	for _, over := range waiting {
+		close(over)
+	}
+}

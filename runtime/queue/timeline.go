@@ -1,0 +1,109 @@
+package queue
+
+import "math"
+
+// never is later than any due time.
+const never = math.MaxInt64
+
+// timeline knows which slots are due when, in nanoseconds of the queue's
+// clock. Equal times keep the order in which they were set.
+type timeline struct {
+	heap heap
+	// at is indexed by id, as long as the highest id ever set; a seq of 0
+	// means that the slot is not due at any time.
+	at  []moment
+	n   int
+	seq uint32
+}
+
+type moment struct {
+	due      int64
+	seq      uint32
+	priority int32
+}
+
+func (t *timeline) has(id uint32) bool {
+	return int(id) < len(t.at) && t.at[id].seq != 0
+}
+
+// set makes the slot due. Of two times the earlier stays, of two priorities
+// the higher.
+func (t *timeline) set(id uint32, due int64, priority int32) {
+	for int(id) >= len(t.at) {
+		t.at = append(t.at, moment{})
+	}
+	m := &t.at[id]
+	if m.seq != 0 {
+		m.priority = max(m.priority, priority)
+		if m.due <= due {
+			return
+		}
+	} else {
+		m.priority = priority
+		t.n++
+	}
+	if t.seq++; t.seq == 0 {
+		t.seq = 1
+	}
+	m.due, m.seq = due, t.seq
+	t.heap.push(node{key: due, seq: t.seq, id: id})
+	t.tidy()
+}
+
+// cancel takes the slot off the timeline and tells whether it was on it.
+func (t *timeline) cancel(id uint32) bool {
+	if !t.has(id) {
+		return false
+	}
+	t.at[id].seq = 0
+	t.n--
+	t.tidy()
+	return true
+}
+
+// next returns the earliest due time, or never.
+func (t *timeline) next() int64 {
+	for len(t.heap.nodes) > 0 {
+		if first := t.heap.nodes[0]; t.live(first) {
+			return first.key
+		}
+		t.heap.pop()
+	}
+	return never
+}
+
+// pop takes off the slot that is due first, with the priority that it was set
+// with; 0 when none is due by now.
+func (t *timeline) pop(now int64) (id uint32, priority int32) {
+	if t.next() > now {
+		return 0, 0
+	}
+	n := t.heap.pop()
+	priority = t.at[n.id].priority
+	t.cancel(n.id)
+	return n.id, priority
+}
+
+// clear forgets everything and hands each slot that was due to f.
+func (t *timeline) clear(f func(id uint32)) {
+	at := t.at
+	*t = timeline{}
+	for id := range at {
+		if at[id].seq != 0 {
+			f(uint32(id))
+		}
+	}
+}
+
+func (t *timeline) live(n node) bool { return t.at[n.id].seq == n.seq }
+
+func (t *timeline) tidy() {
+	switch {
+	case t.heap.wasteful(t.n):
+		t.heap.compact(t.live)
+	case t.n == 0 && cap(t.heap.nodes) > keepSlots:
+		t.heap.nodes, t.at = nil, nil
+	case t.n == 0:
+		t.heap.nodes = t.heap.nodes[:0]
+	}
+}

@@ -1,0 +1,67 @@
+package workqueue
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// DoWorkPieceFunc does one piece of work.
+type DoWorkPieceFunc func(piece int)
+
+type options struct {
+	chunkSize int
+}
+
+// Options changes what ParallelizeUntil does.
+type Options func(*options)
+
+// WithChunkSize makes a worker take this many pieces at a time, one unless
+// set. It pays when there are many more pieces than workers, and little work
+// in each.
+func WithChunkSize(c int) func(*options) {
+	return func(o *options) { o.chunkSize = c }
+}
+
+// ParallelizeUntil calls doWorkPiece with 0 to pieces-1, from so many
+// goroutines, and returns when all calls have returned. When ctx ends, no
+// further call is begun. A nil ctx never ends. A panic of doWorkPiece ends its
+// worker as utilruntime decides.
+func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options) {
+	if pieces <= 0 {
+		return
+	}
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	size := max(o.chunkSize, 1)
+	chunks := (pieces-1)/size + 1
+	var stop <-chan struct{}
+	if ctx != nil {
+		stop = ctx.Done()
+	}
+
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, chunks) {
+		wg.Add(1)
+		go func() {
+			defer utilruntime.HandleCrashWithContext(ctx)
+			defer wg.Done()
+			for chunk := int(next.Add(1) - 1); chunk < chunks; chunk = int(next.Add(1) - 1) {
+				for piece := chunk * size; piece < min((chunk+1)*size, pieces); piece++ {
+					select {
+					case <-stop:
+						return
+					default:
+						doWorkPiece(piece)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}

@@ -1,0 +1,118 @@
+package workqueue
+
+import (
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// NewTyped returns a queue.
+func NewTyped[T comparable]() *Typed[T] {
+	return NewTypedWithConfig(TypedQueueConfig[T]{})
+}
+
+// NewTypedWithConfig returns a queue as configured.
+func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
+	return queue.New(queue.Config[T]{
+		Clock:   config.Clock,
+		Order:   config.Queue,
+		Metrics: queueMetrics(config.MetricsProvider, config.Name),
+	})
+}
+
+// NewTypedDelayingQueue returns a delaying queue. It has no metrics.
+func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
+	return NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{})
+}
+
+// NewTypedDelayingQueueWithConfig returns a delaying queue as configured.
+func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
+	if config.Queue == nil {
+		return newQueue[T](nil, config.Name, config.MetricsProvider, config.Clock)
+	}
+	return newDelayed(config)
+}
+
+// NewTypedRateLimitingQueue returns a rate limiting queue. It has no metrics.
+// Whoever uses AddRateLimited must call Forget when an item succeeded or is
+// given up, or the limiter counts its failures for ever.
+func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
+	return NewTypedRateLimitingQueueWithConfig(rateLimiter, TypedRateLimitingQueueConfig[T]{})
+}
+
+// NewTypedRateLimitingQueueWithConfig returns a rate limiting queue as
+// configured. About Forget see NewTypedRateLimitingQueue.
+func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
+	if config.DelayingQueue == nil {
+		return newQueue(rateLimiter, config.Name, config.MetricsProvider, config.Clock)
+	}
+	return &rateLimited[T]{TypedDelayingInterface: config.DelayingQueue, limiter: rateLimiter}
+}
+
+// newQueue returns a queue that can do everything.
+func newQueue[T comparable](limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker) *queue.Queue[T] {
+	config := queue.Config[T]{Clock: c, Limiter: limiter, Metrics: queueMetrics(provider, name)}
+	if config.Metrics != nil {
+		config.Metrics.Retries = retriesMetric(provider, name)
+	}
+	return queue.New(config)
+}
+
+// delayed puts a delay line before a queue that was given to us.
+type delayed[T comparable] struct {
+	TypedInterface[T]
+	line    *queue.DelayLine[T]
+	retries CounterMetric
+}
+
+func newDelayed[T comparable](config TypedDelayingQueueConfig[T]) *delayed[T] {
+	logger := klog.Background()
+	if config.Logger != nil {
+		logger = *config.Logger
+	}
+	q := config.Queue
+	return &delayed[T]{
+		TypedInterface: q,
+		line: queue.NewDelayLine(config.Clock, func(item T) {
+			defer utilruntime.HandleCrashWithLogger(logger)
+			q.Add(item)
+		}),
+		retries: retriesMetric(config.MetricsProvider, config.Name),
+	}
+}
+
+func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
+	if d.ShuttingDown() {
+		return
+	}
+	d.retries.Inc()
+	if duration <= 0 {
+		d.Add(item)
+		return
+	}
+	d.line.AddAfter(item, duration)
+}
+
+func (d *delayed[T]) ShutDown() {
+	d.line.Stop()
+	d.TypedInterface.ShutDown()
+}
+
+func (d *delayed[T]) ShutDownWithDrain() {
+	d.line.Stop()
+	d.TypedInterface.ShutDownWithDrain()
+}
+
+// rateLimited puts a limiter before a delaying queue that was given to us.
+type rateLimited[T comparable] struct {
+	TypedDelayingInterface[T]
+	limiter TypedRateLimiter[T]
+}
+
+func (r *rateLimited[T]) AddRateLimited(item T)  { r.AddAfter(item, r.limiter.When(item)) }
+func (r *rateLimited[T]) Forget(item T)          { r.limiter.Forget(item) }
+func (r *rateLimited[T]) NumRequeues(item T) int { return r.limiter.NumRequeues(item) }
