@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/apply"
+)
+
+// Upstream's texts: programs have no other way to tell them from a server's.
+var (
+	errNoObject = errors.New("object provided to Apply must not be nil")
+	errNoName   = errors.New("obj.Name must be provided to Apply")
+)
+
+// Configuration is an apply configuration of an object with metadata, by
+// pointer: what `*XApplyConfiguration` is.
+type Configuration interface {
+	comparable
+	GetName() *string
+}
+
+// ClientWithApply is a Client of a resource that has apply configurations.
+type ClientWithApply[T Object, C Configuration] struct {
+	*Client[T]
+	applier[T, C]
+}
+
+// NewWithApply makes the client of a resource that has apply configurations of
+// the pointer type C; for the rest see New.
+func NewWithApply[TV any, C Configuration, T interface {
+	*TV
+	Object
+}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
+	c := New[TV, T](rest, codec, resource, namespace, opts...)
+	return &ClientWithApply[T, C]{Client: c, applier: applier[T, C]{c}}
+}
+
+// ClientWithListAndApply is a Client of a resource that can be listed and has
+// apply configurations.
+type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
+	*Client[T]
+	lister[L]
+	applier[T, C]
+}
+
+// NewWithListAndApply makes the client of a resource that can be listed and
+// has apply configurations; see NewWithList and NewWithApply.
+func NewWithListAndApply[TV, LV any, C Configuration, T interface {
+	*TV
+	Object
+}, L interface {
+	*LV
+	runtime.Object
+}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
+	c := New[TV, T](rest, codec, resource, namespace, opts...)
+	return &ClientWithListAndApply[T, L, C]{
+		Client:  c,
+		lister:  newLister[LV, L](&c.endpoint),
+		applier: applier[T, C]{c},
+	}
+}
+
+// applier adds server-side apply.
+type applier[T Object, C Configuration] struct {
+	of *Client[T]
+}
+
+// Apply merges the fields that configuration sets into the object of its name,
+// creates it if there is none, and returns it as the server has it now. The
+// fields belong to opts.FieldManager from then on.
+func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
+	return a.apply(ctx, configuration, opts)
+}
+
+// ApplyStatus is Apply for the status sub-resource. It creates nothing.
+func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
+	return a.apply(ctx, configuration, opts, "status")
+}
+
+func (a *applier[T, C]) apply(ctx context.Context, configuration C, opts metav1.ApplyOptions, subresources ...string) (T, error) {
+	var none T
+	if configuration == *new(C) {
+		return none, errNoObject
+	}
+	name := configuration.GetName()
+	if name == nil {
+		return none, errNoName
+	}
+	request, err := apply.NewRequest(a.of.rest, configuration)
+	if err != nil {
+		return none, err
+	}
+	result := a.of.newObject()
+	patchOpts := opts.ToPatchOptions()
+	err = a.of.to(request).
+		Name(*name).
+		SubResource(subresources...).
+		VersionedParams(&patchOpts, a.of.codec).
+		Do(ctx).Into(result)
+	return result, err
+}

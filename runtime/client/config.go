@@ -1,0 +1,96 @@
+package client
+
+import (
+	"errors"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// errNoBurst has upstream's text, which is all that tells it from others.
+var errNoBurst = errors.New("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
+
+// Group is a group and version of an API as a clientset talks to it.
+type Group struct {
+	// Version is what is served. A version of runtime.APIVersionInternal
+	// stands for whichever version of the group the scheme prefers, or the
+	// configuration names; objects are converted from and to the internal ones.
+	Version schema.GroupVersion
+	// APIPath is the root that groups are served under: "/apis", and "/api"
+	// for the core group.
+	APIPath string
+	// Scheme and Codecs are the clientset's.
+	Scheme *runtime.Scheme
+	Codecs serializer.CodecFactory
+}
+
+// RESTClient makes the REST client of the group. The HTTP client wins over what
+// config says of transport; config itself is not changed.
+func (g Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
+	config = withUserAgent(config)
+	config.APIPath = g.APIPath
+	codecs := rest.CodecFactoryForGeneratedClient(g.Scheme, g.Codecs)
+	if g.Version.Version == runtime.APIVersionInternal {
+		g.setInternal(config, codecs)
+	} else {
+		config.GroupVersion = &g.Version
+		config.NegotiatedSerializer = codecs.WithoutConversion()
+	}
+	return rest.RESTClientForConfigAndClient(config, client)
+}
+
+func (g Group) setInternal(config *rest.Config, codecs serializer.CodecFactory) {
+	preferred := g.Scheme.PrioritizedVersionsForGroup(g.Version.Group)[0]
+	if config.GroupVersion == nil || config.GroupVersion.Group != preferred.Group {
+		config.GroupVersion = &preferred
+	}
+	config.NegotiatedSerializer = codecs
+}
+
+// ForConfig makes an HTTP client from config and calls build with it and a copy
+// of config that has a user agent. Whatever build makes shares the transport.
+func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client) (C, error)) (C, error) {
+	var none C
+	config = withUserAgent(config)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return none, err
+	}
+	return build(config, client)
+}
+
+// WithRateLimiter returns a copy of config for all clients of a clientset to
+// share one rate limiter: that of config, else one of its QPS and Burst. It is
+// an error to set QPS and not Burst. Without any of them each client has rest's
+// default limits to itself.
+func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
+	shared := *config
+	if shared.RateLimiter == nil && shared.QPS > 0 {
+		if shared.Burst <= 0 {
+			return nil, errNoBurst
+		}
+		shared.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(shared.QPS, shared.Burst)
+	}
+	return &shared, nil
+}
+
+// Must returns made, and panics with err unless it is nil.
+func Must[C any](made C, err error) C {
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// withUserAgent returns a copy of config that names the program to the server.
+func withUserAgent(config *rest.Config) *rest.Config {
+	named := *config
+	if named.UserAgent == "" {
+		named.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	return &named
+}

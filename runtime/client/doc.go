@@ -1,0 +1,21 @@
+// Package client is what a generated clientset delegates to: the requests of
+// one resource, typed by its object and its list, and the set-up of the REST
+// clients that they go through.
+//
+// A generated typed client embeds one of four types, as the resource can be
+// listed and has apply configurations or not:
+//
+//	Client[T]                         Get Create Update UpdateStatus Delete Watch Patch
+//	ClientWithList[T, L]              + List DeleteCollection
+//	ClientWithApply[T, C]             + Apply ApplyStatus
+//	ClientWithListAndApply[T, L, C]   + both
+//
+// Which of these methods the world sees is decided by the generated interface.
+// Methods that a type asks for with +genclient:method are one call each of
+// GetAs, ListAs, CreateAs, UpdateAs, PatchAs or ApplyAs.
+//
+// Clients hold no state beside what they were made with. They are safe for
+// concurrent use, as is the rest.Interface below them. Like client-go's
+// clients they return an empty object, not nil, beside the error of a request
+// that failed; only an apply that is refused before it is sent returns nil.
+package client

@@ -1,0 +1,110 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/testing"
+
+	"github.com/kubewright/kubewright/runtime/client"
+)
+
+// ClientWithList is a Client of a resource that can be listed.
+type ClientWithList[T client.Object, L runtime.Object] struct {
+	*Client[T]
+	lister[L]
+}
+
+// NewWithList makes the fake client of a resource that can be listed. LV is the
+// struct type of its lists, whose field Items holds objects or pointers to them.
+func NewWithList[TV, LV any, T interface {
+	*TV
+	client.Object
+}, L interface {
+	*LV
+	runtime.Object
+}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *ClientWithList[T, L] {
+	c := New[TV, T](fake, namespace, resource, kind)
+	return &ClientWithList[T, L]{Client: c, lister: newLister[LV, L](fake, &c.target)}
+}
+
+// lister adds the methods for collections.
+type lister[L runtime.Object] struct {
+	fake    *testing.Fake
+	of      *target
+	newList func() L
+}
+
+func newLister[LV any, L interface {
+	*LV
+	runtime.Object
+}](fake *testing.Fake, of *target) lister[L] {
+	return lister[L]{fake: fake, of: of, newList: func() L { return new(LV) }}
+}
+
+// List records a list and returns those objects of the answer that the label
+// selector of opts matches. Field selectors are left to the reactors. A
+// selector that can't be parsed panics.
+func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) {
+	action := testing.NewListActionWithOptions(l.of.resource, l.of.kind, l.of.namespace, opts)
+	answer, err := l.fake.Invokes(action, l.newList())
+	list := l.newList()
+	if answer == nil {
+		return list, err
+	}
+	selectItems(list, answer.(L), action.ListRestrictions.Labels)
+	return list, err
+}
+
+// DeleteCollection records a delete-collection.
+func (l *lister[L]) DeleteCollection(_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+	_, err := l.fake.Invokes(testing.NewDeleteCollectionActionWithOptions(l.of.resource, l.of.namespace, opts, listOpts), l.newList())
+	return err
+}
+
+// selectItems fills the empty list to with from's metadata and with the items
+// that the selector matches. Items stays nil when there are none.
+func selectItems(to, from runtime.Object, selector labels.Selector) {
+	copyListMeta(to, from)
+	var items []runtime.Object
+	err := meta.EachListItem(from, func(item runtime.Object) error {
+		if object, err := meta.Accessor(item); err == nil && selector.Matches(labels.Set(object.GetLabels())) {
+			items = append(items, item)
+		}
+		return nil
+	})
+	if err == nil && items != nil {
+		err = meta.SetList(to, items)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("%T is no list of objects: %v", from, err))
+	}
+}
+
+// copyListMeta copies the metadata of a list. Lists that embed a ListMeta have
+// it copied whole.
+func copyListMeta(to, from runtime.Object) {
+	dst, err := meta.ListAccessor(to)
+	if err != nil {
+		return
+	}
+	src, err := meta.ListAccessor(from)
+	if err != nil {
+		return
+	}
+	if src, ok := src.(*metav1.ListMeta); ok {
+		if dst, ok := dst.(*metav1.ListMeta); ok {
+			*dst = *src
+			return
+		}
+	}
+	dst.SetResourceVersion(src.GetResourceVersion())
+	dst.SetContinue(src.GetContinue())
+	dst.SetRemainingItemCount(src.GetRemainingItemCount())
+	dst.SetSelfLink(src.GetSelfLink())
+}

@@ -1,0 +1,44 @@
+package fake
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/testing"
+)
+
+// NewTracker makes a tracker that holds the objects and answers every action of
+// fake: creates, updates and deletions are kept as they come, without
+// validation, defaults or conflicts. It panics when an object is not of the
+// scheme.
+func NewTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object) testing.ObjectTracker {
+	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
+}
+
+// NewManagedTracker is NewTracker for a tracker that keeps account of who owns
+// which field, by the types that converter knows, and so answers server-side
+// apply.
+func NewManagedTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, converter managedfields.TypeConverter, objects ...runtime.Object) testing.ObjectTracker {
+	return serve(fake, testing.NewFieldManagedObjectTracker(scheme, decoder, converter), objects)
+}
+
+// serve adds objects to tracker, and reactors to fake that answer from it.
+// Reactors that a test prepends come first.
+func serve(fake *testing.Fake, tracker testing.ObjectTracker, objects []runtime.Object) testing.ObjectTracker {
+	for _, object := range objects {
+		if err := tracker.Add(object); err != nil {
+			panic(err)
+		}
+	}
+	fake.AddReactor("*", "*", testing.ObjectReaction(tracker))
+	fake.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
+		var opts metav1.ListOptions
+		if action, ok := action.(testing.WatchActionImpl); ok {
+			opts = action.ListOptions
+		}
+		stream, err := tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
+		return err == nil, stream, err
+	})
+	return tracker
+}

@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+)
+
+// ClientWithList is a Client of a resource that can be listed.
+type ClientWithList[T Object, L runtime.Object] struct {
+	*Client[T]
+	lister[L]
+}
+
+// NewWithList makes the client of a resource that can be listed. LV is the
+// struct type of its lists; for the rest see New.
+func NewWithList[TV, LV any, T interface {
+	*TV
+	Object
+}, L interface {
+	*LV
+	runtime.Object
+}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
+	c := New[TV, T](rest, codec, resource, namespace, opts...)
+	return &ClientWithList[T, L]{Client: c, lister: newLister[LV, L](&c.endpoint)}
+}
+
+// lister adds the methods for collections.
+type lister[L runtime.Object] struct {
+	at      *endpoint
+	newList func() L
+}
+
+func newLister[LV any, L interface {
+	*LV
+	runtime.Object
+}](at *endpoint) lister[L] {
+	return lister[L]{at: at, newList: func() L { return new(LV) }}
+}
+
+// List reads the objects that opts select, or one page of them when opts have
+// a limit. It gives up after opts.TimeoutSeconds if they are set.
+func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
+	list := l.newList()
+	err := l.at.to(l.at.rest.Get()).
+		VersionedParams(&opts, l.at.codec).
+		Timeout(timeout(&opts)).
+		Do(ctx).Into(list)
+	return list, err
+}
+
+// DeleteCollection deletes the objects that listOpts select.
+func (l *lister[L]) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+	return l.at.to(l.at.rest.Delete()).
+		VersionedParams(&listOpts, l.at.codec).
+		Timeout(timeout(&listOpts)).
+		Body(&opts).
+		Do(ctx).Error()
+}
