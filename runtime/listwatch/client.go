@@ -1,0 +1,96 @@
+package listwatch
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/watchlist"
+)
+
+// ClientOptions adjusts a source over a generated client. The zero value is
+// fine.
+type ClientOptions struct {
+	// TweakListOptions, if not nil, changes the options of every list and
+	// every watch before they are sent.
+	TweakListOptions func(*metav1.ListOptions)
+	// Client is the clientset, if any. One that says that it doesn't support
+	// WatchList semantics (see
+	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics])
+	// makes the source say so too.
+	Client any
+}
+
+// FromClient returns a source over a generated typed client with items of type
+// TV and lists of type L. The resource function is called at each list and each
+// watch, not before: whoever never lists needs no working client.
+func FromClient[TV any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[*TV] {
+	return &clientSource[TV, L]{
+		resource: resource,
+		tweak:    opts.TweakListOptions,
+		semantics: semantics{
+			watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
+		},
+		// The type of an event's object is compared as client-go compares it:
+		// an object of any other type is no event of this resource.
+		expected: expectation{goType: reflect.TypeFor[*TV]()},
+	}
+}
+
+// semantics is what a source says of its client to the reflector, by the method
+// that client-go looks for.
+type semantics struct{ watchListUnsupported bool }
+
+func (s semantics) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
+
+type clientSource[TV any, L runtime.Object] struct {
+	semantics
+	resource func() Client[L]
+	tweak    func(*metav1.ListOptions)
+	expected expectation
+}
+
+var errNoClient = errors.New("no client to list and watch with")
+
+func (s *clientSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, item func(*TV) error) (ListMeta, error) {
+	client, err := s.prepare(&opts)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	if streaming, ok := client.(Streaming[*TV]); ok {
+		return streaming.ListWatchSource().List(ctx, opts, item)
+	}
+	list, err := client.List(ctx, opts)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	return readList(list, item)
+}
+
+func (s *clientSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[*TV], error) {
+	client, err := s.prepare(&opts)
+	if err != nil {
+		return nil, err
+	}
+	if streaming, ok := client.(Streaming[*TV]); ok {
+		return streaming.ListWatchSource().Watch(ctx, opts)
+	}
+	w, err := client.Watch(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return newStream[*TV](w, s.expected), nil
+}
+
+func (s *clientSource[TV, L]) prepare(opts *metav1.ListOptions) (Client[L], error) {
+	if s.tweak != nil {
+		s.tweak(opts)
+	}
+	client := s.resource()
+	if client == nil {
+		return nil, errNoClient
+	}
+	return client, nil
+}

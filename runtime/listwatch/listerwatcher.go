@@ -1,0 +1,64 @@
+package listwatch
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
+)
+
+// FromListerWatcher returns a source over lw. Its methods with a context are
+// used where it has them; one without them can't be interrupted by a context.
+//
+// T is the type that lw's objects have, or an interface that they implement,
+// runtime.Object or any for instance. example, if not nil, is an object of the
+// type that is expected, for an *unstructured.Unstructured with its apiVersion
+// and kind set of that kind: events with objects of other types are logged and
+// dropped, as client-go's reflector does. What a list contains isn't compared
+// with it. A source over a lister-watcher that says that its client doesn't
+// support WatchList semantics says so too.
+func FromListerWatcher[T any](lw cache.ListerWatcher, example any) Source[T] {
+	return &listerWatcherSource[T]{
+		lw:       cache.ToListerWatcherWithContext(lw),
+		expected: expect(example),
+		semantics: semantics{
+			watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(lw),
+		},
+	}
+}
+
+type listerWatcherSource[T any] struct {
+	semantics
+	lw       cache.ListerWatcherWithContext
+	expected expectation
+}
+
+func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
+	list, err := s.lw.ListWithContext(ctx, opts)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	return readList(list, item)
+}
+
+func (s *listerWatcherSource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
+	w, err := s.lw.WatchWithContext(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return newStream[T](w, s.expected), nil
+}
+
+// expect derives from an example what the objects of events must look like.
+func expect(example any) expectation {
+	e := expectation{goType: reflect.TypeOf(example)}
+	if u, ok := example.(*unstructured.Unstructured); ok {
+		if gvk := u.GroupVersionKind(); !gvk.Empty() {
+			e.gvk = &gvk
+		}
+	}
+	return e
+}

@@ -1,0 +1,112 @@
+package listwatch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// expectation is what the object of an event must be to count as one.
+type expectation struct {
+	goType reflect.Type             // nil accepts every type
+	gvk    *schema.GroupVersionKind // nil accepts every kind
+}
+
+// check says what is wrong with obj, "" if nothing is. The wording and the
+// order are those of client-go's log lines, which people search for.
+func (e expectation) check(obj runtime.Object) (complaint string, details []any) {
+	if actual := reflect.TypeOf(obj); e.goType != nil && e.goType != actual {
+		return "Unexpected watch event object type", []any{"expectedType", e.goType, "actualType", actual}
+	}
+	if e.gvk != nil {
+		if actual := obj.GetObjectKind().GroupVersionKind(); actual != *e.gvk {
+			return "Unexpected watch event object gvk", []any{"expectedGVK", *e.gvk, "actualGVK", actual}
+		}
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok && isTable(u.GroupVersionKind()) {
+		return "Unsupported watch event object gvk", []any{"actualGVK", u.GroupVersionKind()}
+	}
+	return "", nil
+}
+
+// stream reads a watch.Interface.
+type stream[T any] struct {
+	watch    watch.Interface
+	expected expectation
+	stopped  chan struct{}
+	stop     sync.Once
+}
+
+func newStream[T any](w watch.Interface, expected expectation) *stream[T] {
+	return &stream[T]{watch: w, expected: expected, stopped: make(chan struct{})}
+}
+
+func (s *stream[T]) Stop() {
+	s.stop.Do(func() {
+		close(s.stopped)
+		s.watch.Stop()
+	})
+}
+
+// Next skips, after logging it, whatever isn't an object of the resource. The
+// logger of ctx tells for whom the stream is.
+func (s *stream[T]) Next(ctx context.Context) (Event[T], error) {
+	for {
+		// The end wins over an event that is ready as well.
+		if err := ctx.Err(); err != nil {
+			return Event[T]{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return Event[T]{}, ctx.Err()
+		case <-s.stopped:
+			return Event[T]{}, io.EOF
+		case raw, open := <-s.watch.ResultChan():
+			if !open {
+				return Event[T]{}, io.EOF
+			}
+			if raw.Type == watch.Error {
+				return Event[T]{}, apierrors.FromObject(raw.Object)
+			}
+			if event, ok := s.convert(ctx, raw); ok {
+				return event, nil
+			}
+		}
+	}
+}
+
+func (s *stream[T]) convert(ctx context.Context, raw watch.Event) (Event[T], bool) {
+	if complaint, details := s.expected.check(raw.Object); complaint != "" {
+		utilruntime.HandleErrorWithContext(ctx, nil, complaint, details...)
+		return Event[T]{}, false
+	}
+	m, err := meta.Accessor(raw.Object)
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "event", raw)
+		return Event[T]{}, false
+	}
+	event := Event[T]{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}
+	if raw.Type == watch.Bookmark {
+		event.InitialEventsEnd = m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		return event, true
+	}
+	obj, ok := raw.Object.(T)
+	if !ok {
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object type",
+			"expectedType", fmt.Sprint(reflect.TypeFor[T]()), "actualType", fmt.Sprintf("%T", raw.Object))
+		return Event[T]{}, false
+	}
+	event.Object = obj
+	return event, true
+}
