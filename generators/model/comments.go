@@ -39,9 +39,12 @@ func (c comments) of(pos token.Pos) (closest, second *ast.CommentGroup) {
 	return closest, c.ending[line-2]
 }
 
-// mentionsClient is a quick test for comments that may hold a client tag.
-func mentionsClient(group *ast.CommentGroup) bool {
-	return slices.ContainsFunc(group.List, func(c *ast.Comment) bool { return strings.Contains(c.Text, "genclient") })
+// mentions is a quick test for comments that may hold a certain tag; most
+// have none but +optional.
+func mentions(group *ast.CommentGroup, words ...string) bool {
+	return slices.ContainsFunc(group.List, func(c *ast.Comment) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(c.Text, word) })
+	})
 }
 
 // typeTags reads the tags of each type of a file, the second closest comment
@@ -65,7 +68,7 @@ func (l *loader) typeTags(p *source, f *file) map[string][]marker.Tag {
 		}
 	}
 	for _, group := range f.syntax.Comments {
-		if owned[group] || !mentionsClient(group) {
+		if owned[group] || !mentions(group, "genclient") {
 			continue
 		}
 		for _, tag := range marker.Scan(l.fset, group) {
@@ -164,11 +167,16 @@ func (l *loader) packageTags(p *source) marker.Package {
 		if f.syntax == nil || f.isDoc() {
 			continue
 		}
-		for _, tag := range marker.ScanPackage(l.fset, f.syntax.Comments...) {
-			if !marker.IsPackageTag(tag.Name) || slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
+		for _, group := range f.syntax.Comments {
+			if !mentions(group, "groupName", "groupGoName", "-gen") {
 				continue
 			}
-			l.warn(tag.Pos, "+%s is ignored here; it counts in the package's doc.go only", tag.Text)
+			for _, tag := range marker.ScanPackage(l.fset, group) {
+				if !marker.IsPackageTag(tag.Name) || slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
+					continue
+				}
+				l.warn(tag.Pos, "+%s is ignored here; it counts in the package's doc.go only", tag.Text)
+			}
 		}
 	}
 	return pkg

@@ -132,7 +132,7 @@ func (l *loader) parse(packages []*candidate) {
 		sources = append(sources, p.src)
 	}
 	if len(sources) > 0 {
-		parseAll(sources, l.base)
+		parseAll(sources)
 	}
 	for _, p := range packages {
 		before := len(l.problems)

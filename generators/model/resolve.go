@@ -52,7 +52,7 @@ func (s *sources) need(paths ...string) {
 		found = append(found, src)
 	}
 	if len(found) > 0 {
-		parseAll(found, s.base)
+		parseAll(found)
 	}
 }
 

@@ -30,10 +30,14 @@ type source struct {
 
 // file is one file of a package. syntax is nil while it is deferred.
 type file struct {
-	name   string
-	text   []byte
-	syntax *ast.File
-	err    error
+	name, path string
+	text       []byte
+	syntax     *ast.File
+	err        error
+	// ignored files aren't part of the package as go list sees it: generated
+	// ones, because of the build tag, and those for other platforms. What the
+	// former declare exists all the same.
+	ignored bool
 }
 
 // typeDecl is a top-level type declaration.
@@ -51,33 +55,32 @@ func newSource(p listed, fset *token.FileSet, base string) *source {
 		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}}
 	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
 		for _, name := range names {
-			s.files = append(s.files, &file{name: filepath.Join(p.Dir, name)})
+			s.files = append(s.files, newFile(p.Dir, name, base, false))
 		}
 	}
 	for _, name := range p.IgnoredGoFiles {
-		// Generated files are ignored because of the build tag; what they
-		// declare exists all the same. Others are for other platforms.
-		path := filepath.Join(p.Dir, name)
-		if text, err := os.ReadFile(path); err == nil && bytes.Contains(header(text), []byte("!"+buildTag)) {
-			s.files = append(s.files, &file{name: path, text: text})
-		}
-	}
-	for _, f := range s.files {
-		if rel, err := filepath.Rel(base, f.name); err == nil && filepath.IsLocal(rel) {
-			f.name = rel
-		}
+		s.files = append(s.files, newFile(p.Dir, name, base, true))
 	}
 	return s
 }
 
+func newFile(dir, name, base string, ignored bool) *file {
+	f := &file{path: filepath.Join(dir, name), ignored: ignored}
+	f.name = f.path
+	if rel, err := filepath.Rel(base, f.path); err == nil && filepath.IsLocal(rel) {
+		f.name = rel
+	}
+	return f
+}
+
 // parseAll reads and parses the files of packages, several at a time.
-func parseAll(packages []*source, base string) {
+func parseAll(packages []*source) {
 	var wait sync.WaitGroup
 	work := make(chan *file)
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for f := range work {
-				f.load(packages[0].fset, base)
+				f.load(packages[0].fset)
 			}
 		})
 	}
@@ -98,21 +101,22 @@ func parseAll(packages []*source, base string) {
 // load reads the file, and parses it unless it is better deferred: generated
 // files without a client tag are three quarters of all code in API packages,
 // and next to nothing in them matters here.
-func (f *file) load(fset *token.FileSet, base string) {
-	if f.text != nil {
+func (f *file) load(fset *token.FileSet) {
+	if f.ignored || !f.read() {
 		return
 	}
-	path := f.name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(base, path)
-	}
-	if f.text, f.err = os.ReadFile(path); f.err != nil {
-		return
-	}
-	if !f.isDoc() && generated(f.text) && !bytes.Contains(f.text, []byte("+genclient")) {
+	if !f.isDoc() && f.generated() && !bytes.Contains(f.text, []byte("+genclient")) {
 		return
 	}
 	f.parse(fset)
+}
+
+// read makes sure that the text is there.
+func (f *file) read() bool {
+	if f.text == nil && f.err == nil {
+		f.text, f.err = os.ReadFile(f.path)
+	}
+	return f.err == nil
 }
 
 func (f *file) parse(fset *token.FileSet) {
@@ -172,10 +176,14 @@ func (s *source) undefer(name string, found func() bool) {
 		if found() {
 			return
 		}
-		if f.syntax == nil && f.err == nil && bytes.Contains(f.text, []byte(name)) {
-			f.parse(s.fset)
-			s.index(f)
+		if f.syntax != nil || !f.read() || !bytes.Contains(f.text, []byte(name)) {
+			continue
 		}
+		if f.ignored && !bytes.Contains(header(f.text), []byte("!"+buildTag)) {
+			continue
+		}
+		f.parse(s.fset)
+		s.index(f)
 	}
 }
 
@@ -202,7 +210,12 @@ func typeName(expr ast.Expr) string {
 // generatedLine is the convention of https://go.dev/s/generatedcode.
 var generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
-func generated(text []byte) bool { return generatedLine.Match(header(text)) }
+// generated reports whether the file says that it is generated, or has a name
+// that the generators of Kubernetes give: types_swagger_doc_generated.go
+// doesn't say so.
+func (f *file) generated() bool {
+	return strings.HasSuffix(f.name, "_generated.go") || generatedLine.Match(header(f.text))
+}
 
 // header is what stands before the package clause.
 func header(text []byte) []byte {
