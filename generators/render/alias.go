@@ -1,0 +1,90 @@
+package render
+
+import (
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// wish is an imported package and the alias that a template asked for.
+type wish struct{ path, alias string }
+
+// aliases gives each imported package a name that is unique in the file, avoids
+// taken, and depends on the set of wishes alone. Those who wish for a name come
+// first, then the others; each group in the order of their import paths.
+func aliases(wishes []wish, taken map[string]bool) map[string]string {
+	slices.SortFunc(wishes, func(a, b wish) int {
+		if (a.alias == "") != (b.alias == "") {
+			if a.alias != "" {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.path+"\x00"+a.alias, b.path+"\x00"+b.alias)
+	})
+	names := make(map[string]string, len(wishes))
+	for _, w := range wishes {
+		if names[w.path] != "" {
+			continue
+		}
+		for candidate := range candidates(w) {
+			if legal(candidate) && !taken[candidate] {
+				names[w.path] = candidate
+				taken[candidate] = true
+				break
+			}
+		}
+	}
+	return names
+}
+
+// versionElement matches the path elements that say nothing on their own.
+var versionElement = regexp.MustCompile(`^(v[0-9]+((alpha|beta)[0-9]+)?|internalversion)$`)
+
+// candidates yields names for a package, the most wanted first: the wish, the
+// last path element (with the one before it, if the last is a version), then
+// with more and more of the path, then with a number.
+func candidates(w wish) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if w.alias != "" && !yield(w.alias) {
+			return
+		}
+		elements := strings.Split(w.path, "/")
+		first := len(elements) - 1
+		if first > 0 && versionElement.MatchString(elements[first]) {
+			first--
+		}
+		name := ""
+		for ; first >= 0; first-- {
+			name = identifier(strings.Join(elements[first:], ""))
+			if !yield(name) {
+				return
+			}
+		}
+		for n := 2; yield(name + strconv.Itoa(n)); n++ {
+		}
+	}
+}
+
+// identifier keeps what may stand in an all-lowercase Go identifier.
+func identifier(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return -1
+	}, s)
+	return strings.TrimLeft(s, "0123456789")
+}
+
+// legal reports whether a package may be called name without hiding something
+// that generated code might need.
+func legal(name string) bool {
+	return token.IsIdentifier(name) && types.Universe.Lookup(name) == nil && name != "init" && name != "main"
+}

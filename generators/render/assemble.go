@@ -1,0 +1,121 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// assemble makes the final text: header, package clause and all that is before
+// it in body, imports, the rest of body with its marks replaced.
+func assemble(f File, body []byte) []byte {
+	wishes, taken := collect(body)
+	for _, name := range f.Reserved {
+		taken[name] = true
+	}
+	wishes = slices.DeleteFunc(wishes, func(w wish) bool { return w.path == f.Package })
+	names := aliases(wishes, taken)
+
+	clause, rest := splitClause(body)
+	out := make([]byte, 0, len(f.Header)+len(body)+1024)
+	out = append(out, f.Header...)
+	out = append(out, bytes.TrimLeft(clause, "\n")...)
+	out = appendImports(out, names)
+	return align(squeeze(out, resolve(rest, f.Package, names)))
+}
+
+// splitClause cuts body after the line that holds the package clause.
+func splitClause(body []byte) (clause, rest []byte) {
+	at := 0
+	for line := range bytes.Lines(body) {
+		at += len(line)
+		if bytes.HasPrefix(line, []byte("package ")) {
+			break
+		}
+	}
+	return body[:at], body[at:]
+}
+
+// collect finds the packages that body mentions, and the names it reserves.
+func collect(body []byte) ([]wish, map[string]bool) {
+	seen := map[string]bool{}
+	taken := map[string]bool{}
+	var wishes []wish
+	for {
+		start := bytes.IndexAny(body, string([]byte{markPackage, markReserve}))
+		if start < 0 {
+			return wishes, taken
+		}
+		end := start + bytes.IndexByte(body[start:], markEnd)
+		text := string(body[start+1 : end])
+		if body[start] == markReserve {
+			taken[text] = true
+		} else if !seen[text] {
+			seen[text] = true
+			path, alias, _ := strings.Cut(text, string(markAlias))
+			wishes = append(wishes, wish{path, alias})
+		}
+		body = body[end+1:]
+	}
+}
+
+// appendImports writes the import block: the standard library, then the rest,
+// each sorted by path. The alias is left out only where it can't be anything
+// else: for paths of one element.
+func appendImports(out []byte, names map[string]string) []byte {
+	if len(names) == 0 {
+		return out
+	}
+	var groups [2][]string
+	for path := range names {
+		first, _, _ := strings.Cut(path, "/")
+		group := 0
+		if strings.Contains(first, ".") {
+			group = 1
+		}
+		groups[group] = append(groups[group], path)
+	}
+	out = append(out, "\nimport (\n"...)
+	for i, paths := range groups {
+		if i > 0 && len(paths) > 0 && len(groups[0]) > 0 {
+			out = append(out, '\n')
+		}
+		slices.Sort(paths)
+		for _, path := range paths {
+			out = append(out, '\t')
+			if names[path] != path {
+				out = append(out, names[path]...)
+				out = append(out, ' ')
+			}
+			out = append(out, '"')
+			out = append(out, path...)
+			out = append(out, '"', '\n')
+		}
+	}
+	return append(out, ")\n\n"...)
+}
+
+// resolve replaces the marks of packages by their names and drops the others.
+// A package's own identifiers lose their qualifier.
+func resolve(body []byte, own string, names map[string]string) []byte {
+	out := make([]byte, 0, len(body))
+	for {
+		start := bytes.IndexAny(body, string([]byte{markPackage, markReserve}))
+		if start < 0 {
+			return append(out, body...)
+		}
+		out = append(out, body[:start]...)
+		end := start + bytes.IndexByte(body[start:], markEnd)
+		mark, text := body[start], string(body[start+1:end])
+		body = body[end+1:]
+		if mark == markReserve {
+			continue
+		}
+		path, _, _ := strings.Cut(text, string(markAlias))
+		if path == own {
+			body = bytes.TrimPrefix(body, []byte("."))
+			continue
+		}
+		out = append(out, names[path]...)
+	}
+}
