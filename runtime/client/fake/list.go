@@ -86,9 +86,13 @@ func selectItems(to, from runtime.Object, selector labels.Selector) {
 	}
 }
 
-// copyListMeta copies the metadata of a list. Lists that embed a ListMeta have
-// it copied whole.
+// copyListMeta copies the metadata of a list: as a whole where it is embedded,
+// else what the list gives access to.
 func copyListMeta(to, from runtime.Object) {
+	if dst, src := listMeta(to), listMeta(from); dst != nil && src != nil {
+		*dst = *src
+		return
+	}
 	dst, err := meta.ListAccessor(to)
 	if err != nil {
 		return
@@ -97,14 +101,17 @@ func copyListMeta(to, from runtime.Object) {
 	if err != nil {
 		return
 	}
-	if src, ok := src.(*metav1.ListMeta); ok {
-		if dst, ok := dst.(*metav1.ListMeta); ok {
-			*dst = *src
-			return
-		}
-	}
 	dst.SetResourceVersion(src.GetResourceVersion())
 	dst.SetContinue(src.GetContinue())
 	dst.SetRemainingItemCount(src.GetRemainingItemCount())
 	dst.SetSelfLink(src.GetSelfLink())
+}
+
+func listMeta(list runtime.Object) *metav1.ListMeta {
+	accessor, ok := list.(metav1.ListMetaAccessor)
+	if !ok {
+		return nil
+	}
+	m, _ := accessor.GetListMeta().(*metav1.ListMeta)
+	return m
 }
