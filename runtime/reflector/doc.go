@@ -1,0 +1,27 @@
+// Package reflector keeps a sink equal to what a server has of one resource: it
+// lists, watches, and starts again when it must.
+//
+// A reflector is a state machine. One goroutine owns it; each state is a type
+// whose step does that state's work and returns the state that follows.
+//
+//	         ┌──────────────────────── backing off <───────────────────────┐
+//	         v                              ^                              │
+//	       start                            │ list failed                  │
+//	WatchList │  │ otherwise                │                              │
+//	          v  └─────────────────────> listing                           │
+//	      streaming ── refused or cut ──────^ │                            │
+//	     ^ │   │ end bookmark                 │ committed                  │
+//	     │ │   └───────────────> watching <───┘                            │
+//	retry│ │ throttled,           │ ^ │ ^                                  │
+//	     │ │ unreachable    closed│ │ │ └── throttled, unreachable: wait   │
+//	     └─┘                      └─┘ └──── expired, any other error ──────┘
+//
+// Start is where every round of list and watch begins. The rules of each arrow
+// (which resourceVersion a request carries, which error leads where, how long
+// is waited) are those of client-go's reflector, so that a server can't tell
+// the two apart; they are at the states, in listing.go, streaming.go and
+// watching.go.
+//
+// What a list brings is staged and becomes visible at its commit; a list that
+// fails leaves the sink as it was.
+package reflector

@@ -1,0 +1,98 @@
+package reflector
+
+import (
+	"sync"
+	"time"
+)
+
+// State is where a reflector is in its work.
+type State string
+
+const (
+	// Idle is a reflector that wasn't started.
+	Idle State = "Idle"
+	// Streaming is reading a list as a stream of events.
+	Streaming State = "Streaming"
+	// Listing is reading a list in pages.
+	Listing State = "Listing"
+	// Watching is following changes.
+	Watching State = "Watching"
+	// BackingOff is waiting before the next attempt.
+	BackingOff State = "BackingOff"
+	// Stopped is the end.
+	Stopped State = "Stopped"
+)
+
+// Health says how a reflector is doing. Times are zero for what never was.
+type Health struct {
+	State State
+	// Since is when State was entered.
+	Since time.Time
+	// Synced is when the last list became visible.
+	Synced time.Time
+	// LastError is the last error, even if it was overcome since.
+	LastError error
+	// FailingSince is when the first of the errors happened that nothing
+	// succeeded after; it is zero while all is well. Failures counts them.
+	FailingSince time.Time
+	Failures     int
+	// LastEvent is when the last event, bookmarks included, arrived on a watch;
+	// LastBookmark when the last bookmark did.
+	LastEvent    time.Time
+	LastBookmark time.Time
+	// ResourceVersion is how far the sink has been told.
+	ResourceVersion string
+}
+
+// health is the Health that the running goroutine writes and anyone reads.
+type health struct {
+	mu sync.Mutex
+	h  Health
+}
+
+func (h *health) update(f func(now time.Time, h *Health)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f(time.Now(), &h.h)
+}
+
+func (h *health) read() Health {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.h
+}
+
+func (h *health) enter(s State) {
+	h.update(func(now time.Time, h *Health) {
+		if h.State != s {
+			h.State, h.Since = s, now
+		}
+	})
+}
+
+func (h *health) failed(err error) {
+	h.update(func(now time.Time, h *Health) {
+		if h.Failures++; h.Failures == 1 {
+			h.FailingSince = now
+		}
+		h.LastError = err
+	})
+}
+
+func (h *health) synced() {
+	h.update(func(now time.Time, h *Health) { h.Synced = now })
+}
+
+// connected says that a watch is open, which ends a row of failures. A list
+// alone doesn't: who may list but not watch is failing all the time.
+func (h *health) connected() {
+	h.update(func(_ time.Time, h *Health) { h.FailingSince, h.Failures = time.Time{}, 0 })
+}
+
+func (h *health) event(bookmark bool) {
+	h.update(func(now time.Time, h *Health) {
+		if h.LastEvent = now; bookmark {
+			h.LastBookmark = now
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// defaultPageSize is the page size of client-go's pager.
+const defaultPageSize = 500
+
+// listing reads a list in pages and stages it. A version that the server can't
+// serve is given up at once, in the same step; any other error ends the round.
+type listing[T any] struct{}
+
+func (listing[T]) name() State { return Listing }
+
+func (listing[T]) step(ctx context.Context, r *round[T]) state[T] {
+	first := r.position.forList()
+	l := lister[T]{Reflector: r.Reflector, limit: r.pageSize(first)}
+	defer l.discard()
+	err := l.list(ctx, first)
+	if err != nil && isVersionUnavailable(err) {
+		r.position.setUnavailable(true)
+		l.paginated = false
+		err = l.list(ctx, r.position.forList())
+	}
+	if err != nil {
+		if l.sinkErr != nil {
+			return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", l.sinkErr))
+		}
+		return r.fail(ctx, fmt.Errorf("failed to list %v: %w", r.typ, err))
+	}
+	// Only the first list tells whether there is a watch cache. Later ones may
+	// ask for a quorum read, which is paged wherever it is served from.
+	if first == "0" && l.paginated {
+		r.paginated = true
+	}
+	r.position.setUnavailable(false)
+	if err := l.commit(); err != nil {
+		return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", err))
+	}
+	return r.committed(ctx, l.version, nil)
+}
+
+// pageSize is the limit of a page of a list at version. At a definite version a
+// limit would make the server read from etcd rather than from its watch cache;
+// at "0" the cache ignores it, and a server without a cache is spared.
+func (r *Reflector[T]) pageSize(version string) int64 {
+	switch {
+	case r.opts.PageSize != 0:
+		return r.opts.PageSize
+	case r.paginated, version == "", version == "0":
+		return defaultPageSize
+	}
+	return 0
+}
+
+// lister stages one list, which may take several attempts.
+type lister[T any] struct {
+	*Reflector[T]
+	limit     int64
+	staging   Staging[T]
+	version   string
+	paginated bool
+	sinkErr   error
+}
+
+// list stages everything from the first page to the last. A list whose pages
+// expire while it is read starts over without pages, at the version that was
+// first asked for.
+func (l *lister[T]) list(ctx context.Context, version string) error {
+	opts := metav1.ListOptions{ResourceVersion: version, Limit: l.limit}
+	l.restart()
+	for {
+		meta, err := l.page(ctx, opts)
+		if err != nil && opts.Continue != "" && apierrors.IsResourceExpired(err) {
+			l.restart()
+			if meta, err = l.page(ctx, metav1.ListOptions{ResourceVersion: version}); err == nil {
+				l.version = meta.ResourceVersion
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		// All pages show the server at one version, that of the first.
+		if opts.Continue == "" {
+			l.version = meta.ResourceVersion
+		}
+		if meta.Continue == "" {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.paginated = true
+		// The token carries the version; giving both is refused.
+		opts.ResourceVersion, opts.Continue = "", meta.Continue
+	}
+}

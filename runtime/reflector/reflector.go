@@ -1,0 +1,220 @@
+package reflector
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/naming"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/util/watchlist"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// The numbers are client-go's.
+const (
+	// minWatchTimeout is the shortest time after which a server is asked to
+	// close a watch; the longest is twice that. Spread out, the watches of a
+	// restarted server don't all end at once.
+	minWatchTimeout = 5 * time.Minute
+
+	backoffInit   = 800 * time.Millisecond
+	backoffMax    = 30 * time.Second
+	backoffReset  = 2 * time.Minute
+	backoffFactor = 2.0
+	backoffJitter = 1.0
+)
+
+// Options of a reflector. The zero value is a reflector as client-go has it.
+type Options struct {
+	// Name says in logs which reflector speaks. By default it is the file and
+	// line that led to its construction.
+	Name string
+	// TypeDescription says in logs what is reflected. By default it is the Go
+	// type.
+	TypeDescription string
+
+	// ResyncPeriod is the time between two calls of Sink.Resync, counted anew
+	// from each list. Zero is never.
+	ResyncPeriod time.Duration
+	// ShouldResync, if not nil, is asked at each tick whether to call Resync.
+	ShouldResync func() bool
+
+	// PageSize is the limit of each page of a list. By default it is 500
+	// where the server's watch cache wouldn't be bypassed by it, else none.
+	PageSize int64
+	// MinWatchTimeout is the shortest time for which a watch is asked to last.
+	// Values under five minutes, the default, are ignored; a watch is asked to
+	// last for a random time up to twice that.
+	MinWatchTimeout time.Duration
+	// MaxInternalErrorRetryDuration is how long a watch that ends with an
+	// internal error of the server is reopened at once before listing again.
+	// By default it isn't.
+	MaxInternalErrorRetryDuration time.Duration
+	// InitialEventsTimeout is how long to wait for the bookmark that ends a
+	// streamed list before falling back to an ordinary one. By default the
+	// wait is unlimited, with a warning every ten seconds without an event.
+	InitialEventsTimeout time.Duration
+	// Backoff replaces the default one (0.8 s doubled up to 30 s, each with up
+	// to as much again at random, started over after two quiet minutes).
+	Backoff *wait.Backoff
+
+	// ErrorHandler is called, from the reflector's goroutine, with each error
+	// that ends a round before its watch could begin. The default is LogError.
+	ErrorHandler func(ctx context.Context, err error)
+	// ResourceVersionUpdated, if not nil, is called after each event on a watch
+	// with the version from which the reflector would watch again.
+	ResourceVersionUpdated func(resourceVersion string)
+}
+
+// Reflector keeps a Sink equal to what a Source has. Run and ListAndWatch are
+// for one goroutine at a time; everything else is safe for concurrent use.
+type Reflector[T any] struct {
+	name, typ string
+	source    listwatch.Source[T]
+	sink      Sink[T]
+	opts      Options
+	watchList bool
+	delay     wait.DelayFunc
+
+	// paginated is true when the first list came in several pages: this server
+	// has no watch cache for the resource, so nothing is gained by asking for
+	// everything at once. Only the running goroutine uses it.
+	paginated bool
+
+	// sinkMu keeps apart the two that talk to the sink while it is current: the
+	// running goroutine and the resync ticks.
+	sinkMu   sync.Mutex
+	position position
+	health   health
+}
+
+// New returns a reflector that doesn't run yet. Whether it streams its lists is
+// decided here: if the feature gate WatchListClient of client-go is on and the
+// source doesn't say that its client can't
+// (see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics]).
+func New[T any](source listwatch.Source[T], sink Sink[T], opts Options) *Reflector[T] {
+	r := &Reflector[T]{
+		name:   opts.Name,
+		typ:    opts.TypeDescription,
+		source: source,
+		sink:   sink,
+		opts:   opts,
+	}
+	r.health.enter(Idle)
+	if r.name == "" {
+		r.name = naming.GetNameFromCallsite(
+			"/runtime/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")
+	}
+	if r.typ == "" {
+		r.typ = reflect.TypeFor[T]().String()
+	}
+	if r.opts.MinWatchTimeout < minWatchTimeout {
+		r.opts.MinWatchTimeout = minWatchTimeout
+	}
+	if r.opts.ErrorHandler == nil {
+		r.opts.ErrorHandler = func(ctx context.Context, err error) { LogError(ctx, r.name, r.typ, err) }
+	}
+	backoff := opts.Backoff
+	if backoff == nil {
+		backoff = &wait.Backoff{
+			Duration: backoffInit,
+			Cap:      backoffMax,
+			Steps:    int(math.Ceil(float64(backoffMax) / float64(backoffInit))),
+			Factor:   backoffFactor,
+			Jitter:   backoffJitter,
+		}
+	}
+	r.delay = backoff.DelayWithReset(clock.RealClock{}, backoffReset)
+
+	if features.FeatureGates().Enabled(features.WatchListClient) {
+		r.watchList = !watchlist.DoesClientNotSupportWatchListSemantics(source)
+		if !r.watchList {
+			klog.Background().V(2).Info("The client doesn't support WatchList semantics, listing instead; expected of fakes only",
+				"reflector", r.name, "feature", features.WatchListClient)
+		}
+	}
+	return r
+}
+
+// DescribeType is the TypeDescription of reflectors of objects like example:
+// the kind of an unstructured object that has one, else the Go type.
+func DescribeType(example any) string {
+	if example == nil {
+		return "<unspecified>"
+	}
+	if u, ok := example.(*unstructured.Unstructured); ok {
+		if gvk := u.GroupVersionKind(); !gvk.Empty() {
+			return gvk.String()
+		}
+	}
+	return reflect.TypeOf(example).String()
+}
+
+// Name returns the reflector's name.
+func (r *Reflector[T]) Name() string { return r.name }
+
+// TypeDescription says what is reflected, for people.
+func (r *Reflector[T]) TypeDescription() string { return r.typ }
+
+// LastSyncResourceVersion is the version up to which the sink was told
+// everything, "" before the first list.
+func (r *Reflector[T]) LastSyncResourceVersion() string { return r.position.last() }
+
+// Health says how the reflector is doing.
+func (r *Reflector[T]) Health() Health {
+	h := r.health.read()
+	h.ResourceVersion = r.position.last()
+	return h
+}
+
+// Run lists and watches until ctx is done, and returns when everything that it
+// started has ended. A list or watch of a source that ignores its context is
+// waited for.
+func (r *Reflector[T]) Run(ctx context.Context) {
+	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
+	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)
+	defer logger.V(3).Info("Stopping reflector", "resyncPeriod", r.opts.ResyncPeriod)
+	defer r.health.enter(Stopped)
+	for ctx.Err() == nil {
+		r.runRound(ctx)
+		r.pause(ctx, 0)
+	}
+}
+
+// runRound handles a panic as utilruntime decides. If that lets the program
+// live, the next round goes on from what the sink was told last.
+func (r *Reflector[T]) runRound(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
+	if err := r.ListAndWatch(ctx); err != nil {
+		r.opts.ErrorHandler(ctx, err)
+	}
+}
+
+// ListAndWatch does one round: it lists, then watches until listing is needed
+// again. It returns an error if it couldn't begin to watch, nil otherwise and
+// when ctx is done.
+func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ))
+	round := &round[T]{Reflector: r}
+	defer round.end()
+	for s := round.start(); s != nil; {
+		if ctx.Err() != nil {
+			return nil
+		}
+		r.health.enter(s.name())
+		s = s.step(ctx, round)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return round.err
+}

@@ -1,0 +1,194 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// silenceWarning is how long a streamed list may be silent before each warning.
+const silenceWarning = 10 * time.Second
+
+// errNoEndBookmark is the cause of giving up on a streamed list.
+var errNoEndBookmark = errors.New("no bookmark marked the end of the initial events in time")
+
+// streaming reads a list as the first events of a watch, up to the bookmark that
+// marks their end; the same watch then goes on with the changes. What the server
+// answers decides what follows:
+//
+//   - down or busy: wait, then stream again
+//   - the version is expired or too large: stream again at the newest one
+//   - closed in the middle without an error: stream again
+//   - anything else, a server that doesn't know how included: listing
+type streaming[T any] struct {
+	// again is true after an attempt that led back here at once. The next one
+	// that does so waits: a server that fails in the same way every time must
+	// not be asked in a tight loop.
+	again bool
+}
+
+func (streaming[T]) name() State { return Streaming }
+
+func (s streaming[T]) step(ctx context.Context, r *round[T]) state[T] {
+	list := streamedList[T]{Reflector: r.Reflector}
+	complete, err := list.read(ctx)
+	switch {
+	case complete && err == nil:
+		return r.committed(ctx, list.version, list.stream)
+	case err == nil:
+		return s.repeat()
+	case isWorthWaiting(err):
+		klog.FromContext(ctx).V(2).Info("Streamed list failed, backing off", "err", err)
+		return r.retry(ctx, err, streaming[T]{})
+	case isVersionUnavailable(err):
+		r.position.setUnavailable(true)
+		return s.repeat()
+	}
+	klog.FromContext(ctx).V(4).Info("The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
+	return listing[T]{}
+}
+
+func (s streaming[T]) repeat() state[T] {
+	if s.again {
+		return backingOff[T]{next: streaming[T]{}}
+	}
+	return streaming[T]{again: true}
+}
+
+// streamedList is one attempt. After a read that was complete, the stream is
+// open and the list committed.
+type streamedList[T any] struct {
+	*Reflector[T]
+	staging Staging[T]
+	stream  listwatch.Stream[T]
+	version string
+}
+
+func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
+	sendInitialEvents := true
+	opts := l.watchOptions(l.position.forStreaming())
+	opts.SendInitialEvents = &sendInitialEvents
+	opts.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
+
+	// The stream outlives this attempt if it succeeds, so its context ends with
+	// the stream.
+	ctx, cancel := context.WithCancelCause(ctx)
+	opened := time.Now()
+	if l.opts.InitialEventsTimeout > 0 {
+		deadline := time.AfterFunc(l.opts.InitialEventsTimeout, func() { cancel(errNoEndBookmark) })
+		defer deadline.Stop()
+	}
+	stream, err := l.source.Watch(ctx, opts)
+	if err != nil {
+		defer cancel(nil)
+		return false, l.orTimeout(ctx, err)
+	}
+	l.stream = &ownedStream[T]{Stream: stream, cancel: cancel}
+	l.staging = l.sink.Begin()
+	defer func() {
+		if l.staging != nil {
+			l.staging.Discard()
+		}
+		if !complete || err != nil {
+			l.stream.Stop()
+		}
+	}()
+	warned := l.warnOfSilence(ctx, opened)
+	complete, err = l.follow(ctx, l.stream, opened, l.stage(ctx))
+	warned()
+	if err != nil || !complete {
+		return false, l.orTimeout(ctx, err)
+	}
+	l.position.setUnavailable(false)
+	staging := l.staging
+	l.staging = nil
+	if err := staging.Commit(l.version); err != nil {
+		return false, fmt.Errorf("unable to sync streamed list: %w", err)
+	}
+	return true, nil
+}
+
+// orTimeout tells the deadline from other ends of ctx.
+func (l *streamedList[T]) orTimeout(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errNoEndBookmark) {
+		return errNoEndBookmark
+	}
+	return err
+}
+
+// stage returns what to do with each event: between the first and the end
+// bookmark, the server may send changes as well as initial objects.
+func (l *streamedList[T]) stage(ctx context.Context) func(listwatch.Event[T]) bool {
+	return func(e listwatch.Event[T]) (done bool) {
+		var err error
+		switch e.Type {
+		case watch.Added:
+			err = l.staging.Add(e.Object, e.ResourceVersion)
+		case watch.Modified:
+			l.version = e.ResourceVersion
+			err = l.staging.Add(e.Object, e.ResourceVersion)
+		case watch.Deleted:
+			l.version = e.ResourceVersion
+			err = l.staging.Remove(e.Object)
+		case watch.Bookmark:
+			l.version = e.ResourceVersion
+			done = e.InitialEventsEnd
+		default:
+			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+		}
+		if err != nil {
+			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object", "eventType", e.Type, "object", e.Object)
+		}
+		return done
+	}
+}
+
+// warnOfSilence logs, until the function that it returns is called, when
+// nothing has arrived for a while.
+func (l *streamedList[T]) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(silenceWarning)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			last := l.health.read().LastEvent
+			if last.Before(opened) {
+				last = opened
+			}
+			if silent := time.Since(last); silent >= silenceWarning {
+				klog.FromContext(ctx).Info("Warning: awaiting required bookmark event for initial events stream",
+					"silentFor", silent, "openFor", time.Since(opened))
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// ownedStream is a stream that ends the context that it was opened with.
+type ownedStream[T any] struct {
+	listwatch.Stream[T]
+	cancel context.CancelCauseFunc
+}
+
+func (s *ownedStream[T]) Stop() {
+	s.Stream.Stop()
+	s.cancel(nil)
+}

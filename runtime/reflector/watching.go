@@ -1,0 +1,155 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// watching hands the events of one watch to the sink. How the watch ends decides
+// what follows:
+//
+//   - closed in good order: the next watch, at once
+//   - can't be opened, server down or busy: wait, then the next watch
+//   - can't be opened, any other error: the round fails
+//   - throttled: wait, then the next watch
+//   - internal error of the server, within the patience for those: the next watch
+//   - expired, closed within a second without an event, any other error: the
+//     round ends, and the next one lists
+type watching[T any] struct {
+	// stream is a watch that is open already, nil to open one.
+	stream listwatch.Stream[T]
+}
+
+func (watching[T]) name() State { return Watching }
+
+func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
+	logger := klog.FromContext(ctx)
+	session := r.session
+	// The clock starts before the request: some proxies send no headers until
+	// the first event.
+	opened := time.Now()
+	stream := s.stream
+	// Versions are worth remembering once the events come in their order. A
+	// watch from a version does so from the start, one from nowhere first sends
+	// what exists, in any order.
+	inOrder := true
+	if stream == nil {
+		from := r.position.last()
+		inOrder = from != "" && from != "0"
+		var err error
+		stream, err = r.source.Watch(session.ctx, r.watchOptions(from))
+		switch {
+		case err == nil:
+		case r.sessionError() != nil:
+			return s.over(ctx, r, r.sessionError())
+		case isWorthWaiting(err):
+			logger.V(4).Info("Watch failed, backing off", "err", err)
+			return r.retry(ctx, err, watching[T]{})
+		default:
+			return r.fail(ctx, err)
+		}
+	}
+	defer stream.Stop()
+	r.health.connected()
+
+	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event[T]) bool {
+		r.apply(ctx, e)
+		inOrder = inOrder || isChange(e.Type)
+		if inOrder {
+			r.position.set(e.ResourceVersion)
+			if r.opts.ResourceVersionUpdated != nil {
+				r.opts.ResourceVersionUpdated(e.ResourceVersion)
+			}
+		}
+		return false
+	})
+	session.retry.After(err)
+	switch {
+	case err == nil:
+		return watching[T]{}
+	case r.sessionError() != nil:
+		return s.over(ctx, r, r.sessionError())
+	case isExpired(err):
+		// The version stays the one to list at, which means at least as new;
+		// only a list that can't be had at it gives it up.
+		logger.V(4).Info("Watch closed", "err", err)
+		return r.relist(ctx, err)
+	case apierrors.IsTooManyRequests(err):
+		logger.V(2).Info("Watch returned 429, backing off")
+		return r.retry(ctx, err, watching[T]{})
+	case apierrors.IsInternalError(err) && session.retry.ShouldRetry():
+		logger.V(2).Info("Retrying watch after internal error", "err", err)
+		r.health.failed(err)
+		return watching[T]{}
+	}
+	return s.over(ctx, r, err)
+}
+
+func (watching[T]) over(ctx context.Context, r *round[T], err error) state[T] {
+	if ctx.Err() == nil {
+		klog.FromContext(ctx).Info("Warning: watch ended with error", "err", err)
+	}
+	return r.relist(ctx, err)
+}
+
+// isChange says that an event of this type never belongs to what exists at the
+// start of a watch.
+func isChange(t watch.EventType) bool {
+	return t == watch.Modified || t == watch.Deleted || t == watch.Bookmark
+}
+
+// follow hands the events of stream to handle, until handle says that it is
+// done or the stream ends. A stream that ends within a second of being opened
+// without an event is an error, so that nobody reopens it in a tight loop.
+func (r *Reflector[T]) follow(ctx context.Context, stream listwatch.Stream[T], opened time.Time, handle func(listwatch.Event[T]) (done bool)) (bool, error) {
+	for count := 0; ; count++ {
+		event, err := stream.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			if count == 0 && time.Since(opened) < time.Second {
+				return false, &cache.VeryShortWatchError{Name: r.name}
+			}
+			klog.FromContext(ctx).V(4).Info("Watch close", "totalItems", count)
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		r.health.event(event.Type == watch.Bookmark)
+		if handle(event) {
+			return true, nil
+		}
+	}
+}
+
+// apply gives one event to the sink. What the sink refuses is logged and lost,
+// until the next list.
+func (r *Reflector[T]) apply(ctx context.Context, e listwatch.Event[T]) {
+	var err error
+	r.sinkMu.Lock()
+	defer r.sinkMu.Unlock()
+	switch e.Type {
+	case watch.Added:
+		err = r.sink.Added(e.Object, e.ResourceVersion)
+	case watch.Modified:
+		err = r.sink.Updated(e.Object, e.ResourceVersion)
+	case watch.Deleted:
+		err = r.sink.Deleted(e.Object, e.ResourceVersion)
+	case watch.Bookmark:
+		err = r.sink.Bookmark(e.ResourceVersion)
+	default:
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+	}
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on", "eventType", e.Type, "object", e.Object)
+	}
+}
