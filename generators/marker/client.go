@@ -156,12 +156,16 @@ func (p *parser) skipped(first map[string]Tag) []string {
 		if !hasOnly {
 			other = "readonly"
 		}
+		both := false
 		for _, verb := range skipVerbs {
 			if slices.Contains(onlyVerbs, verb) {
-				p.lax(skip.Pos, "verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs; remove it from one", verb)
+				both = true
+				p.lax(skip.Pos, "verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second", verb)
 			}
 		}
-		p.lax(skip.Pos, "+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
+		if !both {
+			p.lax(skip.Pos, "+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
+		}
 	}
 	if readOnly {
 		onlyVerbs = append(onlyVerbs, ReadOnlyVerbs...)

@@ -16,19 +16,19 @@ type Method struct {
 	Pos, InputPos, ResultPos token.Position
 }
 
-// methodVerbs are the verbs that an extra method can have; inputVerbs and
-// resultVerbs those where input= and result= are allowed.
+// methodVerbs are the verbs that an extra method can have, all of which may
+// have a result; inputVerbs are those where input= is allowed.
 var (
 	methodVerbs = []string{"create", "update", "get", "list", "patch", "apply"}
 	inputVerbs  = []string{"create", "update", "apply"}
-	resultVerbs = []string{"create", "update", "get", "list", "patch", "apply"}
 	methodKeys  = []string{"verb", "subresource", "input", "result"}
 )
 
 // method reads one method tag. Blanks are allowed around names and values.
 func (p *parser) method(tag Tag) Method {
 	m := Method{Pos: tag.Pos}
-	name, rest, _ := strings.Cut(tag.Value, ",")
+	before := len(p.problems)
+	name, rest, more := strings.Cut(tag.Value, ",")
 	m.Name = strings.TrimSpace(name)
 	switch {
 	case m.Name == "":
@@ -36,25 +36,35 @@ func (p *parser) method(tag Tag) Method {
 	case !token.IsIdentifier(m.Name) || !token.IsExported(m.Name):
 		p.fail(tag.ValueAt(0), "method name %q is not an exported Go identifier", m.Name)
 	}
-	if len(name) == len(tag.Value) {
-		rest = ""
+	if more {
+		p.methodKeys(tag, &m, rest, len(name)+1)
 	}
-	at := len(name) + 1
+	if len(p.problems) == before || m.Verb != "" {
+		p.methodVerb(m)
+	}
+	return m
+}
+
+// methodKeys reads the part key=value,key=value of a method tag, which starts
+// at the byte at of the tag's value.
+func (p *parser) methodKeys(tag Tag, m *Method, keys string, at int) {
 	seen := map[string]bool{}
-	for part := range strings.SplitSeq(rest, ",") {
-		if len(name) == len(tag.Value) {
-			break
-		}
-		key, value, ok := strings.Cut(part, "=")
-		pos := tag.ValueAt(at + len(key) + 1)
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	for part := range strings.SplitSeq(keys, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		here, there := tag.ValueAt(at), tag.ValueAt(at+len(name)+1)
+		at += len(part) + 1
+		key, value := strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !ok || strings.Contains(value, "="):
-			p.fail(tag.ValueAt(at), "%q in +genclient:method is not key=value", strings.TrimSpace(part))
+			p.fail(here, "%q in +genclient:method is not key=value", strings.TrimSpace(part))
+			continue
+		case !slices.Contains(methodKeys, key):
+			p.fail(here, "unknown key %q in +genclient:method%s", key, Suggest(key, methodKeys))
+			continue
 		case value == "":
-			p.fail(tag.ValueAt(at), "%s= of method %s has no value", key, m.Name)
+			p.fail(here, "%s= of method %s has no value", key, m.Name)
 		case seen[key]:
-			p.lax(tag.ValueAt(at), "%s= of method %s is given twice and the last one counts; remove one", key, m.Name)
+			p.lax(here, "%s= of method %s is given twice and the last one counts; remove one", key, m.Name)
 		}
 		seen[key] = true
 		switch key {
@@ -63,38 +73,25 @@ func (p *parser) method(tag Tag) Method {
 		case "subresource":
 			m.Subresource = value
 		case "input":
-			m.Input, m.InputPos = value, pos
+			m.Input, m.InputPos = value, there
 		case "result":
-			m.Result, m.ResultPos = value, pos
-		default:
-			if ok {
-				p.fail(tag.ValueAt(at), "unknown key %q in +genclient:method%s", key, Suggest(key, methodKeys))
-			}
+			m.Result, m.ResultPos = value, there
 		}
-		at += len(part) + 1
 	}
-	p.methodVerb(m)
-	return m
 }
 
-// methodVerb checks that the verb exists for methods and that input and result suit it.
+// methodVerb checks that the verb is one for methods, and that it suits input=.
 func (p *parser) methodVerb(m Method) {
 	switch {
 	case m.Verb == "":
 		p.fail(m.Pos, "method %s has no verb; write +genclient:method=%s,verb=create", m.Name, m.Name)
-		return
 	case slices.Contains(methodVerbs, m.Verb):
+		if m.Input != "" && !slices.Contains(inputVerbs, m.Verb) {
+			p.fail(m.InputPos, "input= of method %s has no place in verb %q; only %s take one", m.Name, m.Verb, strings.Join(inputVerbs, ", "))
+		}
 	case slices.Contains(Verbs, m.Verb):
 		p.fail(m.Pos, "method %s can't have verb %q; methods have one of %s", m.Name, m.Verb, strings.Join(methodVerbs, ", "))
-		return
 	default:
 		p.fail(m.Pos, "unknown verb %q of method %s%s", m.Verb, m.Name, Suggest(m.Verb, methodVerbs))
-		return
-	}
-	if m.Input != "" && !slices.Contains(inputVerbs, m.Verb) {
-		p.fail(m.InputPos, "input= of method %s has no place in verb %q; only %s take one", m.Name, m.Verb, strings.Join(inputVerbs, ", "))
-	}
-	if m.Result != "" && !slices.Contains(resultVerbs, m.Verb) {
-		p.fail(m.ResultPos, "result= of method %s has no place in verb %q; only %s have one", m.Name, m.Verb, strings.Join(resultVerbs, ", "))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -54,9 +56,23 @@ func goList(ctx context.Context, dir string, patterns []string) ([]listed, error
 	}
 }
 
+// cleanPattern brings a pattern into the form in which go list repeats it in Match.
+func cleanPattern(pattern string) string {
+	switch {
+	case filepath.IsAbs(pattern):
+		return filepath.Clean(pattern)
+	case strings.HasPrefix(pattern, "./"):
+		if cleaned := path.Clean(pattern); cleaned != "." {
+			return "./" + cleaned
+		}
+		return "."
+	}
+	return path.Clean(pattern)
+}
+
 // oneLine joins the lines of a message of the go command.
 func oneLine(message string) string {
-	lines := strings.Split(strings.TrimSpace(message), "\n")
+	lines := strings.Split(strings.TrimPrefix(strings.TrimSpace(message), "go: "), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimSuffix(strings.TrimSpace(line), ":")
 	}

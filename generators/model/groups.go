@@ -66,7 +66,7 @@ func (l *loader) place(p *candidate) (element, version string, ok bool) {
 		return last, "", true
 	}
 	if dir == "" {
-		l.fail(p.position(l.base), "the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1", p.src.path)
+		l.fail(p.pkg.Pos, "the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1", p.src.path)
 		return "", "", false
 	}
 	return path.Base(dir), last, true
@@ -83,8 +83,9 @@ func (l *loader) version(p *candidate, group *Group, name string) {
 	if p.tags.HasGroupName {
 		own = p.tags.GroupName
 	}
-	if own != group.Name {
-		l.lax(p.groupPosition(l.base), "package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
+	mixed := own != group.Name
+	if mixed {
+		l.lax(p.groupPosition(), "package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
 			p.src.path, own, group.Versions[0].Package.Path, group.Name)
 	}
 	if p.input.Explicit {
@@ -96,14 +97,14 @@ func (l *loader) version(p *candidate, group *Group, name string) {
 		ok = exportedIdentifier(goGroup)
 	}
 	if !ok {
-		l.fail(p.groupPosition(l.base), "%q is no Go identifier to name group %q by; write // +groupGoName=Name in doc.go", goGroup, own)
+		l.fail(p.groupPosition(), "%q is no Go identifier to name group %q by; write // +groupGoName=Name in doc.go", goGroup, own)
 	}
 	if !exportedIdentifier(v.GoName) {
-		l.fail(p.position(l.base), "version %q of package %s is no Go identifier; name the folder like v1 or v1beta1", name, p.src.path)
+		l.fail(p.pkg.Pos, "version %q of package %s is no Go identifier; name the folder like v1 or v1beta1", name, p.src.path)
 	}
 	v.GoGroupName = goGroup
-	if group.GoName != "" && group.GoName != goGroup {
-		l.lax(p.groupPosition(l.base), "group %q has the Go name %s here and %s in %s; write the same +groupGoName in both", group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
+	if group.GoName != "" && group.GoName != goGroup && !mixed {
+		l.lax(p.groupPosition(), "group %q has the Go name %s here and %s in %s; write the same +groupGoName in both", group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
 	}
 	group.GoName = goGroup
 	group.Versions = append(group.Versions, v)
@@ -133,12 +134,12 @@ func (p *candidate) position(base string) token.Position {
 }
 
 // groupPosition is the place of what names the package's group.
-func (p *candidate) groupPosition(base string) token.Position {
+func (p *candidate) groupPosition() token.Position {
 	switch {
 	case p.tags.GroupGoPos.IsValid():
 		return p.tags.GroupGoPos
 	case p.tags.GroupPos.IsValid():
 		return p.tags.GroupPos
 	}
-	return p.position(base)
+	return p.pkg.Pos
 }

@@ -52,12 +52,12 @@ func (l *loader) describe(p *candidate) {
 	}
 	for _, name := range included {
 		if p.src.typ(name) == nil {
-			l.lax(p.position(l.base), "type %s is to be included and does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))
+			l.lax(p.pkg.Pos, "type %s is to be included and does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))
 		}
 	}
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
-	if len(p.kinds) > 0 && p.pkg.Client && !p.pkg.HasAddToScheme {
-		l.failFor(Clients, p.position(l.base), "package %s has types with +genclient but no AddToScheme, which the clientset's scheme calls; declare it as in any register.go", p.src.path)
+	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
+		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
 	}
 }
 

@@ -52,7 +52,7 @@ func (l *loader) lint(p *candidate) {
 		case LintExplicitDisablement:
 			l.lintDisablement(p, tags)
 		default:
-			l.fail(p.position(l.base), "unknown lint rule %q%s", rule, marker.Suggest(rule, LintRules))
+			l.fail(p.pkg.Pos, "unknown lint rule %q%s", rule, marker.Suggest(rule, LintRules))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (l *loader) lintDisablement(p *candidate, tags []marker.Tag) {
 	}
 	for _, name := range expected {
 		if !has[name] {
-			l.fail(p.position(l.base), "package %s says neither yes nor no to a generator; write // +%s=false or a value in doc.go", p.src.path, name)
+			l.fail(p.pkg.Pos, "package %s says neither yes nor no to a generator; write // +%s=false or a value in doc.go", p.src.path, name)
 		}
 	}
 }

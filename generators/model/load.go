@@ -67,6 +67,10 @@ type candidate struct {
 }
 
 func newLoader(ctx context.Context, cfg Config) *loader {
+	cfg.Inputs = slices.Clone(cfg.Inputs)
+	for i := range cfg.Inputs {
+		cfg.Inputs[i].Pattern = cleanPattern(cfg.Inputs[i].Pattern)
+	}
 	base, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		base = cfg.Dir // there is no working directory; messages get longer
@@ -139,12 +143,12 @@ func (l *loader) parse(packages []*candidate) {
 		for _, f := range p.src.files {
 			l.syntax(f)
 		}
-		if e := p.listed.Error; e != nil && len(l.problems) == before && !(p.wildcard && len(p.src.files) == 0) {
+		if e := p.listed.Error; e != nil && len(l.problems) == before {
 			where := token.Position{Filename: p.input.Pattern}
 			if e.Pos != "" {
 				where.Filename = e.Pos
 			}
-			l.fail(where, "%s", oneLine(e.Err))
+			l.fail(where, "%s", strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": "))
 		}
 		p.broken = len(l.problems) > before || p.listed.Error != nil
 	}
