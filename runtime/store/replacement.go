@@ -26,6 +26,19 @@ func (r *Replacement[K, T]) Set(key K, object T, version string) {
 	r.staged.put(key, object, version, nil)
 }
 
+// Delete takes back what was staged under a key, if anything.
+func (r *Replacement[K, T]) Delete(key K) { r.staged.remove(key) }
+
+// Each calls yield for every staged object, in the order in which their keys
+// were first staged, unless Delete was called.
+func (r *Replacement[K, T]) Each(yield func(key K, object T, version string)) {
+	for _, p := range r.staged.pages.directory {
+		for i, object := range p.objects {
+			yield(p.keys[i], object, p.versions[i])
+		}
+	}
+}
+
 // Len is the number of staged objects.
 func (r *Replacement[K, T]) Len() int { return r.staged.pages.length }
 
@@ -108,7 +121,7 @@ func (c Changes[K, T]) Deleted() int { return len(c.deleted) }
 func (c Changes[K, T]) Len() int { return c.after.length + len(c.deleted) }
 
 // All yields the deletions, without Object or Version, then the additions and
-// updates in the order in which they were staged.
+// updates in the order of Replacement.Each.
 func (c Changes[K, T]) All() iter.Seq[Change[K, T]] {
 	return func(yield func(Change[K, T]) bool) {
 		for _, slot := range c.deleted {

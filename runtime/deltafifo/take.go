@@ -1,0 +1,83 @@
+package deltafifo
+
+import "context"
+
+// keepBuffer is the capacity, in deltas, up to which a buffer is always kept.
+const keepBuffer = 64
+
+// PopBatch takes everything that is pending, in the order of arrival. It
+// blocks until there is something. It returns the context's error as soon as
+// ctx is done, and ErrClosed when the queue is closed and empty.
+//
+// The batch belongs to the consumer until it calls PopBatch or Pop again,
+// which says that the batch was dealt with; its memory is then used again. So
+// there can be one consumer only, one goroutine at a time.
+func (f *DeltaFIFO[K, T]) PopBatch(ctx context.Context) ([]Delta[K, T], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.giveBack()
+	if err := f.wait(ctx); err != nil {
+		return nil, err
+	}
+	f.dropIndex()
+	// giveBack left an empty buffer in lent.
+	f.log, f.lent = f.lent, f.log
+	f.pending = 0
+	return f.lent, nil
+}
+
+// giveBack takes the batch back that was handed out last.
+func (f *DeltaFIFO[K, T]) giveBack() {
+	if len(f.lent) == 0 {
+		return
+	}
+	for i := range f.lent {
+		if f.lent[i].Initial {
+			f.initial--
+		}
+	}
+	f.checkSynced()
+	if n := len(f.lent); cap(f.lent) > keepBuffer && n < cap(f.lent)/8 {
+		// It grew in a burst that is over.
+		f.lent = nil
+		return
+	}
+	clear(f.lent)
+	f.lent = f.lent[:0]
+}
+
+// wait returns when something is pending.
+func (f *DeltaFIFO[K, T]) wait(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if f.pending > 0 {
+			return nil
+		}
+		if f.IsClosed() {
+			return ErrClosed
+		}
+		f.waiting++
+		f.mu.Unlock()
+		select {
+		case <-f.wake:
+		case <-f.closed:
+		case <-ctx.Done():
+		}
+		f.mu.Lock()
+		f.waiting--
+	}
+}
+
+// signal wakes one goroutine that waits, if something is pending. Who takes
+// and leaves something signals again.
+func (f *DeltaFIFO[K, T]) signal() {
+	if f.waiting == 0 || f.pending == 0 {
+		return
+	}
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
