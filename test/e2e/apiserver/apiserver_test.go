@@ -1,0 +1,143 @@
+package apiserver_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubewright/kubewright/test/e2e/apiserver"
+)
+
+const manifest = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boats.harbour.example}
+spec:
+  group: harbour.example
+  scope: Namespaced
+  names: {plural: boats, singular: boat, kind: Boat, listKind: BoatList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {length: {type: integer}}}}}}
+`
+
+var boats = schema.GroupVersionResource{Group: "harbour.example", Version: "v1", Resource: "boats"}
+
+func boat(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "harbour.example/v1",
+		"kind":       "Boat",
+		"metadata":   map[string]any{"name": name},
+		"spec":       map[string]any{"length": int64(12)},
+	}}
+}
+
+// TestLifetime goes through all that the package promises of one server.
+func TestLifetime(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	scratch, manifests := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", scratch)
+	if err := os.WriteFile(filepath.Join(manifests, "boats.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	begin := time.Now()
+	server, err := apiserver.Start(ctx, apiserver.Options{DisableWatchCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ready after %v", time.Since(begin))
+	defer server.Stop()
+	begin = time.Now()
+	if err := server.InstallCRDs(ctx, manifests); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("definition served after %v", time.Since(begin))
+
+	client, err := dynamic.NewForConfig(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin = time.Now()
+	first, err := client.Resource(boats).Namespace("east").Create(ctx, boat("first"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("first object after %v", time.Since(begin))
+	for _, name := range []string{"second", "third"} {
+		if _, err := client.Resource(boats).Namespace("east").Create(ctx, boat(name), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if _, err := server.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w, err := client.Resource(boats).Watch(ctx, metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
+	if err == nil {
+		event := <-w.ResultChan()
+		w.Stop()
+		err = apierrors.FromObject(event.Object)
+	}
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		t.Errorf("watching a compacted version: %v, want 410", err)
+	}
+
+	if err := server.DeleteCRDs(ctx, "boats.harbour.example"); err != nil {
+		t.Fatal(err)
+	}
+
+	host, err := url.Parse(server.Config().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if host.Hostname() != "127.0.0.1" {
+		t.Errorf("the server is at %s, want 127.0.0.1", host)
+	}
+	if err := server.Stop(); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+	if err := server.Stop(); err != nil {
+		t.Errorf("the second Stop: %v", err)
+	}
+	if connection, err := net.Dial("tcp", host.Host); err == nil {
+		connection.Close()
+		t.Errorf("the stopped server still takes connections at %s", host.Host)
+	}
+	if left, _ := os.ReadDir(scratch); len(left) > 0 {
+		t.Errorf("%s is left of the stopped server", left[0].Name())
+	}
+}
+
+func TestReadCRDsRefuses(t *testing.T) {
+	for name, content := range map[string]string{
+		"an unknown field": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n",
+		"another kind":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
+		"no file":          "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if content != "" {
+				if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if crds, err := apiserver.ReadCRDs(dir); err == nil {
+				t.Errorf("read %d definitions, want an error", len(crds))
+			}
+		})
+	}
+}

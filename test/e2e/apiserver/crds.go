@@ -1,0 +1,207 @@
+package apiserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+)
+
+// ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from
+// every .yaml file directly in dir, in the order of the file names. A file may
+// hold several documents; one of another kind or with an unknown field is an error.
+func ReadCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			crd := new(apiextensionsv1.CustomResourceDefinition)
+			if err := yaml.UnmarshalStrict(document, crd); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"); got != want {
+				return nil, fmt.Errorf("%s: found %v, want only %v", file, got, want)
+			}
+			crds = append(crds, crd)
+		}
+	}
+	if len(crds) == 0 {
+		return nil, fmt.Errorf("no CustomResourceDefinition in %s", filepath.Join(dir, "*.yaml"))
+	}
+	return crds, nil
+}
+
+// InstallCRDs creates the definitions that ReadCRDs finds in dir and returns
+// when each of their served versions can be listed.
+func (s *Server) InstallCRDs(ctx context.Context, dir string) error {
+	crds, err := ReadCRDs(dir)
+	if err != nil {
+		return err
+	}
+	return s.CreateCRDs(ctx, crds...)
+}
+
+// CreateCRDs creates the definitions and returns when each of their served
+// versions can be listed. The server itself holds back creations of objects
+// for 2 s when their definition was established less than 2 s ago.
+func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
+	client, err := clientset.NewForConfig(s.Config())
+	if err != nil {
+		return err
+	}
+	resources, err := dynamic.NewForConfig(s.Config())
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	for _, crd := range crds {
+		if err := waitForCRD(ctx, client, crd.Name, established); err != nil {
+			return err
+		}
+		if err := waitServed(ctx, resources, crd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteCRDs deletes the named definitions with all their objects and returns
+// when they are gone.
+func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
+	client, err := clientset.NewForConfig(s.Config())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+		if err := waitForCRD(ctx, client, name, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A condition looks at a definition, nil when there is none.
+type condition func(*apiextensionsv1.CustomResourceDefinition) (met bool, err error)
+
+func established(crd *apiextensionsv1.CustomResourceDefinition) (bool, error) {
+	if crd == nil {
+		return false, nil
+	}
+	for _, c := range crd.Status.Conditions {
+		switch {
+		case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
+			return true, nil
+		case c.Type == apiextensionsv1.NamesAccepted && c.Status == apiextensionsv1.ConditionFalse:
+			return false, fmt.Errorf("CustomResourceDefinition %s: %s: %s", crd.Name, c.Reason, c.Message)
+		}
+	}
+	return false, nil
+}
+
+func gone(crd *apiextensionsv1.CustomResourceDefinition) (bool, error) { return crd == nil, nil }
+
+// waitForCRD watches one definition until the condition is met or ctx ends.
+func waitForCRD(ctx context.Context, client clientset.Interface, name string, until condition) error {
+	crds := client.ApiextensionsV1().CustomResourceDefinitions()
+	only := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}
+	for {
+		list, err := crds.List(ctx, only)
+		if err != nil {
+			return err
+		}
+		var crd *apiextensionsv1.CustomResourceDefinition
+		if len(list.Items) > 0 {
+			crd = &list.Items[0]
+		}
+		if met, err := until(crd); met || err != nil {
+			return err
+		}
+		since := only
+		since.ResourceVersion = list.ResourceVersion
+		w, err := crds.Watch(ctx, since)
+		if err != nil {
+			return err
+		}
+		met, err := watchCRD(ctx, w, until)
+		w.Stop()
+		if met || err != nil {
+			return err
+		}
+		// The watch ended by itself: begin anew.
+	}
+}
+
+func watchCRD(ctx context.Context, w watch.Interface, until condition) (bool, error) {
+	for event := range w.ResultChan() {
+		crd, ok := event.Object.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			return false, nil
+		}
+		if event.Type == watch.Deleted {
+			crd = nil
+		}
+		if met, err := until(crd); met || err != nil {
+			return met, err
+		}
+	}
+	return false, context.Cause(ctx)
+}
+
+// waitServed lists every served version until that works: a definition is
+// established a little before the server has its handlers, and no condition
+// says when it has.
+func waitServed(ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition) error {
+	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions), func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
+	for _, version := range served {
+		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name, Resource: crd.Spec.Names.Plural}
+		for {
+			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
+			if err == nil {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%v isn't served: %w (last answer: %w)", resource, context.Cause(ctx), err)
+			case <-time.After(retryInterval):
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package apiserver
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+
+	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
+	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/apiserver/pkg/util/openapi"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/rest"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/klog/v2"
+)
+
+// newAPIServer prepares the extension server over the etcd at the given
+// address. It listens already when this returns, and serves once it is run.
+func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.GenericAPIServer, error) {
+	o, err := serverOptions(dir, etcdAddress, opts)
+	if err != nil {
+		return nil, err
+	}
+	config, err := serverConfig(o)
+	if err != nil {
+		o.RecommendedOptions.SecureServing.Listener.Close()
+		return nil, fmt.Errorf("configuring the API server: %w", err)
+	}
+	server, err := config.Complete().New(genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		o.RecommendedOptions.SecureServing.Listener.Close()
+		return nil, fmt.Errorf("creating the API server: %w", err)
+	}
+	return server.GenericAPIServer, nil
+}
+
+// serverOptions switches off what needs a cluster around the server: delegated
+// authentication and authorization, the core API, admission plugins, fairness.
+func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResourceDefinitionsServerOptions, error) {
+	logs := opts.Logs
+	if logs == nil {
+		logs = io.Discard
+	}
+	o := options.NewCustomResourceDefinitionsServerOptions(logs, logs)
+
+	// A registry of its own: the default one can be set only once in a process.
+	registry := basecompatibility.NewComponentGlobalsRegistry()
+	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	version := compatibility.DefaultKubeEffectiveVersionForTest()
+	version.SetEmulationVersion(gate.EmulationVersion())
+	if err := registry.Register(basecompatibility.DefaultKubeComponent, version, gate); err != nil {
+		return nil, err
+	}
+	if err := registry.Set(); err != nil {
+		return nil, err
+	}
+	o.ServerRunOptions.ComponentGlobalsRegistry = registry
+
+	r := o.RecommendedOptions
+	r.Authentication, r.Authorization, r.CoreAPI, r.Admission = nil, nil, nil, nil
+	r.Features.EnablePriorityAndFairness = false
+	r.Etcd.StorageConfig.Transport.ServerList = []string{"http://" + etcdAddress}
+	r.Etcd.EnableWatchCache = !opts.DisableWatchCache
+	o.APIEnablement.RuntimeConfig = map[string]string{"api/all": "true"}
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	r.SecureServing.Listener = listener
+	r.SecureServing.BindPort = address.Port
+	r.SecureServing.ExternalAddress = address.IP
+	r.SecureServing.ServerCert.CertDirectory = dir
+	if err := o.Complete(); err != nil {
+		listener.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// serverConfig does what the options' own Config method does, less the core
+// API's informers, which that one can't do without.
+func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
+	r := o.RecommendedOptions
+	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return nil, err
+	}
+	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
+	if err := o.ServerRunOptions.ApplyTo(&generic.Config); err != nil {
+		return nil, err
+	}
+	if err := r.ApplyTo(generic); err != nil {
+		return nil, err
+	}
+	if err := o.APIEnablement.ApplyTo(&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme); err != nil {
+		return nil, err
+	}
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
+	namer := openapinamer.NewDefinitionNamer(extensions.Scheme)
+	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
+	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
+	generic.MaxRequestsInFlight, generic.MaxMutatingRequestsInFlight = 0, 0
+
+	return &extensions.Config{
+		GenericConfig: generic,
+		ExtraConfig: extensions.ExtraConfig{
+			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers, generic.StorageObjectCountTracker),
+			ServiceResolver:      noServices{},
+			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(
+				nil, nil, generic.LoopbackClientConfig, noopoteltrace.NewTracerProvider()),
+		},
+	}, nil
+}
+
+// noServices refuses the conversion webhooks that name a Service: there are none.
+type noServices struct{}
+
+func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
+	return nil, fmt.Errorf("service %s/%s:%d: this API server has no services", namespace, name, port)
+}
+
+// setLogs points klog at w, or nowhere.
+func setLogs(w io.Writer) error {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
+		if err := flags.Set(name, value); err != nil {
+			return err
+		}
+	}
+	if w == nil {
+		w = io.Discard
+	}
+	klog.SetOutput(w)
+	return nil
+}
+
+func unversioned(config *rest.Config) *rest.Config {
+	config.GroupVersion = nil
+	config.NegotiatedSerializer = extensions.Codecs
+	return config
+}
