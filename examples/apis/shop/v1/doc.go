@@ -1,0 +1,5 @@
+// Package v1 is version v1 of the API of shops: what the examples are about.
+//
+// +k8s:deepcopy-gen=package
+// +groupName=shop.kubewright.dev
+package v1
