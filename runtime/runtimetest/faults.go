@@ -1,0 +1,172 @@
+package runtimetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// faults is what is wrong with a server.
+type faults struct {
+	pending           []fault
+	hook              func(context.Context, Request) error
+	noWatchList       bool
+	noWatchListClient bool
+	noEndBookmark     bool
+	watchCache        bool
+}
+
+type fault struct {
+	verb string
+	err  error
+}
+
+// Request is one that a server received.
+type Request struct {
+	Verb    string // LIST or WATCH
+	Options metav1.ListOptions
+}
+
+// String has everything that a client decides by itself; how long a watch is to
+// last is drawn at random.
+func (r Request) String() string {
+	var b strings.Builder
+	b.WriteString(r.Verb)
+	o := r.Options
+	fmt.Fprintf(&b, " rv=%q", o.ResourceVersion)
+	if o.ResourceVersionMatch != "" {
+		fmt.Fprintf(&b, " match=%s", o.ResourceVersionMatch)
+	}
+	if o.Limit != 0 {
+		fmt.Fprintf(&b, " limit=%d", o.Limit)
+	}
+	if o.Continue != "" {
+		fmt.Fprintf(&b, " continue=%s", o.Continue)
+	}
+	if o.AllowWatchBookmarks {
+		b.WriteString(" bookmarks")
+	}
+	if o.SendInitialEvents != nil {
+		fmt.Fprintf(&b, " initial=%t", *o.SendInitialEvents)
+	}
+	if o.TimeoutSeconds != nil {
+		b.WriteString(" timeout")
+	}
+	return b.String()
+}
+
+// Requests returns the requests received so far, in order.
+func (s *Server[T, L]) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Fail makes the next requests of the verb, LIST or WATCH, fail with these
+// errors, one each.
+func (s *Server[T, L]) Fail(verb string, errs ...error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, err := range errs {
+		s.faults.pending = append(s.faults.pending, fault{verb, err})
+	}
+}
+
+// OnRequest has hook called before each request is served. It may block, and its
+// error is what the client gets. A nil hook removes the last one.
+func (s *Server[T, L]) OnRequest(hook func(context.Context, Request) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.hook = hook
+}
+
+// NoWatchList makes the server refuse to stream lists, as servers do that don't
+// know how.
+func (s *Server[T, L]) NoWatchList() { s.set(func(f *faults) { f.noWatchList = true }) }
+
+// NoWatchListClient makes the server, and its ListerWatcher, say that it doesn't
+// support streaming lists, as fake clientsets do.
+func (s *Server[T, L]) NoWatchListClient() { s.set(func(f *faults) { f.noWatchListClient = true }) }
+
+// OmitEndBookmark makes streamed lists end without the bookmark that says so.
+func (s *Server[T, L]) OmitEndBookmark(omit bool) { s.set(func(f *faults) { f.noEndBookmark = omit }) }
+
+// WatchCache makes lists at a version, "0" included, ignore the limit, as they
+// do where the server's watch cache answers them.
+func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCache = on }) }
+
+func (s *Server[T, L]) set(f func(*faults)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.faults)
+}
+
+// Bookmark sends a bookmark to each open watch that allows them.
+func (s *Server[T, L]) Bookmark() {
+	s.eachStream(func(w *stream) {
+		if w.bookmarks {
+			w.send(s.bookmark(false))
+		}
+	})
+}
+
+// EndInitialEvents sends the bookmark that OmitEndBookmark kept back.
+func (s *Server[T, L]) EndInitialEvents() {
+	s.eachStream(func(w *stream) { w.send(s.bookmark(true)) })
+}
+
+// CloseWatches ends all open watches in good order.
+func (s *Server[T, L]) CloseWatches() { s.eachStream((*stream).close) }
+
+// FailWatches ends all open watches with an error event.
+func (s *Server[T, L]) FailWatches(err apierrors.APIStatus) {
+	s.eachStream(func(w *stream) { w.fail(err) })
+}
+
+// Inject sends a raw event on all open watches.
+func (s *Server[T, L]) Inject(e watch.Event) {
+	s.eachStream(func(w *stream) { w.send(e) })
+}
+
+// Watches is the number of open watches.
+func (s *Server[T, L]) Watches() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams)
+}
+
+func (s *Server[T, L]) eachStream(f func(*stream)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.streams {
+		f(w)
+	}
+}
+
+// enter records a request and lets the script decide on it.
+func (s *Server[T, L]) enter(ctx context.Context, r Request) error {
+	s.mu.Lock()
+	s.requests = append(s.requests, r)
+	hook := s.faults.hook
+	i := slices.IndexFunc(s.faults.pending, func(f fault) bool { return f.verb == r.Verb })
+	var scripted error
+	if i >= 0 {
+		scripted = s.faults.pending[i].err
+		s.faults.pending = slices.Delete(s.faults.pending, i, i+1)
+	}
+	s.mu.Unlock()
+	if scripted != nil {
+		return scripted
+	}
+	if hook != nil {
+		if err := hook(ctx, r); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,194 @@
+package runtimetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Object is an API object.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Server is an API server for one resource with objects of type T and lists of
+// type L. It is a client of itself: it has the List and Watch methods that a
+// generated typed client has. Selectors in options are ignored.
+//
+// It is safe for concurrent use.
+type Server[T Object, L runtime.Object] struct {
+	newObject func() T
+	newList   func() L
+
+	mu      sync.Mutex
+	version int64
+	// compacted is the version that history begins at.
+	compacted int64
+	history   []change[T]
+	objects   map[string]T
+	streams   map[*stream]struct{}
+	created   int
+
+	faults   faults
+	requests []Request
+}
+
+// change is one write. Its object is what watchers are told: for a deletion the
+// last state, with the version of the deletion.
+type change[T Object] struct {
+	version int64
+	kind    watch.EventType
+	object  T
+}
+
+// NewServer returns a server without objects. Only the struct types are given:
+// NewServer[corev1.ConfigMap, corev1.ConfigMapList]().
+func NewServer[TV, LV any, T interface {
+	*TV
+	Object
+}, L interface {
+	*LV
+	runtime.Object
+}]() *Server[T, L] {
+	// Versions begin where they can't be taken for a count of anything.
+	const first = 100
+	return &Server[T, L]{
+		newObject: func() T { return new(TV) },
+		newList:   func() L { return new(LV) },
+		version:   first,
+		compacted: first,
+		objects:   map[string]T{},
+		streams:   map[*stream]struct{}{},
+	}
+}
+
+// Version is the version of the last write.
+func (s *Server[T, L]) Version() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return format(s.version)
+}
+
+// Create stores obj, with a UID of its own, and returns its version. An object
+// of its name must not exist.
+func (s *Server[T, L]) Create(obj T) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := keyOf(obj)
+	if _, exists := s.objects[key]; exists {
+		panic(fmt.Sprintf("runtimetest: %s exists", key))
+	}
+	obj = obj.DeepCopyObject().(T)
+	s.created++
+	obj.SetUID(types.UID(fmt.Sprintf("uid-%d", s.created)))
+	return s.write(watch.Added, obj)
+}
+
+// Update replaces the object of obj's name, which must exist.
+func (s *Server[T, L]) Update(obj T) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.mustHave(keyOf(obj))
+	obj = obj.DeepCopyObject().(T)
+	obj.SetUID(old.GetUID())
+	return s.write(watch.Modified, obj)
+}
+
+// Delete removes an object, which must exist.
+func (s *Server[T, L]) Delete(namespace, name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.write(watch.Deleted, s.mustHave(join(namespace, name)).DeepCopyObject().(T))
+}
+
+// Objects returns copies of what the server has, sorted by namespace and name.
+func (s *Server[T, L]) Objects() []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sorted(s.objects)
+}
+
+// Compact forgets the history: watches from and continued lists of versions
+// before now have expired.
+func (s *Server[T, L]) Compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compacted = s.version
+}
+
+// Skip raises the version by n without a write to this resource, as writes to
+// others do.
+func (s *Server[T, L]) Skip(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version += n
+}
+
+func (s *Server[T, L]) mustHave(key string) T {
+	obj, exists := s.objects[key]
+	if !exists {
+		panic(fmt.Sprintf("runtimetest: %s doesn't exist", key))
+	}
+	return obj
+}
+
+// write takes ownership of obj.
+func (s *Server[T, L]) write(kind watch.EventType, obj T) string {
+	s.version++
+	obj.SetResourceVersion(format(s.version))
+	if kind == watch.Deleted {
+		delete(s.objects, keyOf(obj))
+	} else {
+		s.objects[keyOf(obj)] = obj
+	}
+	s.history = append(s.history, change[T]{version: s.version, kind: kind, object: obj})
+	for w := range s.streams {
+		w.push(s.version, watch.Event{Type: kind, Object: obj.DeepCopyObject()})
+	}
+	return format(s.version)
+}
+
+// at is the state of the server at version, which isn't after now.
+func (s *Server[T, L]) at(version int64) map[string]T {
+	if version == s.version {
+		return s.objects
+	}
+	objects := map[string]T{}
+	for _, c := range s.history {
+		if c.version > version {
+			break
+		}
+		if c.kind == watch.Deleted {
+			delete(objects, keyOf(c.object))
+		} else {
+			objects[keyOf(c.object)] = c.object
+		}
+	}
+	return objects
+}
+
+func sorted[T Object](objects map[string]T) []T {
+	keys := make([]string, 0, len(objects))
+	for key := range objects {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	result := make([]T, 0, len(keys))
+	for _, key := range keys {
+		result = append(result, objects[key].DeepCopyObject().(T))
+	}
+	return result
+}
+
+func keyOf(obj metav1.Object) string { return join(obj.GetNamespace(), obj.GetName()) }
+
+func join(namespace, name string) string { return namespace + "/" + name }
+
+func format(version int64) string { return strconv.FormatInt(version, 10) }
