@@ -60,7 +60,7 @@ func (d *DelayLine[T]) Cancel(item T) bool {
 		return false
 	}
 	d.delays.cancel(id)
-	d.table.remove(hash, id)
+	d.table.remove(id)
 	d.delays.arm()
 	return true
 }
@@ -96,7 +96,7 @@ func (d *DelayLine[T]) deliver() {
 				break
 			}
 			item := d.table.at(id).item
-			d.table.remove(d.table.hash(item), id)
+			d.table.remove(id)
 			burst = append(burst, item)
 		}
 		if len(burst) == 0 {

@@ -1,12 +1,13 @@
 package queue
 
 // FIFO is an Order that hands out first what came in first; the zero value is
-// empty. It is a ring that grows as needed and is given back when a large one
-// empties. It is not safe for concurrent use.
+// empty. It grows as needed, and gives back what it no longer does. It is not safe for concurrent use.
 type FIFO[T any] struct {
 	// ring has a power of two as its length.
 	ring    []T
 	head, n int
+	// peak is the highest n since the ring was last empty.
+	peak int
 }
 
 // Len returns the number of items.
@@ -25,6 +26,7 @@ func (f *FIFO[T]) Push(item T) {
 	}
 	f.ring[(f.head+f.n)&(len(f.ring)-1)] = item
 	f.n++
+	f.peak = max(f.peak, f.n)
 }
 
 // Pop removes the first item. It panics when there is none.
@@ -36,8 +38,11 @@ func (f *FIFO[T]) Pop() T {
 	item := f.ring[f.head]
 	f.ring[f.head] = none
 	f.head = (f.head + 1) & (len(f.ring) - 1)
-	if f.n--; f.n == 0 && len(f.ring) > keepSlots {
-		f.ring, f.head = nil, 0
+	if f.n--; f.n == 0 {
+		if len(f.ring) > keepSlots && f.peak*8 < len(f.ring) {
+			f.ring, f.head = nil, 0
+		}
+		f.peak = 0
 	}
 	return item
 }

@@ -32,11 +32,11 @@ func DefaultLimiter[T comparable]() Limiter[T] {
 // failures counts per item.
 type failures[T comparable] struct {
 	mu    sync.Mutex
-	table table[T, int]
+	table table[T, uint32]
 }
 
 func newFailures[T comparable]() failures[T] {
-	return failures[T]{table: newTable[T, int]()}
+	return failures[T]{table: newTable[T, uint32]()}
 }
 
 // count counts one more, and returns how many there were before.
@@ -50,7 +50,7 @@ func (f *failures[T]) count(item T) int {
 	}
 	s := f.table.at(id)
 	s.value++
-	return s.value - 1
+	return int(s.value - 1)
 }
 
 // Forget forgets item's failures.
@@ -59,7 +59,7 @@ func (f *failures[T]) Forget(item T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id := f.table.find(hash, item); id != 0 {
-		f.table.remove(hash, id)
+		f.table.remove(id)
 	}
 }
 
@@ -69,7 +69,7 @@ func (f *failures[T]) NumRequeues(item T) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id := f.table.find(hash, item); id != 0 {
-		return f.table.at(id).value
+		return int(f.table.at(id).value)
 	}
 	return 0
 }

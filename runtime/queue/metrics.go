@@ -42,7 +42,7 @@ type recorder struct {
 	base *timebase
 	mu   *sync.Mutex
 	// times is indexed by id; 0 is the head of the list.
-	times  []times
+	times  paged[times]
 	n      int64
 	starts int64
 
@@ -58,16 +58,15 @@ type times struct {
 }
 
 func newRecorder(m *Metrics, base *timebase, mu *sync.Mutex) *recorder {
-	r := &recorder{Metrics: *m, base: base, mu: mu, times: make([]times, 1)}
+	r := &recorder{Metrics: *m, base: base, mu: mu}
+	r.times.grow(1)
 	r.alarm = alarm{base: base, ring: r.tick}
 	return r
 }
 
 func (r *recorder) at(id uint32) *times {
-	for int(id) >= len(r.times) {
-		r.times = append(r.times, times{})
-	}
-	return &r.times[id]
+	r.times.grow(int(id) + 1)
+	return r.times.at(int(id))
 }
 
 func (r *recorder) added(id uint32) {
@@ -87,8 +86,9 @@ func (r *recorder) got(id uint32) {
 	}
 	if !t.runs {
 		t.runs, t.started = true, now
-		t.prev, t.next = r.times[0].prev, 0
-		r.times[t.prev].next, r.times[0].prev = id, id
+		last := &r.at(0).prev
+		t.prev, t.next = *last, 0
+		r.at(t.prev).next, *last = id, id
 		r.n++
 		r.starts += now
 	}
@@ -101,7 +101,7 @@ func (r *recorder) got(id uint32) {
 func (r *recorder) done(id uint32) {
 	t := r.at(id)
 	r.WorkDuration.Observe(seconds(r.base.now() - t.started))
-	r.times[t.prev].next, r.times[t.next].prev = t.next, t.prev
+	r.at(t.prev).next, r.at(t.next).prev = t.next, t.prev
 	r.n--
 	r.starts -= t.started
 	t.runs = false
@@ -114,8 +114,8 @@ func (r *recorder) tick() {
 	defer r.mu.Unlock()
 	var oldest int64
 	now := r.base.now()
-	if first := r.times[0].next; first != 0 {
-		oldest = now - r.times[first].started
+	if first := r.at(0).next; first != 0 {
+		oldest = now - r.at(first).started
 	}
 	r.UnfinishedWork.Set(seconds(r.n*now - r.starts))
 	r.LongestRunning.Set(seconds(oldest))

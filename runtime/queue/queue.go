@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -21,8 +22,12 @@ type Queue[T comparable] struct {
 	// idle and empty wait for the end of a drain.
 	idle, empty []chan struct{}
 
-	merge      bool
-	priorityOf func(T) int
+	merge       bool
+	prioritised bool
+	priorityOf  func(T) int
+	// priorities, indexed by id, are those of the copies that are ready or
+	// wait for Done.
+	priorities paged[int32]
 	limiter    Limiter[T]
 	metrics    *recorder
 }
@@ -30,11 +35,7 @@ type Queue[T comparable] struct {
 // entry is what the queue knows of an item besides the item; that it is
 // delayed is known to the schedule. An item that is neither ready, nor in
 // process, nor delayed has no entry.
-type entry struct {
-	// priority is that of the copy that is ready or waits for Done.
-	priority int32
-	state    state
-}
+type entry struct{ state state }
 
 type state uint8
 
@@ -51,11 +52,12 @@ const (
 // item is delayed, or in process with Metrics set.
 func New[T comparable](c Config[T]) *Queue[T] {
 	q := &Queue[T]{
-		table:      newTable[T, entry](),
-		base:       newTimebase(c.Clock),
-		merge:      c.MergeDelayed,
-		priorityOf: c.Priority,
-		limiter:    c.Limiter,
+		table:       newTable[T, entry](),
+		base:        newTimebase(c.Clock),
+		merge:       c.MergeDelayed,
+		priorityOf:  c.Priority,
+		prioritised: c.prioritised(),
+		limiter:     c.Limiter,
 	}
 	if q.limiter == nil {
 		q.limiter = DefaultLimiter[T]()
@@ -125,7 +127,7 @@ func (q *Queue[T]) Cancel(item T) bool {
 		return false
 	}
 	q.delays.arm()
-	q.dropIfUnused(hash, id)
+	q.dropIfUnused(id)
 	return true
 }
 
@@ -160,9 +162,9 @@ func (q *Queue[T]) Done(item T) {
 	e.state &^= inProcess | again
 	if wasAdded {
 		e.state |= isReady
-		q.ready.push(id, e.priority)
+		q.ready.push(id, q.raise(id, math.MinInt32))
 	} else {
-		q.dropIfUnused(hash, id)
+		q.dropIfUnused(id)
 	}
 	if q.inProcess == 0 {
 		q.settle()
@@ -196,26 +198,38 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 // add makes the item of a slot ready, or marks it when it is in process.
 func (q *Queue[T]) add(id uint32, priority int32) {
 	e := &q.table.at(id).value
-	before := e.priority
-	switch {
-	case e.state&isReady != 0:
-		e.priority = max(before, priority)
-		q.ready.touch(id, before, priority)
-		return
-	case e.state&again != 0:
-		e.priority = max(before, priority)
+	if e.state&(isReady|again) != 0 {
+		before := q.raise(id, priority)
+		if e.state&isReady != 0 {
+			q.ready.touch(id, before, priority)
+		}
 		return
 	}
 	if q.metrics != nil {
 		q.metrics.added(id)
 	}
-	e.priority = priority
+	if q.prioritised {
+		q.priorities.grow(int(id) + 1)
+		*q.priorities.at(int(id)) = priority
+	}
 	if e.state&inProcess != 0 {
 		e.state |= again
 		return
 	}
 	e.state |= isReady
 	q.ready.push(id, priority)
+}
+
+// raise raises the priority of an item that is ready or waits for Done, and
+// returns what it was.
+func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
+	if !q.prioritised {
+		return 0
+	}
+	p := q.priorities.at(int(id))
+	before = *p
+	*p = max(before, priority)
+	return before
 }
 
 // slotOf returns the slot of item, a new one if it has none.
@@ -226,9 +240,9 @@ func (q *Queue[T]) slotOf(hash uint32, item T) uint32 {
 	return q.table.insert(hash, item)
 }
 
-func (q *Queue[T]) dropIfUnused(hash, id uint32) {
+func (q *Queue[T]) dropIfUnused(id uint32) {
 	if q.table.at(id).value.state == 0 && !q.delays.has(id) {
-		q.table.remove(hash, id)
+		q.table.remove(id)
 	}
 }
 

@@ -39,7 +39,7 @@ type prioritised struct {
 // ranks is what is known of each prioritised slot, indexed by id and shared
 // by all heaps of a queue; a seq of 0 means that the slot isn't in one.
 type ranks struct {
-	of  []rank
+	of  paged[rank]
 	seq uint32
 }
 
@@ -51,9 +51,7 @@ type rank struct {
 func (p *prioritised) len() int { return p.n }
 
 func (p *prioritised) push(id uint32, priority int32) {
-	for int(id) >= len(p.ranks.of) {
-		p.ranks.of = append(p.ranks.of, rank{})
-	}
+	p.ranks.of.grow(int(id) + 1)
 	var since int64
 	if p.ageing > 0 {
 		since = p.now()
@@ -64,7 +62,7 @@ func (p *prioritised) push(id uint32, priority int32) {
 
 func (p *prioritised) touch(id uint32, before, priority int32) {
 	if priority > before {
-		p.put(id, p.ranks.of[id].key-p.worth(int64(priority)-int64(before)))
+		p.put(id, p.ranks.of.at(int(id)).key-p.worth(int64(priority)-int64(before)))
 	}
 }
 
@@ -72,7 +70,7 @@ func (p *prioritised) put(id uint32, key int64) {
 	if p.ranks.seq++; p.ranks.seq == 0 {
 		p.ranks.seq = 1
 	}
-	p.ranks.of[id] = rank{key, p.ranks.seq}
+	*p.ranks.of.at(int(id)) = rank{key, p.ranks.seq}
 	p.heap.push(node{key: key, seq: p.ranks.seq, id: id})
 	if p.heap.wasteful(p.n) {
 		p.heap.compact(p.live)
@@ -82,14 +80,14 @@ func (p *prioritised) put(id uint32, key int64) {
 func (p *prioritised) pop() uint32 {
 	for {
 		if n := p.heap.pop(); p.live(n) {
-			p.ranks.of[n.id].seq = 0
+			p.ranks.of.at(int(n.id)).seq = 0
 			p.n--
 			return n.id
 		}
 	}
 }
 
-func (p *prioritised) live(n node) bool { return p.ranks.of[n.id].seq == n.seq }
+func (p *prioritised) live(n node) bool { return p.ranks.of.at(int(n.id)).seq == n.seq }
 
 // worth is what a priority counts in nanoseconds of waiting, and without
 // ageing simply the priority.

@@ -66,9 +66,7 @@ func (q *Queue[T]) shutDown() {
 		return
 	}
 	q.shutting = true
-	q.delays.stop(func(id uint32) {
-		q.dropIfUnused(q.table.hash(q.table.at(id).item), id)
-	})
+	q.delays.stop(q.dropIfUnused)
 	for _, w := range q.waiters.all() {
 		w.wake <- struct{}{}
 	}

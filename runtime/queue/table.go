@@ -1,20 +1,26 @@
 package queue
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"math/bits"
+)
 
-// table finds the slot of an item. Slots live in one slice and are named by
-// an id, their index plus one, so that whatever else is known of an item
-// (when it is due, how it ranks) can lie in slices of its own that exist only
-// where they are used. An id stays the item's until remove.
+// table finds the slot of an item. A slot has an id, counted from 1, so that
+// whatever else is known of an item (when it is due, how it ranks) can lie in
+// arrays of its own that exist only where they are used. An id stays the
+// item's until remove.
 //
-// The index is open addressing with linear probing: a cell holds the item's
-// hash above the id of its slot, so a probe looks at a slot only when the
-// hashes agree, and growing never looks at one. Compared with a map, an item
-// is stored once and an operation hashes it once.
+// The index is open addressing with linear probing. A cell holds an id and,
+// in the bits that ids of a table of this size leave free, the low bits of the
+// hash, so that a probe looks at few slots in vain; the high bits of the hash
+// say where the cell's home is. Compared with a map of items, each item is
+// stored once and hashed once an operation.
 type table[T comparable, V any] struct {
 	seed  maphash.Seed
-	cells []uint64
-	slots []slot[T, V]
+	cells []uint32
+	// width is that of the ids in a cell.
+	width uint8
+	slots paged[slot[T, V]]
 	// free holds the ids of vacated slots, reused last in, first out.
 	free []uint32
 	// peak is the highest number of items since the table was last empty.
@@ -23,12 +29,13 @@ type table[T comparable, V any] struct {
 
 type slot[T comparable, V any] struct {
 	item  T
+	hash  uint32
 	value V
 }
 
 const (
 	minCells = 8
-	// Slices of up to this many slots are kept whatever happens.
+	// An array of up to this many elements is kept whatever happens.
 	keepSlots = 1024
 )
 
@@ -41,70 +48,95 @@ func (t *table[T, V]) hash(item T) uint32 {
 	return uint32(maphash.Comparable(t.seed, item))
 }
 
-func (t *table[T, V]) len() int { return len(t.slots) - len(t.free) }
+func (t *table[T, V]) len() int { return t.slots.len() - len(t.free) }
 
 // at returns the slot of id. The pointer is good until the next insert.
-func (t *table[T, V]) at(id uint32) *slot[T, V] { return &t.slots[id-1] }
+func (t *table[T, V]) at(id uint32) *slot[T, V] { return t.slots.at(int(id) - 1) }
+
+// home is the cell where the search for a hash begins.
+func (t *table[T, V]) home(hash uint32) int {
+	return int(uint64(hash) * uint64(len(t.cells)) >> 32)
+}
+
+func (t *table[T, V]) next(cell int) int {
+	if cell++; cell < len(t.cells) {
+		return cell
+	}
+	return 0
+}
 
 // find returns the id of item, 0 when it has none.
 func (t *table[T, V]) find(hash uint32, item T) uint32 {
 	if len(t.cells) == 0 {
 		return 0
 	}
-	mask := uint32(len(t.cells) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
+	width := t.width
+	tag := hash << width
+	for i := t.home(hash); ; i = t.next(i) {
 		cell := t.cells[i]
 		if cell == 0 {
 			return 0
 		}
-		if uint32(cell>>32) == hash && t.slots[uint32(cell)-1].item == item {
-			return uint32(cell)
+		if (cell^tag)>>width == 0 {
+			id := cell & (1<<width - 1)
+			if s := t.at(id); s.hash == hash && s.item == item {
+				return id
+			}
 		}
 	}
 }
 
 // insert gives item, which must not be there, a slot with a zero value.
 func (t *table[T, V]) insert(hash uint32, item T) uint32 {
-	// At most three quarters of the cells are taken.
-	if n := t.len() + 1; n*4 > len(t.cells)*3 {
+	// At most four fifths of the cells are taken.
+	if n := t.len() + 1; n*5 > len(t.cells)*4 {
 		t.grow()
 	}
 	var id uint32
 	if last := len(t.free) - 1; last >= 0 {
 		id = t.free[last]
 		t.free = t.free[:last]
-		t.slots[id-1].item = item
 	} else {
-		t.slots = append(t.slots, slot[T, V]{item: item})
-		id = uint32(len(t.slots))
+		t.slots.grow(t.slots.len() + 1)
+		id = uint32(t.slots.len())
 	}
+	s := t.at(id)
+	s.item, s.hash = item, hash
 	t.peak = max(t.peak, t.len())
-	t.place(uint64(hash)<<32 | uint64(id))
+	t.place(hash, id)
 	return id
 }
 
-// remove vacates the slot of id, whose item has this hash.
-func (t *table[T, V]) remove(hash, id uint32) {
-	mask := uint32(len(t.cells) - 1)
-	hole := hash & mask
-	for cell := uint64(hash)<<32 | uint64(id); t.cells[hole] != cell; {
-		hole = (hole + 1) & mask
+// remove vacates the slot of id.
+func (t *table[T, V]) remove(id uint32) {
+	mask := uint32(1)<<t.width - 1
+	hole := t.home(t.at(id).hash)
+	for t.cells[hole]&mask != id {
+		hole = t.next(hole)
 	}
 	// Close the gap: a later cell of the run moves into the hole unless its
-	// own place lies behind the hole, where it would no longer be found.
-	for i := (hole + 1) & mask; t.cells[i] != 0; i = (i + 1) & mask {
-		home := uint32(t.cells[i]>>32) & mask
-		if (i-home)&mask >= (i-hole)&mask {
+	// home lies behind the hole, where it would no longer be found.
+	for i := t.next(hole); t.cells[i] != 0; i = t.next(i) {
+		home := t.home(t.at(t.cells[i] & mask).hash)
+		if t.distance(home, i) >= t.distance(hole, i) {
 			t.cells[hole] = t.cells[i]
 			hole = i
 		}
 	}
 	t.cells[hole] = 0
-	t.slots[id-1] = slot[T, V]{}
+	*t.at(id) = slot[T, V]{}
 	t.free = append(t.free, id)
 	if t.len() == 0 {
 		t.emptied()
 	}
+}
+
+// distance is the number of steps from one cell to another.
+func (t *table[T, V]) distance(from, to int) int {
+	if to >= from {
+		return to - from
+	}
+	return to - from + len(t.cells)
 }
 
 // emptied starts the slots afresh, and gives them back when the table was far
@@ -112,28 +144,29 @@ func (t *table[T, V]) remove(hash, id uint32) {
 // memory for ever, and a regular one must not allocate it each time.
 func (t *table[T, V]) emptied() {
 	if len(t.cells) > keepSlots && t.peak*8 < len(t.cells) {
-		t.cells, t.slots, t.free = nil, nil, nil
+		t.cells, t.slots, t.free = nil, paged[slot[T, V]]{}, nil
 	} else {
-		t.slots, t.free = t.slots[:0], t.free[:0]
+		t.slots.reset()
+		t.free = t.free[:0]
 	}
 	t.peak = 0
 }
 
+// grow makes half as many more cells. There are always as many slots as there
+// ever were items, since the start or since they were started afresh, and as
+// many cells as those need. So when the cells are too few no slot is free.
 func (t *table[T, V]) grow() {
-	old := t.cells
-	t.cells = make([]uint64, max(minCells, 2*len(old)))
-	for _, cell := range old {
-		if cell != 0 {
-			t.place(cell)
-		}
+	t.cells = make([]uint32, max(minCells, len(t.cells)*3/2))
+	t.width = uint8(bits.Len(uint(len(t.cells))))
+	for id := range uint32(t.slots.len()) {
+		t.place(t.at(id+1).hash, id+1)
 	}
 }
 
-func (t *table[T, V]) place(cell uint64) {
-	mask := uint32(len(t.cells) - 1)
-	i := uint32(cell>>32) & mask
+func (t *table[T, V]) place(hash, id uint32) {
+	i := t.home(hash)
 	for t.cells[i] != 0 {
-		i = (i + 1) & mask
+		i = t.next(i)
 	}
-	t.cells[i] = cell
+	t.cells[i] = hash<<t.width | id
 }

@@ -11,7 +11,7 @@ type timeline struct {
 	heap heap
 	// at is indexed by id, as long as the highest id ever set; a seq of 0
 	// means that the slot is not due at any time.
-	at  []moment
+	at  paged[moment]
 	n   int
 	seq uint32
 }
@@ -23,16 +23,14 @@ type moment struct {
 }
 
 func (t *timeline) has(id uint32) bool {
-	return int(id) < len(t.at) && t.at[id].seq != 0
+	return int(id) < t.at.len() && t.at.at(int(id)).seq != 0
 }
 
 // set makes the slot due. Of two times the earlier stays, of two priorities
 // the higher.
 func (t *timeline) set(id uint32, due int64, priority int32) {
-	for int(id) >= len(t.at) {
-		t.at = append(t.at, moment{})
-	}
-	m := &t.at[id]
+	t.at.grow(int(id) + 1)
+	m := t.at.at(int(id))
 	if m.seq != 0 {
 		m.priority = max(m.priority, priority)
 		if m.due <= due {
@@ -55,7 +53,7 @@ func (t *timeline) cancel(id uint32) bool {
 	if !t.has(id) {
 		return false
 	}
-	t.at[id].seq = 0
+	t.at.at(int(id)).seq = 0
 	t.n--
 	t.tidy()
 	return true
@@ -79,7 +77,7 @@ func (t *timeline) pop(now int64) (id uint32, priority int32) {
 		return 0, 0
 	}
 	n := t.heap.pop()
-	priority = t.at[n.id].priority
+	priority = t.at.at(int(n.id)).priority
 	t.cancel(n.id)
 	return n.id, priority
 }
@@ -88,21 +86,21 @@ func (t *timeline) pop(now int64) (id uint32, priority int32) {
 func (t *timeline) clear(f func(id uint32)) {
 	at := t.at
 	*t = timeline{}
-	for id := range at {
-		if at[id].seq != 0 {
+	for id := range at.len() {
+		if at.at(id).seq != 0 {
 			f(uint32(id))
 		}
 	}
 }
 
-func (t *timeline) live(n node) bool { return t.at[n.id].seq == n.seq }
+func (t *timeline) live(n node) bool { return t.at.at(int(n.id)).seq == n.seq }
 
 func (t *timeline) tidy() {
 	switch {
 	case t.heap.wasteful(t.n):
 		t.heap.compact(t.live)
 	case t.n == 0 && cap(t.heap.nodes) > keepSlots:
-		t.heap.nodes, t.at = nil, nil
+		t.heap.nodes, t.at = nil, paged[moment]{}
 	case t.n == 0:
 		t.heap.nodes = t.heap.nodes[:0]
 	}

@@ -3,25 +3,95 @@ package workqueue
 import (
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// The limiters are those of package queue under client-go's names.
-type (
-	// TypedBucketRateLimiter is a token bucket for all items together.
-	TypedBucketRateLimiter[T comparable] = queue.BucketLimiter[T]
-	// TypedItemExponentialFailureRateLimiter doubles the delay of an item with
-	// each of its failures.
-	TypedItemExponentialFailureRateLimiter[T comparable] = queue.ExponentialLimiter[T]
-	// TypedItemFastSlowRateLimiter is fast for some attempts, slow thereafter.
-	TypedItemFastSlowRateLimiter[T comparable] = queue.FastSlowLimiter[T]
-	// TypedMaxOfRateLimiter is the worst case of several limiters. In it a
-	// bucket's burst can seem exceeded, when items come late because of the
-	// others.
-	TypedMaxOfRateLimiter[T comparable] = queue.MaxLimiter[T]
-	// TypedWithMaxWaitRateLimiter cuts the delays of another limiter.
-	TypedWithMaxWaitRateLimiter[T comparable] = queue.MaxWaitLimiter[T]
+// TypedBucketRateLimiter is a token bucket for all items together, see
+// [queue.BucketLimiter].
+type TypedBucketRateLimiter[T comparable] struct {
+	*rate.Limiter
+}
 
+// When takes a token and returns the time until it is there.
+func (r *TypedBucketRateLimiter[T]) When(item T) time.Duration { return r.Reserve().Delay() }
+
+// NumRequeues returns 0: the bucket doesn't know items.
+func (r *TypedBucketRateLimiter[T]) NumRequeues(item T) int { return 0 }
+
+// Forget does nothing.
+func (r *TypedBucketRateLimiter[T]) Forget(item T) {}
+
+// TypedItemExponentialFailureRateLimiter doubles the delay of an item with
+// each of its failures, see [queue.ExponentialLimiter].
+type TypedItemExponentialFailureRateLimiter[T comparable] struct {
+	limiter *queue.ExponentialLimiter[T]
+}
+
+// When counts a failure and returns the delay.
+func (r *TypedItemExponentialFailureRateLimiter[T]) When(item T) time.Duration {
+	return r.limiter.When(item)
+}
+
+// NumRequeues returns the number of failures.
+func (r *TypedItemExponentialFailureRateLimiter[T]) NumRequeues(item T) int {
+	return r.limiter.NumRequeues(item)
+}
+
+// Forget forgets the failures.
+func (r *TypedItemExponentialFailureRateLimiter[T]) Forget(item T) { r.limiter.Forget(item) }
+
+// TypedItemFastSlowRateLimiter is fast for some attempts, slow thereafter, see
+// [queue.FastSlowLimiter].
+type TypedItemFastSlowRateLimiter[T comparable] struct {
+	limiter *queue.FastSlowLimiter[T]
+}
+
+// When counts a failure and returns the delay.
+func (r *TypedItemFastSlowRateLimiter[T]) When(item T) time.Duration { return r.limiter.When(item) }
+
+// NumRequeues returns the number of failures.
+func (r *TypedItemFastSlowRateLimiter[T]) NumRequeues(item T) int {
+	return r.limiter.NumRequeues(item)
+}
+
+// Forget forgets the failures.
+func (r *TypedItemFastSlowRateLimiter[T]) Forget(item T) { r.limiter.Forget(item) }
+
+// TypedMaxOfRateLimiter is the worst case of several limiters, see
+// [queue.MaxLimiter]. In it a bucket's burst can seem exceeded, when items come
+// late because of the others.
+type TypedMaxOfRateLimiter[T comparable] struct {
+	limiter queue.MaxLimiter[T]
+}
+
+// When returns the longest delay.
+func (r *TypedMaxOfRateLimiter[T]) When(item T) time.Duration { return r.limiter.When(item) }
+
+// NumRequeues returns the highest number of failures.
+func (r *TypedMaxOfRateLimiter[T]) NumRequeues(item T) int { return r.limiter.NumRequeues(item) }
+
+// Forget makes each limiter forget item.
+func (r *TypedMaxOfRateLimiter[T]) Forget(item T) { r.limiter.Forget(item) }
+
+// TypedWithMaxWaitRateLimiter cuts the delays of another limiter, see
+// [queue.MaxWaitLimiter].
+type TypedWithMaxWaitRateLimiter[T comparable] struct {
+	limiter queue.MaxWaitLimiter[T]
+}
+
+// When returns the limiter's delay, or the longest allowed.
+func (w TypedWithMaxWaitRateLimiter[T]) When(item T) time.Duration { return w.limiter.When(item) }
+
+// Forget makes the limiter forget item.
+func (w TypedWithMaxWaitRateLimiter[T]) Forget(item T) { w.limiter.Forget(item) }
+
+// NumRequeues returns the limiter's number of failures.
+func (w TypedWithMaxWaitRateLimiter[T]) NumRequeues(item T) int { return w.limiter.NumRequeues(item) }
+
+// The limiters of anything.
+type (
 	// BucketRateLimiter is a bucket for anything.
 	//
 	// Deprecated: use TypedBucketRateLimiter.
@@ -48,7 +118,10 @@ type (
 // with each failure of an item, up to 1000 s, and all items together 10 times
 // a second with a burst of 100.
 func DefaultTypedControllerRateLimiter[T comparable]() TypedRateLimiter[T] {
-	return queue.DefaultLimiter[T]()
+	return NewTypedMaxOfRateLimiter(
+		NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second),
+		&TypedBucketRateLimiter[T]{Limiter: rate.NewLimiter(10, 100)},
+	)
 }
 
 // DefaultTypedItemBasedRateLimiter returns a limiter of 1 ms doubled with each
@@ -60,13 +133,13 @@ func DefaultTypedItemBasedRateLimiter[T comparable]() TypedRateLimiter[T] {
 // NewTypedItemExponentialFailureRateLimiter returns a limiter that asks for
 // baseDelay*2^n after n failures, maxDelay at most.
 func NewTypedItemExponentialFailureRateLimiter[T comparable](baseDelay time.Duration, maxDelay time.Duration) TypedRateLimiter[T] {
-	return queue.NewExponentialLimiter[T](baseDelay, maxDelay)
+	return &TypedItemExponentialFailureRateLimiter[T]{queue.NewExponentialLimiter[T](baseDelay, maxDelay)}
 }
 
 // NewTypedItemFastSlowRateLimiter returns a limiter that asks for fastDelay the
 // first maxFastAttempts times, and for slowDelay thereafter.
 func NewTypedItemFastSlowRateLimiter[T comparable](fastDelay, slowDelay time.Duration, maxFastAttempts int) TypedRateLimiter[T] {
-	return queue.NewFastSlowLimiter[T](fastDelay, slowDelay, maxFastAttempts)
+	return &TypedItemFastSlowRateLimiter[T]{queue.NewFastSlowLimiter[T](fastDelay, slowDelay, maxFastAttempts)}
 }
 
 // NewTypedMaxOfRateLimiter returns the worst case of limiters.
@@ -75,13 +148,13 @@ func NewTypedMaxOfRateLimiter[T comparable](limiters ...TypedRateLimiter[T]) Typ
 	for i, limiter := range limiters {
 		all[i] = limiter
 	}
-	return queue.NewMaxLimiter(all...)
+	return &TypedMaxOfRateLimiter[T]{*queue.NewMaxLimiter(all...)}
 }
 
 // NewTypedWithMaxWaitRateLimiter returns limiter with no delay longer than
 // maxDelay.
 func NewTypedWithMaxWaitRateLimiter[T comparable](limiter TypedRateLimiter[T], maxDelay time.Duration) TypedRateLimiter[T] {
-	return queue.NewMaxWaitLimiter[T](limiter, maxDelay)
+	return &TypedWithMaxWaitRateLimiter[T]{*queue.NewMaxWaitLimiter[T](limiter, maxDelay)}
 }
 
 // NewItemExponentialFailureRateLimiter is

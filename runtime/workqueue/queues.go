@@ -10,6 +10,17 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
+// Typed is a work queue that neither delays nor limits. It is made by
+// NewTyped. All methods are safe for concurrent use.
+type Typed[T comparable] struct {
+	queue *queue.Queue[T]
+}
+
+// Type is a work queue of anything.
+//
+// Deprecated: use Typed.
+type Type = Typed[any]
+
 // NewTyped returns a queue.
 func NewTyped[T comparable]() *Typed[T] {
 	return NewTypedWithConfig(TypedQueueConfig[T]{})
@@ -17,12 +28,35 @@ func NewTyped[T comparable]() *Typed[T] {
 
 // NewTypedWithConfig returns a queue as configured.
 func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
-	return queue.New(queue.Config[T]{
+	return &Typed[T]{queue.New(queue.Config[T]{
 		Clock:   config.Clock,
 		Order:   config.Queue,
 		Metrics: queueMetrics(config.MetricsProvider, config.Name),
-	})
+	})}
 }
+
+// Add makes item ready, see [queue.Queue.Add].
+func (q *Typed[T]) Add(item T) { q.queue.Add(item) }
+
+// Len returns the number of items that are ready.
+func (q *Typed[T]) Len() int { return q.queue.Len() }
+
+// Get waits for an item that is ready, see [queue.Queue.Get].
+func (q *Typed[T]) Get() (item T, shutdown bool) { return q.queue.Get() }
+
+// Done ends the processing of item, see [queue.Queue.Done].
+func (q *Typed[T]) Done(item T) { q.queue.Done(item) }
+
+// ShutDown makes the queue ignore what is added from now on, see
+// [queue.Queue.ShutDown].
+func (q *Typed[T]) ShutDown() { q.queue.ShutDown() }
+
+// ShutDownWithDrain is ShutDown, and waits until nothing is in process, see
+// [queue.Queue.ShutDownWithDrain].
+func (q *Typed[T]) ShutDownWithDrain() { q.queue.ShutDownWithDrain() }
+
+// ShuttingDown tells whether the queue has been shut down.
+func (q *Typed[T]) ShuttingDown() bool { return q.queue.ShuttingDown() }
 
 // NewTypedDelayingQueue returns a delaying queue. It has no metrics.
 func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {

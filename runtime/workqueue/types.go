@@ -40,15 +40,6 @@ type (
 	RateLimiter = workqueue.RateLimiter
 )
 
-// Typed is a work queue. It has more methods than client-go's: see
-// [queue.Queue].
-type Typed[T comparable] = queue.Queue[T]
-
-// Type is a work queue of anything.
-//
-// Deprecated: use Typed.
-type Type = Typed[any]
-
 // DefaultQueue returns the order of a queue that has no other: first in, first
 // out.
 func DefaultQueue[T comparable]() Queue[T] { return new(queue.FIFO[T]) }
