@@ -54,7 +54,7 @@ func IsClientTag(name string) bool { return strings.HasPrefix(name, "genclient")
 // warning unless strict. The result is what upstream makes of the tags, as
 // far as there is one.
 func ParseClient(tags []Tag, strict bool) (Client, Problems) {
-	p := parser{strict: strict}
+	p := reader{strict: strict}
 	var c Client
 	first := map[string]Tag{}
 	for _, tag := range tags {
@@ -93,7 +93,7 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 }
 
 // shape checks what a single tag can show: its name and whether it has a value.
-func (p *parser) shape(tag Tag) {
+func (p *reader) shape(tag Tag) {
 	switch tag.Name {
 	case "nonNamespaced", "readonly":
 		// Forms of long ago, which upstream still recognises by their value.
@@ -127,7 +127,7 @@ func (p *parser) shape(tag Tag) {
 }
 
 // unknown reports a tag of +genclient's family that there isn't.
-func (p *parser) unknown(tag Tag) {
+func (p *reader) unknown(tag Tag) {
 	if word, _, ok := strings.Cut(tag.Name, " "); ok {
 		if _, known := clientTags[word]; known {
 			p.fail(tag.Pos, "%q after +%s is not allowed; a tag has its line to itself", strings.TrimSpace(tag.Text[len(word):]), word)
@@ -143,7 +143,7 @@ func (p *parser) unknown(tag Tag) {
 }
 
 // skipped puts readonly, onlyVerbs and skipVerbs together.
-func (p *parser) skipped(first map[string]Tag) []string {
+func (p *reader) skipped(first map[string]Tag) []string {
 	skip, hasSkip := first["genclient:skipVerbs"]
 	only, hasOnly := first["genclient:onlyVerbs"]
 	_, readOnly := first["genclient:readonly"]
@@ -180,7 +180,7 @@ func (p *parser) skipped(first map[string]Tag) []string {
 }
 
 // verbs splits a list of verbs and reports those that there aren't.
-func (p *parser) verbs(tag Tag) []string {
+func (p *reader) verbs(tag Tag) []string {
 	if tag.Value == "" {
 		return nil
 	}

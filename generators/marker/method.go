@@ -25,7 +25,7 @@ var (
 )
 
 // method reads one method tag. Blanks are allowed around names and values.
-func (p *parser) method(tag Tag) Method {
+func (p *reader) method(tag Tag) Method {
 	m := Method{Pos: tag.Pos}
 	before := len(p.problems)
 	name, rest, more := strings.Cut(tag.Value, ",")
@@ -47,7 +47,7 @@ func (p *parser) method(tag Tag) Method {
 
 // methodKeys reads the part key=value,key=value of a method tag, which starts
 // at the byte at of the tag's value.
-func (p *parser) methodKeys(tag Tag, m *Method, keys string, at int) {
+func (p *reader) methodKeys(tag Tag, m *Method, keys string, at int) {
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(keys, ",") {
 		name, value, ok := strings.Cut(part, "=")
@@ -81,7 +81,7 @@ func (p *parser) methodKeys(tag Tag, m *Method, keys string, at int) {
 }
 
 // methodVerb checks that the verb is one for methods, and that it suits input=.
-func (p *parser) methodVerb(m Method) {
+func (p *reader) methodVerb(m Method) {
 	switch {
 	case m.Verb == "":
 		p.fail(m.Pos, "method %s has no verb; write +genclient:method=%s,verb=create", m.Name, m.Name)

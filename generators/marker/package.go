@@ -37,7 +37,7 @@ func IsPackageTag(name string) bool {
 
 // ParsePackage reads the tags of doc.go, as [ScanPackage] found them.
 func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
-	p := parser{strict: strict}
+	p := reader{strict: strict}
 	pkg := Package{OptedOut: map[string]bool{}}
 	hasGoName := false
 	switches := map[string]Tag{}
@@ -87,7 +87,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 
 // generatorSwitch reads +k8s:client-gen=false and its kin: false keeps the
 // generator out, everything else leaves it on, and the two don't mix.
-func (p *parser) generatorSwitch(tag Tag, name, value string, seen map[string]Tag, optedOut map[string]bool) {
+func (p *reader) generatorSwitch(tag Tag, name, value string, seen map[string]Tag, optedOut map[string]bool) {
 	if earlier, ok := seen[name]; ok && (earlier.Value == "false") != (value == "false") {
 		p.fail(tag.Pos, "+%s is both false and %q; remove one", name, cmpOr(value, earlier.Value))
 	}

@@ -3,6 +3,7 @@ package marker
 import (
 	"go/ast"
 	"go/token"
+	"iter"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ type Tag struct {
 	HasValue bool
 	// Text is the line from after the plus sign on.
 	Text string
-	// Pos is where the plus sign is.
+	// Pos is where the plus sign is, by file, line and column; its Offset is
+	// not set (go/scanner drops carriage returns, so that it isn't known).
 	Pos token.Position
 }
 
@@ -23,7 +25,6 @@ type Tag struct {
 func (t Tag) At(offset int) token.Position {
 	pos := t.Pos
 	pos.Column += 1 + offset
-	pos.Offset += 1 + offset
 	return pos
 }
 
@@ -33,16 +34,14 @@ func (t Tag) ValueAt(offset int) token.Position {
 }
 
 // Scan returns the tags in comments, in their order; nil groups are skipped.
-// A line is a tag when its first character other than a blank is a plus sign,
-// as gengo has it: a tab before the sign hides it from the tags of types, but
-// not from those of packages, which is why Scan keeps the tab in front of
-// what it reports by leaving such lines to [ScanPackage].
+// A line is a tag when its first character other than a blank is a plus sign.
+// A tab before the sign hides the tags of types, as gengo has it.
 func Scan(fset *token.FileSet, groups ...*ast.CommentGroup) []Tag {
 	return scan(fset, " ", groups)
 }
 
-// ScanPackage is Scan with the rule for package comments, where a tab may
-// stand before the plus sign as well.
+// ScanPackage is Scan by the rule for package comments, where a tab may stand
+// before the plus sign as well.
 func ScanPackage(fset *token.FileSet, groups ...*ast.CommentGroup) []Tag {
 	return scan(fset, " \t", groups)
 }
@@ -64,13 +63,13 @@ func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag 
 					continue
 				}
 				pos := start
-				skipped := line.column + len(line.text) - len(text)
-				pos.Offset += line.offset + skipped - line.column
+				pos.Offset = 0
 				pos.Line += line.number
+				column := line.column + len(line.text) - len(text)
 				if line.number == 0 {
-					pos.Column += skipped
+					pos.Column += column
 				} else {
-					pos.Column = 1 + skipped
+					pos.Column = 1 + column
 				}
 				tags = append(tags, newTag(text[1:], pos))
 			}
@@ -86,29 +85,27 @@ func newTag(text string, pos token.Position) Tag {
 	return Tag{Name: name, Value: value, HasValue: ok, Text: text, Pos: pos}
 }
 
-// line is a line within one comment. offset is where its text starts, counted
-// from the comment's first byte; column where it starts in its own line of
-// the source (for the first line: in the comment).
+// line is a line within one comment: its number from 0, and the column, from
+// 0, where text starts; in the first line counted from the comment's start.
 type line struct {
-	text                   string
-	offset, number, column int
+	text           string
+	number, column int
 }
 
 // lines yields the lines of a comment without its delimiters.
-func lines(comment string) func(func(line) bool) {
+func lines(comment string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		if strings.HasPrefix(comment, "//") {
-			yield(line{text: comment[2:], offset: 2, column: 2})
+			yield(line{comment[2:], 0, 2})
 			return
 		}
 		body := strings.TrimSuffix(strings.TrimPrefix(comment, "/*"), "*/")
-		at := line{offset: 2, column: 2}
+		number, column := 0, 2
 		for text := range strings.SplitSeq(body, "\n") {
-			at.text = text
-			if !yield(at) {
+			if !yield(line{text, number, column}) {
 				return
 			}
-			at = line{offset: at.offset + len(text) + 1, number: at.number + 1}
+			number, column = number+1, 0
 		}
 	}
 }

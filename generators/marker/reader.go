@@ -5,19 +5,19 @@ import (
 	"go/token"
 )
 
-// parser collects the problems of one reading.
-type parser struct {
+// reader collects the problems of one reading.
+type reader struct {
 	strict   bool
 	problems Problems
 }
 
 // fail reports what upstream refuses, or what makes it write code that
 // doesn't compile.
-func (p *parser) fail(pos token.Position, format string, args ...any) {
+func (p *reader) fail(pos token.Position, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
 // lax reports what upstream takes and compiles although it means nothing.
-func (p *parser) lax(pos token.Position, format string, args ...any) {
+func (p *reader) lax(pos token.Position, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...), Warning: !p.strict})
 }
