@@ -1,0 +1,144 @@
+package informer
+
+import (
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// writer applies what comes out of the queue to the store and appends what
+// that changed to the log. It runs on one goroutine. The informer's joining
+// lock is held for each step, so that a handler can join between two.
+type writer[K comparable, T any] struct {
+	informer *Informer[K, T]
+	detector *mutationDetector
+	logger   klog.Logger
+	// changes are the single changes that are not applied yet.
+	changes []store.Change[K, T]
+	synced  bool
+}
+
+// change adds a single change. It is applied at the latest by flush.
+func (w *writer[K, T]) change(c store.Change[K, T]) {
+	w.changes = append(w.changes, c)
+	if len(w.changes) == nodeSize {
+		w.flush()
+	}
+}
+
+// flush applies the single changes that are pending.
+func (w *writer[K, T]) flush() {
+	if len(w.changes) == 0 {
+		return
+	}
+	w.step(func() {
+		// A change that comes before the first list makes the informer synced:
+		// its source has no list to wait for.
+		w.sync()
+		w.informer.store.Apply(w.changes)
+		w.informer.log.append(w.describe)
+	})
+	clear(w.changes)
+	w.changes = w.changes[:0]
+}
+
+// describe writes the applied changes into a node.
+func (w *writer[K, T]) describe(n *node[K, T]) {
+	n.audience = w.informer.audience.Load()
+	entries := n.room(len(w.changes))
+	for i := range w.changes {
+		c, e := &w.changes[i], &entries[i]
+		e.kind = kindOf(c)
+		if e.kind == deleted {
+			// What the server sent is the final state; what was stored is
+			// older. It is reported even if nothing was stored.
+			e.old = c.Object
+			continue
+		}
+		e.old, e.new = c.Old, c.Object
+		w.detector.add(e.new)
+	}
+}
+
+// replace makes the staged objects the store's only ones. The first time it
+// completes the informer's sync.
+func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion string) {
+	w.flush()
+	w.step(func() {
+		changes := staged.Commit(resourceVersion)
+		if w.detector != nil {
+			for c := range changes.All() {
+				if c.Type != store.Deleted {
+					w.detector.add(c.Object)
+				}
+			}
+		}
+		initial := !w.synced
+		if initial {
+			w.synced = true
+			close(w.informer.hasSynced)
+		}
+		w.informer.log.append(func(n *node[K, T]) {
+			n.bulk, n.length = changes.All(), changes.Len()
+			n.audience = w.informer.audience.Load()
+			n.initial, n.synced = initial, initial
+		})
+	})
+}
+
+// resync reports every object to the handlers that resync.
+func (w *writer[K, T]) resync() {
+	w.flush()
+	w.step(func() {
+		snapshot := w.informer.store.Snapshot()
+		if w.detector != nil {
+			for _, obj := range snapshot.All() {
+				w.detector.add(obj)
+			}
+		}
+		w.informer.log.append(func(n *node[K, T]) {
+			n.bulk, n.length = selfUpdates(snapshot), snapshot.Len()
+			n.audience, n.resync = w.informer.audience.Load(), true
+		})
+	})
+}
+
+// bookmark records that the store is as the collection was at a version.
+func (w *writer[K, T]) bookmark(resourceVersion string) {
+	w.flush()
+	w.informer.store.Bookmark(resourceVersion)
+}
+
+// sync marks the informer as synced without an initial list.
+func (w *writer[K, T]) sync() {
+	if w.synced {
+		return
+	}
+	w.synced = true
+	close(w.informer.hasSynced)
+	w.informer.log.append(func(n *node[K, T]) { n.synced = true })
+}
+
+// step runs one step, then wakes the handlers. An index function may panic:
+// where the process is configured to survive that, what the step would have
+// changed is lost, and the writer pauses before the next.
+func (w *writer[K, T]) step(do func()) {
+	if crashed := w.try(do); crashed {
+		time.Sleep(afterCrash)
+	}
+	for _, r := range *w.informer.handlers.Load() {
+		r.wake()
+	}
+}
+
+func (w *writer[K, T]) try(do func()) (crashed bool) {
+	crashed = true
+	defer utilruntime.HandleCrashWithLogger(w.logger)
+	w.informer.joining.Lock()
+	defer w.informer.joining.Unlock()
+	do()
+	return false
+}

@@ -1,0 +1,44 @@
+// Package informer keeps a typed copy of a collection on a server and tells
+// handlers of every change.
+//
+// # From the source to a handler
+//
+//	reflector ──> sink ──> deltafifo ──> writer ──> store
+//	(lists, watches)                        │
+//	                                        └────> log ──> handler, handler, ...
+//
+// The reflector has a goroutine: it pushes what the source says into the queue
+// and never waits for anything behind it. The writer, on the goroutine of
+// [Informer.Run], takes whatever the queue holds, changes the store, and writes
+// once into the log what that changed. Each handler reads the log with a cursor
+// of its own, from a goroutine that exists only while it has something to read.
+// So a slow handler delays nobody, its backlog costs one copy for all handlers
+// ([Registration.Backlog] says how long it is), and an idle informer has two
+// goroutines, whatever the number of its handlers.
+//
+// # Which notifications there are
+//
+// Those of client-go v0.37, in the same order for each handler:
+//
+//   - The first list is added, with isInInitialList set. A handler has synced
+//     once it was given all of it.
+//   - A later list first reports what is gone, as missed deletions, then every
+//     object of the list as an update or add.
+//   - An update that left the resourceVersion as it was reaches only handlers
+//     that resync: those that were added since the informer last looked at the
+//     clock, and those for which a resync was due when it did. A resync is an
+//     update of every object to itself.
+//   - A deletion is reported even for an object that was not known.
+//   - A handler that joins a running informer is first given what the store
+//     holds, as if from an initial list.
+//
+// Unlike there, the version of an object is what the server sent: a transform
+// may remove it from the object. And a handler that panics, where the process
+// survives that, still becomes synced.
+//
+// # Two faces
+//
+// [Informer] is for any key and type. [Shared] and [TypedShared] show one as
+// client-go's informers, [Indexer] shows its store as client-go's indexer:
+// there, and nowhere else, objects go through any.
+package informer

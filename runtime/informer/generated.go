@@ -1,0 +1,62 @@
+package informer
+
+import (
+	"reflect"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// ResourceClient is the part of a generated typed client that an informer
+// needs.
+type ResourceClient[L runtime.Object] = listwatch.Client[L]
+
+// Options are what generated constructors of informers pass on.
+type Options struct {
+	// Client is the clientset. It is asked only whether it supports WatchList
+	// semantics, see [k8s.io/client-go/util/watchlist].
+	Client any
+	// Resource is what the informer caches.
+	Resource schema.GroupVersionResource
+	// ResyncPeriod is the default of handlers; zero is no resync.
+	ResyncPeriod time.Duration
+	// Indexers are the indexes that the cache starts with.
+	Indexers cache.Indexers
+	// InformerName identifies the informer, with its resource, in metrics.
+	// Optional.
+	InformerName *cache.InformerName
+	// TweakListOptions changes the options of every list and watch. Optional.
+	TweakListOptions func(*metav1.ListOptions)
+}
+
+// object is an API object, by pointer.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// NewShared makes the informer behind a generated constructor: of the type TV,
+// listed as L. resource returns the client for it; it is called at each list
+// and watch, so an informer that is never run needs no working client.
+func NewShared[TV any, L runtime.Object, T interface {
+	*TV
+	object
+}](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
+	// Reserves the resource under the name, or logs that it is taken.
+	opts.InformerName.WithResource(opts.Resource)
+	source := listwatch.FromClient[TV](resource, listwatch.ClientOptions{
+		TweakListOptions: opts.TweakListOptions,
+		Client:           opts.Client,
+	})
+	return &TypedShared[T]{Share(Config[cache.ObjectName, T]{
+		// T is *TV, which type parameters can't be told to be assignable.
+		Source:       any(source).(listwatch.Source[T]),
+		ResyncPeriod: opts.ResyncPeriod,
+		TypeName:     reflect.TypeFor[T]().String(),
+	}, ObjectNames[T](), opts.Indexers)}
+}

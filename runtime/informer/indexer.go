@@ -1,0 +1,306 @@
+package informer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// Indexer shows a store as client-go's indexer, typed and untyped. What is
+// written through it is visible to all readers of the store at once.
+//
+// It takes objects of type T only; client-go's takes whatever has a key.
+type Indexer[K comparable, T any] struct {
+	store *store.Store[K, T]
+	keys  Keys[K, T]
+
+	// mu guards indexers: the functions behind the store's indexes.
+	mu       sync.RWMutex
+	indexers cache.Indexers
+}
+
+var (
+	_ cache.TypedIndexer[any]   = &Indexer[string, any]{}
+	_ cache.TransactionStore    = &Indexer[string, any]{}
+	_ store.Backed[string, any] = &Indexer[string, any]{}
+)
+
+// NewIndexer returns an indexer over s. All indexes that are to be used through
+// it must be added through it.
+func NewIndexer[K comparable, T any](s *store.Store[K, T], keys Keys[K, T]) *Indexer[K, T] {
+	return &Indexer[K, T]{store: s, keys: keys, indexers: cache.Indexers{}}
+}
+
+// Store returns the store behind the indexer.
+func (x *Indexer[K, T]) Store() *store.Store[K, T] { return x.store }
+
+// Add stores obj. The error is a [cache.KeyError], or says that obj isn't a T.
+func (x *Indexer[K, T]) Add(obj any) error {
+	key, typed, err := x.accept(obj)
+	if err != nil {
+		return err
+	}
+	x.store.Set(key, typed, versionOf(typed))
+	return nil
+}
+
+// Update is Add.
+func (x *Indexer[K, T]) Update(obj any) error { return x.Add(obj) }
+
+// Delete removes the object that has obj's key, if there is one.
+func (x *Indexer[K, T]) Delete(obj any) error {
+	key, err := x.keyOf(obj)
+	if err != nil {
+		return err
+	}
+	x.store.Apply([]store.Change[K, T]{{Type: store.Deleted, Key: key, Version: versionOf(obj)}})
+	return nil
+}
+
+// Transaction makes several changes that become visible together. Those that
+// have no key are left out, and the error says which were not.
+func (x *Indexer[K, T]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+	changes := make([]store.Change[K, T], 0, len(txns))
+	done := make([]int, 0, len(txns))
+	var errs []error
+	for n, txn := range txns {
+		change := store.Change[K, T]{Type: store.Updated, Version: versionOf(txn.Object)}
+		var err error
+		if txn.Type == cache.TransactionTypeDelete {
+			change.Type = store.Deleted
+			change.Key, err = x.keyOf(txn.Object)
+		} else {
+			change.Key, change.Object, err = x.accept(txn.Object)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		changes, done = append(changes, change), append(done, n)
+	}
+	x.store.Apply(changes)
+	if len(errs) > 0 {
+		return &cache.TransactionError{SuccessfulIndices: done, TotalTransactions: len(txns), Errors: errs}
+	}
+	return nil
+}
+
+// Replace makes list the content of the store. If one of its objects is
+// refused, the store stays as it is.
+func (x *Indexer[K, T]) Replace(list []any, resourceVersion string) error {
+	staged := x.store.Begin()
+	for _, obj := range list {
+		key, typed, err := x.accept(obj)
+		if err != nil {
+			staged.Discard()
+			return err
+		}
+		staged.Set(key, typed, versionOf(typed))
+	}
+	staged.Commit(resourceVersion)
+	return nil
+}
+
+// Get returns the object that has obj's key.
+func (x *Indexer[K, T]) Get(obj any) (item any, exists bool, err error) {
+	key, err := x.keyOf(obj)
+	if err != nil {
+		return nil, false, err
+	}
+	return x.get(key)
+}
+
+// GetByKey returns the object of a key. The error is always nil: no object has
+// a key that is none.
+func (x *Indexer[K, T]) GetByKey(key string) (item any, exists bool, err error) {
+	k, err := x.keys.Parse(key)
+	if err != nil {
+		return nil, false, nil
+	}
+	return x.get(k)
+}
+
+func (x *Indexer[K, T]) get(key K) (any, bool, error) {
+	if obj, ok := x.store.Get(key); ok {
+		return obj, true, nil
+	}
+	return nil, false, nil
+}
+
+// List returns every object, in no particular order.
+func (x *Indexer[K, T]) List() []any { return boxed(x.store.List()) }
+
+// ListKeys returns every key, in no particular order.
+func (x *Indexer[K, T]) ListKeys() []string { return x.strings(x.store.Keys()) }
+
+// LastStoreSyncResourceVersion returns the last resourceVersion that the store
+// has seen.
+func (x *Indexer[K, T]) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
+
+// Bookmark tells the store a resourceVersion that it has reached.
+func (x *Indexer[K, T]) Bookmark(resourceVersion string) { x.store.Bookmark(resourceVersion) }
+
+// Resync does nothing.
+func (x *Indexer[K, T]) Resync() error { return nil }
+
+// ByIndex returns the objects that have value in the named index.
+func (x *Indexer[K, T]) ByIndex(name, value string) ([]any, error) {
+	found, err := x.store.ByIndex(name, value)
+	if err != nil {
+		return nil, err
+	}
+	return boxed(found), nil
+}
+
+// ByTypedIndex is ByIndex with typed results.
+func (x *Indexer[K, T]) ByTypedIndex(name, value string) ([]T, error) {
+	return x.store.ByIndex(name, value)
+}
+
+// Index returns the objects that share a value in the named index with obj,
+// which may be of any type that the index function takes.
+func (x *Indexer[K, T]) Index(name string, obj any) ([]any, error) {
+	found, err := x.index(name, obj)
+	if err != nil {
+		return nil, err
+	}
+	return boxed(found), nil
+}
+
+// TypedIndex is Index with typed results.
+func (x *Indexer[K, T]) TypedIndex(name string, obj T) ([]T, error) { return x.index(name, obj) }
+
+func (x *Indexer[K, T]) index(name string, obj any) ([]T, error) {
+	x.mu.RLock()
+	function, ok := x.indexers[name]
+	x.mu.RUnlock()
+	if !ok {
+		return nil, &store.NoIndexError{Name: name}
+	}
+	values, err := function(obj)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 1 {
+		return x.store.ByIndex(name, values[0])
+	}
+	return x.union(name, values)
+}
+
+// union returns the objects that have one of values, each once.
+func (x *Indexer[K, T]) union(name string, values []string) ([]T, error) {
+	found := []T{}
+	seen := map[K]bool{}
+	for _, value := range values {
+		keys, err := x.store.IndexKeys(name, value)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if obj, ok := x.store.Get(key); ok {
+				found = append(found, obj)
+			}
+		}
+	}
+	return found, nil
+}
+
+// IndexKeys returns the keys, sorted, of the objects that have value in the
+// named index.
+func (x *Indexer[K, T]) IndexKeys(name, value string) ([]string, error) {
+	found, err := x.store.IndexKeys(name, value)
+	if err != nil {
+		return nil, err
+	}
+	keys := x.strings(found)
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// ListIndexFuncValues returns the values of the named index that objects have.
+func (x *Indexer[K, T]) ListIndexFuncValues(name string) []string {
+	return append([]string{}, x.store.IndexValues(name)...)
+}
+
+// GetIndexers returns the index functions by name. The map is a copy.
+func (x *Indexer[K, T]) GetIndexers() cache.Indexers {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return maps.Clone(x.indexers)
+}
+
+// AddIndexers adds indexes and fills them. None is added if a name is taken.
+// As with client-go, an index function that fails for an object makes whoever
+// writes that object panic.
+func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if taken := sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)); taken.Len() > 0 {
+		return fmt.Errorf("indexer conflict: %v", taken)
+	}
+	functions := make(map[string]store.IndexFunc[T], len(indexers))
+	for name, function := range indexers {
+		functions[name] = func(obj T) []string {
+			values, err := function(obj)
+			if err != nil {
+				key, _ := x.keys.Of(obj)
+				panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %w", x.keys.String(key), name, err))
+			}
+			return values
+		}
+	}
+	if err := x.store.AddIndexes(functions); err != nil {
+		return err
+	}
+	maps.Copy(x.indexers, indexers)
+	return nil
+}
+
+// AddTypedIndexers is AddIndexers for typed index functions.
+func (x *Indexer[K, T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
+	return x.AddIndexers(untypedIndexers(indexers))
+}
+
+func (x *Indexer[K, T]) keyOf(obj any) (K, error) {
+	key, err := x.keys.OfAny(obj)
+	if err != nil {
+		return key, cache.KeyError{Obj: obj, Err: err}
+	}
+	return key, nil
+}
+
+// accept returns the key and the type of an object that is to be stored.
+func (x *Indexer[K, T]) accept(obj any) (K, T, error) {
+	typed, ok := obj.(T)
+	key, err := x.keyOf(obj)
+	if err == nil && !ok {
+		err = fmt.Errorf("object %q is a %T, this store holds %T", x.keys.String(key), obj, typed)
+	}
+	return key, typed, err
+}
+
+func (x *Indexer[K, T]) strings(keys []K) []string {
+	strings := make([]string, len(keys))
+	for i, key := range keys {
+		strings[i] = x.keys.String(key)
+	}
+	return strings
+}
+
+func boxed[T any](objects []T) []any {
+	list := make([]any, len(objects))
+	for i, obj := range objects {
+		list[i] = obj
+	}
+	return list
+}

@@ -1,0 +1,283 @@
+package informer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// Config describes an informer. Source and Key are required.
+type Config[K comparable, T any] struct {
+	// Source is where the objects come from.
+	Source listwatch.Source[T]
+	// Key returns the key of an object. An object without a key is reported
+	// and not stored.
+	Key func(T) (K, error)
+	// Indexes of the store by name. More can be added at any time.
+	Indexes map[string]store.IndexFunc[T]
+	// ResyncPeriod is the default of handlers. Zero means that, unless a
+	// handler asks for resyncs before the start, there are none.
+	ResyncPeriod time.Duration
+	// TypeName is how names and logs call the objects' type. The default is
+	// T's name.
+	TypeName string
+	// Description is what logs of the reflector call the objects. The default
+	// is TypeName.
+	Description string
+}
+
+// Informer keeps a store equal to a collection on a server, and tells handlers
+// of every change. All methods are safe for concurrent use.
+//
+// Per object, the states in the store are a subsequence of the server's, in
+// order. A list becomes visible in the store at once. Each handler gets every
+// change of the store once, in order, after the change is visible in the store
+// and its indexes; there is no order between handlers, and none waits for
+// another.
+type Informer[K comparable, T any] struct {
+	config Config[K, T]
+	store  *store.Store[K, T]
+	log    *log[K, T]
+
+	// hasSynced is closed once the first list is in the store.
+	hasSynced chan struct{}
+
+	// joining is held while the store and the log change together, and by a
+	// handler that joins a running informer. It is taken after mu.
+	joining sync.Mutex
+	// handlers and audience are replaced under mu, never modified.
+	handlers atomic.Pointer[[]*Registration[K, T]]
+	audience atomic.Pointer[audience[K, T]]
+	// readers counts the goroutines that call handlers.
+	readers sync.WaitGroup
+
+	mu               sync.Mutex
+	started, stopped bool
+	transform        func(T) (T, error)
+	onWatchError     func(context.Context, error)
+	lastVersion      func() string
+	// resyncCheckPeriod is how often the running informer looks whether a
+	// resync is due; zero is never.
+	resyncCheckPeriod time.Duration
+}
+
+// New makes an informer. It does nothing until Run.
+func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
+	if config.TypeName == "" {
+		config.TypeName = reflect.TypeFor[T]().String()
+	}
+	if config.Description == "" {
+		config.Description = config.TypeName
+	}
+	i := &Informer[K, T]{
+		config:            config,
+		store:             store.New(store.Config[K, T]{Indexes: config.Indexes}),
+		log:               newLog[K, T](),
+		hasSynced:         make(chan struct{}),
+		resyncCheckPeriod: config.ResyncPeriod,
+	}
+	i.handlers.Store(&[]*Registration[K, T]{})
+	return i
+}
+
+// Store returns the informer's store. What others write to it is read by
+// everybody, but no handler is told, and the next list replaces it.
+func (i *Informer[K, T]) Store() *store.Store[K, T] { return i.store }
+
+// errStarted is what the setters return too late; the words are client-go's.
+var errStarted = errors.New("informer has already started")
+
+// SetTransform makes every object pass through transform before it is stored.
+// transform owns the object and may change it. An object that it fails for is
+// reported and not stored. It is an error after the start.
+func (i *Informer[K, T]) SetTransform(transform func(T) (T, error)) error {
+	return i.beforeStart(func() { i.transform = transform })
+}
+
+// SetWatchErrorHandler has handle called, in place of a log line, whenever a
+// list or watch ends with an error. handle must return quickly. It is an error
+// after the start.
+func (i *Informer[K, T]) SetWatchErrorHandler(handle func(context.Context, error)) error {
+	return i.beforeStart(func() { i.onWatchError = handle })
+}
+
+func (i *Informer[K, T]) beforeStart(set func()) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	set()
+	return nil
+}
+
+// AddIndexes adds indexes to the store, at any time before the informer has
+// stopped.
+func (i *Informer[K, T]) AddIndexes(indexes map[string]store.IndexFunc[T]) error {
+	return i.beforeStop(func() error { return i.store.AddIndexes(indexes) })
+}
+
+func (i *Informer[K, T]) beforeStop(add func() error) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopped {
+		return errors.New("indexer was not added because it has stopped already")
+	}
+	return add()
+}
+
+// AddHandler registers a handler. If the informer runs, the handler gets an add
+// for each object in the store first, and then every later change; no change
+// is missed and none comes twice. It is an error once the informer has stopped.
+//
+// Its resync period is the requested one, but at least a second and at least
+// how often the informer looks at the clock, which is fixed when it starts: the
+// least period that any handler has asked for by then, or the informer's own.
+func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOptions) (*Registration[K, T], error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopped {
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", cmp.Or(options.Name, fmt.Sprintf("%T", handler)))
+	}
+
+	logger := ptr.Deref(options.Logger, klog.Background())
+	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.ResyncPeriod), logger)
+	r := &Registration[K, T]{
+		informer:  i,
+		handler:   handler,
+		name:      cmp.Or(options.Name, fmt.Sprintf("%T", handler)),
+		logger:    logger,
+		hasSynced: make(chan struct{}),
+		finished:  make(chan struct{}),
+		requested: requested,
+		period:    effectivePeriod(requested, i.resyncCheckPeriod, logger),
+		resyncing: true,
+	}
+	r.next = time.Now().Add(r.period)
+
+	i.joining.Lock()
+	defer i.joining.Unlock()
+	if i.started {
+		r.join(i.store.Snapshot(), i.HasSynced())
+	} else {
+		r.cursor = i.log.tail
+	}
+	i.setHandlers(append(slices.Clone(*i.handlers.Load()), r))
+	if i.started {
+		r.wake()
+	}
+	return r, nil
+}
+
+// RemoveHandler ends the delivery to a handler. It may be called more than
+// once, and from within the handler; it doesn't wait for a call that is under
+// way ([Registration.ShutdownChan] tells when that is over). What waits in the
+// backlog is dropped.
+func (i *Informer[K, T]) RemoveHandler(r *Registration[K, T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	handlers := *i.handlers.Load()
+	at := slices.Index(handlers, r)
+	if at < 0 {
+		return
+	}
+	i.setHandlers(slices.Delete(slices.Clone(handlers), at, at+1))
+	r.remove()
+}
+
+func (i *Informer[K, T]) setHandlers(handlers []*Registration[K, T]) {
+	i.handlers.Store(&handlers)
+	i.settleAudience()
+}
+
+// Handlers returns the handlers that are registered.
+func (i *Informer[K, T]) Handlers() []*Registration[K, T] {
+	return slices.Clone(*i.handlers.Load())
+}
+
+// HasSynced says whether the store holds a complete list.
+func (i *Informer[K, T]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+
+// HasSyncedChecker returns HasSynced as something to wait for.
+func (i *Informer[K, T]) HasSyncedChecker() cache.DoneChecker {
+	return doneChecker{name: i.syncName(), done: i.hasSynced}
+}
+
+func (i *Informer[K, T]) syncName() string { return "SharedIndexInformer " + i.config.TypeName }
+
+// LastSyncResourceVersion returns the version up to which the server was read,
+// "" before the first list. The store may be behind it.
+func (i *Informer[K, T]) LastSyncResourceVersion() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.lastVersion == nil {
+		return ""
+	}
+	return i.lastVersion()
+}
+
+// IsStopped says whether the informer has run and stopped. It is never started
+// again, and takes no more handlers.
+func (i *Informer[K, T]) IsStopped() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stopped
+}
+
+// Run lists and watches until ctx is done, and returns after all that it
+// started has ended, calls of handlers included. What handlers are behind with
+// then is dropped. An informer runs once: the second call returns at once.
+func (i *Informer[K, T]) Run(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
+	if !i.start() {
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.TypeName)
+		return
+	}
+	defer i.readers.Wait()
+	defer i.stop()
+	i.pump(ctx)
+}
+
+func (i *Informer[K, T]) start() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return false
+	}
+	i.started = true
+	return true
+}
+
+func (i *Informer[K, T]) stop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+	handlers := *i.handlers.Load()
+	i.setHandlers(nil)
+	for _, r := range handlers {
+		r.remove()
+	}
+}
+
+// doneChecker is a channel with a name.
+type doneChecker struct {
+	name string
+	done <-chan struct{}
+}
+
+func (d doneChecker) Name() string          { return d.name }
+func (d doneChecker) Done() <-chan struct{} { return d.done }

@@ -1,0 +1,56 @@
+package informer
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Keys says how objects are keyed, and how keys look at client-go's borders,
+// where they are strings. The functions are safe for concurrent use.
+type Keys[K comparable, T any] struct {
+	// Of returns the key of an object.
+	Of func(T) (K, error)
+	// OfAny returns the key of whatever may stand for an object at the border:
+	// the object, one like it of another type, its tombstone, or a
+	// [cache.ExplicitKey].
+	OfAny func(any) (K, error)
+	// String and Parse convert keys. No object has a key that Parse refuses.
+	String func(K) string
+	Parse  func(string) (K, error)
+}
+
+// ObjectNames keys API objects by namespace and name.
+func ObjectNames[T cache.Object]() Keys[cache.ObjectName, T] {
+	return Keys[cache.ObjectName, T]{
+		Of: func(obj T) (cache.ObjectName, error) {
+			return cache.ObjectName{Namespace: obj.GetNamespace(), Name: obj.GetName()}, nil
+		},
+		OfAny: func(obj any) (cache.ObjectName, error) {
+			switch obj := obj.(type) {
+			case cache.DeletedFinalStateUnknown:
+				return cache.ParseObjectName(obj.Key)
+			case cache.ExplicitKey:
+				return cache.ParseObjectName(string(obj))
+			}
+			m, err := meta.Accessor(obj)
+			if err != nil {
+				return cache.ObjectName{}, fmt.Errorf("object has no meta: %w", err)
+			}
+			return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
+		},
+		String: cache.ObjectName.String,
+		Parse:  cache.ParseObjectName,
+	}
+}
+
+// versionOf returns the resourceVersion in an object's metadata, "" if it has
+// none.
+func versionOf[T any](obj T) string {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	return m.GetResourceVersion()
+}

@@ -1,0 +1,119 @@
+package informer
+
+import (
+	"iter"
+	"sync/atomic"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// log is the one list of changes that all handlers of an informer read, each
+// at its own pace. Its writer is the goroutine that writes to the store; its
+// readers hold a cursor, which is the node that they read next. What every
+// cursor has passed is garbage, so a log that all have read holds nothing, and
+// one that a slow handler is behind with exists once, not once a handler.
+//
+// The last node is empty: a reader that has caught up waits at it, without
+// keeping the objects of an earlier node alive.
+type log[K comparable, T any] struct {
+	tail *node[K, T]
+	// appended is how many notifications were appended ever.
+	appended atomic.Uint64
+}
+
+// nodeSize is how many single changes go into one node. It bounds how long a
+// late handler waits for its registration (a node is applied under the lock
+// that it needs) and how much a handler in the middle of a node keeps alive.
+const nodeSize = 512
+
+// node is a run of changes that became visible together. It is written before
+// next is set, and not after.
+type node[K comparable, T any] struct {
+	next atomic.Pointer[node[K, T]]
+	// A node holds single changes in entries, or else what a whole
+	// replacement, resync or late registration changed in bulk.
+	entries []entry[T]
+	bulk    iter.Seq[store.Change[K, T]]
+	length  int
+	// only is the room for entries of a single change, which saves an
+	// allocation when changes come one at a time.
+	only [1]entry[T]
+	// audience says who gets the unchanged updates of this node. If resync is
+	// set, it consists of nothing else.
+	audience *audience[K, T]
+	resync   bool
+	// initial says that what this node adds belongs to the initial list.
+	initial bool
+	// synced says that the initial list ends with this node.
+	synced bool
+}
+
+// entry is a change as handlers see it.
+type entry[T any] struct {
+	kind     kind
+	old, new T
+}
+
+type kind uint8
+
+const (
+	added kind = iota
+	updated
+	// unchanged is an update whose resourceVersion did not change: a resync,
+	// or an object that a relist brought again.
+	unchanged
+	deleted
+)
+
+func newLog[K comparable, T any]() *log[K, T] {
+	return &log[K, T]{tail: &node[K, T]{}}
+}
+
+// append publishes what fill has written into the tail. Only the writer of the
+// log may call it.
+func (l *log[K, T]) append(fill func(*node[K, T])) {
+	n := l.tail
+	fill(n)
+	l.tail = &node[K, T]{}
+	l.appended.Add(uint64(n.length))
+	n.next.Store(l.tail)
+}
+
+// room returns the node's entries, n of them, to be written.
+func (n *node[K, T]) room(length int) []entry[T] {
+	n.length = length
+	if length == 1 {
+		n.entries = n.only[:]
+	} else {
+		n.entries = make([]entry[T], length)
+	}
+	return n.entries
+}
+
+// kindOf says what kind of notification a change of the store is.
+func kindOf[K comparable, T any](c *store.Change[K, T]) kind {
+	switch c.Type {
+	case store.Added:
+		return added
+	case store.Updated:
+		// Two objects without a resourceVersion count as unchanged, as they
+		// do in client-go.
+		if c.Version == c.OldVersion {
+			return unchanged
+		}
+		return updated
+	default:
+		return deleted
+	}
+}
+
+// selfUpdates yields an update of every object in the snapshot to itself.
+func selfUpdates[K comparable, T any](s store.Snapshot[K, T]) iter.Seq[store.Change[K, T]] {
+	return func(yield func(store.Change[K, T]) bool) {
+		for key, obj := range s.All() {
+			if !yield(store.Change[K, T]{Type: store.Updated, Key: key, Object: obj, Old: obj}) {
+				return
+			}
+		}
+	}
+}

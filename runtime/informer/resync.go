@@ -1,0 +1,87 @@
+package informer
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+// minResyncPeriod is the least period that a handler gets, as in client-go.
+const minResyncPeriod = time.Second
+
+// resyncPeriodFor returns the period that a new handler which asks for wanted
+// will count as having asked for. Before the informer starts, a handler that
+// wants resyncs more often than the informer looks at the clock makes it look
+// more often; afterwards it has to take what there is. The caller holds mu.
+func (i *Informer[K, T]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
+	if wanted <= 0 {
+		return wanted
+	}
+	if wanted < minResyncPeriod {
+		logger.Info("Warning: a handler's resync period is too small and is raised to the minimum", "resyncPeriod", wanted, "minimum", minResyncPeriod)
+		wanted = minResyncPeriod
+	}
+	if wanted >= i.resyncCheckPeriod {
+		return wanted
+	}
+	if i.started {
+		logger.Info("Warning: a handler's resync period is below the resync check period of its running informer and is raised to it", "resyncPeriod", wanted, "resyncCheckPeriod", i.resyncCheckPeriod)
+		return i.resyncCheckPeriod
+	}
+	i.resyncCheckPeriod = wanted
+	for _, r := range *i.handlers.Load() {
+		r.period = effectivePeriod(r.requested, wanted, r.logger)
+	}
+	return wanted
+}
+
+// effectivePeriod is what becomes of a requested period when the clock is
+// looked at every check.
+func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Duration {
+	switch {
+	case requested == 0:
+		return 0
+	case check == 0:
+		logger.Info("Warning: a handler's resync period has no effect because its informer doesn't resync", "resyncPeriod", requested)
+		return 0
+	case requested < check:
+		logger.Info("Warning: a handler's resync period is raised to the informer's resync check period", "resyncPeriod", requested, "resyncCheckPeriod", check)
+		return check
+	default:
+		return requested
+	}
+}
+
+// resyncDue says whether a resync is due for any handler, and settles who gets
+// unchanged updates until it is asked again.
+func (i *Informer[K, T]) resyncDue(now time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	due := false
+	for _, r := range *i.handlers.Load() {
+		r.resyncing = r.period != 0 && !now.Before(r.next)
+		if r.resyncing {
+			r.next = now.Add(r.period)
+			due = true
+		}
+	}
+	i.settleAudience()
+	return due
+}
+
+// settleAudience recomputes who gets unchanged updates. The caller holds mu.
+func (i *Informer[K, T]) settleAudience() {
+	var a audience[K, T]
+	handlers := *i.handlers.Load()
+	for _, r := range handlers {
+		if r.resyncing {
+			a.members = append(a.members, r)
+		}
+	}
+	if len(a.members) == len(handlers) {
+		i.audience.Store(nil)
+	} else if old := i.audience.Load(); old == nil || !slices.Equal(old.members, a.members) {
+		i.audience.Store(&a)
+	}
+}

@@ -1,0 +1,236 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+type configMap = corev1.ConfigMap
+
+// server is a collection with a history, as an API server has it. It is a
+// client for our informers and, by listerWatcher, for client-go's.
+type server struct {
+	mu      sync.Mutex
+	version int
+	objects map[string]*configMap
+	history []watch.Event
+	// forgotten is the version up to which the history is gone.
+	forgotten int
+	watches   map[*stream]bool
+	fail      error
+	gate      chan struct{}
+}
+
+func newServer() *server {
+	return &server{objects: map[string]*configMap{}, watches: map[*stream]bool{}}
+}
+
+// stream is a watch of a server.
+type stream struct {
+	server *server
+	events chan watch.Event
+}
+
+func (w *stream) ResultChan() <-chan watch.Event { return w.events }
+
+func (w *stream) Stop() {
+	w.server.mu.Lock()
+	defer w.server.mu.Unlock()
+	delete(w.server.watches, w)
+}
+
+// IsWatchListSemanticsUnSupported makes informers list in pages.
+func (s *server) IsWatchListSemanticsUnSupported() bool { return true }
+
+// put creates or updates an object and returns its version.
+func (s *server) put(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	namespace := fmt.Sprint("ns", len(name)%2)
+	obj := &configMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: name, ResourceVersion: strconv.Itoa(s.version),
+		Labels: map[string]string{"parity": strconv.Itoa(s.version % 2)},
+	}}
+	event := watch.Event{Type: watch.Added, Object: obj}
+	if _, ok := s.objects[name]; ok {
+		event.Type = watch.Modified
+	}
+	s.objects[name] = obj
+	s.send(event)
+	return s.version
+}
+
+// remove deletes an object, if it is there.
+func (s *server) remove(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	obj, ok := s.objects[name]
+	if !ok {
+		return
+	}
+	s.version++
+	gone := obj.DeepCopy()
+	gone.ResourceVersion = strconv.Itoa(s.version)
+	delete(s.objects, name)
+	s.send(watch.Event{Type: watch.Deleted, Object: gone})
+}
+
+// bookmark tells every watch how far it is.
+func (s *server) bookmark() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mark := &configMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: strconv.Itoa(s.version)}}
+	for w := range s.watches {
+		w.events <- watch.Event{Type: watch.Bookmark, Object: mark}
+	}
+}
+
+// raw sends an event to every watch, whatever it is.
+func (s *server) raw(event watch.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.send(event)
+}
+
+func (s *server) send(event watch.Event) {
+	s.history = append(s.history, event)
+	for w := range s.watches {
+		w.events <- event
+	}
+}
+
+// cut ends every watch. They can be resumed.
+func (s *server) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches {
+		close(w.events)
+	}
+	clear(s.watches)
+}
+
+// forget makes changes that no watch sees, ends every watch and forgets the
+// history: what was watched has to be listed again.
+func (s *server) forget(changes func()) {
+	s.mu.Lock()
+	watches := s.watches
+	s.watches = map[*stream]bool{}
+	s.mu.Unlock()
+	changes()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.history, s.forgotten = nil, s.version
+	for w := range watches {
+		close(w.events)
+	}
+}
+
+// expire makes every watch end with 410 now: their informers list again.
+func (s *server) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.history, s.forgotten = nil, s.version
+	status := apierrors.NewResourceExpired("too old").Status()
+	for w := range s.watches {
+		w.events <- watch.Event{Type: watch.Error, Object: &status}
+	}
+	clear(s.watches)
+}
+
+func (s *server) List(ctx context.Context, _ metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	if s.gate != nil {
+		select {
+		case <-s.gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	list := &corev1.ConfigMapList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(s.version)}}
+	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
+		list.Items = append(list.Items, *s.objects[name])
+	}
+	return list, nil
+}
+
+func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from, err := strconv.Atoi(opts.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if from < s.forgotten {
+		return nil, apierrors.NewResourceExpired("too old")
+	}
+	w := &stream{server: s, events: make(chan watch.Event, 4096)}
+	for _, event := range s.history {
+		if versionOf(event.Object) > from {
+			w.events <- event
+		}
+	}
+	s.watches[w] = true
+	return w, nil
+}
+
+func versionOf(obj runtime.Object) int {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return 0
+	}
+	version, _ := strconv.Atoi(m.GetResourceVersion())
+	return version
+}
+
+// state is what the server has: names with versions.
+func (s *server) state() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := map[string]string{}
+	for name, obj := range s.objects {
+		state[name] = obj.ResourceVersion
+	}
+	return state
+}
+
+func (s *server) listerWatcher() cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return s.List(ctx, opts)
+		},
+		WatchFuncWithContext: s.Watch,
+	}, s)
+}
+
+// ours and theirs make the informers that the tests compare.
+func (s *server) ours(opts informer.Options) *informer.TypedShared[*configMap] {
+	opts.Client = s
+	return informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)
+}
+
+func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
+	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
+		ResyncPeriod: opts.ResyncPeriod,
+		Indexers:     opts.Indexers,
+	})
+}
