@@ -10,6 +10,11 @@ type generation[K comparable, T any] struct {
 	table   table
 	pages   pages[K, T]
 	indexes []*index[T]
+	refs    *refs
+}
+
+func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
+	return &generation[K, T]{seed: seed, refs: &refs{}}
 }
 
 // find returns the slot of a key.
@@ -41,8 +46,9 @@ func (g *generation[K, T]) put(key K, object T, version string, values [][]strin
 	if !existed {
 		slot = g.pages.append(key, object, version)
 		g.table.insert(tag, slot)
+		g.refs.appendRow()
 		for i, x := range g.indexes {
-			x.append(values[i])
+			x.set(slot, values[i])
 		}
 		return old, "", false
 	}
@@ -67,20 +73,24 @@ func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool
 	old, oldVersion = p.objects[slot&pageMask], p.versions[slot&pageMask]
 	g.table.remove(tag, slot)
 	for _, x := range g.indexes {
-		x.remove(slot)
+		x.unset(slot)
 	}
 	if last := uint32(g.pages.length - 1); slot != last {
+		for _, x := range g.indexes {
+			x.move(last, slot)
+		}
 		from, to := g.pages.page(last), g.pages.writable(slot)
 		i, j := last&pageMask, slot&pageMask
 		to.keys[j], to.objects[j], to.versions[j] = from.keys[i], from.objects[i], from.versions[i]
 		g.table.move(g.tag(to.keys[j]), last, slot)
 	}
+	g.refs.truncateRow()
 	g.pages.truncate()
 	return old, oldVersion, true
 }
 
-// index returns the index of that name.
-func (g *generation[K, T]) index(name string) (*index[T], error) {
+// named returns the index of that name.
+func (g *generation[K, T]) named(name string) (*index[T], error) {
 	for _, x := range g.indexes {
 		if x.name == name {
 			return x, nil
@@ -89,12 +99,36 @@ func (g *generation[K, T]) index(name string) (*index[T], error) {
 	return nil, &NoIndexError{Name: name}
 }
 
-// build fills an empty index with what the generation holds.
-func (g *generation[K, T]) build(x *index[T]) {
-	x.refs = make([]ref, 0, g.pages.length)
-	for _, p := range g.pages.directory {
-		for _, object := range p.objects {
-			x.append(x.values(object))
+// additional is indexes that a generation doesn't have yet.
+type additional[T any] struct {
+	indexes []*index[T]
+	// refs is the generation's with columns for the indexes.
+	refs *refs
+}
+
+// index computes indexes of what the generation holds. It changes nothing.
+func (g *generation[K, T]) index(functions map[string]IndexFunc[T]) additional[T] {
+	a := additional[T]{refs: g.refs.widened(len(functions), g.pages.length)}
+	for name, values := range functions {
+		x := &index[T]{name: name, values: values, ids: map[string]uint32{}}
+		x.refs = column{a.refs, len(g.indexes) + len(a.indexes)}
+		slot := uint32(0)
+		for _, p := range g.pages.directory {
+			for _, object := range p.objects {
+				x.set(slot, values(object))
+				slot++
+			}
 		}
+		a.indexes = append(a.indexes, x)
+	}
+	return a
+}
+
+// add makes computed indexes the generation's.
+func (g *generation[K, T]) add(a additional[T]) {
+	*g.refs = *a.refs
+	for _, x := range a.indexes {
+		x.refs.refs = g.refs
+		g.indexes = append(g.indexes, x)
 	}
 }

@@ -25,7 +25,7 @@ type index[T any] struct {
 	free     []uint32
 	// refs says for each slot where in which posting it stands, so that
 	// taking it out needs neither a search nor the old object.
-	refs []ref
+	refs column
 	// several holds the refs of the slots that have more than one value.
 	several map[uint32][]ref
 }
@@ -43,9 +43,39 @@ const (
 	severalPostings = math.MaxUint32 - 1
 )
 
-func newIndex[T any](name string, values IndexFunc[T]) *index[T] {
-	return &index[T]{name: name, values: values, ids: map[string]uint32{}}
+// refs has a row for each slot and a column for each index: an update looks at
+// all of them, which are side by side.
+type refs struct {
+	cells []ref
+	width int
 }
+
+// appendRow adds the row of the next slot.
+func (r *refs) appendRow() {
+	for range r.width {
+		r.cells = append(r.cells, ref{posting: noPosting})
+	}
+}
+
+func (r *refs) truncateRow() { r.cells = r.cells[:len(r.cells)-r.width] }
+
+// widened returns a copy with more columns at the right.
+func (r *refs) widened(columns, rows int) *refs {
+	wide := &refs{width: r.width + columns, cells: make([]ref, 0, rows*(r.width+columns))}
+	for row := range rows {
+		wide.appendRow()
+		copy(wide.cells[row*wide.width:], r.cells[row*r.width:(row+1)*r.width])
+	}
+	return wide
+}
+
+// column is the refs of one index.
+type column struct {
+	refs   *refs
+	number int
+}
+
+func (c column) at(slot uint32) *ref { return &c.refs.cells[int(slot)*c.refs.width+c.number] }
 
 // lookup returns the slots of a value. They are valid until the next write.
 func (x *index[T]) lookup(value string) []uint32 {
@@ -54,13 +84,6 @@ func (x *index[T]) lookup(value string) []uint32 {
 		return nil
 	}
 	return x.postings[id].slots
-}
-
-// append indexes the next slot.
-func (x *index[T]) append(values []string) {
-	slot := uint32(len(x.refs))
-	x.refs = append(x.refs, ref{posting: noPosting})
-	x.set(slot, values)
 }
 
 // update replaces the values of a slot.
@@ -74,7 +97,7 @@ func (x *index[T]) update(slot uint32, values []string) {
 
 // has says whether a slot has exactly these values, in this order.
 func (x *index[T]) has(slot uint32, values []string) bool {
-	r := x.refs[slot]
+	r := *x.refs.at(slot)
 	switch r.posting {
 	case noPosting:
 		return len(values) == 0
@@ -93,7 +116,7 @@ func (x *index[T]) set(slot uint32, values []string) {
 		return
 	}
 	if len(values) == 1 {
-		x.refs[slot] = x.join(slot, values[0])
+		*x.refs.at(slot) = x.join(slot, values[0])
 		return
 	}
 	refs := make([]ref, 0, len(values))
@@ -103,19 +126,19 @@ func (x *index[T]) set(slot uint32, values []string) {
 		}
 	}
 	if len(refs) == 1 {
-		x.refs[slot] = refs[0]
+		*x.refs.at(slot) = refs[0]
 		return
 	}
 	if x.several == nil {
 		x.several = map[uint32][]ref{}
 	}
-	x.refs[slot] = ref{posting: severalPostings}
+	*x.refs.at(slot) = ref{posting: severalPostings}
 	x.several[slot] = refs
 }
 
 // unset takes all values from a slot.
 func (x *index[T]) unset(slot uint32) {
-	switch r := x.refs[slot]; r.posting {
+	switch r := *x.refs.at(slot); r.posting {
 	case noPosting:
 	case severalPostings:
 		for _, r := range x.several[slot] {
@@ -125,7 +148,7 @@ func (x *index[T]) unset(slot uint32) {
 	default:
 		x.leave(r)
 	}
-	x.refs[slot] = ref{posting: noPosting}
+	*x.refs.at(slot) = ref{posting: noPosting}
 }
 
 // join adds a slot to the posting of value.
@@ -171,32 +194,27 @@ func (x *index[T]) leave(r ref) {
 
 // refTo returns the ref of a slot that is in a posting.
 func (x *index[T]) refTo(slot, id uint32) *ref {
-	if x.refs[slot].posting != severalPostings {
-		return &x.refs[slot]
+	if r := x.refs.at(slot); r.posting != severalPostings {
+		return r
 	}
 	refs := x.several[slot]
 	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.posting == id })]
 }
 
-// remove takes out the object of slot and gives slot to the last one.
-func (x *index[T]) remove(slot uint32) {
-	x.unset(slot)
-	last := uint32(len(x.refs) - 1)
-	if slot != last {
-		r := x.refs[last]
-		x.refs[slot] = r
-		switch r.posting {
-		case noPosting:
-		case severalPostings:
-			refs := x.several[last]
-			delete(x.several, last)
-			x.several[slot] = refs
-			for _, r := range refs {
-				x.postings[r.posting].slots[r.position] = slot
-			}
-		default:
-			x.postings[r.posting].slots[r.position] = slot
+// move gives the values of a slot to one that has none.
+func (x *index[T]) move(from, to uint32) {
+	r := x.refs.at(from)
+	switch r.posting {
+	case noPosting:
+	case severalPostings:
+		refs := x.several[from]
+		delete(x.several, from)
+		x.several[to] = refs
+		for _, r := range refs {
+			x.postings[r.posting].slots[r.position] = to
 		}
+	default:
+		x.postings[r.posting].slots[r.position] = to
 	}
-	x.refs = x.refs[:last]
+	*x.refs.at(to), *r = *r, ref{posting: noPosting}
 }

@@ -73,7 +73,7 @@ func (s *Store[K, T]) Keys() []K { return s.Snapshot().Keys() }
 func (s *Store[K, T]) HasIndex(name string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	_, err := s.live.index(name)
+	_, err := s.live.named(name)
 	return err == nil
 }
 
@@ -93,7 +93,7 @@ func (s *Store[K, T]) IndexKeys(name, value string) ([]K, error) {
 // object, which needn't be stored. The error is a *NoIndexError.
 func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
 	s.mu.RLock()
-	x, err := s.live.index(name)
+	x, err := s.live.named(name)
 	s.mu.RUnlock()
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects }
 func (s *Store[K, T]) IndexValues(name string) []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	x, err := s.live.index(name)
+	x, err := s.live.named(name)
 	if err != nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ const shortResult = 1024
 // the named index, each once.
 func match[K comparable, T, R any](s *Store[K, T], name string, column func(*page[K, T]) []R, values ...string) ([]R, error) {
 	s.mu.RLock()
-	x, err := s.live.index(name)
+	x, err := s.live.named(name)
 	if err != nil {
 		s.mu.RUnlock()
 		return nil, err

@@ -12,7 +12,7 @@ type Replacement[K comparable, T any] struct {
 // Begin opens a replacement. The store stays as it is, for readers and
 // writers, until Commit.
 func (s *Store[K, T]) Begin() *Replacement[K, T] {
-	return &Replacement[K, T]{store: s, staged: &generation[K, T]{seed: s.seed}}
+	return &Replacement[K, T]{store: s, staged: newGeneration[K, T](s.seed)}
 }
 
 // Add stages an object under its key, with its resourceVersion. Of several
@@ -54,11 +54,11 @@ func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
 	r.staged = nil
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	functions := make(map[string]IndexFunc[T], len(s.live.indexes))
 	for _, x := range s.live.indexes {
-		rebuilt := newIndex(x.name, x.values)
-		next.build(rebuilt)
-		next.indexes = append(next.indexes, rebuilt)
+		functions[x.name] = x.values
 	}
+	next.add(next.index(functions))
 	changes := compare(s.live, next)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,20 +49,10 @@ const maxScratch = 4096
 
 // New returns an empty store.
 func New[K comparable, T any](config Config[K, T]) *Store[K, T] {
-	seed := maphash.MakeSeed()
-	return &Store[K, T]{
-		config: config,
-		seed:   seed,
-		live:   &generation[K, T]{seed: seed, indexes: newIndexes(config.Indexes)},
-	}
-}
-
-func newIndexes[T any](functions map[string]IndexFunc[T]) []*index[T] {
-	indexes := make([]*index[T], 0, len(functions))
-	for name, values := range functions {
-		indexes = append(indexes, newIndex(name, values))
-	}
-	return indexes
+	s := &Store[K, T]{config: config, seed: maphash.MakeSeed()}
+	s.live = newGeneration[K, T](s.seed)
+	s.live.add(s.live.index(config.Indexes))
+	return s
 }
 
 // KeyOf returns the key of an object as Config.Key gives it.
@@ -87,7 +77,7 @@ func (s *Store[K, T]) Put(object T, version string) (old T, existed bool) {
 func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	values := s.index(object)
+	values := s.valuesOf(object)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, _, existed = s.live.put(key, object, version, values)
@@ -152,9 +142,9 @@ func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
 	s.observe(c.Version)
 }
 
-// index computes the values of an object for each index. They are valid until
+// valuesOf computes the values of an object for each index. They are valid until
 // the next call.
-func (s *Store[K, T]) index(object T) [][]string {
+func (s *Store[K, T]) valuesOf(object T) [][]string {
 	s.values = s.values[:0]
 	for _, x := range s.live.indexes {
 		s.values = append(s.values, x.values(object))
@@ -191,16 +181,13 @@ func (s *Store[K, T]) AddIndexes(functions map[string]IndexFunc[T]) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	for name := range functions {
-		if _, err := s.live.index(name); err == nil {
+		if _, err := s.live.named(name); err == nil {
 			return fmt.Errorf("there is an index %q already", name)
 		}
 	}
-	indexes := newIndexes(functions)
-	for _, x := range indexes {
-		s.live.build(x)
-	}
+	added := s.live.index(functions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live.indexes = append(s.live.indexes, indexes...)
+	s.live.add(added)
 	return nil
 }

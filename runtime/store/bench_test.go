@@ -1,0 +1,339 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Every benchmark runs ours, typed and keyed by name as informers use it, and
+// client-go's indexer over the same objects, one after the other.
+//
+//	go test -run '^$' -bench . -count 5 ./runtime/store
+
+const benchObjects = 100_000
+
+type benchStore = Store[cache.ObjectName, *metav1.ObjectMeta]
+
+// benchNamespaces are strings that objects share, as they do when a decoder
+// made them that shares what repeats.
+var benchNamespaces = func() (namespaces [100]string) {
+	for i := range namespaces {
+		namespaces[i] = fmt.Sprintf("namespace-%d", i)
+	}
+	return namespaces
+}()
+
+// benchObject has values for three indexes: by namespace (1,000 objects each),
+// node (100 each) and owner (10 each).
+func benchObject(i, version int) *metav1.ObjectMeta {
+	return &metav1.ObjectMeta{
+		Namespace:       benchNamespaces[i%100],
+		Name:            fmt.Sprintf("some-object-with-a-name-%d", i),
+		ResourceVersion: fmt.Sprint(version),
+		Labels:          map[string]string{"node": fmt.Sprintf("node-%d", i%1000), "owner": fmt.Sprintf("owner-%d", i/10)},
+	}
+}
+
+var benchValues = map[string]func(*metav1.ObjectMeta) string{
+	cache.NamespaceIndex: func(o *metav1.ObjectMeta) string { return o.Namespace },
+	"node":               func(o *metav1.ObjectMeta) string { return o.Labels["node"] },
+	"owner":              func(o *metav1.ObjectMeta) string { return o.Labels["owner"] },
+}
+
+func benchNew(indexes ...string) *benchStore {
+	c := Config[cache.ObjectName, *metav1.ObjectMeta]{
+		Key: func(o *metav1.ObjectMeta) cache.ObjectName {
+			return cache.ObjectName{Namespace: o.Namespace, Name: o.Name}
+		},
+		Indexes: map[string]IndexFunc[*metav1.ObjectMeta]{},
+	}
+	for _, name := range indexes {
+		value := benchValues[name]
+		c.Indexes[name] = func(o *metav1.ObjectMeta) []string { return []string{value(o)} }
+	}
+	return New(c)
+}
+
+func benchNewClientGo(indexes ...string) cache.Indexer {
+	indexers := cache.Indexers{}
+	for _, name := range indexes {
+		value := benchValues[name]
+		indexers[name] = func(o any) ([]string, error) { return []string{value(o.(*metav1.ObjectMeta))}, nil }
+	}
+	return cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)
+}
+
+func benchFill(objects []*metav1.ObjectMeta, s *benchStore, c cache.Indexer) {
+	for _, o := range objects {
+		if s != nil {
+			s.Put(o, o.ResourceVersion)
+		}
+		if c != nil {
+			if err := c.Add(o); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+func benchObjectsOf(version int) []*metav1.ObjectMeta {
+	objects := make([]*metav1.ObjectMeta, benchObjects)
+	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(benchObjects) {
+		objects[i] = benchObject(i, version)
+	}
+	return objects
+}
+
+var threeIndexes = []string{cache.NamespaceIndex, "node", "owner"}
+
+// BenchmarkUpdate replaces objects in random order by newer ones, which follow
+// each other in memory as those of a decoder do.
+func BenchmarkUpdate(b *testing.B) {
+	order := rand.New(rand.NewPCG(2, 2)).Perm(benchObjects)
+	var sets [2][]*metav1.ObjectMeta
+	for version := range sets {
+		for _, i := range order {
+			sets[version] = append(sets[version], benchObject(i, version))
+		}
+	}
+	update := func(b *testing.B, put func(*metav1.ObjectMeta)) {
+		i := benchObjects
+		for b.Loop() {
+			put(sets[i/benchObjects%2][i%benchObjects])
+			i++
+		}
+	}
+	for _, indexes := range [][]string{nil, threeIndexes[:1], threeIndexes} {
+		b.Run(fmt.Sprintf("indexes=%d/ours", len(indexes)), func(b *testing.B) {
+			s := benchNew(indexes...)
+			benchFill(benchShuffled(sets[0]), s, nil)
+			update(b, func(o *metav1.ObjectMeta) { s.Put(o, o.ResourceVersion) })
+		})
+		b.Run(fmt.Sprintf("indexes=%d/client-go", len(indexes)), func(b *testing.B) {
+			c := benchNewClientGo(indexes...)
+			benchFill(benchShuffled(sets[0]), nil, c)
+			update(b, func(o *metav1.ObjectMeta) { _ = c.Update(o) })
+		})
+	}
+}
+
+func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
+	shuffled := slices.Clone(objects)
+	rand.New(rand.NewPCG(4, 4)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	return shuffled
+}
+
+func BenchmarkGet(b *testing.B) {
+	objects := benchObjectsOf(1)
+	s, c := benchNew(), benchNewClientGo()
+	benchFill(objects, s, c)
+	// Keys as a controller has them: strings of their own.
+	names, keys := make([]cache.ObjectName, benchObjects), make([]string, benchObjects)
+	for i, at := range rand.New(rand.NewPCG(2, 2)).Perm(benchObjects) {
+		o := benchObject(at, 1)
+		names[i], keys[i] = cache.ObjectName{Namespace: o.Namespace, Name: o.Name}, o.Namespace+"/"+o.Name
+	}
+	b.Run("ours", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			if _, ok := s.Get(names[i%benchObjects]); !ok {
+				b.Fatal("missing")
+			}
+			i++
+		}
+	})
+	b.Run("client-go", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			if _, ok, _ := c.GetByKey(keys[i%benchObjects]); !ok {
+				b.Fatal("missing")
+			}
+			i++
+		}
+	})
+}
+
+func BenchmarkList(b *testing.B) {
+	objects := benchObjectsOf(1)
+	s, c := benchNew(), benchNewClientGo()
+	benchFill(objects, s, c)
+	b.Run("ours", func(b *testing.B) {
+		for b.Loop() {
+			if len(s.List()) != benchObjects {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("ours-iterated", func(b *testing.B) {
+		for b.Loop() {
+			n := 0
+			for key, o := range s.All() {
+				if o != nil && key.Name != "" {
+					n++
+				}
+			}
+			if n != benchObjects {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("client-go", func(b *testing.B) {
+		for b.Loop() {
+			n := 0
+			for _, o := range c.List() {
+				if o != nil {
+					n++
+				}
+			}
+			if n != benchObjects {
+				b.Fatal("missing")
+			}
+		}
+	})
+}
+
+func BenchmarkByIndex(b *testing.B) {
+	objects := benchObjectsOf(1)
+	s, c := benchNew(threeIndexes...), benchNewClientGo(threeIndexes...)
+	benchFill(objects, s, c)
+	for _, x := range []struct {
+		name, prefix string
+		values       int
+	}{{cache.NamespaceIndex, "namespace", 100}, {"node", "node", 1000}, {"owner", "owner", 10_000}} {
+		values := make([]string, x.values)
+		for i := range values {
+			values[i] = fmt.Sprintf("%s-%d", x.prefix, i)
+		}
+		hits := benchObjects / x.values
+		b.Run(fmt.Sprintf("hits=%d/ours", hits), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				if found, _ := s.ByIndex(x.name, values[i%len(values)]); len(found) != hits {
+					b.Fatal("missing")
+				}
+				i++
+			}
+		})
+		b.Run(fmt.Sprintf("hits=%d/client-go", hits), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				if found, _ := c.ByIndex(x.name, values[i%len(values)]); len(found) != hits {
+					b.Fatal("missing")
+				}
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkReplace replaces all objects by newer ones.
+func BenchmarkReplace(b *testing.B) {
+	objects := benchObjectsOf(1)
+	b.Run("ours", func(b *testing.B) {
+		s := benchNew(threeIndexes...)
+		for b.Loop() {
+			r := s.Begin()
+			for _, o := range objects {
+				r.Add(o, o.ResourceVersion)
+			}
+			for change := range r.Commit("1").All() {
+				if change.Type == Deleted {
+					b.Fatal(change)
+				}
+			}
+		}
+	})
+	b.Run("client-go", func(b *testing.B) {
+		c := benchNewClientGo(threeIndexes...)
+		list := make([]any, len(objects))
+		for i, o := range objects {
+			list[i] = o
+		}
+		for b.Loop() {
+			if err := c.Replace(list, "1"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkMemory reports what a store with three indexes needs beside the
+// objects, and client-go's, whose keys are strings of its own.
+func BenchmarkMemory(b *testing.B) {
+	objects := benchObjectsOf(1)
+	live := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	measure := func(b *testing.B, fill func() any) {
+		for b.Loop() {
+			before := live()
+			filled := fill()
+			b.ReportMetric(float64(live()-before)/benchObjects, "B/object")
+			runtime.KeepAlive(filled)
+		}
+	}
+	for _, indexes := range [][]string{nil, threeIndexes} {
+		b.Run(fmt.Sprintf("indexes=%d/ours", len(indexes)), func(b *testing.B) {
+			measure(b, func() any { s := benchNew(indexes...); benchFill(objects, s, nil); return s })
+		})
+		b.Run(fmt.Sprintf("indexes=%d/client-go", len(indexes)), func(b *testing.B) {
+			measure(b, func() any { c := benchNewClientGo(indexes...); benchFill(objects, nil, c); return c })
+		})
+	}
+}
+
+// BenchmarkWhileListed measures single operations while another goroutine lists
+// everything in a loop, and reports the slow end.
+func BenchmarkWhileListed(b *testing.B) {
+	objects, again := benchObjectsOf(1), benchObjectsOf(2)
+	s, c := benchNew(threeIndexes...), benchNewClientGo(threeIndexes...)
+	benchFill(objects, s, c)
+	measure := func(b *testing.B, list func(), operation func(o *metav1.ObjectMeta)) {
+		var stop atomic.Bool
+		var listing sync.WaitGroup
+		listing.Go(func() {
+			for !stop.Load() {
+				list()
+			}
+		})
+		r := rand.New(rand.NewPCG(3, 3))
+		var took []time.Duration
+		for b.Loop() {
+			o := again[r.IntN(benchObjects)]
+			start := time.Now()
+			operation(o)
+			took = append(took, time.Since(start))
+		}
+		stop.Store(true)
+		listing.Wait()
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds()), "p99.9-ns")
+	}
+	listOurs := func() { s.List() }
+	listClientGo := func() { c.List() }
+	b.Run("get/ours", func(b *testing.B) {
+		measure(b, listOurs, func(o *metav1.ObjectMeta) { s.Get(cache.ObjectName{Namespace: o.Namespace, Name: o.Name}) })
+	})
+	b.Run("get/client-go", func(b *testing.B) {
+		measure(b, listClientGo, func(o *metav1.ObjectMeta) { _, _, _ = c.GetByKey(o.Namespace + "/" + o.Name) })
+	})
+	b.Run("update/ours", func(b *testing.B) {
+		measure(b, listOurs, func(o *metav1.ObjectMeta) { s.Put(o, o.ResourceVersion) })
+	})
+	b.Run("update/client-go", func(b *testing.B) {
+		measure(b, listClientGo, func(o *metav1.ObjectMeta) { _ = c.Update(o) })
+	})
+}
