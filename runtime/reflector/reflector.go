@@ -64,7 +64,7 @@ type Options struct {
 	// wait is unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
 	// Backoff replaces the default one (0.8 s doubled up to 30 s, each with up
-	// to as much again at random, started over after two quiet minutes).
+	// to as much again at random, started over every two minutes).
 	Backoff *wait.Backoff
 
 	// ErrorHandler is called, from the reflector's goroutine, with each error

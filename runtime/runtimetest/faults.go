@@ -15,6 +15,7 @@ import (
 type faults struct {
 	pending           []fault
 	hook              func(context.Context, Request) error
+	observe           func(Request)
 	noWatchList       bool
 	noWatchListClient bool
 	noEndBookmark     bool
@@ -85,6 +86,9 @@ func (s *Server[T, L]) OnRequest(hook func(context.Context, Request) error) {
 	s.faults.hook = hook
 }
 
+// Observe has f called with each request, before anything else happens to it.
+func (s *Server[T, L]) Observe(f func(Request)) { s.set(func(fs *faults) { fs.observe = f }) }
+
 // NoWatchList makes the server refuse to stream lists, as servers do that don't
 // know how.
 func (s *Server[T, L]) NoWatchList() { s.set(func(f *faults) { f.noWatchList = true }) }
@@ -152,7 +156,7 @@ func (s *Server[T, L]) eachStream(f func(*stream)) {
 func (s *Server[T, L]) enter(ctx context.Context, r Request) error {
 	s.mu.Lock()
 	s.requests = append(s.requests, r)
-	hook := s.faults.hook
+	hook, observe := s.faults.hook, s.faults.observe
 	i := slices.IndexFunc(s.faults.pending, func(f fault) bool { return f.verb == r.Verb })
 	var scripted error
 	if i >= 0 {
@@ -160,6 +164,9 @@ func (s *Server[T, L]) enter(ctx context.Context, r Request) error {
 		s.faults.pending = slices.Delete(s.faults.pending, i, i+1)
 	}
 	s.mu.Unlock()
+	if observe != nil {
+		observe(r)
+	}
 	if scripted != nil {
 		return scripted
 	}

@@ -1,0 +1,368 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// Run ends with its context, wherever it is. The scenario checks that it does.
+func TestStopAnywhere(t *testing.T) {
+	blocked := func(verb string) func(*world) {
+		return func(w *world) {
+			listed(w)
+			w.server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
+				if r.Verb == verb {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			})
+		}
+	}
+	for name, s := range map[string]scenario{
+		"listing":          {before: blocked("LIST"), want: firstList},
+		"opening a watch":  {before: blocked("WATCH"), want: listedA},
+		"watching":         {before: listed, want: listedA},
+		"streaming":        {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, want: `WATCH rv=""` + stream},
+		"after a failure":  {before: func(w *world) { listed(w); w.server.Fail("LIST", forbidden) }, want: firstList},
+		"server is down":   {before: func(w *world) { listed(w); w.server.Fail("WATCH", refused) }, want: listedA},
+		"between resyncs":  {before: listed, opts: options{resync: time.Hour}, want: listedA},
+		"between warnings": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, then: func(w *world) { w.advance(15 * time.Second) }, want: `WATCH rv=""` + stream},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			var w *world
+			before := s.before
+			s.before = func(inner *world) { w = inner; before(inner) }
+			if got := joined(s.play(t, ours)); got != s.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, s.want)
+			}
+			if h := w.ours.Health(); h.State != Stopped {
+				t.Errorf("state %s after the end", h.State)
+			}
+			for _, err := range w.errs {
+				if strings.Contains(err, "context") {
+					t.Errorf("the end was reported as an error: %s", err)
+				}
+			}
+		})
+	}
+}
+
+// The waits grow from 0.8 s to 30 s, each with up to as much again at random,
+// and start over every two minutes.
+func TestBackoff(t *testing.T) {
+	(scenario{
+		before: func(w *world) {
+			listed(w)
+			w.server.OnRequest(func(context.Context, runtimetest.Request) error { return internal })
+		},
+		then: func(w *world) {
+			least := 800 * time.Millisecond
+			for range 7 { // within two minutes, whatever the dice say
+				w.advance(least - time.Millisecond)
+				if lines := w.take(); len(lines) != 1 {
+					w.t.Fatalf("%d requests within %v", len(lines), least)
+				}
+				start := time.Now()
+				w.advanceUntil(func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.lines) > 0 })
+				if extra := time.Since(start); extra > least+2*time.Millisecond {
+					w.t.Fatalf("waited %v more than %v", extra, least)
+				}
+				least = min(2*least, 30*time.Second)
+			}
+			w.server.OnRequest(nil)
+			w.advance(backoff)
+			w.advance(3 * time.Minute)
+			w.take()
+			w.server.FailWatches(expired)
+			w.advance(1600 * time.Millisecond)
+			if lines := w.take(); len(lines) == 0 {
+				w.t.Error("the back-off didn't start over")
+			}
+		},
+	}).play(t, ours)
+}
+
+func (w *world) advanceUntil(done func() bool) {
+	for !done() {
+		w.advance(time.Millisecond)
+	}
+}
+
+// A server that says when to come back is taken at its word.
+func TestRetryAfter(t *testing.T) {
+	(scenario{
+		before: func(w *world) { listed(w); w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45)) },
+		then: func(w *world) {
+			w.take()
+			w.advance(44 * time.Second)
+			if lines := w.take(); len(lines) != 0 {
+				w.t.Errorf("%s before the time that the server asked for", lines)
+			}
+			w.advance(time.Second)
+			if lines := w.take(); len(lines) != 1 {
+				w.t.Errorf("%s after the time that the server asked for", lines)
+			}
+		},
+	}).play(t, ours)
+}
+
+func TestHealth(t *testing.T) {
+	(scenario{
+		before: func(w *world) {
+			listed(w)
+			w.server.Fail("LIST", forbidden, forbidden)
+			w.server.Fail("WATCH", refused)
+		},
+		then: func(w *world) {
+			start := time.Now()
+			check := func(state State, failures int, last error, synced bool) {
+				w.t.Helper()
+				h := w.ours.Health()
+				if h.State != state || h.Failures != failures || !errors.Is(h.LastError, last) ||
+					h.Synced.IsZero() == synced || h.FailingSince.IsZero() != (failures == 0) {
+					w.t.Errorf("health %+v, want %s, %d failures, last %v, synced %t", h, state, failures, last, synced)
+				}
+				if failures > 0 && !h.FailingSince.Equal(start) {
+					w.t.Errorf("failing since %v, want %v", h.FailingSince, start)
+				}
+			}
+			check(BackingOff, 1, forbidden, false)
+			w.advance(1600 * time.Millisecond)
+			check(BackingOff, 2, forbidden, false)
+			w.advanceUntil(func() bool { return !w.ours.Health().Synced.IsZero() })
+			check(BackingOff, 3, refused, true)
+			w.advance(backoff)
+			check(Watching, 0, refused, true)
+
+			before := time.Now()
+			w.create("b")
+			w.advance(time.Second)
+			w.server.Bookmark()
+			w.settle()
+			h := w.ours.Health()
+			if !h.LastEvent.Equal(before.Add(time.Second)) || !h.LastBookmark.Equal(h.LastEvent) || h.ResourceVersion != "102" {
+				w.t.Errorf("health %+v after an event at %v and a bookmark a second later", h, before)
+			}
+			if got := w.ours.LastSyncResourceVersion(); got != "102" {
+				w.t.Errorf("last version %q", got)
+			}
+		},
+	}).play(t, ours)
+}
+
+// sourceFunc is a source that watches as a function says, and lists nothing.
+type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
+
+func (f sourceFunc) List(_ context.Context, _ metav1.ListOptions, _ func(*corev1.ConfigMap) error) (listwatch.ListMeta, error) {
+	return listwatch.ListMeta{}, nil
+}
+
+func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream[*corev1.ConfigMap], error) {
+	return f.source().Watch(ctx, opts)
+}
+
+func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f sourceFunc) source() listwatch.Source[*corev1.ConfigMap] {
+	return listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] {
+		return watcher{f}
+	}, listwatch.ClientOptions{})
+}
+
+type watcher struct{ watch sourceFunc }
+
+func (watcher) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	return &corev1.ConfigMapList{}, nil
+}
+func (w watcher) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return w.watch(opts)
+}
+
+// A watch from no version begins with what exists, in any order: the versions
+// of those events are no place to go on from.
+func TestVersionsOfInitialEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := watch.NewRaceFreeFake()
+		var updated []string
+		r := New(sourceFunc(func(opts metav1.ListOptions) (watch.Interface, error) {
+			if opts.ResourceVersion != "" {
+				t.Errorf("watch from %q", opts.ResourceVersion)
+			}
+			return events, nil
+		}), sink{&world{t: t, transcript: newTranscript()}}, Options{
+			ResourceVersionUpdated: func(v string) { updated = append(updated, v) },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+
+		version := func(v string) *corev1.ConfigMap {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", ResourceVersion: v}}
+		}
+		events.Add(version("30"))
+		events.Add(version("20"))
+		synctest.Wait()
+		if got := r.LastSyncResourceVersion(); got != "" {
+			t.Errorf("version %q after initial events", got)
+		}
+		events.Modify(version("40"))
+		events.Add(version("41"))
+		synctest.Wait()
+		if got := r.LastSyncResourceVersion(); got != "41" {
+			t.Errorf("version %q after changes", got)
+		}
+		if got := fmt.Sprint(updated); got != "[40 41]" {
+			t.Errorf("updates %s", got)
+		}
+		cancel()
+		running.Wait()
+	})
+}
+
+// A panic goes where utilruntime sends it; if the program lives on, so does the
+// reflector.
+func TestPanic(t *testing.T) {
+	defer func(crash bool, handlers []func(context.Context, any)) {
+		utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers
+	}(utilruntime.ReallyCrash, utilruntime.PanicHandlers)
+	utilruntime.ReallyCrash = false
+	var panics []any
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { panics = append(panics, p) }}
+
+	s := scenario{
+		before: func(w *world) {
+			listed(w)
+			times := 0
+			w.server.OnRequest(func(context.Context, runtimetest.Request) error {
+				if times++; times <= 2 {
+					panic("ouch")
+				}
+				return nil
+			})
+		},
+		then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+		want: firstList + firstList + listedA,
+	}
+	if got := joined(s.play(t, ours)); got != s.want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, s.want)
+	}
+	if fmt.Sprint(panics) != "[ouch ouch]" {
+		t.Errorf("panics %v", panics)
+	}
+}
+
+func TestErrorHandler(t *testing.T) {
+	var w *world
+	(scenario{
+		before: func(inner *world) {
+			w = inner
+			listed(w)
+			w.server.Fail("LIST", forbidden)
+			w.server.Fail("WATCH", forbidden)
+		},
+		then: func(w *world) { w.advance(backoff); w.advance(backoff); w.server.FailWatches(expired) },
+	}).play(t, ours)
+	want := []string{"failed to list *v1.ConfigMap: " + forbidden.Error(), forbidden.Error()}
+	if fmt.Sprint(w.errs) != fmt.Sprint(want) {
+		t.Errorf("errors %q, want %q", w.errs, want)
+	}
+}
+
+// LogError makes an error of whatever isn't the ordinary end of a watch.
+func TestLogError(t *testing.T) {
+	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
+	for _, test := range []struct {
+		err  error
+		loud bool
+	}{
+		{expired, false},
+		{apierrors.NewGone("gone"), false},
+		{io.EOF, false},
+		{io.ErrUnexpectedEOF, false},
+		{fmt.Errorf("failed to list: %w", io.EOF), true},
+		{forbidden, true},
+	} {
+		loud := false
+		utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+			func(context.Context, error, string, ...any) { loud = true },
+		}
+		if LogError(t.Context(), "name", "type", test.err); loud != test.loud {
+			t.Errorf("%v: loud %t", test.err, loud)
+		}
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	byMessage := apierrors.NewTimeoutError("Too large resource version: 5, current: 3", 1)
+	byCauseMessage := apierrors.NewTimeoutError("later", 1)
+	byCauseMessage.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "Too large resource version"}}
+	for err, want := range map[error]bool{
+		tooLarge: true, byMessage: true, byCauseMessage: true,
+		apierrors.NewTimeoutError("later", 1):                         false,
+		apierrors.NewBadRequest("Too large resource version: 5"):      false,
+		errors.New("Too large resource version: 5, no status at all"): false,
+	} {
+		if got := isTooLarge(err); got != want {
+			t.Errorf("%v: %t", err, got)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	r := New(sourceFunc(nil), sink{}, Options{MinWatchTimeout: time.Second})
+	if !strings.Contains(r.Name(), "reflector_test.go:") {
+		t.Errorf("name %q isn't where the reflector was made", r.Name())
+	}
+	if r.TypeDescription() != "*v1.ConfigMap" {
+		t.Errorf("type description %q", r.TypeDescription())
+	}
+	if h := r.Health(); h.State != Idle {
+		t.Errorf("state %s", h.State)
+	}
+	for range 1000 {
+		if s := *r.watchTimeout(); s < 300 || s > 600 {
+			t.Fatalf("a watch of %d s", s)
+		}
+	}
+	longer := New(sourceFunc(nil), sink{}, Options{MinWatchTimeout: time.Hour})
+	if s := *longer.watchTimeout(); s < 3600 || s > 7200 {
+		t.Errorf("a watch of %d s", s)
+	}
+	if fixed := New(sourceFunc(nil), sink{}, Options{Backoff: &wait.Backoff{Duration: time.Minute}}); fixed.delay() != time.Minute {
+		t.Error("the given back-off isn't used")
+	}
+}
+
+func TestDescribeType(t *testing.T) {
+	kind := &unstructured.Unstructured{}
+	kind.SetAPIVersion("example.com/v1")
+	kind.SetKind("Widget")
+	for want, example := range map[string]any{
+		"<unspecified>":               nil,
+		"*v1.ConfigMap":               &corev1.ConfigMap{},
+		"*unstructured.Unstructured":  &unstructured.Unstructured{},
+		"example.com/v1, Kind=Widget": kind,
+	} {
+		if got := DescribeType(example); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
