@@ -33,20 +33,20 @@ type File struct {
 type Templates struct{ set *template.Template }
 
 // Parse reads all *.tmpl files in the folders of fsys; a template is called by
-// its path. packages adds a function for each import path: it prints the
-// package's name, as in {{http}}.Client.
+// its path. packages adds functions: each prints the name of its package, as in
+// {{http}}.Client.
 //
 // Beside them templates have: tab, where gofmt aligns the rest of the line with
 // the lines around it; reserve, which keeps imports from being called by the
 // given names (of parameters, say); quote, for a string literal.
-func Parse(fsys fs.FS, packages map[string]string) (*Templates, error) {
+func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 	funcs := template.FuncMap{
 		"tab":     func() string { return string(markColumn) },
 		"quote":   func(s string) string { return fmt.Sprintf("%q", s) },
 		"reserve": reserve,
 	}
-	for name, path := range packages {
-		mark := Package{Path: path}.String()
+	for name, pkg := range packages {
+		mark := pkg.String()
 		funcs[name] = func() string { return mark }
 	}
 	names, err := fs.Glob(fsys, "*/*.tmpl")

@@ -1,0 +1,18 @@
+// Command client-gen takes the flags of k8s.io/code-generator's client-gen and makes
+// what that makes, on kubewright's runtime.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/kubewright/kubewright/generators"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := generators.NewClientGen().Run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(status)
+}

@@ -1,0 +1,78 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubewright/kubewright/generators/marker"
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/templates"
+)
+
+// Changes are what a run comes to: files to write, files to remove.
+type Changes = output.Plan
+
+// Plan reads the API packages and works out what the configured generators make
+// of them, and how that differs from what is on the disk. It changes nothing.
+//
+// The problems are those of the input. If one of them is more than a warning
+// the plan is nil; the error is about everything else.
+func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
+	header, err := newHeader(cfg.HeaderFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	load, err := cfg.model()
+	if err != nil {
+		return nil, nil, err
+	}
+	api, problems := model.Load(ctx, load)
+	if problems.Fatal() {
+		return nil, problems, nil
+	}
+	parsed, err := render.Parse(templates.Files, packages())
+	if err != nil {
+		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	contents, err := parsed.Render(cfg.files(api, header))
+	if err != nil {
+		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	plan, err := output.Set{Files: contents, Trees: cfg.trees(), Headers: generatedLines()}.Compare()
+	return plan, problems, err
+}
+
+// files lists the files of all generators that are to run.
+func (c Config) files(api *model.API, header header) []render.File {
+	var files []render.File
+	if c.Client != nil {
+		files = append(files, newClientGen(*c.Client, api).files(header)...)
+	}
+	if c.Lister != nil {
+		files = append(files, newListerGen(*c.Lister, api).files(header)...)
+	}
+	if c.Informer != nil {
+		for _, gen := range newInformerGens(*c.Informer, api) {
+			files = append(files, gen.files(header)...)
+		}
+	}
+	return files
+}
+
+// trees are the folders that belong to this run alone.
+func (c Config) trees() []string {
+	var trees []string
+	if c.Client != nil {
+		trees = append(trees, c.Client.Dir)
+	}
+	if c.Lister != nil {
+		trees = append(trees, c.Lister.Dir)
+	}
+	if c.Informer != nil {
+		dir, _ := c.Informer.tree(false)
+		trees = append(trees, dir)
+	}
+	return trees
+}
