@@ -5,8 +5,8 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,11 +48,9 @@ func boat(name string) *unstructured.Unstructured {
 func TestLifetime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	scratch, manifests := t.TempDir(), t.TempDir()
+	scratch := t.TempDir()
 	t.Setenv("TMPDIR", scratch)
-	if err := os.WriteFile(filepath.Join(manifests, "boats.yaml"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	manifests := fstest.MapFS{"boats.yaml": {Data: []byte(manifest)}}
 
 	begin := time.Now()
 	server, err := apiserver.Start(ctx, apiserver.Options{DisableWatchCache: true})
@@ -129,13 +127,11 @@ func TestReadCRDsRefuses(t *testing.T) {
 		"no file":          "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			manifests := fstest.MapFS{}
 			if content != "" {
-				if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				manifests["a.yaml"] = &fstest.MapFile{Data: []byte(content)}
 			}
-			if crds, err := apiserver.ReadCRDs(dir); err == nil {
+			if crds, err := apiserver.ReadCRDs(manifests); err == nil {
 				t.Errorf("read %d definitions, want an error", len(crds))
 			}
 		})

@@ -7,8 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -23,16 +22,17 @@ import (
 )
 
 // ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from
-// every .yaml file directly in dir, in the order of the file names. A file may
-// hold several documents; one of another kind or with an unknown field is an error.
-func ReadCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+// every .yaml file at the top of fsys, in the order of the file names. A file
+// may hold several documents; one of another kind or with an unknown field is
+// an error, and so is it to find none.
+func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	files, err := fs.Glob(fsys, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := fs.ReadFile(fsys, file)
 		if err != nil {
 			return nil, err
 		}
@@ -56,15 +56,15 @@ func ReadCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		}
 	}
 	if len(crds) == 0 {
-		return nil, fmt.Errorf("no CustomResourceDefinition in %s", filepath.Join(dir, "*.yaml"))
+		return nil, errors.New("no CustomResourceDefinition in any *.yaml")
 	}
 	return crds, nil
 }
 
-// InstallCRDs creates the definitions that ReadCRDs finds in dir and returns
-// when each of their served versions can be listed.
-func (s *Server) InstallCRDs(ctx context.Context, dir string) error {
-	crds, err := ReadCRDs(dir)
+// InstallCRDs creates the definitions that ReadCRDs finds in fsys, as
+// CreateCRDs does.
+func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
+	crds, err := ReadCRDs(fsys)
 	if err != nil {
 		return err
 	}

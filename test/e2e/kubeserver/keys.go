@@ -1,0 +1,39 @@
+package kubeserver
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// writeCredentials puts into dir what the API server wants to find there: the
+// key that signs service account tokens, and the administrator's token, which
+// is returned.
+func writeCredentials(dir string) (token string, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return "", err
+	}
+	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	if err := os.WriteFile(filepath.Join(dir, keyFile), block, 0o600); err != nil {
+		return "", err
+	}
+	// The form of a line is: token, user, user id, "group,...".
+	token = rand.Text()
+	line := fmt.Sprintf("%s,admin,admin,%q\n", token, "system:masters")
+	return token, os.WriteFile(filepath.Join(dir, tokenFile), []byte(line), 0o600)
+}
+
+const (
+	keyFile   = "service-account.key"
+	tokenFile = "tokens.csv"
+)

@@ -1,0 +1,63 @@
+package kubeserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// process is a program that runs until it is killed. The programs here keep
+// nothing that a kill could spoil: etcd recovers from its log, and in the end
+// the folder is thrown away.
+type process struct {
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{} // closed when it has ended and been waited for
+}
+
+// startProcess runs a program that appends what it prints to dir/<name>.log.
+func startProcess(dir, program string, args ...string) (*process, error) {
+	path := filepath.Join(dir, filepath.Base(program)+".log")
+	log, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the child has its own copy
+	p := &process{cmd: exec.Command(program, args...), log: path, done: make(chan struct{})}
+	p.cmd.Dir = dir
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = endWithParent
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.done)
+		p.cmd.Wait() // its verdict is in ProcessState
+	}()
+	return p, nil
+}
+
+// kill ends the process and returns when it is gone. A nil process is gone.
+func (p *process) kill() error {
+	if p == nil {
+		return nil
+	}
+	err := p.cmd.Process.Kill()
+	<-p.done
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// ended describes a process that has stopped by itself, with the end of its log.
+func (p *process) ended() error {
+	const shown = 2000
+	log, _ := os.ReadFile(p.log)
+	if len(log) > shown {
+		log = log[len(log)-shown:]
+	}
+	return fmt.Errorf("%s: %v; its log ends\n%s", filepath.Base(p.cmd.Path), p.cmd.ProcessState, log)
+}

@@ -1,0 +1,199 @@
+package kubeserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Options says how a server is run; the zero value will do.
+type Options struct {
+	// Flags are further flags of kube-apiserver, such as
+	// --watch-cache-sizes=configmaps#0.
+	Flags []string
+}
+
+// Server is a running kube-apiserver with an etcd of its own. Its methods are
+// for one goroutine at a time; clients of its Config may be used meanwhile.
+type Server struct {
+	dir       string // scratch, removed by Stop
+	binaries  Binaries
+	port      int
+	etcdURL   string
+	token     string
+	flags     []string
+	etcd, api *process
+}
+
+// Start runs the programs and returns when the API server is ready, three to
+// five seconds later. They go on until Stop: ctx only bounds the start.
+func Start(ctx context.Context, binaries Binaries, opts Options) (*Server, error) {
+	dir, err := os.MkdirTemp("", "kubewright-kubeserver-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, binaries: binaries, flags: opts.Flags}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context) (err error) {
+	if s.token, err = writeCredentials(s.dir); err != nil {
+		return err
+	}
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	s.port = ports[0]
+	s.etcdURL = "http://127.0.0.1:" + strconv.Itoa(ports[1])
+	peer := "http://127.0.0.1:" + strconv.Itoa(ports[2])
+	s.etcd, err = startProcess(s.dir, s.binaries.Etcd,
+		"--data-dir="+filepath.Join(s.dir, "etcd"),
+		"--unsafe-no-fsync",
+		"--listen-client-urls="+s.etcdURL, "--advertise-client-urls="+s.etcdURL,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
+		"--initial-cluster=default="+peer,
+	)
+	if err != nil {
+		return err
+	}
+	if err := waitReady(ctx, s.etcd, http.DefaultClient, s.etcdURL+"/readyz"); err != nil {
+		return err
+	}
+	return s.startAPIServer(ctx)
+}
+
+func (s *Server) startAPIServer(ctx context.Context) (err error) {
+	key := filepath.Join(s.dir, keyFile)
+	s.api, err = startProcess(s.dir, s.binaries.APIServer, append([]string{
+		"--etcd-servers=" + s.etcdURL,
+		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(s.port),
+		"--cert-dir=" + s.dir,
+		"--service-account-issuer=https://localhost",
+		"--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
+		"--authorization-mode=RBAC",
+		"--token-auth-file=" + filepath.Join(s.dir, tokenFile),
+		// There is no controller that would make a service account for each namespace.
+		"--disable-admission-plugins=ServiceAccount",
+		"--service-cluster-ip-range=10.0.0.0/24",
+	}, s.flags...)...)
+	if err != nil {
+		return err
+	}
+	// The certificate that a client trusts is one of the first things it writes.
+	if err := waitFile(ctx, s.api, filepath.Join(s.dir, certFile)); err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(s.Config())
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	return waitReady(ctx, s.api, client, s.Config().Host+"/readyz")
+}
+
+// Config is a client configuration with the rights of an administrator: a copy
+// that the caller may change. It has no client-side rate limit. It stays valid
+// over a Restart.
+func (s *Server) Config() *rest.Config {
+	return &rest.Config{
+		Host:            "https://127.0.0.1:" + strconv.Itoa(s.port),
+		BearerToken:     s.token,
+		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(s.dir, certFile)},
+		QPS:             -1,
+	}
+}
+
+// Kill ends the API server as a crash would: every connection is cut and
+// nothing is said. etcd goes on.
+func (s *Server) Kill() error { return s.api.kill() }
+
+// Restart runs the API server anew, on the same address and over the same
+// data, killing it before if it runs, and returns when it is ready.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	return s.startAPIServer(ctx)
+}
+
+// Stop ends both programs and removes their files.
+func (s *Server) Stop() error {
+	return errors.Join(s.api.kill(), s.etcd.kill(), os.RemoveAll(s.dir))
+}
+
+const (
+	certFile = "apiserver.crt"
+
+	// retryInterval paces the questions that nothing but asking answers.
+	retryInterval = 50 * time.Millisecond
+)
+
+// waitReady asks url until it answers 200.
+func waitReady(ctx context.Context, p *process, client *http.Client, url string) error {
+	return retry(ctx, p, func() error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", url, response.Status)
+		}
+		return nil
+	})
+}
+
+func waitFile(ctx context.Context, p *process, path string) error {
+	return retry(ctx, p, func() error {
+		_, err := os.Stat(path)
+		return err
+	})
+}
+
+// retry tries until it works, the process ends, or ctx does.
+func retry(ctx context.Context, p *process, try func() error) error {
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return p.ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%s isn't ready: %w (last try: %w)", filepath.Base(p.cmd.Path), context.Cause(ctx), err)
+		case <-time.After(retryInterval):
+		}
+	}
+}
+
+// freePorts are ports of 127.0.0.1 that nobody listened on a moment ago: the
+// programs can't be handed a listener.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // after the last is chosen, so that all differ
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
