@@ -4,17 +4,20 @@
 // A reflector is a state machine. One goroutine owns it; each state is a type
 // whose step does that state's work and returns the state that follows.
 //
-//	         ┌──────────────────────── backing off <───────────────────────┐
-//	         v                              ^                              │
-//	       start                            │ list failed                  │
-//	WatchList │  │ otherwise                │                              │
-//	          v  └─────────────────────> listing                           │
-//	      streaming ── refused or cut ──────^ │                            │
-//	     ^ │   │ end bookmark                 │ committed                  │
-//	     │ │   └───────────────> watching <───┘                            │
-//	retry│ │ throttled,           │ ^ │ ^                                  │
-//	     │ │ unreachable    closed│ │ │ └── throttled, unreachable: wait   │
-//	     └─┘                      └─┘ └──── expired, any other error ──────┘
+//	                 ┌─────────────────────────────────────────────┐
+//	                 v                                             │
+//	               start ──── can't stream ────────┐               │
+//	                 │                             v               │
+//	┌──────────> streaming ── refused, ───────> listing ── failed ─┤
+//	│ wait: down,    │        cut by an error      │               │
+//	│ or throttled   │                             │           wait (back-off)
+//	└────────────────┤                             │               │
+//	                 └── end bookmark ──┐ ┌────────┘ committed     │
+//	                                    v v                        │
+//	┌────────────────────────────────> watching ── expired, ───────┘
+//	│ closed in order: at once            │        any other error
+//	│ down, or throttled: wait            │
+//	└─────────────────────────────────────┘
 //
 // Start is where every round of list and watch begins. The rules of each arrow
 // (which resourceVersion a request carries, which error leads where, how long

@@ -87,10 +87,10 @@ type backingOff[T any] struct {
 func (backingOff[T]) name() State { return BackingOff }
 
 func (s backingOff[T]) step(ctx context.Context, r *round[T]) state[T] {
-	r.pause(r.lifetime(ctx), s.atLeast)
-	if err := r.sessionError(); err != nil {
-		return r.relist(ctx, err)
+	if r.session != nil {
+		ctx = r.session.ctx
 	}
+	r.pause(ctx, s.atLeast)
 	return s.next
 }
 

@@ -29,8 +29,6 @@ type session struct {
 // resyncError is why a session ends when Resync fails.
 type resyncError struct{ error }
 
-func (e resyncError) Unwrap() error { return e.error }
-
 func (r *Reflector[T]) begin(ctx context.Context) *session {
 	s := &session{retry: NewRetryWithDeadline(
 		r.opts.MaxInternalErrorRetryDuration, internalErrorReset, apierrors.IsInternalError, clock.RealClock{})}
@@ -71,14 +69,6 @@ func (r *Reflector[T]) resyncSink() error {
 	r.sinkMu.Lock()
 	defer r.sinkMu.Unlock()
 	return r.sink.Resync()
-}
-
-// lifetime is the context of the session, if there is one, else ctx.
-func (r *round[T]) lifetime(ctx context.Context) context.Context {
-	if r.session != nil {
-		return r.session.ctx
-	}
-	return ctx
 }
 
 // sessionError is the error of Resync that ended the session, if one did.
