@@ -32,7 +32,7 @@ func (t *timebase) until(due int64) time.Duration { return time.Duration(due - t
 
 // after adds without overflow.
 func after(now int64, d time.Duration) int64 {
-	if due := now + int64(d); due > now {
+	if due := now + int64(d); due >= now {
 		return due
 	}
 	return never - 1
@@ -42,10 +42,11 @@ func after(now int64, d time.Duration) int64 {
 // is guarded by the lock of its owner and calls the function without it. A
 // call that had begun when the alarm was set again or stopped still happens.
 type alarm struct {
-	base  *timebase
-	ring  func()
-	timer *time.Timer
-	// quit ends the goroutine that waits on an injected clock.
+	base *timebase
+	ring func()
+	// real is for the real clock, fake with quit for an injected one.
+	real *time.Timer
+	fake clock.Timer
 	quit chan struct{}
 }
 
@@ -58,19 +59,18 @@ func (a *alarm) set(due int64) {
 		// its own lock; a timer's channel works with each of them. The
 		// goroutine lives as long as the alarm is set.
 		timer, quit := a.newTimer(due), make(chan struct{})
-		a.quit = quit
+		a.fake, a.quit = timer, quit
 		go func() {
 			select {
 			case <-timer.C():
 				a.ring()
 			case <-quit:
-				timer.Stop()
 			}
 		}()
-	case a.timer == nil:
-		a.timer = time.AfterFunc(a.base.until(due), a.ring)
+	case a.real == nil:
+		a.real = time.AfterFunc(a.base.until(due), a.ring)
 	default:
-		a.timer.Reset(a.base.until(due))
+		a.real.Reset(a.base.until(due))
 	}
 }
 
@@ -89,11 +89,12 @@ func (a *alarm) newTimer(due int64) clock.Timer {
 }
 
 func (a *alarm) stop() {
-	if a.quit != nil {
-		close(a.quit)
-		a.quit = nil
+	if a.real != nil {
+		a.real.Stop()
 	}
-	if a.timer != nil {
-		a.timer.Stop()
+	if a.fake != nil {
+		a.fake.Stop()
+		close(a.quit)
+		a.fake, a.quit = nil, nil
 	}
 }

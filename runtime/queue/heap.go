@@ -41,31 +41,42 @@ func (h *heap) pop() node {
 	last := len(h.nodes) - 1
 	n := h.nodes[last]
 	h.nodes = h.nodes[:last]
-	if last > 0 {
+	switch {
+	case last > 0:
 		h.down(0, n)
+	case cap(h.nodes) > keepSlots:
+		h.nodes = nil
 	}
 	return first
 }
 
-// down puts n at i or, as long as a child precedes it, below.
+// down puts n at i or below. It first lets the least children move up all the
+// way to the bottom and then looks upwards for the place of n: n comes from
+// the bottom, and mostly belongs there.
 func (h *heap) down(i int, n node) {
-	nodes := h.nodes
+	nodes, top := h.nodes, i
 	for {
 		child := 4*i + 1
 		if child >= len(nodes) {
 			break
 		}
-		least := child
-		for c := child + 1; c < min(child+4, len(nodes)); c++ {
-			if nodes[c].before(nodes[least]) {
+		family := nodes[child:min(child+4, len(nodes))]
+		least := 0
+		for c := 1; c < len(family); c++ {
+			if family[c].before(family[least]) {
 				least = c
 			}
 		}
-		if !nodes[least].before(n) {
+		nodes[i] = family[least]
+		i = child + least
+	}
+	for i > top {
+		parent := (i - 1) / 4
+		if !n.before(nodes[parent]) {
 			break
 		}
-		nodes[i] = nodes[least]
-		i = least
+		nodes[i] = nodes[parent]
+		i = parent
 	}
 	nodes[i] = n
 }

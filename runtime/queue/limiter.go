@@ -133,6 +133,56 @@ func (l *BucketLimiter[T]) NumRequeues(T) int { return 0 }
 // Forget does nothing.
 func (l *BucketLimiter[T]) Forget(T) {}
 
+// TurnLimiter is a token bucket for all items together in which an item takes
+// one token at a time. With a BucketLimiter, an item that is added more often
+// than the rate allows takes a token with each When, though the queue keeps
+// only the earliest delay; the tokens taken in vain make it, and all others,
+// wait longer and longer. Here it gets the rest of its wait and no new token
+// until its turn has come. It measures with the real clock.
+type TurnLimiter[T comparable] struct {
+	bucket *rate.Limiter
+	start  time.Time
+	mu     sync.Mutex
+	turns  table[T, int64]
+}
+
+// NewTurnLimiter returns a limiter of so many turns a second, and a burst of
+// so many at once.
+func NewTurnLimiter[T comparable](limit rate.Limit, burst int) *TurnLimiter[T] {
+	return &TurnLimiter[T]{bucket: rate.NewLimiter(limit, burst), start: time.Now(), turns: newTable[T, int64]()}
+}
+
+// When returns the time until item's turn.
+func (l *TurnLimiter[T]) When(item T) time.Duration {
+	hash := l.turns.hash(item)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	since := int64(now.Sub(l.start))
+	id := l.turns.find(hash, item)
+	if id == 0 {
+		id = l.turns.insert(hash, item)
+	} else if turn := l.turns.at(id).value; turn > since {
+		return time.Duration(turn - since)
+	}
+	delay := l.bucket.ReserveN(now, 1).DelayFrom(now)
+	l.turns.at(id).value = after(since, delay)
+	return delay
+}
+
+// NumRequeues returns 0: turns are no failures.
+func (l *TurnLimiter[T]) NumRequeues(T) int { return 0 }
+
+// Forget forgets item's turn. Its next When takes a token.
+func (l *TurnLimiter[T]) Forget(item T) {
+	hash := l.turns.hash(item)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id := l.turns.find(hash, item); id != 0 {
+		l.turns.remove(id)
+	}
+}
+
 // MaxLimiter asks several limiters; the longest delay and the highest number
 // of failures count.
 type MaxLimiter[T comparable] struct {

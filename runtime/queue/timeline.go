@@ -95,13 +95,13 @@ func (t *timeline) clear(f func(id uint32)) {
 
 func (t *timeline) live(n node) bool { return t.at.at(int(n.id)).seq == n.seq }
 
+// tidy drops stale nodes when there are many, and everything large when
+// nothing is left.
 func (t *timeline) tidy() {
-	switch {
-	case t.heap.wasteful(t.n):
+	if t.heap.wasteful(t.n) {
 		t.heap.compact(t.live)
-	case t.n == 0 && cap(t.heap.nodes) > keepSlots:
-		t.heap.nodes, t.at = nil, paged[moment]{}
-	case t.n == 0:
-		t.heap.nodes = t.heap.nodes[:0]
+	}
+	if t.n == 0 && t.at.len() > keepSlots {
+		t.heap, t.at = heap{}, paged[moment]{}
 	}
 }

@@ -1,6 +1,7 @@
 package workqueue
 
 import (
+	"sync"
 	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -99,8 +100,9 @@ func newQueue[T comparable](limiter TypedRateLimiter[T], name string, provider M
 // delayed puts a delay line before a queue that was given to us.
 type delayed[T comparable] struct {
 	TypedInterface[T]
-	line    *queue.DelayLine[T]
-	retries CounterMetric
+	line     *queue.DelayLine[T]
+	retries  CounterMetric
+	shutdown sync.Once
 }
 
 func newDelayed[T comparable](config TypedDelayingQueueConfig[T]) *delayed[T] {
@@ -131,9 +133,10 @@ func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
 	d.line.AddAfter(item, duration)
 }
 
+// ShutDown reaches the queue once, which may not bear more.
 func (d *delayed[T]) ShutDown() {
 	d.line.Stop()
-	d.TypedInterface.ShutDown()
+	d.shutdown.Do(d.TypedInterface.ShutDown)
 }
 
 func (d *delayed[T]) ShutDownWithDrain() {

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the deprecated names are part of the API
+
 package workqueue
 
 import (

@@ -1,0 +1,180 @@
+package queue_test
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+func TestADelayedCopyStaysUnlessMerged(t *testing.T) {
+	for _, merge := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(queue.Config[string]{MergeDelayed: merge})
+			q.AddAfter("a", time.Second)
+			q.Add("a")
+			runs := len(drainTo(q))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			runs += len(drainTo(q))
+			if want := map[bool]int{false: 2, true: 1}[merge]; runs != want {
+				t.Errorf("merge %v: %d runs, want %d", merge, runs, want)
+			}
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		if q.Cancel("a") {
+			t.Error("cancelled what isn't there")
+		}
+		q.Add("a")
+		if q.Cancel("a") {
+			t.Error("cancelled what isn't delayed")
+		}
+		q.AddAfter("a", time.Second)
+		q.AddAfter("b", time.Second)
+		if !q.Cancel("a") || q.Cancel("a") {
+			t.Error("not cancelled once")
+		}
+		q.AddAfter("b", math.MaxInt64)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got, want := drainTo(q), []string{"a", "b"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// TestInjectedClock steps a fake clock: nothing is early, everything on time,
+// and nobody waits for the clock when nothing is delayed.
+func TestInjectedClock(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	q := queue.New(queue.Config[string]{Clock: clock})
+	if clock.HasWaiters() {
+		t.Error("an empty queue waits for the clock")
+	}
+	q.AddAfter("a", 50*time.Millisecond)
+	q.AddAfter("b", 20*time.Millisecond)
+	if n := clock.Waiters(); n != 1 {
+		t.Errorf("%d wait for the clock", n)
+	}
+	clock.Step(20*time.Millisecond - 1)
+	if n := q.Len(); n != 0 {
+		t.Errorf("%d are early", n)
+	}
+	clock.Step(1)
+	for _, want := range []string{"b", "a"} {
+		if item, _ := q.Get(); item != want {
+			t.Errorf("Get is %q, want %q", item, want)
+		}
+		// The queue sets the clock for the next one before it goes on.
+		for want == "b" && !clock.HasWaiters() {
+			runtime.Gosched()
+		}
+		clock.Step(30 * time.Millisecond)
+	}
+	q.AddAfter("c", time.Hour)
+	q.Cancel("c")
+	if clock.HasWaiters() {
+		t.Error("a cancelled item waits for the clock")
+	}
+	q.AddAfter("c", time.Hour)
+	q.ShutDown()
+	if clock.HasWaiters() {
+		t.Error("a queue that is shut down waits for the clock")
+	}
+}
+
+// TestSteppedWhileAdding steps the fake clock again and again as items are
+// added: none is missed.
+func TestSteppedWhileAdding(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	q := queue.New(queue.Config[int]{Clock: clock})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				clock.Step(time.Millisecond)
+				runtime.Gosched()
+			}
+		}
+	})
+	for item := range 2000 {
+		q.AddAfter(item, time.Duration(item%7+1)*time.Millisecond)
+	}
+	for range 2000 {
+		item, _ := q.Get()
+		q.Done(item)
+	}
+	close(stop)
+	wg.Wait()
+	q.ShutDown()
+}
+
+// TestABurstLetsOthersIn delivers many items at once: in the middle of that
+// others get the lock.
+func TestABurstLetsOthersIn(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	q := queue.New(queue.Config[int]{Clock: clock})
+	const n = 200_000
+	for item := range n {
+		q.AddAfter(item, time.Hour)
+	}
+	clock.Step(time.Hour)
+	between := false
+	for length := 0; length < n; {
+		length = q.Len()
+		between = between || length > 0 && length < n
+	}
+	if !between {
+		t.Error("the burst was one piece")
+	}
+	q.ShutDown()
+}
+
+func TestDelayLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var got []string
+		var when []time.Duration
+		line := queue.NewDelayLine(nil, func(item string) {
+			got = append(got, item)
+			when = append(when, time.Since(start))
+		})
+		line.AddAfter("b", 2*time.Second)
+		line.AddAfter("a", 3*time.Second)
+		line.AddAfter("a", time.Second)
+		line.AddAfter("a", 5*time.Second)
+		line.AddAfter("cancelled", time.Second)
+		line.AddAfter("now", 0)
+		if line.Len() != 3 || !line.Cancel("cancelled") || line.Cancel("cancelled") {
+			t.Error("not cancelled once")
+		}
+		time.Sleep(10 * time.Second)
+		line.AddAfter("stopped", time.Second)
+		line.Stop()
+		line.AddAfter("late", time.Second)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if want := []string{"now", "a", "b"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(when, want) {
+			t.Errorf("%v, want %v", when, want)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package queue_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// gauges remembers what it is told.
+type gauges struct {
+	mu                         sync.Mutex
+	depth, adds, retries       float64
+	latency, work              []float64
+	unfinished, longestRunning []float64
+}
+
+func newGauges() *gauges { return &gauges{} }
+
+func (g *gauges) metrics() *queue.Metrics {
+	return &queue.Metrics{
+		Depth:          metric{add: func(v float64) { g.depth += v }, g: g},
+		Adds:           metric{add: func(v float64) { g.adds += v }, g: g},
+		Retries:        metric{add: func(v float64) { g.retries += v }, g: g},
+		Latency:        metric{add: func(v float64) { g.latency = append(g.latency, v) }, g: g},
+		WorkDuration:   metric{add: func(v float64) { g.work = append(g.work, v) }, g: g},
+		UnfinishedWork: metric{add: func(v float64) { g.unfinished = append(g.unfinished, v) }, g: g},
+		LongestRunning: metric{add: func(v float64) { g.longestRunning = append(g.longestRunning, v) }, g: g},
+	}
+}
+
+type metric struct {
+	g   *gauges
+	add func(float64)
+}
+
+func (m metric) Inc()              { m.Observe(1) }
+func (m metric) Dec()              { m.Observe(-1) }
+func (m metric) Set(v float64)     { m.Observe(v) }
+func (m metric) Observe(v float64) { m.g.mu.Lock(); defer m.g.mu.Unlock(); m.add(v) }
+
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGauges()
+		q := queue.New(queue.Config[string]{Metrics: g.metrics()})
+		q.Add("a")
+		q.Add("a")
+		q.AddAfter("b", time.Second)
+		time.Sleep(1250 * time.Millisecond)
+		synctest.Wait()
+		q.Add("c")
+		if g.depth != 3 || g.adds != 3 || g.retries != 1 {
+			t.Errorf("depth %v, adds %v, retries %v", g.depth, g.adds, g.retries)
+		}
+		q.Get()
+		time.Sleep(250 * time.Millisecond)
+		q.Get()
+		q.Add("a")
+		if want := []float64{1.25, 0.5}; !slices.Equal(g.latency, want) || g.depth != 2 {
+			t.Errorf("latency %v, want %v; depth %v", g.latency, want, g.depth)
+		}
+		time.Sleep(time.Second) // a runs for 1.25 s, b for 1 s
+		q.Done("a")
+		q.Done("b")
+		if want := []float64{1.25, 1}; !slices.Equal(g.work, want) {
+			t.Errorf("work %v, want %v", g.work, want)
+		}
+		// Every half second from the first Get, and once more to say 0.
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if want := []float64{0.5 + 0.25, 1 + 0.75, 0}; !slices.Equal(g.unfinished, want) {
+			t.Errorf("unfinished %v, want %v", g.unfinished, want)
+		}
+		if want := []float64{0.5, 1, 0}; !slices.Equal(g.longestRunning, want) {
+			t.Errorf("longest running %v, want %v", g.longestRunning, want)
+		}
+		// After a shutdown the gauges still follow what is in process.
+		q.Get()
+		q.ShutDown()
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		q.Done("c")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := []float64{0.75, 1.75, 0, 0.5, 0}; !slices.Equal(g.unfinished, want) {
+			t.Errorf("unfinished %v, want %v", g.unfinished, want)
+		}
+	})
+}

@@ -1,0 +1,275 @@
+package queue_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// model is the queue as it would be written with no thought of speed. Time is
+// that of a synctest bubble.
+type model struct {
+	config    queue.Config[int]
+	ready     []copyOf
+	inProcess map[int]bool
+	again     map[int]int
+	delayed   map[int]delayedCopy
+	turns     []string
+	order     int
+}
+
+type copyOf struct {
+	item, priority int
+	since          time.Time
+	order          int
+}
+
+type delayedCopy struct {
+	due      time.Time
+	priority int
+	order    int
+}
+
+func newModel(config queue.Config[int]) *model {
+	return &model{config: config, inProcess: map[int]bool{}, again: map[int]int{}, delayed: map[int]delayedCopy{}}
+}
+
+func (m *model) prioritised() bool { return m.config.Priority != nil || m.config.Ageing != 0 }
+
+func (m *model) share(item int) string {
+	if m.config.Share == nil {
+		return ""
+	}
+	return m.config.Share(item)
+}
+
+func (m *model) next() int { m.order++; return m.order }
+
+func (m *model) push(item, priority int) {
+	share := m.share(item)
+	if !slices.Contains(m.turns, share) {
+		m.turns = append(m.turns, share)
+	}
+	m.ready = append(m.ready, copyOf{item, priority, time.Now(), m.next()})
+}
+
+func (m *model) add(item, priority int) {
+	if m.config.MergeDelayed {
+		delete(m.delayed, item)
+	}
+	m.deliver(item, priority)
+}
+
+func (m *model) deliver(item, priority int) {
+	if !m.prioritised() {
+		priority = 0
+	}
+	i := slices.IndexFunc(m.ready, func(c copyOf) bool { return c.item == item })
+	before, again := m.again[item]
+	switch {
+	case i >= 0 && priority > m.ready[i].priority:
+		m.ready[i].priority, m.ready[i].order = priority, m.next()
+	case i >= 0:
+	case again:
+		m.again[item] = max(before, priority)
+	case m.inProcess[item]:
+		m.again[item] = priority
+	default:
+		m.push(item, priority)
+	}
+}
+
+func (m *model) addAfter(item int, delay time.Duration, priority int) {
+	if delay <= 0 {
+		m.add(item, priority)
+		return
+	}
+	due := time.Now().Add(delay)
+	d, ok := m.delayed[item]
+	if !ok {
+		m.delayed[item] = delayedCopy{due, priority, m.next()}
+		return
+	}
+	d.priority = max(priority, d.priority)
+	if due.Before(d.due) {
+		d.due, d.order = due, m.next()
+	}
+	m.delayed[item] = d
+}
+
+// due delivers what is due now.
+func (m *model) due() {
+	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
+		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
+	})
+	for _, item := range items {
+		if d := m.delayed[item]; !d.due.After(time.Now()) {
+			delete(m.delayed, item)
+			m.deliver(item, d.priority)
+		}
+	}
+}
+
+// soonest is when the next delayed item is due.
+func (m *model) soonest() (soonest time.Time) {
+	for _, d := range m.delayed {
+		if soonest.IsZero() || d.due.Before(soonest) {
+			soonest = d.due
+		}
+	}
+	return soonest
+}
+
+func (m *model) rank(c copyOf) time.Duration {
+	if m.config.Ageing < 0 {
+		return -time.Duration(c.priority)
+	}
+	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, queue.DefaultAgeing)
+}
+
+func (m *model) get() int {
+	turn := m.turns[0]
+	m.turns = m.turns[1:]
+	best := -1
+	for i, c := range m.ready {
+		if m.share(c.item) != turn {
+			continue
+		}
+		if best < 0 {
+			best = i
+			continue
+		}
+		b := m.ready[best]
+		rank := 0
+		if m.prioritised() {
+			rank = cmp.Compare(m.rank(c), m.rank(b))
+		}
+		if cmp.Or(rank, cmp.Compare(c.order, b.order)) < 0 {
+			best = i
+		}
+	}
+	item := m.ready[best].item
+	m.ready = slices.Delete(m.ready, best, best+1)
+	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.share(c.item) == turn }) {
+		m.turns = append(m.turns, turn)
+	}
+	m.inProcess[item] = true
+	return item
+}
+
+func (m *model) done(item int) {
+	if !m.inProcess[item] {
+		return
+	}
+	delete(m.inProcess, item)
+	if priority, ok := m.again[item]; ok {
+		delete(m.again, item)
+		m.push(item, priority)
+	}
+}
+
+func TestQueueIsItsModel(t *testing.T) {
+	priority := func(item int) int { return item % 3 }
+	share := func(item int) string { return fmt.Sprint(item % 4) }
+	for name, config := range map[string]queue.Config[int]{
+		"plain":                  {},
+		"merge":                  {MergeDelayed: true},
+		"priority":               {Priority: priority},
+		"strict":                 {Priority: priority, Ageing: -1},
+		"ageing":                 {Ageing: 7 * time.Millisecond},
+		"fair":                   {Share: share},
+		"fair, priority, merge":  {Share: share, Priority: priority, MergeDelayed: true},
+		"hook":                   {Order: new(queue.FIFO[int])},
+		"measured, fair, strict": {Share: share, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(30) {
+				synctest.Test(t, func(t *testing.T) { runAgainstModel(t, config, seed) })
+			}
+		})
+	}
+}
+
+func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	if config.Order != nil {
+		config.Order = new(queue.FIFO[int])
+	}
+	q, m := queue.New(config), newModel(config)
+	items := 1 + r.IntN(40)
+	priority := func(item int) int {
+		if config.Priority != nil {
+			return config.Priority(item)
+		}
+		return 0
+	}
+	for op := range 2000 {
+		item := r.IntN(items)
+		switch r.IntN(9) {
+		case 0, 1:
+			q.Add(item)
+			m.add(item, priority(item))
+		case 2:
+			p := r.IntN(20) - 10
+			q.AddWith(item, queue.AddOptions{Priority: &p})
+			m.add(item, p)
+		case 3:
+			delay := time.Duration(r.IntN(20)-2) * time.Millisecond
+			q.AddAfter(item, delay)
+			m.addAfter(item, delay, priority(item))
+		case 4:
+			_, want := m.delayed[item]
+			delete(m.delayed, item)
+			if got := q.Cancel(item); got != want {
+				t.Fatalf("seed %d, op %d: Cancel(%d) is %v", seed, op, item, got)
+			}
+		case 5:
+			// To wait to the very moment of each delay keeps the times at
+			// which items become ready the same in both.
+			until := time.Now().Add(time.Duration(r.IntN(8)) * time.Millisecond)
+			for next := m.soonest(); !next.IsZero() && !next.After(until); next = m.soonest() {
+				time.Sleep(time.Until(next))
+				synctest.Wait()
+				m.due()
+			}
+			time.Sleep(time.Until(until))
+		case 6, 7:
+			if len(m.ready) == 0 {
+				break
+			}
+			got, shutdown := q.Get()
+			if want := m.get(); got != want || shutdown {
+				t.Fatalf("seed %d, op %d: Get is %d, %v, want %d", seed, op, got, shutdown, want)
+			}
+		case 8:
+			q.Done(item)
+			m.done(item)
+		}
+		if q.Len() != len(m.ready) {
+			t.Fatalf("seed %d, op %d: Len is %d, want %d", seed, op, q.Len(), len(m.ready))
+		}
+	}
+	q.ShutDown()
+	// What was in process and added again is handed out after the shutdown.
+	for item := range items {
+		q.Done(item)
+		m.done(item)
+	}
+	for len(m.ready) > 0 {
+		if got, _ := q.Get(); got != m.get() {
+			t.Fatalf("seed %d: the last items differ", seed)
+		} else {
+			q.Done(got)
+		}
+	}
+	if got, shutdown := q.Get(); !shutdown {
+		t.Fatalf("seed %d: %d is left", seed, got)
+	}
+}

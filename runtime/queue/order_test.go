@@ -1,0 +1,207 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+func drainTo(q *queue.Queue[string]) (items []string) {
+	for q.Len() > 0 {
+		item, _ := q.Get()
+		items = append(items, item)
+		q.Done(item)
+	}
+	return items
+}
+
+func at(priority int) queue.AddOptions { return queue.AddOptions{Priority: &priority} }
+
+func TestPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{Ageing: time.Second})
+		q.AddWith("low", at(-100))
+		q.Add("normal 1")
+		q.Add("normal 2")
+		q.AddWith("high", at(5))
+		q.AddWith("normal 2", at(7)) // raised
+		q.AddWith("high", at(1))     // no lower
+		if got, want := drainTo(q), []string{"normal 2", "high", "normal 1", "low"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		// A delayed copy keeps its priority.
+		p := 3
+		q.AddWith("delayed", queue.AddOptions{Priority: &p, After: time.Millisecond})
+		q.Add("at once")
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if got, want := drainTo(q), []string{"delayed", "at once"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		q.ShutDown()
+	})
+}
+
+// TestNothingStarves keeps a queue busy with items of priority 10: one of
+// priority 0 waits ten times the ageing, and for ever when nothing ages.
+func TestNothingStarves(t *testing.T) {
+	for _, ageing := range []time.Duration{time.Second, 100 * time.Millisecond, -1} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(queue.Config[string]{Ageing: ageing})
+			q.AddWith("low", at(0))
+			start := time.Now()
+			waited := time.Duration(-1)
+			for i := 0; i < 3000 && waited < 0; i++ {
+				q.AddWith(fmt.Sprint("high ", i), at(10))
+				time.Sleep(10 * time.Millisecond)
+				item, _ := q.Get()
+				if item == "low" {
+					waited = time.Since(start)
+				}
+				q.Done(item)
+			}
+			// What was added 10*ageing after the low one comes after it.
+			want := 10*ageing + 10*time.Millisecond
+			if ageing < 0 {
+				want = -1
+			}
+			if waited != want {
+				t.Errorf("with an ageing of %v it waited %v, want %v", ageing, waited, want)
+			}
+		})
+	}
+}
+
+// TestFairShares counts what each party gets while all of them have a
+// backlog, whose sizes differ by a factor of a thousand.
+func TestFairShares(t *testing.T) {
+	for _, ageing := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(queue.Config[string]{Share: func(item string) string { return item[:1] }, Ageing: ageing})
+			r := rand.New(rand.NewPCG(1, 8))
+			const parties = 5
+			for i := range 100_000 {
+				q.AddWith(fmt.Sprintf("a%d", i), at(100))
+			}
+			for i := range 500 {
+				q.Add(fmt.Sprintf("b%d", i))
+				q.Add(fmt.Sprintf("c%d", r.IntN(1000)))
+			}
+			got := map[string]int{}
+			for i := range 1000 {
+				// Two parties bring their items as they go.
+				q.Add(fmt.Sprintf("d%d", i))
+				q.Add(fmt.Sprintf("e%d", i))
+				time.Sleep(time.Millisecond)
+				item, _ := q.Get()
+				got[item[:1]]++
+				q.Done(item)
+			}
+			for party, n := range got {
+				if fair := 1000 / parties; n*100 < fair*95 || n*100 > fair*105 {
+					t.Errorf("%s got %d of 1000, want %d within 5%%", party, n, fair)
+				}
+			}
+			if len(got) != parties {
+				t.Errorf("%d parties got anything", len(got))
+			}
+		})
+	}
+}
+
+func TestBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		time.AfterFunc(time.Second, func() {
+			for _, item := range []string{"a", "b", "c"} {
+				q.Add(item)
+			}
+		})
+		got, err := q.GetBatch(t.Context(), 10)
+		if !slices.IsSorted(got) || len(got) == 0 || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		for _, item := range got {
+			q.Done(item)
+		}
+		for _, item := range []string{"d", "e", "f"} {
+			q.Add(item)
+		}
+		synctest.Wait()
+		rest := q.Len()
+		for _, n := range []int{2, -1} {
+			got, err := q.GetBatch(t.Context(), n)
+			if len(got) != max(n, 1) || err != nil {
+				t.Errorf("GetBatch(%d) is %q, %v", n, got, err)
+			}
+			rest -= len(got)
+		}
+		for ; rest > 0; rest-- {
+			q.Get()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got, err := q.GetBatch(ctx, 10); err != context.DeadlineExceeded {
+			t.Errorf("%q, %v", got, err)
+		}
+		q.ShutDown()
+		if got, err := q.GetBatch(t.Context(), 10); err != queue.ErrShutDown {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
+// lifo is an Order of its own: last in, first out, but what is touched comes
+// next.
+type lifo struct{ items []string }
+
+func (l *lifo) Len() int         { return len(l.items) }
+func (l *lifo) Push(item string) { l.items = append(l.items, item) }
+func (l *lifo) Touch(item string) {
+	i := slices.Index(l.items, item)
+	l.items = append(slices.Delete(l.items, i, i+1), item)
+}
+func (l *lifo) Pop() string {
+	item := l.items[len(l.items)-1]
+	l.items = l.items[:len(l.items)-1]
+	return item
+}
+
+func TestAnOrderOfTheCaller(t *testing.T) {
+	order := new(lifo)
+	q := queue.New(queue.Config[string]{Order: order})
+	for _, item := range []string{"a", "b", "c", "a"} {
+		q.Add(item)
+	}
+	order.items = append([]string{"its own"}, order.items...)
+	if got, want := drainTo(q), []string{"a", "c", "b", "its own"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	q.ShutDownWithDrain()
+
+	defer func() {
+		if recover() == nil {
+			t.Error("an Order goes with a Priority")
+		}
+	}()
+	queue.New(queue.Config[string]{Order: order, Priority: func(string) int { return 0 }})
+}
+
+// TestAPanicOfAHookLeavesTheQueueUnlocked as client-go does.
+func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
+	q := queue.New(queue.Config[string]{Share: func(item string) string { return item[:1] }})
+	func() {
+		defer func() { _ = recover() }()
+		q.Add("")
+	}()
+	q.Add("a")
+	if item, _ := q.Get(); item != "a" {
+		t.Errorf("Get is %q", item)
+	}
+}
