@@ -77,16 +77,15 @@ func (s *Store[K, T]) HasIndex(name string) bool {
 	return err == nil
 }
 
-// ByIndex returns the objects that have value in the named index, in no
-// particular order. The error is a *NoIndexError.
-func (s *Store[K, T]) ByIndex(name, value string) ([]T, error) {
-	return match(s, name, objectsOf, value)
+// ByIndex returns the objects that have one of values in the named index, each
+// once and in no particular order. The error is a *NoIndexError.
+func (s *Store[K, T]) ByIndex(name string, values ...string) ([]T, error) {
+	return match(s, name, objectsOf, values)
 }
 
-// IndexKeys returns the keys of the objects that have value in the named
-// index, in no particular order. The error is a *NoIndexError.
-func (s *Store[K, T]) IndexKeys(name, value string) ([]K, error) {
-	return match(s, name, keysOf, value)
+// IndexKeys returns the keys of the objects that ByIndex returns.
+func (s *Store[K, T]) IndexKeys(name string, values ...string) ([]K, error) {
+	return match(s, name, keysOf, values)
 }
 
 // Index returns the objects that share a value in the named index with
@@ -98,7 +97,7 @@ func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return match(s, name, objectsOf, x.values(object)...)
+	return match(s, name, objectsOf, x.values(object))
 }
 
 func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys }
@@ -129,7 +128,7 @@ const shortResult = 1024
 
 // match returns what column holds of the objects that have one of values in
 // the named index, each once.
-func match[K comparable, T, R any](s *Store[K, T], name string, column func(*page[K, T]) []R, values ...string) ([]R, error) {
+func match[K comparable, T, R any](s *Store[K, T], name string, column func(*page[K, T]) []R, values []string) ([]R, error) {
 	s.mu.RLock()
 	x, err := s.live.named(name)
 	if err != nil {

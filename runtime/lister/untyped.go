@@ -1,0 +1,103 @@
+package lister
+
+import (
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// NewGeneric returns a lister for code that doesn't know the objects' type. It
+// lists what New's lists.
+func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
+	return generic{indexer: indexer, resource: resource}
+}
+
+// generic lists one namespace, or all if it is empty.
+type generic struct {
+	indexer   cache.Indexer
+	resource  schema.GroupResource
+	namespace string
+	// prefix goes before a name to make a key.
+	prefix string
+}
+
+func (l generic) List(selector labels.Selector) (ret []runtime.Object, err error) {
+	if labels.MatchesNothing(selector) {
+		return nil, nil
+	}
+	err = list(l.indexer, l.namespace, selector, func(obj any) { ret = append(ret, obj.(runtime.Object)) })
+	return ret, err
+}
+
+func (l generic) Get(name string) (runtime.Object, error) {
+	obj, err := get(l.indexer, l.resource, l.prefix+name, name)
+	if err != nil {
+		return nil, err
+	}
+	return obj.(runtime.Object), nil
+}
+
+func (l generic) ByNamespace(namespace string) cache.GenericNamespaceLister {
+	l.namespace, l.prefix = namespace, namespace+"/"
+	return l
+}
+
+// get returns what the indexer holds under a key; name is for the error.
+func get(indexer cache.Indexer, resource schema.GroupResource, key, name string) (any, error) {
+	obj, exists, err := indexer.GetByKey(key)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, errors.NewNotFound(resource, name)
+	}
+	return obj, nil
+}
+
+// list calls yield for the objects of a namespace, or of all if it is empty,
+// that match the selector.
+func list(indexer cache.Indexer, namespace string, selector labels.Selector, yield func(any)) error {
+	if namespace == "" {
+		return filter(indexer.List(), selector, yield)
+	}
+	found, err := indexer.Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: namespace})
+	if err == nil {
+		return filter(found, selector, yield)
+	}
+	klog.TODO().Info("Listing a namespace takes looking at the objects of all", "err", err)
+	for _, obj := range indexer.List() {
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return err
+		}
+		if m.GetNamespace() == namespace && selector.Matches(labels.Set(m.GetLabels())) {
+			yield(obj)
+		}
+	}
+	return nil
+}
+
+// filter calls yield for the objects that match the selector. The empty one
+// matches objects without metadata, too.
+func filter(objects []any, selector labels.Selector, yield func(any)) error {
+	all := selector.Empty()
+	for _, obj := range objects {
+		if all {
+			yield(obj)
+			continue
+		}
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return err
+		}
+		if selector.Matches(labels.Set(m.GetLabels())) {
+			yield(obj)
+		}
+	}
+	return nil
+}
