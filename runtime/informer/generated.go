@@ -57,6 +57,7 @@ func NewShared[TV any, L runtime.Object, T interface {
 		// T is *TV, which type parameters can't be told to be assignable.
 		Source:       any(source).(listwatch.Source[T]),
 		ResyncPeriod: opts.ResyncPeriod,
+		Name:         opts.InformerName.Name(),
 		TypeName:     reflect.TypeFor[T]().String(),
 	}, ObjectNames[T](), opts.Indexers)}
 }

@@ -32,6 +32,8 @@ type Config[K comparable, T any] struct {
 	// ResyncPeriod is the default of handlers. Zero means that, unless a
 	// handler asks for resyncs before the start, there are none.
 	ResyncPeriod time.Duration
+	// Name is the informer's in logs. The default is made of TypeName.
+	Name string
 	// TypeName is how names and logs call the objects' type. The default is
 	// T's name.
 	TypeName string
@@ -80,9 +82,8 @@ func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
 	if config.TypeName == "" {
 		config.TypeName = reflect.TypeFor[T]().String()
 	}
-	if config.Description == "" {
-		config.Description = config.TypeName
-	}
+	config.Name = cmp.Or(config.Name, "informer of "+config.TypeName)
+	config.Description = cmp.Or(config.Description, config.TypeName)
 	i := &Informer[K, T]{
 		config:            config,
 		store:             store.New(store.Config[K, T]{Indexes: config.Indexes}),

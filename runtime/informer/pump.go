@@ -50,6 +50,7 @@ func (i *Informer[K, T]) reflector(queue *deltafifo.DeltaFIFO[K, T]) *reflector.
 	defer i.mu.Unlock()
 	s := sink[K, T]{store: i.store, queue: queue, key: i.config.Key, transform: i.transform}
 	r := reflector.New(i.config.Source, s, reflector.Options{
+		Name:            i.config.Name,
 		TypeDescription: i.config.Description,
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },

@@ -1,0 +1,29 @@
+package factory
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/lister"
+)
+
+// Generic is what a generated factory's ForResource returns: an informer and an
+// untyped lister over its cache.
+type Generic struct {
+	informer cache.SharedIndexInformer
+	resource schema.GroupResource
+}
+
+// NewGeneric joins an informer with the resource whose objects it caches; the
+// lister's NotFound errors name that resource.
+func NewGeneric(informer cache.SharedIndexInformer, resource schema.GroupResource) *Generic {
+	return &Generic{informer: informer, resource: resource}
+}
+
+// Informer returns the informer.
+func (g *Generic) Informer() cache.SharedIndexInformer { return g.informer }
+
+// Lister returns a lister over the informer's cache.
+func (g *Generic) Lister() cache.GenericLister {
+	return lister.NewGeneric(g.informer.GetIndexer(), g.resource)
+}

@@ -1,0 +1,192 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// feed is a lister-watcher that lists what it was given and then hands over
+// events as fast as they are taken, without allocating.
+type feed struct {
+	list   *corev1.ConfigMapList
+	events chan watch.Event
+}
+
+func newFeed(objects int) *feed {
+	f := &feed{list: &corev1.ConfigMapList{}, events: make(chan watch.Event, 1024)}
+	f.list.ResourceVersion = strconv.Itoa(objects)
+	for n := range objects {
+		f.list.Items = append(f.list.Items, *sample(n, n+1))
+	}
+	return f
+}
+
+func sample(n, version int) *configMap {
+	return &configMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+	}}
+}
+
+func (f *feed) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f *feed) List(metav1.ListOptions) (k8sruntime.Object, error) { return f.list, nil }
+
+func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error) { return f, nil }
+
+func (f *feed) ResultChan() <-chan watch.Event { return f.events }
+
+func (f *feed) Stop() {}
+
+func (f *feed) ours() cache.SharedIndexInformer {
+	return &informer.TypedShared[*configMap]{Shared: informer.Share(informer.Config[cache.ObjectName, *configMap]{
+		Source: listwatch.FromListerWatcher[*configMap](f, &configMap{}),
+	}, informer.ObjectNames[*configMap](), nil)}
+}
+
+func (f *feed) theirs() cache.SharedIndexInformer {
+	return cache.NewSharedIndexInformer(f, &configMap{}, 0, nil)
+}
+
+var makes = []struct {
+	name string
+	make func(*feed) cache.SharedIndexInformer
+}{
+	{"kubewright", (*feed).ours},
+	{"client-go", (*feed).theirs},
+}
+
+func run(i cache.SharedIndexInformer) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { i.RunWithContext(ctx); close(done) }()
+	return func() { cancel(); <-done }
+}
+
+// count is a handler that is done after so many calls.
+func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
+	done.Add(1)
+	once := func() {
+		if calls--; calls == 0 {
+			done.Done()
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { once() },
+		UpdateFunc: func(any, any) { once() },
+		DeleteFunc: func(any) { once() },
+	}
+}
+
+// BenchmarkEvents is the way of an update from the watch to all handlers.
+func BenchmarkEvents(b *testing.B) {
+	const keys = 1024
+	for _, handlers := range []int{1, 4, 16} {
+		for _, m := range makes {
+			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
+				f := newFeed(keys)
+				events := make([]watch.Event, 4*keys)
+				for n := range events {
+					events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
+				}
+				i := m.make(f)
+				var done sync.WaitGroup
+				for range handlers {
+					if _, err := i.AddEventHandler(count(keys+b.N, &done)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				stop := run(i)
+				<-i.HasSyncedChecker().Done()
+				b.ReportAllocs()
+				b.ResetTimer()
+				for n := range b.N {
+					f.events <- events[n%len(events)]
+				}
+				done.Wait()
+				b.StopTimer()
+				stop()
+			})
+		}
+	}
+}
+
+// BenchmarkInitialSync is the way of 100,000 objects from memory to all
+// handlers; a third of its cost is the source's own.
+func BenchmarkInitialSync(b *testing.B) {
+	const objects = 100_000
+	f := newFeed(objects)
+	for _, handlers := range []int{1, 4} {
+		for _, m := range makes {
+			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					i := m.make(f)
+					var done sync.WaitGroup
+					for range handlers {
+						if _, err := i.AddEventHandler(count(objects, &done)); err != nil {
+							b.Fatal(err)
+						}
+					}
+					stop := run(i)
+					done.Wait()
+					stop()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/objects, "ns/object")
+			})
+		}
+	}
+}
+
+// BenchmarkIdle says what a synced informer of ten objects with one handler
+// costs when nothing happens.
+func BenchmarkIdle(b *testing.B) {
+	const informers = 1000
+	for _, m := range makes {
+		b.Run(m.name, func(b *testing.B) {
+			list := newFeed(10).list
+			for b.Loop() {
+				before := usage()
+				var stops []func()
+				for range informers {
+					i := m.make(&feed{list: list, events: make(chan watch.Event)})
+					r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					stops = append(stops, run(i))
+					<-r.HasSyncedChecker().Done()
+				}
+				after := usage()
+				b.ReportMetric(float64(after.goroutines-before.goroutines)/informers, "goroutines/informer")
+				b.ReportMetric(float64(after.heap-before.heap)/informers, "heap-B/informer")
+				b.ReportMetric(float64(after.stacks-before.stacks)/informers, "stack-B/informer")
+				for _, stop := range stops {
+					stop()
+				}
+			}
+		})
+	}
+}
+
+type used struct{ goroutines, heap, stacks int }
+
+func usage() used {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return used{runtime.NumGoroutine(), int(m.HeapAlloc), int(m.StackInuse)}
+}
