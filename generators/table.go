@@ -104,7 +104,7 @@ func (g *generator) fill(pattern string, at scope) string {
 		values = append(values, "{version}", at.version.PackageName)
 	}
 	if at.kind != nil {
-		values = append(values, "{kind}", at.kind.Lower)
+		values = append(values, "{kind}", at.kind.File)
 	}
 	return strings.NewReplacer(values...).Replace(pattern)
 }

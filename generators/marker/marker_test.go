@@ -63,10 +63,10 @@ func TestScanPositions(t *testing.T) {
 
 func TestParseClient(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		lines   []string
-		want    Client
-		strict  []string
+		name   string
+		lines  []string
+		want   Client
+		strict []string
 		// lenient problems are errors for the others too, harmless ones for nobody.
 		lenient, harmless bool
 	}{
@@ -172,6 +172,7 @@ func FuzzScan(f *testing.F) {
 				t.Errorf("tag %q is not at %v", tag.Text, tag.Pos)
 			}
 		}
+		//lint:ignore SA1019 it is what upstream reads the tags of types with
 		if want := gengo.ExtractCommentTags("+", strings.Split(file.Comments[0].Text(), "\n")); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %q, gengo has %q", got, want)
 		}

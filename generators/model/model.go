@@ -86,8 +86,12 @@ type Kind struct {
 	// Name is the Go type and the kind: "Deployment".
 	Name string
 	// Private is "deployment", Plural "Deployments", PrivatePlural
-	// "deployments", Lower the all-lowercase singular that names files.
+	// "deployments", Lower the all-lowercase singular.
 	Private, Plural, PrivatePlural, Lower string
+	// File names generated files, without ".go": Lower, but for kinds whose
+	// file would be another file of the same folder ("doc", "interface"), or
+	// whose underscore could mean a test or a platform to the go command.
+	File string
 	// Resource is the REST resource: "deployments", or what +resourceName says.
 	Resource string
 	// LowerPlural is the all-lowercase plural, which +resourceName leaves alone.

@@ -40,6 +40,10 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 		kind.PrivatePlural = exception
 	}
 	kind.Lower = strings.ToLower(kind.Name)
+	kind.File = kind.Lower
+	if kind.Lower == "doc" || kind.Lower == "interface" || strings.Contains(kind.Lower, "_") {
+		kind.File += "_kind"
+	}
 	kind.LowerPlural = n.lowerPlural.Name(t)
 	kind.Resource = kind.LowerPlural
 	if resourceName != "" {
@@ -82,10 +86,10 @@ func goPackage(element string) string {
 		return -1
 	}, label)
 	switch {
-	case name == "" || unicode.IsDigit(rune(name[0])):
-		return "group" + name
 	case token.IsKeyword(name) || name == "main" || name == "_":
 		return name + "group"
+	case !token.IsIdentifier(name): // empty, or a digit first
+		return "group" + name
 	}
 	return name
 }
