@@ -24,12 +24,11 @@ type Sink[T any] interface {
 // Staging collects a list until it is complete. Exactly one call of Commit or
 // Discard ends it; a failed Commit is not followed by Discard.
 type Staging[T any] interface {
-	// Add stages obj. It replaces an object of the same key that was staged
-	// before: a list that is streamed as events may contain both.
+	// Add stages obj.
 	Add(obj T, resourceVersion string) error
 	// Remove takes back what was staged under obj's key, if anything. Only a
-	// list that is streamed as events removes: an object may be deleted
-	// between the first of the events and the end of the list.
+	// list that is streamed as events removes: an object may change or be
+	// deleted between the first of the events and the end of the list.
 	Remove(obj T) error
 	Commit(resourceVersion string) error
 	Discard()

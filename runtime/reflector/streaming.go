@@ -134,7 +134,9 @@ func (l *streamedList[T]) stage(ctx context.Context) func(listwatch.Event[T]) bo
 			err = l.staging.Add(e.Object, e.ResourceVersion)
 		case watch.Modified:
 			l.version = e.ResourceVersion
-			err = l.staging.Add(e.Object, e.ResourceVersion)
+			if err = l.staging.Remove(e.Object); err == nil {
+				err = l.staging.Add(e.Object, e.ResourceVersion)
+			}
 		case watch.Deleted:
 			l.version = e.ResourceVersion
 			err = l.staging.Remove(e.Object)

@@ -1,0 +1,48 @@
+package cache
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/reflector"
+)
+
+// NewSharedInformer returns an informer of what lw lists and watches, with the
+// given resync period for handlers that name none.
+func NewSharedInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration) SharedInformer {
+	return NewSharedIndexInformer(lw, exampleObject, defaultEventHandlerResyncPeriod, Indexers{})
+}
+
+// NewSharedIndexInformer is NewSharedInformer with indexes.
+func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration, indexers Indexers) SharedIndexInformer {
+	return NewSharedIndexInformerWithOptions(lw, exampleObject, SharedIndexInformerOptions{
+		ResyncPeriod: defaultEventHandlerResyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewSharedIndexInformerWithOptions returns an informer of what lw lists and
+// watches. Events with objects of another type than exampleObject's are logged
+// and dropped; a nil exampleObject accepts all.
+func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions) SharedIndexInformer {
+	description := options.ObjectDescription
+	if description == "" {
+		description = reflector.DescribeType(exampleObject)
+	}
+	return informer.Share(informer.Config[string, any]{
+		Source:       listwatch.FromListerWatcher[any](lw, exampleObject),
+		ResyncPeriod: options.ResyncPeriod,
+		TypeName:     fmt.Sprintf("%T", exampleObject),
+		Description:  description,
+	}, stringKeys(DeletionHandlingMetaNamespaceKeyFunc), options.Indexers)
+}
+
+// NewTypedSharedIndexInformer shows an informer as one of objects of type T. For
+// objects of other types its typed handlers and index functions panic.
+func NewTypedSharedIndexInformer[T Object](i SharedIndexInformer) TypedSharedIndexInformer[T] {
+	return informer.Typed[T](i)
+}

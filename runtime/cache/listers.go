@@ -1,0 +1,62 @@
+package cache
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/lister"
+)
+
+// NewGenericLister returns a lister over indexer whose NotFound errors name
+// resource.
+func NewGenericLister(indexer Indexer, resource schema.GroupResource) GenericLister {
+	return lister.NewGeneric(indexer, resource)
+}
+
+// ListAll calls appendFn with each object in store that selector matches.
+func ListAll(store Store, selector labels.Selector, appendFn AppendFunc) error {
+	if labels.MatchesNothing(selector) {
+		return nil
+	}
+	return appendMatching(store.List(), selector, nil, appendFn)
+}
+
+// ListAllByNamespace calls appendFn with each object of namespace, or of all of
+// them if it is "", that selector matches. Without an index by namespace it
+// looks at every object.
+func ListAllByNamespace(indexer Indexer, namespace string, selector labels.Selector, appendFn AppendFunc) error {
+	if labels.MatchesNothing(selector) {
+		return nil
+	}
+	if namespace == metav1.NamespaceAll {
+		return ListAll(indexer, selector, appendFn)
+	}
+	items, err := indexer.Index(NamespaceIndex, &metav1.ObjectMeta{Namespace: namespace})
+	if err != nil {
+		klog.Background().Info("Warning: can not retrieve list of objects using index", "err", err)
+		return appendMatching(indexer.List(), selector, &namespace, appendFn)
+	}
+	return appendMatching(items, selector, nil, appendFn)
+}
+
+// appendMatching looks at the metadata of items only if it has to: what is
+// listed whole may be anything.
+func appendMatching(items []any, selector labels.Selector, namespace *string, appendFn AppendFunc) error {
+	for _, item := range items {
+		if namespace == nil && selector.Empty() {
+			appendFn(item)
+			continue
+		}
+		m, err := meta.Accessor(item)
+		if err != nil {
+			return err
+		}
+		if (namespace == nil || m.GetNamespace() == *namespace) && selector.Matches(labels.Set(m.GetLabels())) {
+			appendFn(item)
+		}
+	}
+	return nil
+}

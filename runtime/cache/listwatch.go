@@ -1,0 +1,66 @@
+package cache
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// NewListWatchFromClient returns what lists and watches the objects of resource
+// in namespace that fieldSelector selects.
+func NewListWatchFromClient(c Getter, resource string, namespace string, fieldSelector fields.Selector) *ListWatch {
+	return NewFilteredListWatchFromClient(c, resource, namespace, func(options *metav1.ListOptions) {
+		options.FieldSelector = fieldSelector.String()
+	})
+}
+
+// NewFilteredListWatchFromClient returns what lists and watches the objects of
+// resource in namespace, with options as optionsModifier makes them.
+func NewFilteredListWatchFromClient(c Getter, resource string, namespace string, optionsModifier func(options *metav1.ListOptions)) *ListWatch {
+	request := func(options metav1.ListOptions) *rest.Request {
+		optionsModifier(&options)
+		return c.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, metav1.ParameterCodec)
+	}
+	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return request(options).Do(ctx).Get()
+	}
+	open := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		options.Watch = true
+		return request(options).Watch(ctx)
+	}
+	return &ListWatch{
+		ListFunc: func(options metav1.ListOptions) (runtime.Object, error) {
+			return list(context.Background(), options)
+		},
+		WatchFunc: func(options metav1.ListOptions) (watch.Interface, error) {
+			return open(context.Background(), options)
+		},
+		ListWithContextFunc:  list,
+		WatchFuncWithContext: open,
+	}
+}
+
+// ToListerWithContext returns l itself if it takes contexts, else a lister that
+// ignores them.
+func ToListerWithContext(l Lister) ListerWithContext { return cache.ToListerWithContext(l) }
+
+// ToWatcherWithContext returns w itself if it takes contexts, else a watcher that
+// ignores them.
+func ToWatcherWithContext(w Watcher) WatcherWithContext { return cache.ToWatcherWithContext(w) }
+
+// ToListerWatcherWithContext returns lw itself if it takes contexts, else a
+// lister-watcher that ignores them.
+func ToListerWatcherWithContext(lw ListerWatcher) ListerWatcherWithContext {
+	return cache.ToListerWatcherWithContext(lw)
+}
+
+// ToListWatcherWithWatchListSemantics returns lw, which says that it doesn't
+// support WatchList semantics if client says so.
+func ToListWatcherWithWatchListSemantics(lw *ListWatch, client any) ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(lw, client)
+}

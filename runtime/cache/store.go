@@ -1,0 +1,131 @@
+package cache
+
+import (
+	"fmt"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// storeConfig is what options of a store set.
+type storeConfig struct {
+	transform TransformFunc
+	id        InformerNameAndResource
+	metrics   InformerMetricsProvider
+}
+
+// StoreOption adjusts a store.
+type StoreOption = func(*storeConfig)
+
+// WithTransformer makes every object that is added, updated or part of a
+// replacement pass through transformer before it is stored.
+func WithTransformer(transformer TransformFunc) StoreOption {
+	return func(c *storeConfig) { c.transform = transformer }
+}
+
+// WithStoreMetrics makes the store show its resourceVersion as a metric, of the
+// process's provider if metrics is nil.
+func WithStoreMetrics(identifier InformerNameAndResource, metrics InformerMetricsProvider) StoreOption {
+	return func(c *storeConfig) { c.id, c.metrics = identifier, metrics }
+}
+
+// NewStore returns an empty store of objects with the keys that keyFunc gives
+// them. It is safe for concurrent use.
+func NewStore(keyFunc KeyFunc, opts ...StoreOption) Store { return NewIndexer(keyFunc, nil, opts...) }
+
+// NewIndexer returns an empty store with indexes. It is safe for concurrent use.
+func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer {
+	var config storeConfig
+	for _, opt := range opts {
+		opt(&config)
+	}
+	x := newIndexer(stringKeys(keyFunc), indexers)
+	version := newVersionMetric(config.id, config.metrics)
+	if config.transform == nil && version.gauge == nil {
+		return x
+	}
+	return &observedIndexer{Indexer: x, transform: config.transform, version: version}
+}
+
+func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
+	x := informer.NewIndexer(store.New(store.Config[string, any]{}), keys)
+	if err := x.AddIndexers(indexers); err != nil {
+		panic(err) // A new store has no index that could be in the way.
+	}
+	return x
+}
+
+// stringKeys are keys as people's key functions give them.
+func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
+	return informer.Keys[string, any]{
+		Of:     keyFunc,
+		OfAny:  keyFunc,
+		String: func(key string) string { return key },
+		Parse:  func(key string) (string, error) { return key, nil },
+	}
+}
+
+// observedIndexer is an indexer with a transform or a metric.
+type observedIndexer struct {
+	*informer.Indexer[string, any]
+	transform TransformFunc
+	version   versionMetric
+}
+
+func (x *observedIndexer) transformed(obj any) (any, error) {
+	if x.transform == nil {
+		return obj, nil
+	}
+	transformed, err := x.transform(obj)
+	if err != nil {
+		return nil, fmt.Errorf("transforming: %w", err)
+	}
+	return transformed, nil
+}
+
+func (x *observedIndexer) written(err error) error {
+	if err == nil {
+		x.version.set(x.LastStoreSyncResourceVersion())
+	}
+	return err
+}
+
+func (x *observedIndexer) Add(obj any) error {
+	obj, err := x.transformed(obj)
+	if err != nil {
+		return err
+	}
+	return x.written(x.Indexer.Add(obj))
+}
+
+func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
+
+func (x *observedIndexer) Delete(obj any) error { return x.written(x.Indexer.Delete(obj)) }
+
+func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
+	transformed := make([]any, len(list))
+	for i, obj := range list {
+		var err error
+		if transformed[i], err = x.transformed(obj); err != nil {
+			return err
+		}
+	}
+	return x.written(x.Indexer.Replace(transformed, resourceVersion))
+}
+
+func (x *observedIndexer) Bookmark(resourceVersion string) {
+	x.Indexer.Bookmark(resourceVersion)
+	x.version.set(resourceVersion)
+}
+
+func (x *observedIndexer) Transaction(txns ...Transaction) *TransactionError {
+	err := x.Indexer.Transaction(txns...)
+	x.version.set(x.LastStoreSyncResourceVersion())
+	return err
+}
+
+// NewUndeltaStore returns a store that calls pushFunc, after each change, with
+// all that it then holds. Two changes at a time may be pushed in either order.
+func NewUndeltaStore(pushFunc func([]any), keyFunc KeyFunc) *UndeltaStore {
+	return &UndeltaStore{Store: NewStore(keyFunc), PushFunc: pushFunc}
+}
