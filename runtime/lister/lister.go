@@ -11,6 +11,8 @@
 package lister
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -66,18 +68,13 @@ func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) 
 	}
 }
 
-func (l ResourceIndexer[T]) listStore(selector labels.Selector) (ret []T, err error) {
+func (l ResourceIndexer[T]) listStore(selector labels.Selector) ([]T, error) {
 	if l.namespace == "" {
 		snapshot := l.store.Snapshot()
 		if selector.Empty() {
 			return nilIfEmpty(snapshot.List()), nil
 		}
-		for obj := range snapshot.Values() {
-			if ret, err = appendMatching(ret, obj, selector); err != nil {
-				return ret, err
-			}
-		}
-		return ret, nil
+		return matching(snapshot.Values(), selector)
 	}
 	found, err := l.store.ByIndex(cache.NamespaceIndex, l.namespace)
 	if err != nil {
@@ -91,21 +88,19 @@ func (l ResourceIndexer[T]) listStore(selector labels.Selector) (ret []T, err er
 	if selector.Empty() {
 		return nilIfEmpty(found), nil
 	}
-	for _, obj := range found {
-		if ret, err = appendMatching(ret, obj, selector); err != nil {
-			return ret, err
-		}
-	}
-	return ret, nil
+	return matching(slices.Values(found), selector)
 }
 
-func appendMatching[T any](list []T, obj T, selector labels.Selector) ([]T, error) {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return list, err
-	}
-	if selector.Matches(labels.Set(m.GetLabels())) {
-		list = append(list, obj)
+func matching[T any](objects iter.Seq[T], selector labels.Selector) (list []T, err error) {
+	matcher := newMatcher(selector)
+	for obj := range objects {
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return list, err
+		}
+		if matcher.matches(m.GetLabels()) {
+			list = append(list, obj)
+		}
 	}
 	return list, nil
 }
