@@ -22,11 +22,11 @@ type kindClientView struct {
 	PrefersProtobuf bool
 	// Param is what methods call their object.
 	Param string
-	// Base is the type of the runtime that the client embeds, Embedded the
-	// same with type arguments; Constructor is the function that makes it,
-	// with the type arguments that can't be inferred.
-	Base, Embedded, Constructor string
-	Methods                     []methodView
+	// Embedded is the type of the runtime that the client embeds, Constructor
+	// the function that makes it, with the type arguments that can't be
+	// inferred.
+	Embedded, Constructor string
+	Methods               []methodView
 
 	verbs map[string]bool
 }
@@ -46,8 +46,6 @@ type methodView struct {
 	InputPrivate string
 	// NameParam and InputParam are the names of the parameters.
 	NameParam, InputParam string
-	// Base is the embedded type of the runtime.
-	Base string
 }
 
 func (g *clientGen) kind(at scope) any {
@@ -62,7 +60,6 @@ func (g *clientGen) kind(at scope) any {
 		Client:          g.typedPackage(at.version, "typed"),
 		PrefersProtobuf: g.PrefersProtobuf,
 		Param:           parameter(k.Private),
-		Base:            "Client",
 		verbs:           map[string]bool{},
 	}
 	apply := g.ApplyConfigurationPackage != ""
@@ -78,7 +75,7 @@ func (g *clientGen) kind(at scope) any {
 	if !k.NoVerbs {
 		for _, m := range k.Methods {
 			if m.Verb != "apply" || apply {
-				view.Methods = append(view.Methods, g.method(k, m, view.Base))
+				view.Methods = append(view.Methods, g.method(k, m))
 			}
 		}
 	}
@@ -101,12 +98,11 @@ func (v *kindClientView) embed() {
 		arguments = append(arguments, "*"+v.Apply.String())
 	}
 	suffix = strings.Replace(suffix, "WithListWithApply", "WithListAndApply", 1)
-	v.Base += suffix
-	v.Embedded = v.Base + "[" + strings.Join(embedded, ", ") + "]"
+	v.Embedded = "Client" + suffix + "[" + strings.Join(embedded, ", ") + "]"
 	v.Constructor = "New" + suffix + "[" + strings.Join(arguments, ", ") + "]"
 }
 
-func (g *clientGen) method(k *model.Kind, m *model.Method, base string) methodView {
+func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 	view := methodView{
 		Method:       m,
 		Kind:         k.Name,
@@ -116,7 +112,6 @@ func (g *clientGen) method(k *model.Kind, m *model.Method, base string) methodVi
 		InputPrivate: private(m.Input.Name),
 		NameParam:    "name",
 		InputParam:   parameter(private(m.Input.Name)),
-		Base:         base,
 	}
 	if m.Subresource != "" {
 		view.NameParam = k.Private + "Name"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,7 +28,7 @@ the output folders that nothing generates any more are removed.
 If anything is wrong with the input, every problem is reported in a line of its
 own as file:line:col: message, nothing is written, and the exit status is 1.`,
 		Example: "  kubewright generate ./apis/...",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
 			start := time.Now()
 			plan, err := plan(cmd, layout, patterns)
@@ -58,7 +59,7 @@ func checkCommand() *cobra.Command {
 It writes nothing. If something is not current, it prints a unified diff and the
 stale files, and the exit status is 1.`,
 		Example: "  kubewright check ./apis/...",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
 			plan, err := plan(cmd, layout, patterns)
 			if err != nil {
@@ -96,4 +97,11 @@ func plan(cmd *cobra.Command, layout generators.Layout, patterns []string) (*gen
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func needPackages(_ *cobra.Command, patterns []string) error {
+	if len(patterns) == 0 {
+		return errors.New("name the API packages, as in ./apis/...")
+	}
+	return nil
 }

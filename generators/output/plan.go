@@ -53,11 +53,14 @@ func (s Set) Compare() (*Plan, error) {
 		case err == nil:
 			exists[i] = true
 		case !errors.Is(err, fs.ErrNotExist):
-			errs[i] = fmt.Errorf("can't read %s, which is to be generated: %w", paths[i], reason(err))
+			errs[i] = fmt.Errorf("can't write %s: %w", inTheWay(paths[i]), reason(err))
 		}
 	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	// One message is enough: what is wrong with one path is wrong with more.
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
 	}
 	p := &Plan{set: s, old: map[string][]byte{}}
 	for i, path := range paths {
@@ -98,6 +101,20 @@ func reason(err error) error {
 		return pe.Err
 	}
 	return err
+}
+
+// inTheWay is the path, or the part of it that is a file where a folder would
+// have to be.
+func inTheWay(path string) string {
+	for part := path; filepath.Dir(part) != part; part = filepath.Dir(part) {
+		if info, err := os.Stat(part); err == nil {
+			if info.IsDir() {
+				break
+			}
+			return path + ", because of the file " + part
+		}
+	}
+	return path
 }
 
 func clean(path string) string {

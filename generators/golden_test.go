@@ -1,0 +1,204 @@
+package generators_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "write what the commands do into the golden files")
+
+// TestGolden runs the commands in each of testdata's archives and compares what
+// they do with the archive's transcript.
+//
+// An archive is a folder with a comment on top. The lines of the comment that
+// begin with "$ " are commands, run one after the other in the folder work of
+// the archive: kubewright and the three -gen binaries, and
+//
+//	cat file      print a file
+//	rm file       remove it
+//	ls folder     list the files below a folder
+//
+// The transcript has each command with its output (stderr marked by "! "), its
+// exit status unless 0, and the files that it added (+), changed (~) or
+// removed (-) anywhere in the archive's folder.
+func TestGolden(t *testing.T) {
+	bin := buildCommands(t)
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, file := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := len(archive.Files) - 1
+			if last < 0 || archive.Files[last].Name != transcriptName {
+				archive.Files = append(archive.Files, txtar.File{Name: transcriptName})
+				last++
+			}
+			got := runArchive(t, bin, archive)
+			want := archive.Files[last].Data
+			if bytes.Equal(got, want) {
+				return
+			}
+			if !*update {
+				t.Errorf("the transcript differs; run with -update to accept. Got:\n%s", firstDifference(got, want))
+				return
+			}
+			archive.Files[last].Data = got
+			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+const transcriptName = "transcript"
+
+// buildCommands builds the binaries once.
+func buildCommands(t *testing.T) string {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "../cmd/...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return bin
+}
+
+func runArchive(t *testing.T, bin string, archive *txtar.Archive) []byte {
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		if f.Name == transcriptName {
+			continue
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var transcript bytes.Buffer
+	for line := range strings.Lines(string(archive.Comment)) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
+			if transcript.Len() > 0 {
+				transcript.WriteByte('\n')
+			}
+			fmt.Fprintf(&transcript, "$ %s\n", command)
+			before := snapshot(t, dir)
+			runCommand(t, &transcript, bin, filepath.Join(dir, "work"), strings.Fields(command))
+			writeChanges(&transcript, before, snapshot(t, dir))
+		}
+	}
+	return bytes.ReplaceAll(transcript.Bytes(), []byte(dir), []byte("$DIR"))
+}
+
+func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []string) {
+	var stdout, stderr bytes.Buffer
+	var err error
+	switch args[0] {
+	case "cat":
+		var text []byte
+		text, err = os.ReadFile(filepath.Join(dir, args[1]))
+		stdout.Write(text)
+	case "rm":
+		err = os.Remove(filepath.Join(dir, args[1]))
+	case "ls":
+		for _, path := range slices.Sorted(maps.Keys(snapshot(t, filepath.Join(dir, args[1])))) {
+			fmt.Fprintln(&stdout, path)
+		}
+	default:
+		command := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
+		command.Stdout, command.Stderr = &stdout, &stderr
+		err = command.Run()
+	}
+	transcript.Write(stdout.Bytes())
+	for line := range strings.Lines(stderr.String()) {
+		fmt.Fprintf(transcript, "! %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		fmt.Fprintf(transcript, "exit status %d\n", exit.ExitCode())
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot has the path of each file below dir, and each empty folder, with a
+// sum of its content.
+func snapshot(t *testing.T, dir string) map[string][sha256.Size]byte {
+	files := map[string][sha256.Size]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			entries, err := os.ReadDir(path)
+			if len(entries) == 0 {
+				files[filepath.ToSlash(rel)+"/"] = [sha256.Size]byte{}
+			}
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[filepath.ToSlash(rel)] = sha256.Sum256(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func writeChanges(transcript *bytes.Buffer, before, after map[string][sha256.Size]byte) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		was, had := before[path]
+		is, has := after[path]
+		switch {
+		case !had:
+			fmt.Fprintf(transcript, "+ %s\n", path)
+		case !has:
+			fmt.Fprintf(transcript, "- %s\n", path)
+		case was != is:
+			fmt.Fprintf(transcript, "~ %s\n", path)
+		}
+	}
+}
+
+// firstDifference is the part of got from a little before the first line that
+// is not in want.
+func firstDifference(got, want []byte) string {
+	gotLines, wantLines := strings.SplitAfter(string(got), "\n"), strings.SplitAfter(string(want), "\n")
+	i := 0
+	for i < len(gotLines) && i < len(wantLines) && gotLines[i] == wantLines[i] {
+		i++
+	}
+	wanted := "the end"
+	if i < len(wantLines) {
+		wanted = wantLines[i]
+	}
+	return fmt.Sprintf("line %d: wanted %s%s", i+1, wanted, strings.Join(gotLines[max(0, i-3):min(len(gotLines), i+20)], ""))
+}
