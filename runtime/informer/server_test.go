@@ -229,6 +229,10 @@ func (s *server) ours(opts informer.Options) *informer.TypedShared[*configMap] {
 }
 
 func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
+	if opts.Indexers == nil {
+		// client-go's can't be added to a nil map.
+		opts.Indexers = cache.Indexers{}
+	}
 	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod: opts.ResyncPeriod,
 		Indexers:     opts.Indexers,

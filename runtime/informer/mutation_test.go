@@ -1,0 +1,48 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestMutationDetector: a change is found within a second, also after the
+// generations have rotated, and until the object is forgotten.
+func TestMutationDetector(t *testing.T) {
+	if newMutationDetector("x") != nil {
+		t.Fatal("the detector is on by default")
+	}
+	t.Setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
+	for _, test := range []struct {
+		age   time.Duration
+		found bool
+	}{
+		{0, true},
+		{retainPeriod + 10*time.Second, true},
+		{2*retainPeriod + 10*time.Second, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newMutationDetector("things")
+			obj := &metav1.PartialObjectMetadata{}
+			d.add(obj)
+			d.add("what can't be copied")
+			done := make(chan struct{})
+			result := make(chan any, 1)
+			go func() {
+				defer func() { result <- recover() }()
+				d.run(done)
+			}()
+			time.Sleep(test.age)
+			synctest.Wait()
+			obj.Name = "changed"
+			time.Sleep(comparePeriod)
+			synctest.Wait()
+			close(done)
+			if got := <-result; (got == "cache things modified") != test.found || !test.found && got != nil {
+				t.Errorf("a change after %v: %v", test.age, got)
+			}
+		})
+	}
+}

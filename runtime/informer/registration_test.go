@@ -1,0 +1,313 @@
+package informer_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+func must[V any](t *testing.T) func(V, error) V {
+	return func(v V, err error) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// TestPanicInHandler: where a process survives panics, the notification is
+// lost, the next one follows after a second, and the handler has synced.
+func TestPanicInHandler(t *testing.T) {
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = true }()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		s.put("b")
+		i := s.ours(informer.Options{})
+		handler := &recorder{before: func(call string) {
+			if strings.Contains(call, "a@") {
+				panic(call)
+			}
+		}}
+		r := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
+		stop := run(i)
+		synctest.Wait()
+		if calls := handler.take(); len(calls) != 0 || r.HasSynced() {
+			t.Errorf("calls %q, synced %v", calls, r.HasSynced())
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if calls := handler.take(); len(calls) != 1 || !r.HasSynced() {
+			t.Errorf("a second later: calls %q, synced %v", calls, r.HasSynced())
+		}
+		s.put("a")
+		synctest.Wait()
+		s.put("c")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if calls := handler.take(); len(calls) != 1 {
+			t.Errorf("later: calls %q", calls)
+		}
+		stop()
+	})
+}
+
+// TestPanicInIndexFunction: where a process survives panics, a change that
+// can't be indexed is lost, later ones aren't.
+func TestPanicInIndexFunction(t *testing.T) {
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = true }()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+			if obj.(*configMap).Name == "bad" {
+				return nil, cache.KeyError{Obj: "bad", Err: cache.ErrZeroLengthDeltasObject}
+			}
+			return []string{"good"}, nil
+		}}})
+		stop := run(i)
+		synctest.Wait()
+		s.put("bad")
+		synctest.Wait()
+		s.put("a")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != 1 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		stop()
+	})
+}
+
+func TestRemoval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		early := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{}))
+		// Nothing runs yet: the handler is shut down at once.
+		if err := cache.ShutDownEventHandler(i, early); err != nil {
+			t.Error(err)
+		}
+		if n := len(i.Core().Handlers()); n != 0 {
+			t.Errorf("%d handlers are left", n)
+		}
+
+		var self cache.ResourceEventHandlerRegistration
+		inside := &recorder{}
+		inside.before = func(string) {
+			if err := i.RemoveEventHandler(self); err != nil {
+				t.Error(err)
+			}
+		}
+		self = must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(inside))
+		slow := &recorder{before: func(string) { time.Sleep(time.Minute) }}
+		slowReg := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(slow))
+		stop := run(i)
+		s.put("a")
+		s.put("b")
+		synctest.Wait()
+		if calls := inside.take(); len(calls) != 1 {
+			t.Errorf("a handler that removes itself was called: %q", calls)
+		}
+		start := time.Now()
+		for range 2 {
+			if err := cache.ShutDownEventHandler(i, slowReg); err != nil {
+				t.Error(err)
+			}
+		}
+		if waited := time.Since(start); waited != time.Minute {
+			t.Errorf("the shutdown of a handler in a call took %v", waited)
+		}
+		if calls := slow.take(); len(calls) != 1 {
+			t.Errorf("the slow handler was called: %q", calls)
+		}
+
+		other := s.ours(informer.Options{})
+		foreign := must[cache.ResourceEventHandlerRegistration](t)(other.AddEventHandler(&recorder{}))
+		if err := i.RemoveEventHandler(foreign); err != nil {
+			t.Errorf("the handle of another informer: %v", err)
+		}
+		if len(other.Core().Handlers()) != 1 {
+			t.Error("another informer's handler is gone")
+		}
+		theirs := must[cache.ResourceEventHandlerRegistration](t)(s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
+		if err := i.RemoveEventHandler(theirs); err == nil {
+			t.Error("a handle of client-go is accepted")
+		}
+		stop()
+		if n := len(i.Core().Handlers()); n != 0 {
+			t.Errorf("%d handlers are left after the stop", n)
+		}
+	})
+}
+
+// TestAfterTheStart has what is refused once an informer runs or has stopped.
+func TestAfterTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		i := s.ours(informer.Options{})
+		index := func(name string) cache.Indexers {
+			return cache.Indexers{name: cache.MetaNamespaceIndexFunc}
+		}
+		if err := i.AddIndexers(index("early")); err != nil {
+			t.Error(err)
+		}
+		r := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{}))
+		if i.LastSyncResourceVersion() != "" || i.HasSynced() || r.HasSynced() || i.IsStopped() {
+			t.Error("a new informer is in no state")
+		}
+		stop := run(i)
+		synctest.Wait()
+		if err := i.SetTransform(func(obj any) (any, error) { return obj, nil }); err == nil {
+			t.Error("a late transform is accepted")
+		}
+		if err := i.SetWatchErrorHandler(func(*cache.Reflector, error) {}); err == nil {
+			t.Error("a late watch error handler is accepted")
+		}
+		if err := i.AddIndexers(index("late")); err != nil {
+			t.Error(err)
+		}
+		if err := i.AddTypedIndexers(cache.TypedIndexers[*configMap]{"late": nil}); err == nil {
+			t.Error("an index is accepted twice")
+		}
+		for _, name := range []string{"early", "late"} {
+			if found, err := i.GetTypedIndexer().ByTypedIndex(name, "ns1"); err != nil || len(found) != 1 {
+				t.Errorf("index %s finds %v, %v", name, found, err)
+			}
+		}
+		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
+			t.Error("two sets of options are accepted")
+		}
+		// The second run returns at once.
+		i.Run(nil)
+		c := i.GetController()
+		c.Run(nil)
+		c.RunWithContext(t.Context())
+		if !c.HasSynced() || !cache.IsDone(c.HasSyncedChecker()) || c.LastSyncResourceVersion() != "1" {
+			t.Error("the controller doesn't speak for its informer")
+		}
+		stop()
+		if !i.IsStopped() {
+			t.Error("it isn't stopped")
+		}
+		if _, err := i.AddEventHandler(&recorder{}); err == nil {
+			t.Error("a handler is accepted after the stop")
+		}
+		if err := i.AddIndexers(index("too late")); err == nil {
+			t.Error("an index is accepted after the stop")
+		}
+		if err := i.RemoveEventHandler(r); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWatchErrorHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.fail = errNotToday
+		i := s.ours(informer.Options{})
+		var got []error
+		if err := i.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
+			// What handlers commonly do with the reflector must not crash.
+			_, _ = r.Name(), r.LastSyncResourceVersion()
+			got = append(got, err)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(i)
+		synctest.Wait()
+		if len(got) != 1 || !errors.Is(got[0], errNotToday) {
+			t.Errorf("got %v", got)
+		}
+		stop()
+	})
+}
+
+var errNotToday = errors.New("not today")
+
+// TestNames compares the names that show up when something hasn't synced.
+func TestNames(t *testing.T) {
+	s := newServer()
+	ours, theirs := s.ours(informer.Options{}), s.theirs(informer.Options{})
+	if o, th := ours.HasSyncedChecker().Name(), theirs.HasSyncedChecker().Name(); o != th {
+		t.Errorf("informer %q, client-go has %q", o, th)
+	}
+	add := func(any) {}
+	for _, handler := range []cache.ResourceEventHandler{
+		&recorder{},
+		cache.ResourceEventHandlerFuncs{},
+		cache.ResourceEventHandlerFuncs{AddFunc: add},
+		&cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: func(any) {}},
+		cache.ResourceEventHandlerFuncs{AddFunc: (&recorder{}).OnDelete, DeleteFunc: (&recorder{}).OnDelete},
+		cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: (&recorder{}).OnDelete},
+		cache.ResourceEventHandlerDetailedFuncs{},
+		cache.FilteringResourceEventHandler{Handler: &recorder{}},
+		struct{ *recorder }{},
+		nil,
+	} {
+		o := must[cache.ResourceEventHandlerRegistration](t)(ours.AddEventHandler(handler)).HasSyncedChecker().Name()
+		th := must[cache.ResourceEventHandlerRegistration](t)(theirs.AddEventHandler(handler)).HasSyncedChecker().Name()
+		if o != th {
+			t.Errorf("handler %q, client-go has %q", o, th)
+		}
+	}
+	typed := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(
+		cache.TypedResourceEventHandlerFuncs[*configMap]{AddFunc: func(*configMap) {}})).HasSyncedChecker().Name()
+	if want := "SharedIndexInformer *v1.ConfigMap + event handler github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
+		t.Errorf("typed handler %q", typed)
+	}
+}
+
+// TestMutationIsFound: with client-go's switch on, whoever changes an object of
+// the cache ends the process, whichever way the object came in.
+func TestMutationIsFound(t *testing.T) {
+	const way = "WAY_OF_THE_OBJECT"
+	if os.Getenv(way) != "" {
+		synctest.Test(t, func(t *testing.T) { mutate(t, os.Getenv(way)) })
+		return
+	}
+	for name, found := range map[string]bool{"list": true, "watch": true, "resync": true, "none": false} {
+		child := exec.Command(os.Args[0], "-test.run=^TestMutationIsFound$")
+		child.Env = append(os.Environ(), way+"="+name, "KUBE_CACHE_MUTATION_DETECTOR=true")
+		output, err := child.CombinedOutput()
+		if got := err != nil && strings.Contains(string(output), "cache *v1.ConfigMap modified"); got != found {
+			t.Errorf("%s: found %v, %v:\n%s", name, got, err, output)
+		}
+	}
+}
+
+func mutate(t *testing.T, way string) {
+	s := newServer()
+	s.put("listed")
+	i := s.ours(informer.Options{ResyncPeriod: 5 * time.Minute})
+	if _, err := i.AddEventHandler(&recorder{}); err != nil {
+		t.Fatal(err)
+	}
+	stop := run(i)
+	synctest.Wait()
+	s.put("watched")
+	// After four minutes only what a resync has brought again is watched.
+	time.Sleep(map[string]time.Duration{"resync": 6 * time.Minute}[way])
+	synctest.Wait()
+	for _, obj := range i.Core().Store().All() {
+		switch {
+		case way == "list" && obj.Name == "listed", way == "watch" && obj.Name == "watched", way == "resync":
+			obj.Labels["changed"] = "true"
+		}
+	}
+	time.Sleep(2 * time.Second)
+	stop()
+}
