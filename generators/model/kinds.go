@@ -55,6 +55,13 @@ func (l *loader) describe(p *candidate) {
 			l.lax(p.pkg.Pos, "type %s is to be included and does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))
 		}
 	}
+	for _, kind := range p.bare {
+		broken := Clients | Informers
+		if len(p.bare) == len(p.kinds) {
+			broken = AllGenerators // lister-gen wants one type that has it
+		}
+		l.failFor(broken, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
+	}
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
 	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
@@ -93,7 +100,7 @@ func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind 
 		l.fail(kind.Pos, "the package of the type that %s is defined as can't be found", name)
 		return nil
 	case !l.embeds(st, "ObjectMeta", 0) && !slices.Contains(p.src.methods[name], "GetResourceVersion"):
-		l.failFor(Clients|Informers, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", name)
+		p.bare = append(p.bare, kind)
 	}
 	if field := st.field("ObjectMeta"); field != nil {
 		kind.ObjectMeta, _ = l.refer(st.pkg, st.file, field.Type)

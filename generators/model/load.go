@@ -62,6 +62,7 @@ type candidate struct {
 	tags     marker.Package
 	pkg      *Package
 	kinds    []*Kind
+	bare     []*Kind // those of them without ObjectMeta
 	// internal is true for hub types; see Version.Internal.
 	internal bool
 }

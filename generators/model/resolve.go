@@ -196,6 +196,9 @@ func (s *sources) embeds(st *structType, name string, hops int) bool {
 			expr = star.X
 		}
 		inner, known := s.structOf(st.pkg, st.file, expr)
+		if sel, ok := expr.(*ast.SelectorExpr); !known && ok && sel.Sel.Name == "TypeMeta" {
+			continue // apimachinery's, which isn't there yet
+		}
 		if !known || inner != nil && s.embeds(inner, name, hops+1) {
 			return true
 		}
