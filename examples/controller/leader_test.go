@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// memory is a lock that only this process sees.
+type memory struct {
+	record *resourcelock.LeaderElectionRecord
+	broken bool
+}
+
+var errBroken = errors.New("broken")
+
+func (m *memory) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if m.broken {
+		return nil, nil, errBroken
+	}
+	if m.record == nil {
+		return nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "leases"}, "memory")
+	}
+	record := *m.record
+	return &record, []byte(record.HolderIdentity + record.RenewTime.String()), nil
+}
+
+func (m *memory) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	return m.Update(nil, record)
+}
+
+func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	if m.broken {
+		return errBroken
+	}
+	m.record = &record
+	return nil
+}
+
+func (m *memory) RecordEvent(string) {}
+func (m *memory) Identity() string   { return "me" }
+func (m *memory) Describe() string   { return "memory" }
+
+// The lock is given back after run has returned, not before.
+func TestReleasedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		lock := &memory{}
+		err := whileLeading(ctx, lock, func(ctx context.Context) error {
+			time.AfterFunc(time.Minute, cancel)
+			<-ctx.Done()
+			<-time.After(time.Minute)
+			if lock.record.HolderIdentity != "me" {
+				t.Error("given back while running")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if lock.record.HolderIdentity != "" {
+			t.Errorf("still held by %s", lock.record.HolderIdentity)
+		}
+	})
+}
+
+// When the lock can't be renewed the run ends, and that is an error.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lock := &memory{}
+		err := whileLeading(t.Context(), lock, func(ctx context.Context) error {
+			lock.broken = true
+			<-ctx.Done()
+			return nil
+		})
+		if err != errLeaseLost {
+			t.Errorf("error %v, want %v", err, errLeaseLost)
+		}
+	})
+}
+
+// An error of the run gives the lock back and is returned.
+func TestRunFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lock, failed := &memory{}, errors.New("failed")
+		if err := whileLeading(t.Context(), lock, func(context.Context) error { return failed }); err != failed {
+			t.Errorf("error %v, want %v", err, failed)
+		}
+		if lock.record.HolderIdentity != "" {
+			t.Errorf("still held by %s", lock.record.HolderIdentity)
+		}
+	})
+}
+
+// Who never gets the lock never runs, and ends with its context.
+func TestNeverLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := whileLeading(ctx, &memory{broken: true}, func(context.Context) error {
+			t.Error("ran without the lock")
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
