@@ -29,6 +29,7 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //
 //	cat file      print a file
 //	rm file       remove it
+//	cp file file  copy it
 //	ls folder     list the files below a folder
 //
 // The transcript has each command with its output (stderr marked by "! "), its
@@ -120,6 +121,12 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		stdout.Write(text)
 	case "rm":
 		err = os.Remove(filepath.Join(dir, args[1]))
+	case "cp":
+		var text []byte
+		if text, err = os.ReadFile(filepath.Join(dir, args[1])); err == nil {
+			to := filepath.Join(dir, args[2])
+			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644))
+		}
 	case "ls":
 		for _, path := range slices.Sorted(maps.Keys(snapshot(t, filepath.Join(dir, args[1])))) {
 			fmt.Fprintln(&stdout, path)

@@ -2,6 +2,7 @@ package generators
 
 import (
 	"fmt"
+	"go/format"
 	"strconv"
 	"strings"
 	"time"
@@ -9,8 +10,7 @@ import (
 	"github.com/kubewright/kubewright/generators/output"
 )
 
-// header is the text above the generated line of each file: the boilerplate and
-// a blank line, or nothing.
+// header is the boilerplate above the generated line of each file, "" for none.
 type header string
 
 // newHeader reads the boilerplate. The word YEAR becomes the current year (UTC),
@@ -24,13 +24,19 @@ func newHeader(file string) (header, error) {
 		return "", fmt.Errorf("--go-header-file: %w", err)
 	}
 	year := strconv.Itoa(time.Now().UTC().Year())
-	text = strings.TrimRight(strings.ReplaceAll(text, "YEAR", year), "\n")
-	return header(strings.TrimLeft(text, "\n") + "\n\n"), nil
+	h := header(strings.ReplaceAll(text, "YEAR", year))
+	if _, err := h.above(clientGenName); err != nil {
+		return "", fmt.Errorf("--go-header-file: %s is not what can stand above a package clause: %w", file, err)
+	}
+	return h, nil
 }
 
-// above is the text above a file's package clause.
-func (h header) above(generator string) string {
-	return string(h) + generatedLine(generator) + "\n\n"
+// above is the text above a file's package clause, as gofmt would have it: it
+// moves build constraints.
+func (h header) above(generator string) (string, error) {
+	const clause = "package p\n"
+	text, err := format.Source([]byte(string(h) + "\n" + generatedLine(generator) + "\n\n" + clause))
+	return strings.TrimSuffix(string(text), clause), err
 }
 
 // generatedLine is the line that says who made a file. Scripts look for it, byte

@@ -153,6 +153,8 @@ func (g *informerGen) group(at scope) any {
 func (g *informerGen) version(at scope) any { return g.versionView(at.version) }
 
 func (g *informerGen) versionView(v *model.Version) versionInformersView {
+	informers := g.folder(informersFolder, scope{group: v.Group, version: v})
+	informers.Alias = versionAlias("", v)
 	return versionInformersView{
 		PackageName:  v.PackageName,
 		Group:        nonEmptyGroup(v.Group),
@@ -161,7 +163,7 @@ func (g *informerGen) versionView(v *model.Version) versionInformersView {
 		GroupGoName:  v.Group.GoName,
 		Name:         v.GoName,
 		API:          newAPIView(v),
-		Informers:    g.folder(informersFolder, scope{group: v.Group, version: v}),
+		Informers:    informers,
 		Interfaces:   g.interfaces(),
 		Kinds:        g.kinds[v],
 	}

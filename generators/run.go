@@ -40,7 +40,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
-	plan, err := output.Set{Files: contents, Trees: cfg.trees(), Headers: generatedLines()}.Compare()
+	plan, err := output.Set{Files: contents, Trees: cfg.trees(), Roots: treeRoots(), Headers: generatedLines()}.Compare()
 	return plan, problems, err
 }
 
@@ -75,4 +75,9 @@ func (c Config) trees() []string {
 		trees = append(trees, dir)
 	}
 	return trees
+}
+
+// treeRoots are what the roots of clientsets and of informers have.
+func treeRoots() [][]string {
+	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}}
 }

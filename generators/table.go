@@ -50,7 +50,10 @@ type generator struct {
 // expand lists the files of a table.
 func (g *generator) expand(table []row, h header) []render.File {
 	var files []render.File
-	above := h.above(g.name)
+	above, err := h.above(g.name)
+	if err != nil {
+		panic(err) // newHeader has seen that it can be formatted
+	}
 	for _, r := range table {
 		if !r.when {
 			continue

@@ -71,7 +71,7 @@ stale files, and the exit status is 1.`,
 			if err := plan.WriteDiff(cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return fmt.Errorf("%d files are not current and %d are stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
+			return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
 		},
 	}
 	layout.AddFlags(cmd.Flags())

@@ -48,7 +48,8 @@ func (ps Problems) Fatal() bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return !p.Warning })
 }
 
-// Sort orders by file, line, column and message, and drops what repeats.
+// Sort orders by file, line, column and message, and drops what repeats;
+// of an error and a warning that say the same the error stays.
 func (ps Problems) Sort() Problems {
 	slices.SortFunc(ps, func(a, b Problem) int {
 		if c := strings.Compare(a.Pos.Filename, b.Pos.Filename); c != 0 {
@@ -60,7 +61,13 @@ func (ps Problems) Sort() Problems {
 		if c := a.Pos.Column - b.Pos.Column; c != 0 {
 			return c
 		}
-		return strings.Compare(a.Message, b.Message)
+		if c := strings.Compare(a.Message, b.Message); c != 0 || a.Warning == b.Warning {
+			return c
+		}
+		if b.Warning {
+			return -1
+		}
+		return 1
 	})
-	return slices.Compact(ps)
+	return slices.CompactFunc(ps, func(a, b Problem) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }

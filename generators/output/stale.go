@@ -16,8 +16,10 @@ import (
 // what lies behind them is not this run's.
 func (p *Plan) findStale() error {
 	wanted := make(map[string]bool, len(p.set.Files))
+	own := map[string]bool{} // the folders of these files
 	for path := range p.set.Files {
 		wanted[clean(path)] = true
+		own[filepath.Dir(clean(path))] = true
 	}
 	for _, tree := range p.set.Trees {
 		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
@@ -28,6 +30,10 @@ func (p *Plan) findStale() error {
 				return err
 			}
 			switch {
+			case d.IsDir():
+				if path != tree && !own[clean(path)] && p.isRoot(path) {
+					return filepath.SkipDir
+				}
 			case !d.Type().IsRegular():
 			case isTemporary(d.Name()):
 				p.leftovers = append(p.leftovers, path)
@@ -49,6 +55,13 @@ func (p *Plan) findStale() error {
 	slices.Sort(p.Stale)
 	p.Stale = slices.Compact(p.Stale)
 	return nil
+}
+
+// isRoot reports whether a folder looks like the root of a tree.
+func (p *Plan) isRoot(dir string) bool {
+	return slices.ContainsFunc(p.set.Roots, func(names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !Exists(filepath.Join(dir, name)) })
+	})
 }
 
 // isGenerated reports whether one of the set's headers is a line of the file
