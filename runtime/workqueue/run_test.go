@@ -1,0 +1,330 @@
+package workqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	upstream "k8s.io/client-go/util/workqueue"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/workqueue"
+)
+
+// queues are what Run has to do with: ours, ours behind a wrapper, and
+// client-go's.
+var queues = map[string]func() workqueue.TypedRateLimitingInterface[string]{
+	"ours": func() workqueue.TypedRateLimitingInterface[string] {
+		return workqueue.NewTypedRateLimitingQueue(limiter())
+	},
+	"wrapped": func() workqueue.TypedRateLimitingInterface[string] {
+		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(), workqueue.TypedRateLimitingQueueConfig[string]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+				Queue: workqueue.NewTyped[string](),
+			}),
+		})
+	},
+	"client-go": func() workqueue.TypedRateLimitingInterface[string] {
+		return upstream.NewTypedRateLimitingQueue(limiter())
+	},
+}
+
+func limiter() workqueue.TypedRateLimiter[string] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
+}
+
+// eachQueue runs a test in a bubble for each kind of queue.
+func eachQueue(t *testing.T, test func(t *testing.T, q workqueue.TypedRateLimitingInterface[string])) {
+	for name, make := range queues {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := make()
+				defer q.ShutDown()
+				test(t, q)
+			})
+		})
+	}
+}
+
+func TestRunResults(t *testing.T) {
+	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		runs := map[string][]time.Duration{}
+		var reported []string
+		reconcile := func(_ context.Context, item string) (workqueue.Result, error) {
+			runs[item] = append(runs[item], time.Since(start))
+			n := len(runs[item])
+			switch {
+			case item == "again" && n < 3:
+				return workqueue.Result{RequeueAfter: time.Minute}, nil
+			case item == "fails" && n < 4:
+				return workqueue.Result{RequeueAfter: time.Hour}, fmt.Errorf("try %d", n)
+			case item == "hopeless":
+				return workqueue.Result{}, fmt.Errorf("wrapped: %w", workqueue.Terminal(errors.New("no")))
+			}
+			return workqueue.Result{}, nil
+		}
+		for _, item := range []string{"fine", "again", "fails", "hopeless"} {
+			q.Add(item)
+		}
+		var run sync.WaitGroup
+		run.Go(func() {
+			err := workqueue.Run(ctx, q, 1, reconcile, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+				reported = append(reported, fmt.Sprint(item, ": ", err))
+			}))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for item, want := range map[string][]time.Duration{
+			"fine":     {0},
+			"again":    {0, time.Minute, 2 * time.Minute},
+			"fails":    {0, time.Second, 3 * time.Second, 7 * time.Second},
+			"hopeless": {0},
+		} {
+			if !slices.Equal(runs[item], want) {
+				t.Errorf("%s runs at %v, want %v", item, runs[item], want)
+			}
+			if n := q.NumRequeues(item); n != 0 {
+				t.Errorf("%s has %d failures left", item, n)
+			}
+		}
+		if want := []string{"fails: try 1", "hopeless: wrapped: no", "fails: try 2", "fails: try 3"}; !slices.Equal(reported, want) {
+			t.Errorf("reported %q", reported)
+		}
+		cancel()
+		run.Wait()
+	})
+	if workqueue.Terminal(nil) != nil {
+		t.Error("no error is a terminal error")
+	}
+}
+
+// TestRunStops ends the context while two of three items are in process.
+func TestRunStops(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts []workqueue.RunOption
+		// obeys: the reconciler returns when its context ends.
+		obeys   bool
+		after   time.Duration
+		done    int32
+		overdue bool
+	}{
+		"at once":            {nil, true, 0, 0, false},
+		"waits":              {nil, false, 3 * time.Second, 2, false},
+		"grace":              {[]workqueue.RunOption{workqueue.WithGrace(time.Minute)}, true, 3 * time.Second, 2, false},
+		"grace over":         {[]workqueue.RunOption{workqueue.WithGrace(time.Second)}, false, time.Second, 0, true},
+		"drain":              {[]workqueue.RunOption{workqueue.WithDrain()}, true, 7 * time.Second, 3, false},
+		"drain, grace":       {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Minute)}, true, 7 * time.Second, 3, false},
+		"drain, grace over":  {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(4 * time.Second)}, true, 4 * time.Second, 2, true},
+		"drain, no deadline": {[]workqueue.RunOption{workqueue.WithDrain()}, false, 7 * time.Second, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+				ctx, cancel := context.WithCancel(t.Context())
+				var done atomic.Int32
+				reconcile := func(ctx context.Context, item string) (workqueue.Result, error) {
+					work := time.NewTimer(4 * time.Second)
+					defer work.Stop()
+					if !test.obeys {
+						ctx = context.Background()
+					}
+					select {
+					case <-work.C:
+						done.Add(1)
+						return workqueue.Result{}, nil
+					case <-ctx.Done():
+						return workqueue.Result{}, fmt.Errorf("stopped: %w", ctx.Err())
+					}
+				}
+				for _, item := range []string{"a", "b", "c"} {
+					q.Add(item)
+				}
+				var stopped time.Time
+				time.AfterFunc(time.Second, func() {
+					stopped = time.Now()
+					cancel()
+				})
+				err := workqueue.Run(ctx, q, 2, reconcile, append(test.opts, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+					t.Errorf("reported %v: %v", item, err)
+				}))...)
+				if after := time.Since(stopped); after != test.after {
+					t.Errorf("Run returned %v after the end, want %v", after, test.after)
+				}
+				if n := done.Load(); n != test.done {
+					t.Errorf("%d items were processed, want %d", n, test.done)
+				}
+				if errors.Is(err, context.DeadlineExceeded) != test.overdue || err != nil && !test.overdue {
+					t.Errorf("Run: %v", err)
+				}
+				// Those that the grace was too short for.
+				time.Sleep(time.Minute)
+				if own := workqueue.Unwrap[string](q); own != nil && name == "at once" {
+					if n := q.Len(); n != 3 {
+						t.Errorf("%d items are kept, want 3", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRunEndsWithTheQueue(t *testing.T) {
+	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+		var done atomic.Int32
+		for i := range 10 {
+			q.Add(fmt.Sprint(i))
+		}
+		time.AfterFunc(1500*time.Millisecond, q.ShutDown)
+		err := workqueue.Run(t.Context(), q, 2, func(context.Context, string) (workqueue.Result, error) {
+			time.Sleep(time.Second)
+			done.Add(1)
+			return workqueue.Result{}, nil
+		}, workqueue.WithGrace(time.Second))
+		if n := done.Load(); err != nil || n != 10 {
+			t.Errorf("Run: %v after %d items", err, n)
+		}
+	})
+}
+
+// TestRunAgain runs a queue of ours twice, as one that leads, and leads again.
+func TestRunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		for range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			var got []string
+			q.Add("a")
+			err := workqueue.Run[string](ctx, q, 1, func(_ context.Context, item string) (workqueue.Result, error) {
+				got = append(got, item)
+				cancel()
+				return workqueue.Result{}, nil
+			})
+			if err != nil || len(got) != 1 {
+				t.Errorf("%v, %q", err, got)
+			}
+		}
+	})
+}
+
+func TestRunPanics(t *testing.T) {
+	handlers := utilruntime.PanicHandlers
+	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, true }()
+	var logged atomic.Int32
+	utilruntime.PanicHandlers = []func(context.Context, any){func(context.Context, any) { logged.Add(1) }}
+	utilruntime.ReallyCrash = false
+	for _, contain := range []bool{false, true} {
+		eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+			logged.Store(0)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var errs []error
+			opts := []workqueue.RunOption{workqueue.WithErrorHandler(func(_ context.Context, _ any, err error) {
+				errs = append(errs, err)
+			})}
+			if contain {
+				opts = append(opts, workqueue.WithContainedPanics())
+			}
+			q.Add("a")
+			tries := 0
+			_ = workqueue.Run(ctx, q, 1, func(context.Context, string) (workqueue.Result, error) {
+				if tries++; tries < 3 {
+					panic("boom")
+				}
+				cancel()
+				return workqueue.Result{}, nil
+			}, opts...)
+			if tries != 3 || len(errs) != 2 {
+				t.Fatalf("%d tries, %v", tries, errs)
+			}
+			var p *workqueue.PanicError
+			if contain != errors.As(errs[0], &p) || contain && (p.Value != "boom" || !strings.Contains(string(p.Stack), "TestRunPanics")) {
+				t.Errorf("contain %v: %v", contain, errs[0])
+			}
+			if n := logged.Load(); contain != (n == 0) {
+				t.Errorf("contain %v: utilruntime saw %d panics", contain, n)
+			}
+		})
+	}
+}
+
+func TestPool(t *testing.T) {
+	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var pool workqueue.Pool
+		var most atomic.Int32
+		var run sync.WaitGroup
+		pool.Resize(7) // does nothing before Run
+		run.Go(func() {
+			_ = workqueue.Run(ctx, q, 2, func(context.Context, string) (workqueue.Result, error) {
+				most.Store(max(most.Load(), int32(pool.Busy())))
+				time.Sleep(time.Second)
+				return workqueue.Result{}, nil
+			}, workqueue.WithPool(&pool))
+		})
+		synctest.Wait()
+		for _, want := range []int{2, 5, 1, 0, 3} {
+			pool.Resize(want)
+			most.Store(0)
+			for i := range 20 {
+				q.Add(fmt.Sprint(want, i))
+			}
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			// A Get of client-go's queue can't be interrupted: its workers
+			// stop after their next item.
+			if got := pool.Size(); got != want {
+				t.Errorf("%d workers, want %d", got, want)
+			}
+			if n := int(most.Load()); n > want && want != 0 || want > 0 && n == 0 {
+				if workqueue.Unwrap[string](q) != nil {
+					t.Errorf("%d were busy with %d workers", n, want)
+				}
+			}
+			if left := q.Len(); want > 0 && left > 0 {
+				t.Errorf("%d items left with %d workers", left, want)
+			}
+		}
+		cancel()
+		run.Wait()
+		if pool.Size() != 0 || pool.Busy() != 0 {
+			t.Errorf("%d workers, %d busy after the end", pool.Size(), pool.Busy())
+		}
+	})
+}
+
+func TestRunSurvivesGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		q.Add("a")
+		q.Add("b")
+		var pool workqueue.Pool
+		ctx, cancel := context.WithCancel(t.Context())
+		err := workqueue.Run[string](ctx, q, 2, func(_ context.Context, item string) (workqueue.Result, error) {
+			if item == "a" {
+				runtime.Goexit()
+			}
+			time.Sleep(time.Second)
+			if n := pool.Size(); n != 1 {
+				t.Errorf("%d workers are left", n)
+			}
+			cancel()
+			return workqueue.Result{}, nil
+		}, workqueue.WithPool(&pool))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
