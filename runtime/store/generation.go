@@ -69,8 +69,7 @@ func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool
 	if !existed {
 		return old, "", false
 	}
-	p := g.pages.page(slot)
-	old, oldVersion = p.objects[slot&pageMask], p.versions[slot&pageMask]
+	old, oldVersion = g.pages.at(slot)
 	g.table.remove(tag, slot)
 	for _, x := range g.indexes {
 		x.unset(slot)
@@ -79,10 +78,10 @@ func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool
 		for _, x := range g.indexes {
 			x.move(last, slot)
 		}
-		from, to := g.pages.page(last), g.pages.writable(slot)
-		i, j := last&pageMask, slot&pageMask
-		to.keys[j], to.objects[j], to.versions[j] = from.keys[i], from.objects[i], from.versions[i]
-		g.table.move(g.tag(to.keys[j]), last, slot)
+		moved := g.pages.key(last)
+		object, version := g.pages.at(last)
+		g.pages.set(slot, moved, object, version)
+		g.table.move(g.tag(moved), last, slot)
 	}
 	g.refs.truncateRow()
 	g.pages.truncate()
@@ -113,11 +112,9 @@ func (g *generation[K, T]) index(functions map[string]IndexFunc[T]) additional[T
 		x := &index[T]{name: name, values: values, ids: map[string]uint32{}}
 		x.refs = column{a.refs, len(g.indexes) + len(a.indexes)}
 		slot := uint32(0)
-		for _, p := range g.pages.directory {
-			for _, object := range p.objects {
-				x.set(slot, values(object))
-				slot++
-			}
+		for object := range g.pages.view().Values() {
+			x.set(slot, values(object))
+			slot++
 		}
 		a.indexes = append(a.indexes, x)
 	}

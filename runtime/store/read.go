@@ -11,7 +11,7 @@ func (s *Store[K, T]) Get(key K) (object T, ok bool) {
 	g := s.live
 	slot, ok := g.find(g.tag(key), key)
 	if ok {
-		object = g.pages.object(slot)
+		object, _ = g.pages.at(slot)
 	}
 	s.mu.RUnlock()
 	return object, ok
@@ -23,8 +23,7 @@ func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
 	defer s.mu.RUnlock()
 	slot, ok := s.live.find(s.live.tag(key), key)
 	if ok {
-		p := s.live.pages.page(slot)
-		object, version = p.objects[slot&pageMask], p.versions[slot&pageMask]
+		object, version = s.live.pages.at(slot)
 	}
 	return object, version, ok
 }
@@ -52,8 +51,9 @@ func (s *Store[K, T]) Snapshot() Snapshot[K, T] {
 }
 
 func (s *Store[K, T]) snapshot() Snapshot[K, T] {
-	directory, length := s.live.pages.share()
-	return Snapshot[K, T]{directory: directory, length: length, version: s.version}
+	snapshot := s.live.pages.share()
+	snapshot.version = s.version
+	return snapshot
 }
 
 // All yields every key with its object, in no particular order, as they are
@@ -100,8 +100,8 @@ func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
 	return match(s, name, objectsOf, x.values(object))
 }
 
-func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys }
-func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects }
+func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys[:] }
+func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects[:] }
 
 // IndexValues returns the values of the named index that objects have, in no
 // particular order, and none if there is no such index. Writers wait while it

@@ -121,8 +121,8 @@ func sameSet[E comparable](a, b []E) bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Values(counts)), func(n int) bool { return n != 0 })
 }
 
-// names is more than two pages, so that pages come and go.
-const names = 2*pageSize + 100
+// names is several pages, so that pages come and go.
+const names = 20*pageSize + 7
 
 func name(i int) string { return fmt.Sprintf("name-%d", i) }
 

@@ -1,0 +1,269 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// account is one of several whose sum no change may alter.
+type account struct{ id, amount int }
+
+const (
+	accounts = 3*shortResult + 5
+	total    = accounts * 100
+)
+
+func newBank() *Store[int, account] {
+	s := New(Config[int, account]{
+		Key: func(a account) int { return a.id },
+		Indexes: map[string]IndexFunc[account]{
+			"parity": func(a account) []string { return []string{fmt.Sprint(a.amount % 2)} },
+			"bank":   func(account) []string { return []string{"the one"} },
+		},
+	})
+	fillBank(s, "0")
+	return s
+}
+
+func fillBank(s *Store[int, account], version string) {
+	r := s.Begin()
+	for id := range accounts {
+		r.Add(account{id, 100}, "")
+	}
+	r.Commit(version)
+}
+
+// TestReadersSeeWholeChanges runs readers beside writers that move amounts
+// between accounts, replace them all, and close and reopen accounts: every read
+// must see all of a change, or nothing.
+func TestReadersSeeWholeChanges(t *testing.T) {
+	s := newBank()
+	var stop atomic.Bool
+	var reading, writing sync.WaitGroup
+	check := func(what string, got []account) {
+		sum, ids := 0, make(map[int]bool, accounts)
+		for _, a := range got {
+			sum += a.amount
+			ids[a.id] = true
+		}
+		if sum != total || len(ids) != len(got) {
+			t.Errorf("%s: a sum of %d over %d accounts, %d of them different; want %d", what, sum, len(got), len(ids), total)
+			stop.Store(true)
+		}
+	}
+	readers := []func(){
+		func() { check("List", s.List()) },
+		func() { check("Snapshot", slices.Collect(s.Snapshot().Values())) },
+		func() {
+			var all []account
+			for id, a := range s.All() {
+				if id != a.id {
+					t.Errorf("account %d under the key %d", a.id, id)
+				}
+				all = append(all, a)
+			}
+			check("All", all)
+		},
+		func() {
+			all, err := s.ByIndex("bank", "the one")
+			if err != nil {
+				t.Error(err)
+			}
+			check("ByIndex", all)
+		},
+		func() {
+			all, err := s.ByIndex("parity", "0", "1")
+			if err != nil {
+				t.Error(err)
+			}
+			check("ByIndex of two values", all)
+		},
+		func() {
+			odd, _ := s.ByIndex("parity", "1")
+			if slices.ContainsFunc(odd, func(a account) bool { return a.amount%2 == 0 }) {
+				t.Error("an even account is listed as odd")
+			}
+		},
+		func() {
+			if a, ok := s.Get(0); ok && a.id != 0 {
+				t.Errorf("account %d under the key 0", a.id)
+			}
+		},
+	}
+	for _, read := range readers {
+		reading.Go(func() {
+			for !stop.Load() {
+				read()
+			}
+		})
+	}
+	var transfer sync.Mutex // what reads before it writes
+	for w := range uint64(2) {
+		writing.Go(func() {
+			r := rand.New(rand.NewPCG(w, 0))
+			for i := range 300 {
+				transfer.Lock()
+				switch {
+				case i%100 == 99:
+					fillBank(s, fmt.Sprint(i))
+				default:
+					s.Apply(transferOf(s, r))
+				}
+				transfer.Unlock()
+			}
+		})
+	}
+	writing.Wait()
+	stop.Store(true)
+	reading.Wait()
+}
+
+// transferOf closes an account and gives what it had to another, or takes half
+// of one and opens another with it.
+func transferOf(s *Store[int, account], r *rand.Rand) []Change[int, account] {
+	for {
+		from, ok := s.Get(r.IntN(accounts))
+		if !ok {
+			continue
+		}
+		to, ok := s.Get(r.IntN(accounts))
+		switch {
+		case !ok:
+			opened := account{accounts + r.IntN(accounts), from.amount / 2}
+			if s.Has(opened.id) {
+				continue
+			}
+			from.amount -= opened.amount
+			return []Change[int, account]{{Key: from.id, Object: from}, {Key: opened.id, Object: opened}}
+		case from.id != to.id:
+			to.amount += from.amount
+			return []Change[int, account]{{Key: to.id, Object: to}, {Type: Deleted, Key: from.id}}
+		}
+	}
+}
+
+func TestIterationMayWrite(t *testing.T) {
+	s := newBank()
+	seen := 0
+	for id := range s.All() {
+		s.Delete(id)
+		s.Put(account{accounts + id, 1}, "")
+		seen++
+	}
+	if seen != accounts || s.Len() != accounts || s.Has(0) {
+		t.Fatalf("saw %d of %d accounts, %d now", seen, accounts, s.Len())
+	}
+	for range s.All() {
+		seen++
+		break
+	}
+	if seen != accounts+1 {
+		t.Fatalf("%d more after leaving the loop, want 1", seen-accounts)
+	}
+}
+
+func TestIterationAllocatesNothingPerObject(t *testing.T) {
+	s := newBank()
+	allocs := testing.AllocsPerRun(10, func() {
+		n := 0
+		for range s.All() {
+			n++
+		}
+		if n != accounts {
+			t.Fatal(n)
+		}
+	})
+	if allocs > 4 {
+		t.Errorf("%v allocations for %d objects", allocs, accounts)
+	}
+}
+
+func TestUnknownIndex(t *testing.T) {
+	s := newBank()
+	var missing *NoIndexError
+	if _, err := s.ByIndex("none", "1"); !errors.As(err, &missing) || missing.Name != "none" {
+		t.Errorf("ByIndex: %v", err)
+	}
+	if _, err := s.IndexKeys("none", "1"); !errors.As(err, &missing) {
+		t.Errorf("IndexKeys: %v", err)
+	}
+	if _, err := s.Index("none", account{}); !errors.As(err, &missing) || err.Error() != "Index with name none does not exist" {
+		t.Errorf("Index: %v", err)
+	}
+	if values := s.IndexValues("none"); values != nil || s.HasIndex("none") || !s.HasIndex("bank") {
+		t.Errorf("values %v", values)
+	}
+}
+
+func TestIndexOfAnObject(t *testing.T) {
+	s := newStore()
+	for i, labels := range []string{"a", "b", "a,b", "c", ""} {
+		s.Put(&object{Name: name(i), Labels: labels}, "")
+	}
+	for labels, want := range map[string][]string{
+		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil, "a,a": {name(0), name(2)},
+	} {
+		found, err := s.Index("label", &object{Labels: labels})
+		var got []string
+		for _, o := range sorted(found) {
+			got = append(got, o.Name)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Index(%q) = %v, %v, want %v", labels, got, err, want)
+		}
+	}
+}
+
+func TestAddIndexesRefusesATakenName(t *testing.T) {
+	s := newBank()
+	err := s.AddIndexes(map[string]IndexFunc[account]{"new": nil, "bank": nil})
+	if err == nil || s.HasIndex("new") {
+		t.Errorf("%v, new index added: %t", err, s.HasIndex("new"))
+	}
+}
+
+// An index function that panics leaves the store as it was, and usable.
+func TestPanicInAnIndexFunction(t *testing.T) {
+	s := newBank()
+	bomb := func(a account) []string {
+		if a.amount == 13 {
+			panic("bad luck")
+		}
+		return nil
+	}
+	if err := s.AddIndexes(map[string]IndexFunc[account]{"bomb": bomb}); err != nil {
+		t.Fatal(err)
+	}
+	for what, write := range map[string]func(){
+		"Put":   func() { s.Put(account{1, 13}, "9") },
+		"Apply": func() { s.Apply([]Change[int, account]{{Type: Deleted, Key: 1}, {Key: 2, Object: account{2, 13}}}) },
+		"Commit": func() {
+			r := s.Begin()
+			r.Add(account{1, 13}, "")
+			r.Commit("9")
+		},
+		"AddIndexes": func() {
+			_ = s.AddIndexes(map[string]IndexFunc[account]{"worse": func(account) []string { panic("worse luck") }})
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s swallowed the panic", what)
+				}
+			}()
+			write()
+		}()
+		if a, _ := s.Get(1); a.amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" || s.HasIndex("worse") {
+			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(), s.ResourceVersion())
+		}
+	}
+	if _, existed := s.Put(account{1, 50}, "1"); !existed || s.ResourceVersion() != "1" {
+		t.Error("the store can't be written any more")
+	}
+}
