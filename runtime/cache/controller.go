@@ -1,0 +1,113 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/features"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/reflector"
+)
+
+// New returns a controller that fills a queue from a lister-watcher and processes
+// what is in it.
+func New(c *Config) Controller { return &controller{config: *c} }
+
+type controller struct {
+	config Config
+
+	mu          sync.Mutex
+	lastVersion func() string // nil before Run
+}
+
+// Run is RunWithContext for a stop channel.
+func (c *controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stopCh)) }
+
+// RunWithContext runs the controller until ctx is done and what it started has
+// ended. It closes the queue.
+func (c *controller) RunWithContext(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
+	stop := context.AfterFunc(ctx, c.config.Queue.Close)
+	defer stop()
+
+	description := c.config.ObjectDescription
+	if description == "" {
+		description = reflector.DescribeType(c.config.ObjectType)
+	}
+	var r *reflector.Reflector[any]
+	r = reflector.New(
+		listwatch.FromListerWatcher[any](c.config.ListerWatcher, c.config.ObjectType),
+		sink{store: c.config.Queue},
+		reflector.Options{
+			TypeDescription:        description,
+			ResyncPeriod:           c.config.FullResyncPeriod,
+			ShouldResync:           c.config.ShouldResync,
+			PageSize:               c.config.WatchListPageSize,
+			MinWatchTimeout:        c.config.MinWatchTimeout,
+			ErrorHandler:           c.errorHandler(func() *Reflector { return nameplate(r.Name(), r.TypeDescription()) }),
+			ResourceVersionUpdated: versionUpdated(c.config.Queue),
+		})
+	c.mu.Lock()
+	c.lastVersion = r.LastSyncResourceVersion
+	c.mu.Unlock()
+
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	// A panic of the process function that the process survives, and a queue
+	// that somebody else closed, are tried again after a second.
+	wait.UntilWithContext(ctx, c.process, time.Second)
+	running.Wait()
+}
+
+// errorHandler is the configured one, nil for the default.
+func (c *controller) errorHandler(of func() *Reflector) func(context.Context, error) {
+	handler := c.config.WatchErrorHandlerWithContext
+	if plain := c.config.WatchErrorHandler; plain != nil {
+		handler = func(_ context.Context, r *Reflector, err error) { plain(r, err) }
+	}
+	if handler == nil {
+		return nil
+	}
+	return func(ctx context.Context, err error) { handler(ctx, of(), err) }
+}
+
+func (c *controller) process(ctx context.Context) {
+	batches, ok := c.config.Queue.(QueueWithBatch)
+	ok = ok && c.config.ProcessBatch != nil && features.FeatureGates().Enabled(features.InOrderInformersBatchProcess)
+	for ctx.Err() == nil {
+		var err error
+		if ok {
+			err = batches.PopBatch(c.config.ProcessBatch, PopProcessFunc(c.config.Process))
+		} else {
+			_, err = c.config.Pop(PopProcessFunc(c.config.Process))
+		}
+		if errors.Is(err, ErrFIFOClosed) {
+			return
+		}
+		if err != nil {
+			klog.FromContext(ctx).V(4).Info("Processing failed", "err", err)
+		}
+	}
+}
+
+// HasSynced says whether the first list was processed.
+func (c *controller) HasSynced() bool { return c.config.Queue.HasSynced() }
+
+// HasSyncedChecker returns HasSynced as something to wait for.
+func (c *controller) HasSyncedChecker() DoneChecker { return c.config.Queue.HasSyncedChecker() }
+
+// LastSyncResourceVersion returns the version up to which the server was read.
+func (c *controller) LastSyncResourceVersion() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastVersion == nil {
+		return ""
+	}
+	return c.lastVersion()
+}

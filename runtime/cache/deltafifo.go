@@ -1,0 +1,227 @@
+package cache
+
+import (
+	"fmt"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/deltafifo"
+)
+
+// DeltaFIFO is a queue of keys, each with all that happened to it since it was
+// taken last. It compares lists with what is known, so that a deletion that
+// nobody reported is noticed. It is safe for concurrent use.
+type DeltaFIFO struct {
+	queue
+	logger    klog.Logger
+	known     KeyListerGetter
+	inLists   deltafifo.DeltaType
+	transform TransformFunc
+}
+
+var (
+	_ Queue             = &DeltaFIFO{}
+	_ TransformingStore = &DeltaFIFO{}
+	_ DoneChecker       = &DeltaFIFO{}
+)
+
+// NewDeltaFIFO returns an empty queue. knownObjects, which may be nil, is what
+// its consumer knows: lists are compared with it.
+//
+// Deprecated: use NewDeltaFIFOWithOptions.
+func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
+	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects})
+}
+
+// NewDeltaFIFOWithOptions returns an empty queue.
+func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
+	f := &DeltaFIFO{known: opts.KnownObjects, transform: opts.Transformer, inLists: deltafifo.Sync}
+	if opts.EmitDeltaTypeReplaced {
+		f.inLists = deltafifo.Replaced
+	}
+	name := opts.Name
+	if name == "" {
+		name = "DeltaFIFO"
+	}
+	f.init(name, opts.KeyFunction)
+	f.logger = named(opts.Logger, name)
+	return f
+}
+
+// named is the logger of something, of klog.Background() if logger is nil.
+func named(logger *klog.Logger, name string) klog.Logger {
+	if logger == nil {
+		return klog.LoggerWithName(klog.Background(), name)
+	}
+	return klog.LoggerWithName(*logger, name)
+}
+
+// KeyOf returns the key of an object, of a tombstone, or of the newest of Deltas.
+func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.keyOf(obj) }
+
+// Transformer returns what objects pass through before they are queued.
+func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
+
+// Add queues that an object appeared.
+func (f *DeltaFIFO) Add(obj any) error { return f.change(deltafifo.Added, obj) }
+
+// Update queues that an object changed.
+func (f *DeltaFIFO) Update(obj any) error { return f.change(deltafifo.Updated, obj) }
+
+// Delete queues that an object is gone, unless neither the queue nor its consumer
+// knows of it.
+func (f *DeltaFIFO) Delete(obj any) error { return f.change(deltafifo.Deleted, obj) }
+
+func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
+	key, err := f.keyOf(obj)
+	if err != nil {
+		return KeyError{Obj: obj, Err: err}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.populate(0)
+	if t == deltafifo.Deleted && !f.pending.Has(key) && !f.knows(key) {
+		return nil
+	}
+	d, err := f.delta(t, key, obj)
+	if err == nil {
+		f.pending.Append(d)
+		f.changed.Broadcast()
+	}
+	return err
+}
+
+// knows says whether the consumer knows of a key, or may do so.
+func (f *DeltaFIFO) knows(key string) bool {
+	if f.known == nil {
+		return false
+	}
+	_, exists, err := f.known.GetByKey(key)
+	return exists || err != nil
+}
+
+// delta makes a delta of an object that wasn't queued before.
+func (f *DeltaFIFO) delta(t deltafifo.DeltaType, key string, obj any) (deltafifo.Delta[string, any], error) {
+	if f.transform != nil && !isTombstone(obj) {
+		var err error
+		if obj, err = f.transform(obj); err != nil {
+			return deltafifo.Delta[string, any]{}, err
+		}
+	}
+	return deltafifo.Delta[string, any]{Type: t, Key: key, Object: obj, FinalStateUnknown: isTombstone(obj)}, nil
+}
+
+// Replace queues each object of a list, and the deletion of what is queued or
+// known and isn't in the list. If an object is refused, nothing is queued.
+func (f *DeltaFIFO) Replace(list []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	deltas := make([]deltafifo.Delta[string, any], 0, len(list))
+	keys := make(map[string]struct{}, len(list))
+	for _, obj := range list {
+		key, err := f.keyOf(obj)
+		if err != nil {
+			return KeyError{Obj: obj, Err: err}
+		}
+		d, err := f.delta(f.inLists, key, obj)
+		if err != nil {
+			return fmt.Errorf("couldn't enqueue object: %w", err)
+		}
+		keys[key] = struct{}{}
+		deltas = append(deltas, d)
+	}
+	bury := func(key string, last any) {
+		if _, there := keys[key]; there {
+			return
+		}
+		keys[key] = struct{}{}
+		tombstone := DeletedFinalStateUnknown{Key: key, Obj: last}
+		deltas = append(deltas, deltafifo.Delta[string, any]{Type: deltafifo.Deleted, Key: key, Object: tombstone, FinalStateUnknown: true})
+	}
+	f.buryQueued(bury)
+	f.buryKnown(bury)
+	f.pending.AppendReplacement(deltas...)
+	f.changed.Broadcast()
+	f.populate(len(keys))
+	return nil
+}
+
+// buryQueued has the keys that are queued buried, with the newest state of each.
+func (f *DeltaFIFO) buryQueued(bury func(key string, last any)) {
+	pending := f.pending.Pending()
+	newest := make(map[string]any, len(pending))
+	for _, d := range pending {
+		newest[d.Key] = d.Object
+	}
+	for _, d := range pending {
+		last := newest[d.Key]
+		if tombstone, ok := last.(DeletedFinalStateUnknown); ok {
+			last = tombstone.Obj
+		}
+		bury(d.Key, last)
+	}
+}
+
+// buryKnown has the keys that the consumer knows buried.
+func (f *DeltaFIFO) buryKnown(bury func(key string, last any)) {
+	if f.known == nil {
+		return
+	}
+	for _, key := range f.known.ListKeys() {
+		last, exists, err := f.known.GetByKey(key)
+		if err != nil {
+			last = nil
+			utilruntime.HandleErrorWithLogger(f.logger, err, "Unexpected error during lookup, placing DeleteFinalStateUnknown marker without object", "key", key)
+		} else if !exists {
+			last = nil
+		}
+		bury(key, last)
+	}
+}
+
+// Resync queues a Sync for each known object of which nothing is queued.
+func (f *DeltaFIFO) Resync() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		return nil
+	}
+	var known deltafifo.Items[string, any]
+	for _, key := range f.known.ListKeys() {
+		obj, exists, err := f.known.GetByKey(key)
+		if err != nil {
+			utilruntime.HandleErrorWithLogger(f.logger, err, "Unexpected error during lookup, unable to queue object for sync", "key", key)
+			continue
+		}
+		if !exists {
+			continue
+		}
+		key, err := f.keyOf(obj)
+		if err != nil {
+			return KeyError{Obj: obj, Err: err}
+		}
+		known = append(known, deltafifo.Item[string, any]{Key: key, Object: obj})
+	}
+	f.pending.Resync(known)
+	f.changed.Broadcast()
+	return nil
+}
+
+// Pop waits for a key and hands its Deltas to process, which nothing else can
+// happen to the queue during. It returns the Deltas and what process returned.
+func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, taken, err := f.pop()
+	if err != nil {
+		return nil, err
+	}
+	inInitialList := !f.hasSynced()
+	deltas := make(Deltas, len(taken))
+	for i, d := range taken {
+		deltas[i] = outward(d)
+	}
+	f.processed(1)
+	return deltas, process(deltas, inInitialList)
+}

@@ -1,0 +1,182 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/features"
+)
+
+// NewInformer returns a store and what keeps it filled and tells one handler of
+// each change, from one goroutine: the next change waits for the handler.
+//
+// Deprecated: use NewInformerWithOptions.
+func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler) (Store, Controller) {
+	return NewInformerWithOptions(InformerOptions{
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
+	})
+}
+
+// NewIndexerInformer is NewInformer with indexes.
+//
+// Deprecated: use NewInformerWithOptions.
+func NewIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers) (Indexer, Controller) {
+	return newInformer(InformerOptions{
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers,
+	})
+}
+
+// NewTransformingInformer is NewInformer with a transform.
+//
+// Deprecated: use NewInformerWithOptions.
+func NewTransformingInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, transformer TransformFunc) (Store, Controller) {
+	return NewInformerWithOptions(InformerOptions{
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Transform: transformer,
+	})
+}
+
+// NewTransformingIndexerInformer is NewInformer with indexes and a transform.
+//
+// Deprecated: use NewInformerWithOptions.
+func NewTransformingIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers, transformer TransformFunc) (Indexer, Controller) {
+	return newInformer(InformerOptions{
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers, Transform: transformer,
+	})
+}
+
+// NewInformerWithOptions returns a store, which is an Indexer, and what keeps it
+// filled and tells one handler of each change, from one goroutine: the next
+// change waits for the handler. An update that changed nothing is one, too.
+func NewInformerWithOptions(options InformerOptions) (Store, Controller) { return newInformer(options) }
+
+func newInformer(options InformerOptions) (Indexer, Controller) {
+	state := NewIndexer(DeletionHandlingMetaNamespaceKeyFunc, options.Indexers,
+		WithStoreMetrics(options.Identifier, options.InformerMetricsProvider))
+	p := &plainInformer{state: state, handler: options.Handler}
+	return state, New(&Config{
+		Queue:            p.queue(options),
+		ListerWatcher:    options.ListerWatcher,
+		ObjectType:       options.ObjectType,
+		FullResyncPeriod: options.ResyncPeriod,
+		MinWatchTimeout:  options.MinWatchTimeout,
+		Process:          p.process,
+	})
+}
+
+// plainInformer moves what was queued into a store and tells one handler.
+type plainInformer struct {
+	state   Indexer
+	handler ResourceEventHandler
+}
+
+// queue is as the switch of client-go says: one event for a list, or one for each
+// of its objects.
+func (p *plainInformer) queue(options InformerOptions) Queue {
+	o := RealFIFOOptions{
+		Logger:          options.Logger,
+		Name:            fmt.Sprintf("RealFIFO %T", options.ObjectType),
+		Transformer:     options.Transform,
+		Identifier:      options.Identifier,
+		MetricsProvider: options.InformerMetricsProvider,
+	}
+	gates := features.FeatureGates()
+	if gates.Enabled(features.AtomicFIFO) {
+		o.AtomicEvents = true
+		o.EmitDeltaTypeBookmark = true
+		o.UnlockWhileProcessing = gates.Enabled(features.UnlockWhileProcessingFIFO)
+	} else {
+		o.KnownObjects = p.state
+	}
+	return NewRealFIFOWithOptions(o)
+}
+
+var errNotDeltas = errors.New("object given as Process argument is not Deltas")
+
+func (p *plainInformer) process(obj any, isInInitialList bool) error {
+	deltas, ok := obj.(Deltas)
+	if !ok {
+		return errNotDeltas
+	}
+	for _, d := range deltas {
+		if err := p.apply(d, isInInitialList); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plainInformer) apply(d Delta, isInInitialList bool) error {
+	switch info := d.Object.(type) {
+	case ReplacedAllInfo:
+		return p.replace(info, isInInitialList)
+	case SyncAllInfo:
+		for _, obj := range p.state.List() {
+			p.handler.OnUpdate(obj, obj)
+		}
+		return nil
+	case BookmarkInfo:
+		p.state.Bookmark(info.ResourceVersion)
+		return nil
+	}
+	if d.Type == Deleted {
+		if err := p.state.Delete(d.Object); err != nil {
+			return err
+		}
+		p.handler.OnDelete(d.Object)
+		return nil
+	}
+	old, exists, err := p.state.Get(d.Object)
+	if err != nil {
+		return err
+	}
+	if err := p.state.Update(d.Object); err != nil {
+		return err
+	}
+	p.tell(old, exists, d.Object, isInInitialList)
+	return nil
+}
+
+func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList bool) {
+	if existed {
+		p.handler.OnUpdate(old, obj)
+	} else {
+		p.handler.OnAdd(obj, isInInitialList)
+	}
+}
+
+// replace makes a list the content of the store, then tells of what is gone, and
+// of each object of the list.
+func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) error {
+	before := map[string]any{}
+	for _, key := range p.state.ListKeys() {
+		if obj, exists, _ := p.state.GetByKey(key); exists {
+			before[key] = obj
+		}
+	}
+	keys := make([]string, len(info.Objects))
+	gone := make(map[string]any, len(before))
+	for key, obj := range before {
+		gone[key] = obj
+	}
+	for i, obj := range info.Objects {
+		key, err := DeletionHandlingMetaNamespaceKeyFunc(obj)
+		if err != nil {
+			return KeyError{Obj: obj, Err: err}
+		}
+		keys[i] = key
+		delete(gone, key)
+	}
+	if err := p.state.Replace(info.Objects, info.ResourceVersion); err != nil {
+		return err
+	}
+	for key, obj := range gone {
+		p.handler.OnDelete(DeletedFinalStateUnknown{Key: key, Obj: obj})
+	}
+	for i, obj := range info.Objects {
+		old, existed := before[keys[i]]
+		p.tell(old, existed, obj, isInInitialList)
+	}
+	return nil
+}
