@@ -31,6 +31,8 @@ type DeltaFIFO[K comparable, T any] struct {
 	populated bool
 	// initial counts the initial deltas that weren't taken yet, or are lent.
 	initial int
+	// settled says that synced is closed.
+	settled bool
 	synced  chan struct{}
 
 	// waiting counts the goroutines that wait on wake.
@@ -90,7 +92,7 @@ func (f *DeltaFIFO[K, T]) Append(delta Delta[K, T]) {
 		f.populated = true
 		delta.Initial = delta.Type == ReplacedAll
 	}
-	f.push(delta)
+	f.push(&delta)
 	f.added()
 }
 
@@ -104,7 +106,7 @@ func (f *DeltaFIFO[K, T]) AppendReplacement(deltas ...Delta[K, T]) {
 	f.populated = true
 	for _, delta := range deltas {
 		delta.Initial = initial
-		f.push(delta)
+		f.push(&delta)
 	}
 	f.added()
 }
@@ -126,19 +128,19 @@ func (f *DeltaFIFO[K, T]) Resync(known List[K, T]) {
 	}
 	known.Each(func(key K, object T, version string) {
 		if _, ok := busy[key]; !ok {
-			f.push(Delta[K, T]{Type: Sync, Key: key, Object: object, Version: version})
+			f.push(&Delta[K, T]{Type: Sync, Key: key, Object: object, Version: version})
 		}
 	})
 	f.added()
 }
 
 // push appends to the log, and to the index if there is one.
-func (f *DeltaFIFO[K, T]) push(delta Delta[K, T]) {
+func (f *DeltaFIFO[K, T]) push(delta *Delta[K, T]) {
 	if f.index != nil {
-		f.pushIndexed(delta)
+		f.pushIndexed(*delta)
 		return
 	}
-	f.log = append(f.log, delta)
+	f.log = append(f.log, *delta)
 	f.pending++
 	if delta.Initial {
 		f.initial++
@@ -153,7 +155,8 @@ func (f *DeltaFIFO[K, T]) added() {
 
 // checkSynced follows every change of populated or initial.
 func (f *DeltaFIFO[K, T]) checkSynced() {
-	if f.populated && f.initial == 0 && !f.HasSynced() {
+	if f.populated && f.initial == 0 && !f.settled {
+		f.settled = true
 		close(f.synced)
 	}
 }

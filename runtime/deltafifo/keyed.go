@@ -3,12 +3,18 @@ package deltafifo
 import "context"
 
 // index finds the deltas of a key in the log.
+//
+// A position counts all deltas since the index was built, from one, so that it
+// stays the same when the log loses its start.
 type index[K comparable] struct {
 	// last is the position of the newest delta of each key that has one.
 	last map[K]int
-	// next is for each position that of the same key's next delta, or zero.
+	// next is for each delta of the log the position of the same key's next
+	// one, or zero.
 	next []int
-	// head is the first position that may not be a gap.
+	// base is the position of the start of the log.
+	base int
+	// head is the number of gaps at the start of the log.
 	head int
 }
 
@@ -40,16 +46,13 @@ func (f *DeltaFIFO[K, T]) Pop(ctx context.Context) (key K, deltas []Delta[K, T],
 		x.head++
 	}
 	key = f.log[x.head].Key
-	deltas = make([]Delta[K, T], 0, f.count(x.head))
-	for at := x.head; ; at = x.next[at] {
-		if f.log[at].Initial {
+	deltas = make([]Delta[K, T], 0, x.count(x.head))
+	for i := x.head; i >= 0; i = x.following(i) {
+		if f.log[i].Initial {
 			f.initial--
 		}
-		deltas = append(deltas, f.log[at])
-		f.log[at] = Delta[K, T]{}
-		if x.next[at] == 0 {
-			break
-		}
+		deltas = append(deltas, f.log[i])
+		f.log[i] = Delta[K, T]{}
 	}
 	if deltas[0].Type.keyed() {
 		delete(x.last, key)
@@ -59,6 +62,18 @@ func (f *DeltaFIFO[K, T]) Pop(ctx context.Context) (key K, deltas []Delta[K, T],
 	f.checkSynced()
 	f.signal()
 	return key, deltas, nil
+}
+
+// following returns where in the log the same key's next delta is, or a
+// negative number.
+func (x *index[K]) following(i int) int { return x.next[i] - x.base }
+
+// count returns how many deltas of the same key there are from one on.
+func (x *index[K]) count(i int) (n int) {
+	for ; i >= 0; i = x.following(i) {
+		n++
+	}
+	return n
 }
 
 // Has says whether a key has pending deltas. It builds the index, like Pop.
@@ -71,22 +86,19 @@ func (f *DeltaFIFO[K, T]) Has(key K) bool {
 	return ok
 }
 
-// count returns how many deltas follow each other from a position.
-func (f *DeltaFIFO[K, T]) count(at int) int {
-	n := 1
-	for at = f.index.next[at]; at != 0; at = f.index.next[at] {
-		n++
-	}
-	return n
-}
-
 // buildIndex indexes the log, as if each of its deltas arrived now.
 func (f *DeltaFIFO[K, T]) buildIndex() {
 	if f.index != nil {
 		return
 	}
-	f.index = &index[K]{last: make(map[K]int, len(f.log))}
 	log := f.log
+	keys := len(log)
+	for i := range log {
+		if log[i].List != nil {
+			keys = max(keys, log[i].List.Len())
+		}
+	}
+	f.index = &index[K]{last: make(map[K]int, keys), base: 1}
 	f.log, f.pending = make([]Delta[K, T], 0, len(log)), 0
 	for _, delta := range log {
 		if delta.Initial {
@@ -120,9 +132,9 @@ func (f *DeltaFIFO[K, T]) pushIndexed(delta Delta[K, T]) {
 		return
 	}
 	x := f.index
-	at := len(f.log)
 	if delta.Type.keyed() {
-		last, ok := x.last[delta.Key]
+		position, ok := x.last[delta.Key]
+		last := position - x.base
 		if ok && delta.Type == Deleted && f.log[last].Type == Deleted {
 			if f.log[last].FinalStateUnknown {
 				delta.Initial = f.log[last].Initial
@@ -130,10 +142,11 @@ func (f *DeltaFIFO[K, T]) pushIndexed(delta Delta[K, T]) {
 			}
 			return
 		}
+		position = x.base + len(f.log)
 		if ok {
-			x.next[last] = at
+			x.next[last] = position
 		}
-		x.last[delta.Key] = at
+		x.last[delta.Key] = position
 	}
 	f.log = append(f.log, delta)
 	x.next = append(x.next, 0)
@@ -145,50 +158,48 @@ func (f *DeltaFIFO[K, T]) pushIndexed(delta Delta[K, T]) {
 
 // pushList takes a ReplacedAll apart.
 func (f *DeltaFIFO[K, T]) pushList(list Delta[K, T]) {
-	listed := make(map[K]struct{}, list.List.Len())
-	list.List.Each(func(key K, _ T, _ string) { listed[key] = struct{}{} })
-	for _, delta := range f.log {
-		if delta.Type == 0 || !delta.Type.keyed() {
-			continue
-		}
-		if _, ok := listed[delta.Key]; ok {
-			continue
-		}
-		listed[delta.Key] = struct{}{}
-		newest := f.log[f.index.last[delta.Key]]
-		f.pushIndexed(Delta[K, T]{
-			Type: Deleted, Initial: list.Initial, FinalStateUnknown: true,
-			Key: delta.Key, Object: newest.Object, Version: newest.Version,
-		})
+	if f.pending > 0 {
+		f.pushUnlisted(list)
 	}
 	list.List.Each(func(key K, object T, version string) {
 		f.pushIndexed(Delta[K, T]{Type: Replaced, Initial: list.Initial, Key: key, Object: object, Version: version})
 	})
 }
 
+// pushUnlisted appends a deletion of each pending key that a list lacks.
+func (f *DeltaFIFO[K, T]) pushUnlisted(list Delta[K, T]) {
+	decided := make(map[K]struct{}, list.List.Len())
+	list.List.Each(func(key K, _ T, _ string) { decided[key] = struct{}{} })
+	for _, delta := range f.log {
+		if delta.Type == 0 || !delta.Type.keyed() {
+			continue
+		}
+		if _, ok := decided[delta.Key]; ok {
+			continue
+		}
+		decided[delta.Key] = struct{}{}
+		newest := f.log[f.index.last[delta.Key]-f.index.base]
+		f.pushIndexed(Delta[K, T]{
+			Type: Deleted, Initial: list.Initial, FinalStateUnknown: true,
+			Key: delta.Key, Object: newest.Object, Version: newest.Version,
+		})
+	}
+}
+
 // compact gives up the gaps at the start of the log once they are most of it,
 // so that a queue that never gets empty doesn't grow.
 func (f *DeltaFIFO[K, T]) compact() {
 	x := f.index
+	drop := x.head
 	if f.pending == 0 {
-		f.log, x.next, x.head = f.log[:0], x.next[:0], 0
+		drop = len(f.log)
+	} else if drop < keepBuffer || 2*drop < len(f.log) {
 		return
 	}
-	if x.head < keepBuffer || 2*x.head < len(f.log) {
-		return
-	}
-	n := copy(f.log, f.log[x.head:])
+	n := copy(f.log, f.log[drop:])
 	clear(f.log[n:])
 	f.log = f.log[:n]
-	copy(x.next, x.next[x.head:])
-	x.next = x.next[:n]
-	for at := range x.next {
-		if x.next[at] > 0 {
-			x.next[at] -= x.head
-		}
-	}
-	for key := range x.last {
-		x.last[key] -= x.head
-	}
+	x.next = x.next[:copy(x.next, x.next[drop:])]
+	x.base += drop
 	x.head = 0
 }

@@ -106,12 +106,12 @@ func (m *model) pop() []delta {
 func TestModel(t *testing.T) {
 	// How often Pop is chosen over PopBatch, and taking over adding.
 	for _, shares := range []struct{ keyed, take float64 }{{0, .3}, {1, .3}, {1, .1}, {.9, .2}, {.5, .5}} {
-		for seed := range uint64(20) {
+		for seed := range uint64(10) {
 			t.Run(fmt.Sprint(shares, seed), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				f := New(func(i int) string { return fmt.Sprint("key-", i%50) })
 				m := &model{}
-				for i := range 2000 {
+				for i := range 1000 {
 					if r.Float64() < shares.take {
 						take(t, r.Float64() < shares.keyed, f, m)
 					} else {

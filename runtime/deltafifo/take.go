@@ -31,12 +31,14 @@ func (f *DeltaFIFO[K, T]) giveBack() {
 	if len(f.lent) == 0 {
 		return
 	}
-	for i := range f.lent {
-		if f.lent[i].Initial {
-			f.initial--
+	if f.initial > 0 {
+		for i := range f.lent {
+			if f.lent[i].Initial {
+				f.initial--
+			}
 		}
+		f.checkSynced()
 	}
-	f.checkSynced()
 	if n := len(f.lent); cap(f.lent) > keepBuffer && n < cap(f.lent)/8 {
 		// It grew in a burst that is over.
 		f.lent = nil
