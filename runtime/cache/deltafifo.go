@@ -74,13 +74,15 @@ func (f *DeltaFIFO) Update(obj any) error { return f.change(deltafifo.Updated, o
 func (f *DeltaFIFO) Delete(obj any) error { return f.change(deltafifo.Deleted, obj) }
 
 func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	key, err := f.keyOf(obj)
+	if err == nil || t != deltafifo.Deleted {
+		f.populate(0) // Even a change that is refused says that there is no list to come.
+	}
 	if err != nil {
 		return KeyError{Obj: obj, Err: err}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.populate(0)
 	if t == deltafifo.Deleted && !f.pending.Has(key) && !f.knows(key) {
 		return nil
 	}

@@ -75,6 +75,7 @@ func (f *FIFO) Resync() error { return nil }
 func (f *FIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	isInInitialList := !f.hasSynced()
 	for {
 		_, deltas, err := f.pop()
 		if err != nil {
@@ -86,6 +87,6 @@ func (f *FIFO) Pop(process PopProcessFunc) (any, error) {
 			continue
 		}
 		defer f.processed(1)
-		return newest.Object, process(newest.Object, !f.hasSynced())
+		return newest.Object, process(newest.Object, isInInitialList)
 	}
 }

@@ -254,22 +254,21 @@ func (f *RealFIFO) Resync() error {
 	return nil
 }
 
-// take waits until something is queued and moves it where it can be taken from
-// one by one.
+// take waits until something is queued and moves all of it where it can be taken
+// from one by one.
 func (f *RealFIFO) take() error {
 	if err := f.wait(func() bool { return f.len() > 0 }); err != nil {
 		return err
 	}
-	if len(f.taken) > 0 {
+	if f.pending.Len() == 0 {
 		return nil
 	}
+	// Something is pending, and nobody else takes: this doesn't block.
 	batch, err := f.pending.PopBatch(context.Background())
 	if err != nil {
 		return fmt.Errorf("take what is pending: %w", err)
 	}
-	// The batch is the queue's again at the next call, which comes only after
-	// all of it was processed.
-	f.taken = batch
+	f.taken = append(f.taken, batch...)
 	return nil
 }
 

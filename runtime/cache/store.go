@@ -44,7 +44,7 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 	if config.transform == nil && version.gauge == nil {
 		return x
 	}
-	return &observedIndexer{Indexer: x, transform: config.transform, version: version}
+	return &observedIndexer{Indexer: x, keyFunc: keyFunc, transform: config.transform, version: version}
 }
 
 func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
@@ -68,6 +68,7 @@ func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
 // observedIndexer is an indexer with a transform or a metric.
 type observedIndexer struct {
 	*informer.Indexer[string, any]
+	keyFunc   KeyFunc
 	transform TransformFunc
 	version   versionMetric
 }
@@ -90,12 +91,23 @@ func (x *observedIndexer) written(err error) error {
 	return err
 }
 
+// accept returns the key of an object and what it is transformed to. The key is
+// that of the object before.
+func (x *observedIndexer) accept(obj any) (key string, transformed any, err error) {
+	if key, err = x.keyFunc(obj); err != nil {
+		return "", nil, KeyError{Obj: obj, Err: err}
+	}
+	transformed, err = x.transformed(obj)
+	return key, transformed, err
+}
+
 func (x *observedIndexer) Add(obj any) error {
-	obj, err := x.transformed(obj)
+	key, obj, err := x.accept(obj)
 	if err != nil {
 		return err
 	}
-	return x.written(x.Indexer.Add(obj))
+	x.Store().Set(key, obj, versionOf(obj))
+	return x.written(nil)
 }
 
 func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
@@ -103,14 +115,17 @@ func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
 func (x *observedIndexer) Delete(obj any) error { return x.written(x.Indexer.Delete(obj)) }
 
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
-	transformed := make([]any, len(list))
-	for i, obj := range list {
-		var err error
-		if transformed[i], err = x.transformed(obj); err != nil {
+	staged := x.Store().Begin()
+	for _, obj := range list {
+		key, obj, err := x.accept(obj)
+		if err != nil {
+			staged.Discard()
 			return err
 		}
+		staged.Set(key, obj, versionOf(obj))
 	}
-	return x.written(x.Indexer.Replace(transformed, resourceVersion))
+	staged.Commit(resourceVersion)
+	return x.written(nil)
 }
 
 func (x *observedIndexer) Bookmark(resourceVersion string) {
