@@ -64,6 +64,9 @@ func candidates(w wish) func(yield func(string) bool) {
 				return
 			}
 		}
+		if name == "" {
+			name = "pkg" // a path without a letter
+		}
 		for n := 2; yield(name + strconv.Itoa(n)); n++ {
 		}
 	}
