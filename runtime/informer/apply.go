@@ -21,6 +21,18 @@ type writer[K comparable, T any] struct {
 	synced  bool
 }
 
+// keepChanges is how many changes there is always room for: 6 KB.
+const keepChanges = 64
+
+// end applies what is pending of a batch of so many deltas.
+func (w *writer[K, T]) end(batch int) {
+	w.flush()
+	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
+		// The burst that it grew in is over.
+		w.changes = nil
+	}
+}
+
 // change adds a single change. It is applied at the latest by flush.
 func (w *writer[K, T]) change(c store.Change[K, T]) {
 	w.changes = append(w.changes, c)

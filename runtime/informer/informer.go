@@ -151,16 +151,16 @@ func (i *Informer[K, T]) beforeStop(add func() error) error {
 func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOptions) (*Registration[K, T], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
+	logger := klog.LoggerWithValues(ptr.Deref(options.Logger, klog.Background()), "handler", name)
 	if i.stopped {
-		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", cmp.Or(options.Name, fmt.Sprintf("%T", handler)))
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", name)
 	}
-
-	logger := ptr.Deref(options.Logger, klog.Background())
 	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.ResyncPeriod), logger)
 	r := &Registration[K, T]{
 		informer:  i,
 		handler:   handler,
-		name:      cmp.Or(options.Name, fmt.Sprintf("%T", handler)),
+		name:      name,
 		logger:    logger,
 		hasSynced: make(chan struct{}),
 		finished:  make(chan struct{}),

@@ -40,7 +40,7 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 			}
 			w.take(&batch[n])
 		}
-		w.flush()
+		w.end(len(batch))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -60,6 +61,33 @@ func TestPanicInHandler(t *testing.T) {
 			t.Errorf("later: calls %q", calls)
 		}
 		stop()
+	})
+}
+
+// TestPanicInTheMiddle: of what a list brought, only what the handler panics at
+// is lost.
+func TestPanicInTheMiddle(t *testing.T) {
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = true }()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			s.put(name)
+		}
+		i := s.ours(informer.Options{})
+		handler := &recorder{before: func(call string) {
+			if strings.Contains(call, "/c@") || strings.Contains(call, "/d@") {
+				panic(call)
+			}
+		}}
+		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
+		stop := run(i)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		stop()
+		if calls := handler.take(); !slices.Equal(calls, []string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
+			t.Errorf("calls %q", calls)
+		}
 	})
 }
 

@@ -1,0 +1,155 @@
+package informer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/deltafifo"
+)
+
+// named is an object of tests, with a number to tell its states apart.
+type named struct {
+	name  string
+	state int
+}
+
+type names []string
+
+func (n *names) OnAdd(obj named, initial bool) {
+	*n = append(*n, fmt.Sprint("add ", obj, initial))
+}
+func (n *names) OnUpdate(oldObj, newObj named) {
+	*n = append(*n, fmt.Sprint("update ", oldObj, newObj))
+}
+func (n *names) OnDelete(gone Deleted[string, named]) {
+	*n = append(*n, fmt.Sprint("delete ", gone))
+}
+
+// rig is a writer without a reflector, and a handler.
+type rig struct {
+	writer writer[string, named]
+	sink   sink[string, named]
+	queue  *deltafifo.DeltaFIFO[string, named]
+	calls  names
+}
+
+func newRig(t *testing.T) *rig {
+	i := New(Config[string, named]{Key: func(n named) (string, error) { return n.name, nil }})
+	r := &rig{writer: writer[string, named]{informer: i, logger: klog.Background()}, queue: deltafifo.New[string, named](nil)}
+	r.sink = sink[string, named]{store: i.store, queue: r.queue, key: i.config.Key}
+	if _, err := i.AddHandler(&r.calls, HandlerOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestBatchesChangeNothing: however many deltas are taken at a time, handlers
+// are told the same, and the store ends up the same.
+func TestBatchesChangeNothing(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		single, batched := newRig(t), newRig(t)
+		both := func(do func(s sink[string, named])) {
+			do(single.sink)
+			do(batched.sink)
+		}
+		for state := range 500 {
+			obj := named{strconv.Itoa(r.IntN(10)), state}
+			version := strconv.Itoa(r.IntN(3))
+			switch n := r.IntN(20); {
+			case n < 8:
+				both(func(s sink[string, named]) { _ = s.Added(obj, version) })
+			case n < 12:
+				both(func(s sink[string, named]) { _ = s.Updated(obj, version) })
+			case n < 16:
+				both(func(s sink[string, named]) { _ = s.Deleted(obj, version) })
+			case n == 16:
+				both(func(s sink[string, named]) { _ = s.Resync() })
+			case n == 17:
+				both(func(s sink[string, named]) { _ = s.Bookmark(version) })
+			default:
+				taken := named{"taken back", state}
+				both(func(s sink[string, named]) {
+					staging := s.Begin()
+					_ = staging.Add(obj, version)
+					_ = staging.Add(taken, version)
+					_ = staging.Add(named{obj.name + "0", state}, version)
+					_ = staging.Remove(taken)
+					_ = staging.Commit(version)
+				})
+			}
+			single.take(t, 1)
+			if r.IntN(30) == 0 {
+				batched.take(t, 0)
+			}
+		}
+		batched.take(t, 0)
+		if !slices.Equal(single.calls, batched.calls) {
+			t.Fatalf("seed %d: one at a time\n%q\nin batches\n%q", seed, single.calls, batched.calls)
+		}
+		one, many := single.writer.informer.store, batched.writer.informer.store
+		if one.ResourceVersion() != many.ResourceVersion() || one.Len() != many.Len() {
+			t.Errorf("seed %d: the stores differ", seed)
+		}
+		for key, obj := range one.All() {
+			if other, ok := many.Get(key); !ok || other != obj {
+				t.Errorf("seed %d: %v and %v", seed, obj, other)
+			}
+		}
+	}
+}
+
+// take lets the writer take what is queued, which must be at least so many
+// deltas, and waits for the handler.
+func (r *rig) take(t *testing.T, atLeast int) {
+	if r.queue.Len() < max(atLeast, 1) {
+		if atLeast > 0 {
+			t.Fatal("nothing is queued")
+		}
+		return
+	}
+	batch, err := r.queue.PopBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range batch {
+		r.writer.take(&batch[n])
+	}
+	r.writer.flush()
+	r.writer.informer.readers.Wait()
+}
+
+// TestNobodyJoinsAStep: a handler that joins while the writer changes store and
+// log waits until both are changed.
+func TestNobodyJoinsAStep(t *testing.T) {
+	r := newRig(t)
+	i := r.writer.informer
+	i.started = true
+	joined := make(chan struct{})
+	r.writer.step(func() {
+		go func() {
+			defer close(joined)
+			if _, err := i.AddHandler(&names{}, HandlerOptions{}); err != nil {
+				t.Error(err)
+			}
+		}()
+		// Nothing says that a goroutine waits for a lock; given this many
+		// chances, it would have finished if it didn't.
+		for range 10_000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-joined:
+			t.Error("a handler has joined")
+		default:
+		}
+	})
+	<-joined
+	i.readers.Wait()
+}
