@@ -1,0 +1,146 @@
+package generators
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"maps"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/templates"
+)
+
+// everything configures all generators with all that they can do.
+func everything() Config {
+	const pkg = "example.com/client/"
+	return Config{
+		PluralExceptions: []string{"Endpoints:Endpoints"},
+		Client: &ClientOptions{
+			Dir: "clientset/versioned", Package: pkg + "clientset/versioned", APIPath: "/apis", Fake: true,
+			ApplyConfigurationPackage: pkg + "applyconfigurations", PrefersProtobuf: true,
+		},
+		Lister: &ListerOptions{Dir: "listers", Package: pkg + "listers"},
+		Informer: &InformerOptions{
+			Dir: "informers", Package: pkg + "informers",
+			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers",
+		},
+	}
+}
+
+type order bool
+
+const ascending, descending order = true, false
+
+// kubernetes loads all of k8s.io/api, named in an order.
+func kubernetes(t testing.TB, o order) *model.API {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}", "k8s.io/api/...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cfg := everything()
+	paths := strings.Fields(string(out))
+	if o == descending {
+		slices.Reverse(paths)
+	}
+	cfg.Inputs = packageInputs(paths)
+	load, err := cfg.model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, problems := model.Load(context.Background(), load)
+	if problems.Fatal() {
+		t.Fatal(problems)
+	}
+	return api
+}
+
+func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {
+	parsed, err := render.Parse(templates.Files, packages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := parsed.Render(cfg.files(api, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}
+
+// TestGofmtChangesNothing is what allows the generators not to call gofmt.
+func TestGofmtChangesNothing(t *testing.T) {
+	api := kubernetes(t, ascending)
+	plain := everything()
+	plain.Client.ApplyConfigurationPackage, plain.Client.PrefersProtobuf = "", false
+	for name, cfg := range map[string]Config{"everything": everything(), "plain": plain} {
+		contents := renderAll(t, cfg, api)
+		if len(contents) < 1000 {
+			t.Errorf("%s: only %d files", name, len(contents))
+		}
+		paths := slices.Sorted(maps.Keys(contents))
+		var workers sync.WaitGroup
+		cores := runtime.GOMAXPROCS(0)
+		for w := range cores {
+			workers.Go(func() {
+				for i := w; i < len(paths); i += cores {
+					text := contents[paths[i]]
+					formatted, err := format.Source(text)
+					if err != nil {
+						t.Errorf("%s: %s: %v", name, paths[i], err)
+					} else if !bytes.Equal(formatted, text) {
+						t.Errorf("%s: gofmt makes of %s:\n%s", name, paths[i], formatted)
+					}
+				}
+			})
+		}
+		workers.Wait()
+	}
+}
+
+// TestOutputIsDeterministic renders twice, the second time with the inputs the
+// other way round.
+func TestOutputIsDeterministic(t *testing.T) {
+	first := renderAll(t, everything(), kubernetes(t, ascending))
+	again := renderAll(t, everything(), kubernetes(t, descending))
+	if !maps.EqualFunc(first, again, bytes.Equal) {
+		t.Error("the same input gave other output")
+	}
+}
+
+// TestTemplatesNameTheirView holds each template's first line to the struct
+// that the tables give it.
+func TestTemplatesNameTheirView(t *testing.T) {
+	api := kubernetes(t, ascending)
+	views := map[string]string{}
+	for _, f := range everything().files(api, "") {
+		views[f.Template] = strings.TrimPrefix(fmt.Sprintf("%T", f.Data), "generators.")
+	}
+	said := regexp.MustCompile(`^\{\{- /\* An? (\w+)\. \*/ -\}\}\n`)
+	for path, view := range views {
+		text, err := templates.Files.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if match := said.FindSubmatch(text); match == nil || string(match[1]) != view {
+			t.Errorf("%s is given a %s; its first line should say so: {{- /* A %s. */ -}}", path, view, view)
+		}
+	}
+	all, err := fs.Glob(templates.Files, "*/*.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if views[path] == "" && path != "shared/shared.tmpl" {
+			t.Errorf("no table mentions %s", path)
+		}
+	}
+}
