@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/runtime/queue"
@@ -46,13 +47,40 @@ func TestCancel(t *testing.T) {
 		if !q.Cancel("a") || q.Cancel("a") {
 			t.Error("not cancelled once")
 		}
+		time.Sleep(time.Second / 2)
 		q.AddAfter("b", math.MaxInt64)
-		time.Sleep(time.Second)
+		q.AddAfter("never", math.MaxInt64)
+		time.Sleep(time.Second / 2)
 		synctest.Wait()
 		if got, want := drainTo(q), []string{"a", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
+		q.ShutDown()
 	})
+}
+
+// steppingClock is stepped as the queue asks it for a timer.
+type steppingClock struct {
+	*clocktesting.FakeClock
+	step time.Duration
+}
+
+func (c *steppingClock) NewTimer(d time.Duration) clock.Timer {
+	c.Step(c.step)
+	c.step = 0
+	return c.FakeClock.NewTimer(d)
+}
+
+// TestSteppedInBetween steps the clock after the queue has read it and before
+// the queue's timer is set: the item is on time all the same.
+func TestSteppedInBetween(t *testing.T) {
+	clock := &steppingClock{clocktesting.NewFakeClock(time.Now()), 10 * time.Millisecond}
+	q := queue.New(queue.Config[string]{Clock: clock})
+	q.AddAfter("a", 50*time.Millisecond)
+	clock.Step(40 * time.Millisecond)
+	if item, _ := q.Get(); item != "a" {
+		t.Errorf("Get is %q", item)
+	}
 }
 
 // TestInjectedClock steps a fake clock: nothing is early, everything on time,

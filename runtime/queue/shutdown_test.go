@@ -26,6 +26,8 @@ func TestShutDownWithDrainWaitsForWhatIsInProcess(t *testing.T) {
 			}
 			time.AfterFunc(time.Duration(seconds)*time.Second, func() { q.Done(item) })
 		}
+		q.Done("ready") // isn't in process
+		q.Done("unknown")
 		start := time.Now()
 		var wg sync.WaitGroup
 		for range 3 {

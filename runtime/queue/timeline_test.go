@@ -54,7 +54,7 @@ func TestTimelineIsASortedList(t *testing.T) {
 			i := slices.IndexFunc(model, func(e entry) bool { return e.id == id })
 			switch what := r.IntN(10); {
 			case what < 6:
-				due, priority := now+int64(r.IntN(100)), int32(r.IntN(5))
+				due, priority := now+int64(r.IntN(3+int(seed)*10)), int32(r.IntN(5))
 				line.set(id, due, priority)
 				switch {
 				case i < 0:

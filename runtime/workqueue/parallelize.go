@@ -47,10 +47,8 @@ func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWo
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(workers, chunks) {
-		wg.Add(1)
-		go func() {
+		wg.Go(func() {
 			defer utilruntime.HandleCrashWithContext(ctx)
-			defer wg.Done()
 			for chunk := int(next.Add(1) - 1); chunk < chunks; chunk = int(next.Add(1) - 1) {
 				for piece := chunk * size; piece < min((chunk+1)*size, pieces); piece++ {
 					select {
@@ -61,7 +59,7 @@ func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWo
 					}
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 }

@@ -1,0 +1,137 @@
+package workqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/workqueue"
+)
+
+// Run is the loop of a controller's workers.
+func ExampleRun() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	defer q.ShutDown()
+	ctx, stop := context.WithCancel(context.Background())
+	q.Add("default/web")
+	tries := 0
+	err := workqueue.Run(ctx, q, 1, func(_ context.Context, key string) (workqueue.Result, error) {
+		tries++
+		fmt.Println("try", tries, "of", key)
+		switch tries {
+		case 1: // tried again after a delay that grows
+			return workqueue.Result{}, errors.New("conflict")
+		case 2: // looked at again in a while
+			return workqueue.Result{RequeueAfter: time.Millisecond}, nil
+		}
+		stop()
+		return workqueue.Result{}, nil
+	}, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+		fmt.Println(item, "failed:", err)
+	}))
+	fmt.Println(err)
+	// Output:
+	// try 1 of default/web
+	// default/web failed: conflict
+	// try 2 of default/web
+	// try 3 of default/web
+	// <nil>
+}
+
+// An error of Terminal isn't tried again.
+func ExampleTerminal() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	q.Add("default/web")
+	q.ShutDown()
+	_ = workqueue.Run(context.Background(), q, 1, func(context.Context, string) (workqueue.Result, error) {
+		return workqueue.Result{}, workqueue.Terminal(errors.New("the spec makes no sense"))
+	}, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+		fmt.Println(item, "failed:", err)
+	}))
+	// Output: default/web failed: the spec makes no sense
+}
+
+// With WithDrain what is ready is processed when the context is done, for as
+// long as WithGrace says.
+func ExampleWithDrain() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[int]())
+	for item := range 3 {
+		q.Add(item)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	err := workqueue.Run(ctx, q, 1, func(ctx context.Context, item int) (workqueue.Result, error) {
+		stop()
+		fmt.Println(item, ctx.Err())
+		return workqueue.Result{}, nil
+	}, workqueue.WithDrain(), workqueue.WithGrace(time.Minute))
+	fmt.Println(err)
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
+	// 2 <nil>
+	// <nil>
+}
+
+// A Pool changes the number of workers while they work.
+func ExamplePool() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	defer q.ShutDown()
+	ctx, stop := context.WithCancel(context.Background())
+	var pool workqueue.Pool
+	q.Add("default/web")
+	_ = workqueue.Run(ctx, q, 1, func(context.Context, string) (workqueue.Result, error) {
+		pool.Resize(10)
+		fmt.Println(pool.Size(), "workers,", pool.Busy(), "busy")
+		stop()
+		return workqueue.Result{}, nil
+	}, workqueue.WithPool(&pool))
+	// Output: 10 workers, 1 busy
+}
+
+// A queue with priorities and fair shares goes wherever client-go's
+// interfaces are wanted, and has metrics like the others.
+func ExampleMetrics() {
+	var q workqueue.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{
+		Ageing:  time.Second,
+		Share:   func(key string) string { return key[:1] },
+		Metrics: workqueue.Metrics(nil, "deployments"),
+	})
+	defer q.ShutDown()
+	low := -1
+	workqueue.Unwrap[string](q).AddWith("b/low", queue.AddOptions{Priority: &low})
+	q.Add("b/normal")
+	item, _ := q.Get()
+	fmt.Println(item)
+	// Output: b/normal
+}
+
+// The wait of a worker ends with its context.
+func ExampleGetContext() {
+	q := workqueue.NewTyped[string]()
+	defer q.ShutDown()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	_, err := workqueue.GetContext(ctx, q)
+	fmt.Println(err)
+	// Output: context deadline exceeded
+}
+
+// Cancel takes a delayed copy back.
+func ExampleCancel() {
+	q := workqueue.NewTypedDelayingQueue[string]()
+	defer q.ShutDown()
+	q.AddAfter("default/web", time.Hour)
+	fmt.Println(workqueue.Cancel(q, "default/web"))
+	// Output: true
+}
+
+func ExampleParallelizeUntil() {
+	squares := make([]int, 5)
+	workqueue.ParallelizeUntil(context.Background(), 2, len(squares), func(i int) {
+		squares[i] = i * i
+	}, workqueue.WithChunkSize(2))
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16]
+}
