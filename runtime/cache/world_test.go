@@ -1,0 +1,257 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+type server = runtimetest.Server[*corev1.Pod, *corev1.PodList]
+
+func newServer() *server { return runtimetest.NewServer[corev1.Pod, corev1.PodList]() }
+
+var (
+	expired   = apierrors.NewResourceExpired("expired")
+	forbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", nil)
+)
+
+// journal is what a handler or a store was told, in order.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) add(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, fmt.Sprintf(format, args...))
+}
+
+func (j *journal) take() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lines := j.lines
+	j.lines = nil
+	return strings.Join(lines, "; ")
+}
+
+func (j *journal) OnAdd(obj any, initial bool) { j.add("add %s %t", text(obj), initial) }
+func (j *journal) OnUpdate(old, new any)       { j.add("update %s to %s", text(old), text(new)) }
+func (j *journal) OnDelete(obj any)            { j.add("delete %s", text(obj)) }
+
+// settle waits until nothing moves but the clock, advance moves that, too.
+func settle() { synctest.Wait() }
+
+func advance(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// backoff is longer than any back-off.
+const backoff = 61 * time.Second
+
+// running runs f until the test's end.
+func running(t *testing.T, run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { run(ctx) })
+	settle()
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// plain are the two makers of plain informers.
+var plain = map[string]func(clientgo.InformerOptions) (clientgo.Store, clientgo.Controller){
+	"ours":   cache.NewInformerWithOptions,
+	"theirs": clientgo.NewInformerWithOptions,
+}
+
+// A plain informer tells its handler what client-go's does.
+func TestInformerLikeClientGo(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options clientgo.InformerOptions
+		script  func(s *server, step func(string))
+	}{
+		{name: "changes", script: func(s *server, step func(string)) {
+			s.Create(pod("x", "b", ""))
+			step("create")
+			s.Update(pod("x", "b", ""))
+			step("update")
+			s.Delete("x", "a")
+			step("delete")
+		}},
+		{name: "relist", script: func(s *server, step func(string)) {
+			s.FailWatches(expired)
+			advance(backoff)
+			step("unchanged")
+			s.OnRequest(func(_ context.Context, r runtimetest.Request) error {
+				if r.Options.SendInitialEvents != nil && len(s.Objects()) == 1 {
+					s.Delete("x", "a")
+					s.Create(pod("x", "c", ""))
+					s.Create(pod("x", "b", ""))
+				}
+				return nil
+			})
+			s.FailWatches(expired)
+			advance(backoff)
+			step("changed")
+		}},
+		{name: "resync", options: clientgo.InformerOptions{ResyncPeriod: time.Hour}, script: func(_ *server, step func(string)) {
+			advance(time.Hour)
+			step("an hour")
+			advance(2 * time.Hour)
+			step("three hours")
+		}},
+		{name: "transform", options: clientgo.InformerOptions{Transform: func(obj any) (any, error) {
+			p := obj.(*corev1.Pod)
+			p.Name += "!"
+			return p, nil
+		}}, script: func(s *server, step func(string)) {
+			s.NoWatchList() // client-go transforms a streamed list twice
+			s.Create(pod("x", "b", ""))
+			step("create")
+			s.Delete("x", "b")
+			step("delete")
+		}},
+		{name: "bookmarks", script: func(s *server, step func(string)) {
+			s.Skip(5)
+			s.Bookmark()
+			step("bookmark")
+		}},
+		{name: "list fails", script: func(s *server, step func(string)) {
+			s.Fail("WATCH", forbidden)
+			s.Fail("LIST", forbidden)
+			s.FailWatches(expired)
+			advance(backoff)
+			advance(backoff)
+			step("list failed")
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := map[string][]string{}
+			for side, newInformer := range plain {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer()
+					s.Create(pod("x", "a", ""))
+					if test.name == "transform" {
+						s.NoWatchList()
+					}
+					j := &journal{}
+					options := test.options
+					options.ListerWatcher, options.ObjectType, options.Handler = s.ListerWatcher(), &corev1.Pod{}, j
+					options.Indexers = indexers()
+					store, controller := newInformer(options)
+					step := func(what string) {
+						settle()
+						got[side] = append(got[side], fmt.Sprintf("%s: %s; store %s at %s, synced %t, last %s", what, j.take(),
+							names(store.List(), true), store.LastStoreSyncResourceVersion(), controller.HasSynced(), controller.LastSyncResourceVersion()))
+					}
+					step("before")
+					stop := running(t, controller.RunWithContext)
+					defer stop()
+					step("start")
+					if !clientgo.IsDone(controller.HasSyncedChecker()) {
+						t.Error("not synced")
+					}
+					test.script(s, step)
+				})
+			}
+			for i := range got["theirs"] {
+				if a, b := sortedSteps(got["ours"][i]), sortedSteps(got["theirs"][i]); a != b {
+					t.Errorf("ours:   %s\ntheirs: %s", a, b)
+				}
+			}
+		})
+	}
+}
+
+// sortedSteps orders what happened in one step: a list has no order.
+func sortedSteps(line string) string {
+	return ordered(strings.Split(line, "; "))
+}
+
+// The older constructors are the one with options.
+func TestInformerConstructors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.Create(pod("x", "a", "", "red"))
+		upper := func(obj any) (any, error) { obj.(*corev1.Pod).Name = "A"; return obj, nil }
+		for want, make := range map[string]func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller){
+			"x/a": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
+				return cache.NewInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h)
+			},
+			"x/a indexed": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
+				return cache.NewIndexerInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h, indexers())
+			},
+			"x/A": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
+				return cache.NewTransformingInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h, upper)
+			},
+			"x/A indexed": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
+				return cache.NewTransformingIndexerInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h, indexers(), upper)
+			},
+		} {
+			store, controller := make(&journal{})
+			stop := running(t, controller.RunWithContext)
+			key, isIndexed, _ := strings.Cut(want, " ")
+			if _, ok, _ := store.GetByKey(key); !ok {
+				t.Errorf("%s: the store has %v", want, store.ListKeys())
+			}
+			if found, err := store.(clientgo.Indexer).ByIndex("label", "red"); isIndexed != "" && (err != nil || len(found) != 1) {
+				t.Errorf("%s: %v, %v", want, found, err)
+			}
+			stop()
+		}
+	})
+}
+
+// A controller gives its error handler a reflector that has a name.
+func TestControllerErrorHandler(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			s.NoWatchListClient()
+			s.Fail("LIST", forbidden)
+			var handled []string
+			handle := func(r *cache.Reflector, err error) {
+				handled = append(handled, fmt.Sprintf("%s %t %t", r.TypeDescription(), r.Name() != "", apierrors.IsForbidden(err)))
+			}
+			config := &clientgo.Config{
+				Queue: cache.NewDeltaFIFO(keyFunc, nil), ListerWatcher: s.ListerWatcher(), ObjectType: &corev1.Pod{},
+				Process: func(any, bool) error { return errBad },
+			}
+			if plain {
+				config.WatchErrorHandler = handle
+			} else {
+				config.WatchErrorHandlerWithContext = func(_ context.Context, r *cache.Reflector, err error) { handle(r, err) }
+			}
+			c := cache.New(config)
+			if c.LastSyncResourceVersion() != "" || c.HasSynced() {
+				t.Error("synced before the start")
+			}
+			stop := running(t, func(ctx context.Context) { c.Run(ctx.Done()) })
+			advance(backoff)
+			stop()
+			if got := fmt.Sprint(handled); got != "[*v1.Pod true true]" {
+				t.Error(got)
+			}
+			if !c.HasSynced() || c.LastSyncResourceVersion() == "" {
+				t.Error("not synced after an empty list")
+			}
+		})
+	}
+}
