@@ -152,7 +152,7 @@ func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOption
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
-	logger := klog.LoggerWithValues(ptr.Deref(options.Logger, klog.Background()), "handler", name)
+	logger := ptr.Deref(options.Logger, klog.Background())
 	if i.stopped {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", name)
 	}

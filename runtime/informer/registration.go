@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -140,7 +141,9 @@ func (r *Registration[K, T]) read() {
 // is not delivered again.
 func (r *Registration[K, T]) deliver() (crashed bool) {
 	crashed = true
-	defer utilruntime.HandleCrashWithLogger(r.logger)
+	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
+		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", reason)
+	})
 	for {
 		n := r.cursor
 		next := n.next.Load()
