@@ -1,0 +1,23 @@
+// Package componentbase tests the bridge to component-base, which sets
+// client-go's provider: that can be set once in a program.
+package componentbase
+
+import (
+	"testing"
+
+	upstream "k8s.io/client-go/util/workqueue"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"
+
+	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
+	"github.com/kubewright/kubewright/contrib/prometheus/bridgetest"
+	"github.com/kubewright/kubewright/runtime/workqueue"
+)
+
+func TestBridge(t *testing.T) {
+	// Ours comes first: component-base must still be able to register.
+	kwprometheus.Use(legacyregistry.Registerer())
+	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	bridgetest.Compare(t, legacyregistry.DefaultGatherer, ours, theirs)
+}

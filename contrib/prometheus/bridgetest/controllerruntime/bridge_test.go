@@ -1,0 +1,22 @@
+// Package controllerruntime tests the bridge to controller-runtime, which sets
+// client-go's provider: that can be set once in a program.
+package controllerruntime
+
+import (
+	"testing"
+
+	upstream "k8s.io/client-go/util/workqueue"
+	_ "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
+	"github.com/kubewright/kubewright/contrib/prometheus/bridgetest"
+	"github.com/kubewright/kubewright/runtime/workqueue"
+)
+
+func TestBridge(t *testing.T) {
+	kwprometheus.Use(metrics.Registry)
+	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	bridgetest.Compare(t, metrics.Registry, ours, theirs)
+}

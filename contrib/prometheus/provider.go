@@ -1,0 +1,149 @@
+// Package kwprometheus gives the work queues of kubewright Prometheus metrics
+// with the names that client-go's queues have in Kubernetes:
+//
+//	workqueue_depth
+//	workqueue_adds_total
+//	workqueue_queue_duration_seconds
+//	workqueue_work_duration_seconds
+//	workqueue_unfinished_work_seconds
+//	workqueue_longest_running_processor_seconds
+//	workqueue_retries_total
+//
+// One call at the start of a program is enough, and names the registry:
+//
+//	kwprometheus.Use(prometheus.DefaultRegisterer) // on one's own
+//	kwprometheus.Use(metrics.Registry)             // with controller-runtime
+//	kwprometheus.Use(legacyregistry.Registerer())  // with component-base
+//
+// Both of the latter register the metrics of client-go's queues, and keep what
+// they register to themselves; in their registries our queues are added to
+// those very metrics, as further values of the label name.
+//
+// It is a module of its own, so that only its users depend on Prometheus.
+package kwprometheus
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	upstream "k8s.io/client-go/util/workqueue"
+
+	"github.com/kubewright/kubewright/runtime/workqueue"
+)
+
+// Use makes the queues of package workqueue that are created from now on, and
+// that have a name and no provider of their own, register their metrics with
+// registerer. Like workqueue.SetProvider, which it calls, only the first call
+// has an effect.
+func Use(registerer prometheus.Registerer) { workqueue.SetProvider(NewProvider(registerer)) }
+
+// NewProvider returns a provider of metrics in a registry, for the
+// MetricsProvider of a configuration. Nothing is registered before the first
+// queue is created; when a metric can't be registered then, because the
+// registry has something else of that name, that panics, as with client-go's
+// providers.
+func NewProvider(registerer prometheus.Registerer) workqueue.MetricsProvider {
+	return &provider{registerer: registerer}
+}
+
+type provider struct {
+	registerer prometheus.Registerer
+
+	once                              sync.Once
+	depth, unfinished, longestRunning vec[prometheus.Gauge]
+	adds, retries                     vec[prometheus.Counter]
+	latency, workDuration             vec[prometheus.Observer]
+}
+
+// vec makes the metric of a queue.
+type vec[M any] func(name string) M
+
+func (p *provider) NewDepthMetric(name string) workqueue.GaugeMetric {
+	return p.of(name).depth(name)
+}
+
+func (p *provider) NewAddsMetric(name string) workqueue.CounterMetric {
+	return p.of(name).adds(name)
+}
+
+func (p *provider) NewLatencyMetric(name string) workqueue.HistogramMetric {
+	return p.of(name).latency(name)
+}
+
+func (p *provider) NewWorkDurationMetric(name string) workqueue.HistogramMetric {
+	return p.of(name).workDuration(name)
+}
+
+func (p *provider) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	return p.of(name).unfinished(name)
+}
+
+func (p *provider) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	return p.of(name).longestRunning(name)
+}
+
+func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
+	return p.of(name).retries(name)
+}
+
+// of registers everything, the first time, for a queue of this name.
+func (p *provider) of(name string) *provider {
+	p.once.Do(func() {
+		// component-base registers its metrics when client-go creates its
+		// first queue with a name, and panics if something of that name is
+		// there by then. So that happens now. It leaves behind metrics of this
+		// very name, which the queue is about to have anyway.
+		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()
+		p.register()
+	})
+	return p
+}
+
+func (p *provider) register() {
+	gauge := func(key, help string) vec[prometheus.Gauge] {
+		v := join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
+		return func(name string) prometheus.Gauge { return with(key, name, v.GetMetricWith) }
+	}
+	counter := func(key, help string) vec[prometheus.Counter] {
+		v := join(p.registerer, prometheus.NewCounterVec(prometheus.CounterOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
+		return func(name string) prometheus.Counter { return with(key, name, v.GetMetricWith) }
+	}
+	histogram := func(key, help string) vec[prometheus.Observer] {
+		v := join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Subsystem: subsystem, Name: key, Help: help,
+			// 10 ns to 1000 s, as controller-runtime has it.
+			Buckets: prometheus.ExponentialBuckets(10e-9, 10, 12),
+		}, labels))
+		return func(name string) prometheus.Observer { return with(key, name, v.GetMetricWith) }
+	}
+	p.depth = gauge("depth", "Items that were added and not yet taken by a worker")
+	p.adds = counter("adds_total", "Items added")
+	p.latency = histogram("queue_duration_seconds", "How long items waited for a worker, in seconds")
+	p.workDuration = histogram("work_duration_seconds", "How long items were with a worker, in seconds")
+	p.unfinished = gauge("unfinished_work_seconds", "How long all items that are with a worker have been there, together, in seconds: that it grows means stuck workers, and how fast it grows how many")
+	p.longestRunning = gauge("longest_running_processor_seconds", "How long the oldest item that is with a worker has been there, in seconds")
+	p.retries = counter("retries_total", "Items added with a delay")
+}
+
+const subsystem = "workqueue"
+
+var labels = []string{"name"}
+
+// with returns the metric of a queue, whatever labels the metrics of the
+// registry have: component-base's the first of these, controller-runtime's the
+// other two, which have the queue's name twice and no priority.
+func with[M any](key, name string, get func(prometheus.Labels) (M, error)) M {
+	var metric M
+	var err error
+	for _, labels := range []prometheus.Labels{
+		{"name": name},
+		{"name": name, "controller": name},
+		{"name": name, "controller": name, "priority": ""},
+	} {
+		if metric, err = get(labels); err == nil {
+			return metric
+		}
+	}
+	panic(fmt.Sprintf("kwprometheus: the registry's %s_%s has other labels: %v", subsystem, key, err))
+}
