@@ -1,10 +1,7 @@
 package informer_test
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,106 +13,6 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/informer"
 )
-
-// pair is one of our informers and one of client-go's over one server, with
-// equal handlers. After each step both sides' handlers must have been called
-// alike.
-type pair struct {
-	t      *testing.T
-	server *server
-	ours   *informer.TypedShared[*configMap]
-	theirs cache.SharedIndexInformer
-	// handlers by number; a removed one stays, to see that it gets nothing.
-	handlers []*handlerPair
-	// calls counts what handlers were told.
-	calls int
-	stop  func()
-}
-
-type handlerPair struct {
-	number             int
-	ours, theirs       *recorder
-	oursReg, theirsReg cache.ResourceEventHandlerRegistration
-}
-
-func newPair(t *testing.T, opts informer.Options) *pair {
-	s := newServer()
-	return &pair{t: t, server: s, ours: s.ours(opts), theirs: s.theirs(opts)}
-}
-
-func (p *pair) start() {
-	ctx, cancel := context.WithCancel(p.t.Context())
-	done := make(chan struct{}, 2)
-	go func() { p.ours.RunWithContext(ctx); done <- struct{}{} }()
-	go func() { p.theirs.RunWithContext(ctx); done <- struct{}{} }()
-	p.stop = func() { cancel(); <-done; <-done; p.stop = nil }
-}
-
-// handle registers a handler; a negative period asks for the default. Every
-// other one of ours is typed.
-func (p *pair) handle(resync time.Duration) *handlerPair {
-	p.t.Helper()
-	h := &handlerPair{number: len(p.handlers), ours: &recorder{}, theirs: &recorder{}}
-	var options cache.HandlerOptions
-	if resync >= 0 {
-		options.ResyncPeriod = &resync
-	}
-	var err, theirErr error
-	if h.number%2 == 0 {
-		h.oursReg, err = p.ours.AddEventHandlerWithOptions(h.ours, options)
-	} else {
-		h.oursReg, err = p.ours.AddTypedEventHandler(typedRecorder{h.ours}, options)
-	}
-	h.theirsReg, theirErr = p.theirs.AddEventHandlerWithOptions(h.theirs, options)
-	if (err == nil) != (theirErr == nil) {
-		p.t.Fatalf("adding a handler: ours says %v, theirs %v", err, theirErr)
-	}
-	p.handlers = append(p.handlers, h)
-	return h
-}
-
-func (p *pair) unhandle(h *handlerPair) {
-	p.t.Helper()
-	if err := p.ours.RemoveEventHandler(h.oursReg); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.theirs.RemoveEventHandler(h.theirsReg); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// check waits until nothing happens any more and compares.
-func (p *pair) check(step string) {
-	p.t.Helper()
-	synctest.Wait()
-	for _, h := range p.handlers {
-		ours, theirs := inOrder(h.ours.take()), inOrder(h.theirs.take())
-		p.calls += len(theirs)
-		if !slices.Equal(ours, theirs) {
-			p.t.Fatalf("after %s, handler %d:\nours   %q\ntheirs %q", step, h.number, ours, theirs)
-		}
-		if h.oursReg != nil && h.oursReg.HasSynced() != h.theirsReg.HasSynced() {
-			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number, h.oursReg.HasSynced(), h.theirsReg.HasSynced())
-		}
-	}
-	if p.ours.HasSynced() != p.theirs.HasSynced() || p.ours.IsStopped() != p.theirs.IsStopped() {
-		p.t.Fatalf("after %s: synced %v and %v, stopped %v and %v", step,
-			p.ours.HasSynced(), p.theirs.HasSynced(), p.ours.IsStopped(), p.theirs.IsStopped())
-	}
-	if ours, theirs := p.ours.LastSyncResourceVersion(), p.theirs.LastSyncResourceVersion(); ours != theirs {
-		p.t.Fatalf("after %s: last version %q and %q", step, ours, theirs)
-	}
-	ourKeys, theirKeys := p.ours.GetStore().ListKeys(), p.theirs.GetStore().ListKeys()
-	slices.Sort(ourKeys)
-	slices.Sort(theirKeys)
-	if !slices.Equal(ourKeys, theirKeys) {
-		p.t.Fatalf("after %s: store has %q, theirs %q", step, ourKeys, theirKeys)
-	}
-	// An object without a version makes client-go's store forget its own.
-	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(), p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
-		p.t.Fatalf("after %s: the store's version is %q, theirs %q", step, ours, theirs)
-	}
-}
 
 const noResync = time.Duration(0)
 
@@ -355,81 +252,4 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestSameCallsAsClientGoAtRandom(t *testing.T) {
-	for seed := range uint64(30) {
-		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { randomPair(t, rand.New(rand.NewPCG(seed, 1))) })
-		})
-	}
-}
-
-// randomPair walks at random. Relists and resyncs are not in one walk: after a
-// relist the two informers count their periods from different, random times.
-func randomPair(t *testing.T, r *rand.Rand) {
-	resyncs := r.IntN(2) == 0
-	var opts informer.Options
-	period := func() time.Duration { return noResync }
-	if resyncs {
-		opts.ResyncPeriod = time.Duration(r.IntN(4)) * time.Second
-		period = func() time.Duration { return time.Duration(r.IntN(6)-1) * time.Second }
-	}
-	p := newPair(t, opts)
-	name := func() string { return "object-"[:1+r.IntN(3)] + fmt.Sprint(r.IntN(8)) }
-	change := func() {
-		for range 1 + r.IntN(4) {
-			if r.IntN(3) == 0 {
-				p.server.remove(name())
-			} else {
-				p.server.put(name())
-			}
-		}
-	}
-	for range r.IntN(3) {
-		p.handle(period())
-	}
-	change()
-	p.start()
-	p.check("the start")
-	for range 60 {
-		step := ""
-		switch n := r.IntN(12); {
-		case n < 5:
-			step = "changes"
-			change()
-		case n == 5:
-			step = "a registration"
-			p.handle(period())
-		case n == 6 && len(p.handlers) > 0:
-			step = "a removal"
-			p.unhandle(p.handlers[r.IntN(len(p.handlers))])
-		case n == 7:
-			step = "a bookmark"
-			p.server.bookmark()
-		case n == 8 && !resyncs:
-			step = "a cut"
-			p.server.cut()
-			change()
-			time.Sleep(longest)
-		case n == 9 && !resyncs:
-			step = "a relist"
-			p.server.forget(change)
-			time.Sleep(longest)
-		case n == 10 && !resyncs:
-			step = "an expiry"
-			p.server.expire()
-			change()
-			time.Sleep(longest)
-		default:
-			step = "a second"
-			time.Sleep(time.Second)
-		}
-		p.check(step)
-	}
-	if p.calls == 0 {
-		t.Error("no handler was called")
-	}
-	p.stop()
-	p.check("the stop")
 }

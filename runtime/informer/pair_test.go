@@ -1,0 +1,113 @@
+package informer_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// pair is one of our informers and one of client-go's over one server, with
+// equal handlers. After each step both sides' handlers must have been called
+// alike.
+type pair struct {
+	t      *testing.T
+	server *server
+	ours   *informer.TypedShared[*configMap]
+	theirs cache.SharedIndexInformer
+	// handlers by number; a removed one stays, to see that it gets nothing.
+	handlers []*handlerPair
+	// calls counts what handlers were told.
+	calls int
+	stop  func()
+}
+
+type handlerPair struct {
+	number             int
+	ours, theirs       *recorder
+	oursReg, theirsReg cache.ResourceEventHandlerRegistration
+}
+
+func newPair(t *testing.T, opts informer.Options) *pair {
+	s := newServer()
+	return &pair{t: t, server: s, ours: s.ours(opts), theirs: s.theirs(opts)}
+}
+
+func (p *pair) start() {
+	ctx, cancel := context.WithCancel(p.t.Context())
+	done := make(chan struct{}, 2)
+	go func() { p.ours.RunWithContext(ctx); done <- struct{}{} }()
+	go func() { p.theirs.RunWithContext(ctx); done <- struct{}{} }()
+	p.stop = func() { cancel(); <-done; <-done; p.stop = nil }
+}
+
+// handle registers a handler; a negative period asks for the default. Every
+// other one of ours is typed.
+func (p *pair) handle(resync time.Duration) *handlerPair {
+	p.t.Helper()
+	h := &handlerPair{number: len(p.handlers), ours: &recorder{}, theirs: &recorder{}}
+	var options cache.HandlerOptions
+	if resync >= 0 {
+		options.ResyncPeriod = &resync
+	}
+	var err, theirErr error
+	if h.number%2 == 0 {
+		h.oursReg, err = p.ours.AddEventHandlerWithOptions(h.ours, options)
+	} else {
+		h.oursReg, err = p.ours.AddTypedEventHandler(typedRecorder{h.ours}, options)
+	}
+	h.theirsReg, theirErr = p.theirs.AddEventHandlerWithOptions(h.theirs, options)
+	if (err == nil) != (theirErr == nil) {
+		p.t.Fatalf("adding a handler: ours says %v, theirs %v", err, theirErr)
+	}
+	p.handlers = append(p.handlers, h)
+	return h
+}
+
+func (p *pair) unhandle(h *handlerPair) {
+	p.t.Helper()
+	if err := p.ours.RemoveEventHandler(h.oursReg); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.theirs.RemoveEventHandler(h.theirsReg); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// check waits until nothing happens any more and compares.
+func (p *pair) check(step string) {
+	p.t.Helper()
+	synctest.Wait()
+	for _, h := range p.handlers {
+		ours, theirs := inOrder(h.ours.take()), inOrder(h.theirs.take())
+		p.calls += len(theirs)
+		if !slices.Equal(ours, theirs) {
+			p.t.Fatalf("after %s, handler %d:\nours   %q\ntheirs %q", step, h.number, ours, theirs)
+		}
+		if h.oursReg != nil && h.oursReg.HasSynced() != h.theirsReg.HasSynced() {
+			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number, h.oursReg.HasSynced(), h.theirsReg.HasSynced())
+		}
+	}
+	if p.ours.HasSynced() != p.theirs.HasSynced() || p.ours.IsStopped() != p.theirs.IsStopped() {
+		p.t.Fatalf("after %s: synced %v and %v, stopped %v and %v", step,
+			p.ours.HasSynced(), p.theirs.HasSynced(), p.ours.IsStopped(), p.theirs.IsStopped())
+	}
+	if ours, theirs := p.ours.LastSyncResourceVersion(), p.theirs.LastSyncResourceVersion(); ours != theirs {
+		p.t.Fatalf("after %s: last version %q and %q", step, ours, theirs)
+	}
+	ourKeys, theirKeys := p.ours.GetStore().ListKeys(), p.theirs.GetStore().ListKeys()
+	slices.Sort(ourKeys)
+	slices.Sort(theirKeys)
+	if !slices.Equal(ourKeys, theirKeys) {
+		p.t.Fatalf("after %s: store has %q, theirs %q", step, ourKeys, theirKeys)
+	}
+	// An object without a version makes client-go's store forget its own.
+	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(), p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
+		p.t.Fatalf("after %s: the store's version is %q, theirs %q", step, ours, theirs)
+	}
+}
