@@ -174,6 +174,20 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
+// An extra list of a cluster-scoped resource keeps only the selectors.
+func TestListAsClusterScoped(t *testing.T) {
+	f := &clienttesting.Fake{}
+	c := fake.New[appsv1.Deployment](f, "", gvr, gvk, fake.ClusterScoped())
+	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 5}
+	if _, err := fake.ListAs[appsv1.DeploymentList](t.Context(), c, "", "", opts); err != nil {
+		t.Fatal(err)
+	}
+	want := clienttesting.NewRootListActionWithOptions(gvr, gvk, opts)
+	if got := f.Actions(); len(got) != 1 || !reflect.DeepEqual(got[0], clienttesting.Action(want)) {
+		t.Errorf("actions %+v, want %+v", got, want)
+	}
+}
+
 func TestAccessors(t *testing.T) {
 	d := newFakeDeployments(&clienttesting.Fake{})
 	if d.Namespace() != "ns" || d.Resource() != gvr || d.Kind() != gvk {

@@ -31,8 +31,8 @@ type ClientWithApply[T client.Object, C client.Configuration] struct {
 func NewWithApply[TV any, C client.Configuration, T interface {
 	*TV
 	client.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *ClientWithApply[T, C] {
-	c := New[TV, T](fake, namespace, resource, kind)
+}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithApply[T, C] {
+	c := New[TV, T](fake, namespace, resource, kind, opts...)
 	return &ClientWithApply[T, C]{Client: c, applier: applier[T, C]{c}}
 }
 
@@ -52,8 +52,8 @@ func NewWithListAndApply[TV, LV any, C client.Configuration, T interface {
 }, L interface {
 	*LV
 	runtime.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *ClientWithListAndApply[T, L, C] {
-	c := New[TV, T](fake, namespace, resource, kind)
+}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithListAndApply[T, L, C] {
+	c := New[TV, T](fake, namespace, resource, kind, opts...)
 	return &ClientWithListAndApply[T, L, C]{
 		Client:  c,
 		lister:  newLister[LV, L](fake, &c.target),

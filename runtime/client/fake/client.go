@@ -15,9 +15,18 @@ import (
 
 // target is the resource that the actions of a client name.
 type target struct {
-	namespace string
-	resource  schema.GroupVersionResource
-	kind      schema.GroupVersionKind
+	namespace     string
+	resource      schema.GroupVersionResource
+	kind          schema.GroupVersionKind
+	clusterScoped bool
+}
+
+// Option says what else a fake client should know.
+type Option func(*target)
+
+// ClusterScoped says that the resource has no namespaces.
+func ClusterScoped() Option {
+	return func(t *target) { t.clusterScoped = true }
 }
 
 // Namespace returns the namespace that the client was made for, or "".
@@ -42,12 +51,16 @@ type Client[T client.Object] struct {
 func New[TV any, T interface {
 	*TV
 	client.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *Client[T] {
-	return &Client[T]{
+}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *Client[T] {
+	c := &Client[T]{
 		Fake:      fake,
 		target:    target{namespace: namespace, resource: resource, kind: kind},
 		newObject: func() T { return new(TV) },
 	}
+	for _, opt := range opts {
+		opt(&c.target)
+	}
+	return c
 }
 
 // invoke records action and returns what the reactors answer, or unanswered if

@@ -31,10 +31,15 @@ func GetAs[RV any, R result[RV]](_ context.Context, c Recorder, name, subresourc
 }
 
 // ListAs records a list. A list action has no name, so that of a sub-resource's
-// object is lost; its answer is returned as it is, without a look at labels.
+// object is lost; its answer is returned as it is, without a look at labels. Of
+// a cluster-scoped resource the action has of opts only the selectors, as
+// upstream's has.
 func ListAs[RV any, R result[RV]](_ context.Context, c Recorder, _, subresource string, opts metav1.ListOptions) (R, error) {
 	fake, at := c.recorder()
 	action := testing.NewListActionWithOptions(at.resource, at.kind, at.namespace, opts)
+	if at.clusterScoped {
+		action = testing.NewRootListActionWithOptions(at.resource, at.kind, opts)
+	}
 	action.Subresource = subresource
 	return invoke(fake, action, R(new(RV)))
 }

@@ -28,8 +28,8 @@ func NewWithList[TV, LV any, T interface {
 }, L interface {
 	*LV
 	runtime.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *ClientWithList[T, L] {
-	c := New[TV, T](fake, namespace, resource, kind)
+}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithList[T, L] {
+	c := New[TV, T](fake, namespace, resource, kind, opts...)
 	return &ClientWithList[T, L]{Client: c, lister: newLister[LV, L](fake, &c.target)}
 }
 
