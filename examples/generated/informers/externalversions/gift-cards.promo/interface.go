@@ -3,14 +3,14 @@
 package giftcards
 
 import (
-	giftcardspromov1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/gift-cards.promo/v1"
+	giftcardsv1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/gift-cards.promo/v1"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 )
 
 // Interface gives access to the versions of this group.
 type Interface interface {
 	// V1 gives access to the informers of gift-cards.promo.kubewright.dev/v1.
-	V1() giftcardspromov1.Interface
+	V1() giftcardsv1.Interface
 }
 
 type group struct {
@@ -26,6 +26,6 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 }
 
 // V1 gives access to the informers of gift-cards.promo.kubewright.dev/v1.
-func (g *group) V1() giftcardspromov1.Interface {
-	return giftcardspromov1.New(g.factory, g.namespace, g.tweakListOptions)
+func (g *group) V1() giftcardsv1.Interface {
+	return giftcardsv1.New(g.factory, g.namespace, g.tweakListOptions)
 }

@@ -21,6 +21,7 @@ func newFakeMarkets(fake *FakeShopV1) typedshopv1.MarketInterface {
 			"",
 			shopv1.SchemeGroupVersion.WithResource("markets"),
 			shopv1.SchemeGroupVersion.WithKind("Market"),
+			clientfake.ClusterScoped(),
 		),
 		fake,
 	}

@@ -1,0 +1,113 @@
+// Package compare calls every method of two clientsets, found by reflection,
+// with the same arguments, and compares what comes of it.
+package compare
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// call is a method of a typed client with its arguments.
+type call struct {
+	path string // "ShopV1.Bakeries(ns).Get"
+	do   func() outcome
+}
+
+// outcome is what a call returned.
+type outcome struct {
+	Result any
+	Err    string
+	Panic  string
+}
+
+// calls finds the methods behind iface, which is the Interface of a clientset:
+// of each group, of each of its resources with and without a namespace.
+func calls(clientset any, iface reflect.Type) []call {
+	var found []call
+	for _, group := range methods(iface, "Discovery") {
+		groupClient := reflect.ValueOf(clientset).MethodByName(group.Name).Call(nil)[0]
+		for _, getter := range methods(group.Type.Out(0), "RESTClient") {
+			get := groupClient.MethodByName(getter.Name)
+			scopes := [][]reflect.Value{nil}
+			if getter.Type.NumIn() == 1 {
+				scopes = [][]reflect.Value{{reflect.ValueOf("ns")}, {reflect.ValueOf("")}}
+			}
+			for _, scope := range scopes {
+				client := get.Call(scope)[0]
+				for _, method := range methods(getter.Type.Out(0)) {
+					found = append(found, call{
+						path: fmt.Sprintf("%s.%s(%v).%s", group.Name, getter.Name, scope, method.Name),
+						do:   func() outcome { return invoke(client.MethodByName(method.Name), method.Type) },
+					})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// methods are those of an interface, sorted by name.
+func methods(iface reflect.Type, without ...string) []reflect.Method {
+	var found []reflect.Method
+	for i := range iface.NumMethod() {
+		if m := iface.Method(i); len(without) == 0 || m.Name != without[0] {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+func invoke(method reflect.Value, signature reflect.Type) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = outcome{Panic: fmt.Sprint(p)}
+		}
+	}()
+	var args []reflect.Value
+	for i := range signature.NumIn() {
+		args = append(args, argument(signature.In(i)))
+	}
+	if signature.IsVariadic() {
+		return outcomeOf(method.CallSlice(args))
+	}
+	return outcomeOf(method.Call(args))
+}
+
+func outcomeOf(results []reflect.Value) outcome {
+	var o outcome
+	for _, result := range results {
+		switch value := result.Interface().(type) {
+		case nil:
+		case error:
+			o.Err = value.Error()
+		case watch.Interface:
+			value.Stop()
+			o.Result = "a watch"
+		default:
+			o.Result = value
+		}
+	}
+	return o
+}
+
+func argument(t reflect.Type) reflect.Value {
+	switch t {
+	case reflect.TypeFor[context.Context]():
+		return reflect.ValueOf(context.Background())
+	case reflect.TypeFor[string]():
+		return reflect.ValueOf("name")
+	case reflect.TypeFor[types.PatchType]():
+		return reflect.ValueOf(types.MergePatchType)
+	case reflect.TypeFor[[]byte]():
+		return reflect.ValueOf([]byte(`{"metadata":{"labels":{"a":"b"}}}`))
+	case reflect.TypeFor[[]string]():
+		return reflect.ValueOf([]string{"status"})
+	}
+	v := reflect.New(t).Elem()
+	fill(v, "", 5)
+	return v
+}
