@@ -30,6 +30,7 @@ type Config struct {
 	Client   *ClientOptions
 	Lister   *ListerOptions
 	Informer *InformerOptions
+	Apply    *ApplyOptions
 }
 
 // Input is a package pattern; see [model.Input].
@@ -71,6 +72,19 @@ type InformerOptions struct {
 	VersionedClientset, InternalClientset, Listers string
 }
 
+// ApplyOptions are what applyconfiguration-gen can be told.
+type ApplyOptions struct {
+	// Dir and Package are the folder and the import path of the apply
+	// configurations.
+	Dir, Package string
+	// Externals are the packages with the apply configurations of types that
+	// are not in the input, beside those of meta/v1 in client-go.
+	Externals map[model.TypeName]string
+	// OpenAPISchema is a file with an OpenAPI v2 document. Without one the
+	// schema of the types is derived from Go.
+	OpenAPISchema string
+}
+
 // model is the part of the configuration that loading needs.
 func (c Config) model() (model.Config, error) {
 	plurals := make(map[string]string, len(c.PluralExceptions))
@@ -96,6 +110,9 @@ func (c Config) model() (model.Config, error) {
 	}
 	if c.Informer != nil {
 		m.Generators |= model.Informers
+	}
+	if c.Apply != nil {
+		m.Generators |= model.ApplyConfigurations
 	}
 	return m, nil
 }

@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"path"
@@ -20,15 +21,29 @@ type common struct {
 }
 
 func (c *common) add(fs *pflag.FlagSet) {
+	c.addOutput(fs)
+	c.addPlurals(fs)
+}
+
+// addOutput adds those of them that have nothing to do with resources.
+func (c *common) addOutput(fs *pflag.FlagSet) {
 	fs.StringVar(&c.dir, "output-dir", "", "the folder to write to")
 	fs.StringVar(&c.pkg, "output-pkg", "", "the import path of that folder")
-	c.AddFlags(fs)
+	c.addInput(fs)
 }
 
 // AddFlags adds the flags that say how to read the input, whatever is made of it.
 func (c *Config) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.HeaderFile, "go-header-file", "", "a file with text for the top of each file; YEAR in it becomes the current year")
+	c.addInput(fs)
+	c.addPlurals(fs)
+}
+
+func (c *Config) addPlurals(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil, "plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
+}
+
+func (c *Config) addInput(fs *pflag.FlagSet) {
+	fs.StringVar(&c.HeaderFile, "go-header-file", "", "a file with text for the top of each file; YEAR in it becomes the current year")
 	fs.StringSliceVar(&c.LintRules, "lint-rules", nil, "rules to check tags by, separated by commas: "+strings.Join(model.LintRules, ", "))
 }
 
@@ -140,6 +155,64 @@ func NewInformerGen() *Tool {
 		return c.Config, c.validate(requirement{"versioned-clientset-package", o.VersionedClientset}, requirement{"listers-package", o.Listers})
 	}
 	return t
+}
+
+// NewApplyConfigurationGen returns the command applyconfiguration-gen.
+func NewApplyConfigurationGen() *Tool {
+	t := newTool(applyGenName)
+	var c common
+	o := ApplyOptions{Externals: map[model.TypeName]string{}}
+	c.addOutput(t.flags)
+	t.flags.Var(externals(o.Externals), "external-applyconfigurations", "where the apply configurations of other packages' types are, in the form package.Type:package, separated by commas")
+	t.flags.StringVar(&o.OpenAPISchema, "openapi-schema", "", "a file with an OpenAPI v2 document that has the types (default: it follows from the Go types)")
+	t.config = func(patterns []string) (Config, error) {
+		c.Inputs = packageInputs(patterns)
+		o.Dir, o.Package = c.dir, c.pkg
+		c.Apply = &o
+		return c.Config, c.validate()
+	}
+	return t
+}
+
+// externals is the value of --external-applyconfigurations.
+type externals map[model.TypeName]string
+
+func (e externals) Type() string { return "string" }
+
+func (e externals) String() string {
+	var entries []string
+	for name, pkg := range e {
+		entries = append(entries, name.Path+"."+name.Name+":"+pkg)
+	}
+	slices.Sort(entries)
+	return strings.Join(entries, ",")
+}
+
+func (e externals) Set(value string) error {
+	if value == "" {
+		return nil
+	}
+	entries, err := csv.NewReader(strings.NewReader(value)).Read()
+	if err != nil {
+		return err
+	}
+	defaults := defaultExternals()
+	for _, entry := range entries {
+		typ, pkg, ok := strings.Cut(entry, ":")
+		if !ok || strings.Contains(pkg, ":") {
+			return fmt.Errorf("expected string of the form <package>.<typeName>:<applyconfiguration-package> but got %s", entry)
+		}
+		dot := strings.LastIndex(typ, ".")
+		if dot < 0 || dot == len(typ)-1 {
+			return fmt.Errorf("expected package and type of the form <package>.<typeName> but got %s", typ)
+		}
+		name := model.TypeName{Path: typ[:dot], Name: typ[dot+1:]}
+		if e[name] != "" || defaults[name] != "" {
+			return fmt.Errorf("duplicate type found in --external-applyconfigurations: %v", typ)
+		}
+		e[name] = pkg
+	}
+	return nil
 }
 
 // groupVersionInputs are the inputs that --input names: group/version below the

@@ -39,6 +39,15 @@ func (h header) above(generator string) (string, error) {
 	return strings.TrimSuffix(string(text), clause), err
 }
 
+// mustAbove is above for a header that newHeader has seen can be formatted.
+func (h header) mustAbove(generator string) string {
+	text, err := h.above(generator)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
 // generatedLine is the line that says who made a file. Scripts look for it, byte
 // by byte, also in what kubewright makes of everything in one go.
 func generatedLine(generator string) string {
@@ -48,7 +57,7 @@ func generatedLine(generator string) string {
 // generatedLines are the lines of all generators whose output shares trees.
 func generatedLines() []string {
 	var lines []string
-	for _, generator := range []string{clientGenName, listerGenName, informerGenName, "applyconfiguration-gen"} {
+	for _, generator := range []string{clientGenName, listerGenName, informerGenName, applyGenName} {
 		lines = append(lines, generatedLine(generator))
 	}
 	return lines

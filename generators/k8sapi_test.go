@@ -34,6 +34,7 @@ func everything() Config {
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers",
 		},
+		Apply: &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
 	}
 }
 
@@ -64,12 +65,20 @@ func kubernetes(t testing.TB, o order) *model.API {
 	return api
 }
 
+func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
+	files, err := cfg.files(api, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {
 	parsed, err := render.Parse(templates.Files, packages())
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := parsed.Render(cfg.files(api, ""))
+	contents, err := parsed.Render(filesOf(t, cfg, api))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +130,7 @@ func TestOutputIsDeterministic(t *testing.T) {
 func TestTemplatesNameTheirView(t *testing.T) {
 	api := kubernetes(t, ascending)
 	views := map[string]string{}
-	for _, f := range everything().files(api, "") {
+	for _, f := range filesOf(t, everything(), api) {
 		views[f.Template] = strings.TrimPrefix(fmt.Sprintf("%T", f.Data), "generators.")
 	}
 	said := regexp.MustCompile(`^\{\{- /\* An? (\w+)\. \*/ -\}\}\n`)

@@ -36,7 +36,11 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
-	contents, err := parsed.Render(cfg.files(api, header))
+	files, err := cfg.files(api, header)
+	if err != nil {
+		return nil, problems, err
+	}
+	contents, err := parsed.Render(files)
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
@@ -45,7 +49,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 }
 
 // files lists the files of all generators that are to run.
-func (c Config) files(api *model.API, header header) []render.File {
+func (c Config) files(api *model.API, header header) ([]render.File, error) {
 	var files []render.File
 	if c.Client != nil {
 		files = append(files, newClientGen(*c.Client, api).files(header)...)
@@ -58,7 +62,14 @@ func (c Config) files(api *model.API, header header) []render.File {
 			files = append(files, gen.files(header)...)
 		}
 	}
-	return files
+	if c.Apply != nil {
+		gen, err := newApplyGen(*c.Apply, api)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, gen.files(header)...)
+	}
+	return files, nil
 }
 
 // trees are the folders that belong to this run alone.
@@ -73,6 +84,9 @@ func (c Config) trees() []string {
 	if c.Informer != nil {
 		dir, _ := c.Informer.tree(false)
 		trees = append(trees, dir)
+	}
+	if c.Apply != nil {
+		trees = append(trees, c.Apply.Dir)
 	}
 	return trees
 }

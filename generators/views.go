@@ -22,14 +22,17 @@ func packages() map[string]render.Package {
 		"reflect": at("reflect"),
 		"time":    at("time"),
 
-		"labels":      at("k8s.io/apimachinery/pkg/labels"),
-		"metav1":      at("k8s.io/apimachinery/pkg/apis/meta/v1"),
-		"runtime":     at("k8s.io/apimachinery/pkg/runtime"),
-		"schema":      at("k8s.io/apimachinery/pkg/runtime/schema"),
-		"serializer":  at("k8s.io/apimachinery/pkg/runtime/serializer"),
-		"types":       at("k8s.io/apimachinery/pkg/types"),
-		"utilruntime": {Path: "k8s.io/apimachinery/pkg/util/runtime", Alias: "utilruntime"},
-		"watch":       at("k8s.io/apimachinery/pkg/watch"),
+		"sync": at("sync"),
+
+		"labels":        at("k8s.io/apimachinery/pkg/labels"),
+		"managedfields": at("k8s.io/apimachinery/pkg/util/managedfields"),
+		"metav1":        at("k8s.io/apimachinery/pkg/apis/meta/v1"),
+		"runtime":       at("k8s.io/apimachinery/pkg/runtime"),
+		"schema":        at("k8s.io/apimachinery/pkg/runtime/schema"),
+		"serializer":    at("k8s.io/apimachinery/pkg/runtime/serializer"),
+		"types":         at("k8s.io/apimachinery/pkg/types"),
+		"utilruntime":   {Path: "k8s.io/apimachinery/pkg/util/runtime", Alias: "utilruntime"},
+		"watch":         at("k8s.io/apimachinery/pkg/watch"),
 
 		"cache":         at("k8s.io/client-go/tools/cache"),
 		"discovery":     at("k8s.io/client-go/discovery"),
@@ -37,6 +40,9 @@ func packages() map[string]render.Package {
 		"rest":          at("k8s.io/client-go/rest"),
 		"testing":       at("k8s.io/client-go/testing"),
 
+		"typed": at("sigs.k8s.io/structured-merge-diff/v6/typed"),
+
+		"apply":      at(runtimePath + "client/apply"),
 		"client":     at(runtimePath + "client"),
 		"clientfake": {Path: runtimePath + "client/fake", Alias: "clientfake"},
 		"factories":  {Path: runtimePath + "factory", Alias: "factories"},

@@ -147,7 +147,7 @@ func (l *loader) checkEmpty(packages []*candidate) {
 		kinds += len(p.kinds)
 		if len(p.kinds) == 0 && !p.wildcard && (l.cfg.Strict || p.input.Explicit) {
 			l.lax(p.pkg.Pos, "package %s has no type with +genclient; add // +genclient above a type, or leave the package out", p.src.path)
-		} else if len(p.kinds) > 0 && !p.wildcard && !l.wanted(p) {
+		} else if len(p.kinds) > 0 && !p.wildcard && !l.wanted(p) && !l.applied(p) {
 			l.lax(p.pkg.Pos, "package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out", p.src.path)
 		}
 	}

@@ -40,7 +40,9 @@ const (
 	Clients Generators = 1 << iota
 	Listers
 	Informers
-	AllGenerators = Clients | Listers | Informers
+	// ApplyConfigurations are also what fills in API.Apply.
+	ApplyConfigurations
+	AllGenerators = Clients | Listers | Informers | ApplyConfigurations
 )
 
 // has reports whether any of g is to run.

@@ -58,7 +58,7 @@ func (l *loader) describe(p *candidate) {
 	for _, kind := range p.bare {
 		broken := Clients | Informers
 		if len(p.bare) == len(p.kinds) {
-			broken = AllGenerators // lister-gen wants one type that has it
+			broken |= Listers // lister-gen wants one type that has it
 		}
 		l.failFor(broken, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
 	}
@@ -110,6 +110,7 @@ func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind 
 	for _, verb := range Verbs {
 		kind.Verb[verb] = client.HasVerb(verb) && (kind.HasStatus || verb != "updateStatus" && verb != "applyStatus")
 	}
+	kind.applies = client.HasVerb("apply") || client.HasVerb("applyStatus")
 	l.namers.name(kind, p.src.path, client.ResourceName)
 	l.list(p, kind)
 	l.methods(p, kind, client.Methods)

@@ -33,6 +33,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	l.resolveMethods(packages)
 	api := l.assemble(packages)
 	l.checkNames(api)
+	if cfg.has(ApplyConfigurations) {
+		api.Apply = l.apply(packages)
+	}
 	l.checkEmpty(packages)
 	if err := context.Cause(ctx); err != nil {
 		l.fail(token.Position{}, "%v", err)

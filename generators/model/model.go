@@ -18,6 +18,8 @@ type API struct {
 	// the order of the input where that gave groups and versions, by import
 	// path otherwise.
 	Packages []*Package
+	// Apply is nil unless apply configurations are to be generated.
+	Apply *Apply
 }
 
 // Group is one API group.
@@ -118,6 +120,8 @@ type Kind struct {
 
 	// hub is true when ObjectMeta has no json tag.
 	hub bool
+	// applies is true with a verb that applies, whether or not there is a status.
+	applies bool
 }
 
 // HasLister reports whether the kind has what lister-gen asks for.

@@ -40,8 +40,8 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 		kind.PrivatePlural = exception
 	}
 	kind.Lower = strings.ToLower(kind.Name)
-	kind.File = kind.Lower
-	if kind.Lower == "doc" || kind.Lower == "interface" || strings.Contains(kind.Lower, "_") {
+	kind.File = fileName(kind.Lower)
+	if kind.Lower == "doc" || kind.Lower == "interface" {
 		kind.File += "_kind"
 	}
 	kind.LowerPlural = n.lowerPlural.Name(t)
@@ -49,6 +49,15 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	if resourceName != "" {
 		kind.Resource = resourceName
 	}
+}
+
+// fileName is the name of a file about a type, without ".go": an underscore
+// could mean a test or a platform to the go command.
+func fileName(lower string) string {
+	if strings.Contains(lower, "_") {
+		return lower + "_kind"
+	}
+	return lower
 }
 
 // goName makes an exported identifier of a group's first label. Where

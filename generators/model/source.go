@@ -26,6 +26,9 @@ type source struct {
 	types   map[string]*typeDecl
 	values  map[string]bool
 	methods map[string][]string
+	// bodies holds the methods that describe a type to OpenAPI, by
+	// "Type.Method".
+	bodies map[string]*ast.BlockStmt
 }
 
 // file is one file of a package. syntax is nil while it is deferred.
@@ -52,7 +55,7 @@ type typeDecl struct {
 // become relative to base where they are below it, for shorter messages.
 func newSource(p listed, fset *token.FileSet, base string) *source {
 	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, fset: fset,
-		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}}
+		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}, bodies: map[string]*ast.BlockStmt{}}
 	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
 		for _, name := range names {
 			s.files = append(s.files, newFile(p.Dir, name, base, false))
@@ -140,6 +143,9 @@ func (s *source) index(f *file) {
 			} else if len(decl.Recv.List) == 1 {
 				receiver := typeName(decl.Recv.List[0].Type)
 				s.methods[receiver] = append(s.methods[receiver], decl.Name.Name)
+				if strings.HasPrefix(decl.Name.Name, "OpenAPI") {
+					s.bodies[receiver+"."+decl.Name.Name] = decl.Body
+				}
 			}
 		case *ast.GenDecl:
 			for _, spec := range decl.Specs {

@@ -24,8 +24,9 @@ func squeeze(out, body []byte) []byte {
 	return append(bytes.TrimRight(out, "\n"), '\n')
 }
 
-// align pads each run of adjacent lines that hold a column mark, so that what
-// follows the mark starts in the same column, one space after the longest.
+// align pads adjacent lines that hold column marks, so that what follows the
+// first mark of each starts in the same column, one space after the longest, and
+// likewise, among adjacent lines that have a second mark, what follows that.
 func align(text []byte) []byte {
 	if bytes.IndexByte(text, markColumn) < 0 {
 		return text
@@ -43,18 +44,41 @@ func align(text []byte) []byte {
 	return appendRun(out, run)
 }
 
+// appendRun appends the lines of a run with their columns padded.
 func appendRun(out []byte, run [][]byte) []byte {
-	width := 0
-	for _, line := range run {
-		width = max(width, utf8.RuneCount(line[:bytes.IndexByte(line, markColumn)]))
+	if len(run) == 0 {
+		return out
 	}
-	for _, line := range run {
-		at := bytes.IndexByte(line, markColumn)
-		out = append(out, line[:at]...)
-		for range width - utf8.RuneCount(line[:at]) + 1 {
-			out = append(out, ' ')
+	cells := make([][][]byte, len(run))
+	for i, line := range run {
+		cells[i] = bytes.Split(line, []byte{markColumn})
+	}
+	pad(cells, 0)
+	for _, line := range cells {
+		for _, cell := range line {
+			out = append(out, cell...)
 		}
-		out = append(out, line[at+1:]...)
 	}
 	return out
+}
+
+// pad pads the column of cells, in each run of lines that go on after it.
+func pad(lines [][][]byte, column int) {
+	for start := 0; start < len(lines); {
+		end, width := start, 0
+		for end < len(lines) && len(lines[end]) > column+1 {
+			width = max(width, utf8.RuneCount(lines[end][column]))
+			end++
+		}
+		if end == start {
+			start++
+			continue
+		}
+		for _, line := range lines[start:end] {
+			cell := line[column]
+			line[column] = append(cell[:len(cell):len(cell)], bytes.Repeat([]byte{' '}, width-utf8.RuneCount(cell)+1)...)
+		}
+		pad(lines[start:end], column+1)
+		start = end
+	}
 }

@@ -28,10 +28,11 @@ var allowed = []struct {
 	imports []string
 }{
 	{"cmd/...", []string{"generators"}},
-	{"generators", []string{"generators/marker", "generators/model", "generators/render", "generators/output", "templates"}},
+	{"generators", []string{"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/output", "templates"}},
 	{"generators/model", []string{"generators/marker"}},
 	{"generators/marker", nil},
 	{"generators/render", nil},
+	{"generators/schema", nil},
 	{"generators/output", nil},
 	{"templates", nil},
 
@@ -52,7 +53,7 @@ var allowed = []struct {
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",
-		"runtime/version", "runtime/client", "runtime/client/fake", "runtime/lister", "runtime/informer", "runtime/factory",
+		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister", "runtime/informer", "runtime/factory",
 	}},
 	{"examples/...", []string{"examples/...", "runtime/..."}},
 }
@@ -75,6 +76,7 @@ var generatedMayImport = []string{
 	"k8s.io/apimachinery/...", "k8s.io/api/...",
 	"k8s.io/client-go/discovery/...", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
 	"k8s.io/client-go/util/flowcontrol", "k8s.io/client-go/applyconfigurations/...",
+	"sigs.k8s.io/structured-merge-diff/v6/typed",
 }
 
 func TestImports(t *testing.T) {

@@ -1,0 +1,18 @@
+// Command applyconfiguration-gen takes the flags of k8s.io/code-generator's
+// applyconfiguration-gen and makes what that makes.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/kubewright/kubewright/generators"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := generators.NewApplyConfigurationGen().Run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(status)
+}

@@ -1,0 +1,318 @@
+package generators
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/schema"
+)
+
+const applyGenName = "applyconfiguration-gen"
+
+// metaApply is where the apply configurations of meta/v1 are that everybody's use.
+const metaApply = "k8s.io/client-go/applyconfigurations/meta/v1"
+
+const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+var (
+	typeMeta   = model.TypeName{Path: metaPath, Name: "TypeMeta"}
+	objectMeta = model.TypeName{Path: metaPath, Name: "ObjectMeta"}
+)
+
+// defaultExternals are the types of meta/v1 whose apply configurations are
+// client-go's.
+func defaultExternals() map[model.TypeName]string {
+	externals := map[model.TypeName]string{}
+	for _, name := range []string{"Condition", "DeleteOptions", "LabelSelector", "LabelSelectorRequirement",
+		"ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "TypeMeta"} {
+		externals[model.TypeName{Path: metaPath, Name: name}] = metaApply
+	}
+	return externals
+}
+
+// applyGen makes an apply configuration for each type that one can lead to, a
+// function that finds them by kind, and the schema of what they configure.
+type applyGen struct {
+	ApplyOptions
+	pkg render.Package
+	api *model.Apply
+	// places has the package with the apply configuration of each type that has one.
+	places map[model.TypeName]string
+	// schema is what extraction and server-side apply go by, roots the names
+	// of kinds in it.
+	schema schema.Schema
+	roots  map[*model.ApplyType]string
+	// aliases are what to call the packages of the input.
+	aliases map[string]string
+}
+
+func newApplyGen(options ApplyOptions, api *model.API) (*applyGen, error) {
+	g := &applyGen{ApplyOptions: options, pkg: render.Package{Path: options.Package}, api: api.Apply,
+		places: defaultExternals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
+	for name, pkg := range options.Externals {
+		g.places[name] = pkg
+	}
+	for _, p := range g.api.Packages {
+		g.aliases[p.Path] = applyAPIPackage(p).Alias
+		for _, t := range p.Types {
+			g.places[t.TypeName] = g.folder(p).Path
+		}
+	}
+	return g, g.loadSchema()
+}
+
+// loadSchema reads the schema from the OpenAPI document, or derives it from the
+// Go types if there is none.
+func (g *applyGen) loadSchema() error {
+	derived := deriver{types: g.api.Types, schema: schema.Schema{}}
+	var names []string
+	for _, p := range g.api.Packages {
+		for _, t := range p.Types {
+			if !t.Root {
+				continue
+			}
+			if g.OpenAPISchema == "" {
+				g.roots[t] = derived.named(t.TypeName)
+				continue
+			}
+			g.roots[t] = openAPIName(t.TypeName)
+			names = append(names, g.roots[t])
+		}
+	}
+	if g.OpenAPISchema == "" {
+		g.schema = derived.schema
+		return nil
+	}
+	text, err := output.Read(g.OpenAPISchema)
+	if err != nil {
+		return fmt.Errorf("--openapi-schema: %w", err)
+	}
+	document, err := schema.ParseOpenAPI([]byte(text))
+	if err == nil {
+		g.schema, err = document.Schema(names)
+	}
+	if err != nil {
+		return fmt.Errorf("--openapi-schema: %s: %w", g.OpenAPISchema, err)
+	}
+	return nil
+}
+
+// openAPIName is what OpenAPI calls a Go type that doesn't say it: its import
+// path with the host reversed, dots for slashes.
+func openAPIName(name model.TypeName) string {
+	host, rest, _ := strings.Cut(name.Path, "/")
+	if strings.Contains(host, ".") {
+		labels := strings.Split(host, ".")
+		slices.Reverse(labels)
+		host = strings.Join(labels, ".")
+	}
+	if rest != "" {
+		host += "." + strings.ReplaceAll(rest, "/", ".")
+	}
+	return host + "." + name.Name
+}
+
+func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
+	folder := g.pkg.Sub(p.Folder)
+	folder.Alias = "apply" + strings.ToLower(p.GoGroupName+p.Name)
+	return folder
+}
+
+func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
+
+// files are one for each type, and two for all.
+func (g *applyGen) files(h header) []render.File {
+	above := h.mustAbove(applyGenName)
+	file := func(place, template string, data any) render.File {
+		return render.File{
+			Path: filepath.Join(g.Dir, filepath.FromSlash(place)), Package: g.pkg.Sub(path.Dir(place)).Path,
+			Header: above, Template: template, Data: data,
+		}
+	}
+	files := []render.File{
+		file("utils.go", "applyconfig/utils.tmpl", g.utils()),
+		file("internal/internal.go", "applyconfig/internal.tmpl", schemaView{YAML: g.schema.YAML()}),
+	}
+	for _, p := range g.api.Packages {
+		for _, t := range p.Types {
+			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl", g.view(p, t)))
+		}
+	}
+	return files
+}
+
+// schemaView is internal/internal.go.
+type schemaView struct{ YAML string }
+
+// applyUtilsView is utils.go.
+type applyUtilsView struct {
+	PackageName string
+	Internal    render.Package
+	Versions    []applyVersionView
+}
+
+// applyVersionView is a package of API types.
+type applyVersionView struct {
+	API   apiView
+	Types []applyKindView
+}
+
+// applyKindView is a type and its apply configuration.
+type applyKindView struct {
+	Kind   string
+	Config render.Ident
+}
+
+func (g *applyGen) utils() applyUtilsView {
+	view := applyUtilsView{PackageName: path.Base(g.Package), Internal: g.internal()}
+	for _, p := range g.api.Packages {
+		v := applyVersionView{API: apiView{Package: applyAPIPackage(p), HasSchemeGroupVersion: p.HasSchemeGroupVersion, Group: p.Group, Version: p.APIVersion}}
+		for _, t := range p.Types {
+			v.Types = append(v.Types, applyKindView{t.TypeName.Name, g.folder(p).Ident(configName(t.TypeName.Name))})
+		}
+		view.Versions = append(view.Versions, v)
+	}
+	return view
+}
+
+// applyAPIPackage is the package of the types, called corev1 or the like.
+func applyAPIPackage(p *model.ApplyPackage) render.Package {
+	return render.Package{Path: p.Path, Alias: strings.ToLower(p.GoGroupName + p.Name)}
+}
+
+// configName is the apply configuration of a type.
+func configName(name string) string { return exported(name) + "ApplyConfiguration" }
+
+// exported is an identifier with a capital first letter.
+func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// applyTypeView is the apply configuration of a type.
+type applyTypeView struct {
+	PackageName string
+	// Name is the type's name, Config that of its configuration.
+	Name, Config string
+	Doc          []string
+	Fields       []applyFieldView
+	// Client is true for types with a client, whose configurations are made
+	// with a name.
+	Client, Namespaced bool
+	// Kind and APIVersion are set by the constructor unless they are "".
+	Kind, APIVersion string
+	// Marked is true for what is an apply configuration of an object.
+	Marked  bool
+	Extract *applyExtractView
+	Ensures []applyEnsureView
+	Setters []applySetterView
+	Getters []applyGetterView
+}
+
+// applyFieldView is a field of the struct. An embedded one has no Name.
+type applyFieldView struct {
+	Doc             []string
+	Name, Type, Tag string
+}
+
+// applyEnsureView is a method that makes sure of an embedded pointer.
+type applyEnsureView struct{ Method, Holder, Name, Type string }
+
+// applySetterView is a With method.
+type applySetterView struct {
+	Name, Type string
+	// Holder is the struct that has the field: b or something in it.
+	Holder string
+	// Form says how the value gets there; see applySetters.
+	Form string
+}
+
+// HolderIsCall reports whether Holder is better evaluated once only.
+func (v applySetterView) HolderIsCall() bool { return strings.HasSuffix(v.Holder, ")") }
+
+// InVariable is the view with the holder in a variable of that name.
+func (v applySetterView) InVariable() applySetterView {
+	v.Holder = "holder"
+	return v
+}
+
+// applyGetterView is a Get method.
+type applyGetterView struct{ Name, Type, Holder string }
+
+// applyExtractView are the Extract functions.
+type applyExtractView struct {
+	// Param is the name of their object, Type its type.
+	Param string
+	Type  render.Ident
+	// Internal is the package of the schema, SchemaName the type's name there.
+	Internal     render.Package
+	SchemaName   string
+	Subresources []applySubresourceView
+}
+
+type applySubresourceView struct{ Name, Suffix string }
+
+func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
+	name := exported(t.TypeName.Name)
+	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name), Doc: typeDoc(t.Lines)}
+	hasTypeMeta := t.Embeds(typeMeta)
+	if hasTypeMeta {
+		view.Kind, view.APIVersion = name, p.APIVersion
+		if p.Group != "" {
+			view.APIVersion = p.Group + "/" + p.APIVersion
+		}
+	}
+	view.Marked = hasTypeMeta || t.Kind != nil
+	w := &applyWriter{g: g, view: &view, taken: map[string]bool{}}
+	w.fields(t.Type, true)
+	w.methods(t.Type, "b")
+	w.getters(t.Type, "b")
+	if t.Kind != nil {
+		view.Client, view.Namespaced = true, t.Kind.Namespaced
+		if g.roots[t] != "" {
+			view.Extract = g.extract(p, t)
+		}
+	}
+	return view
+}
+
+func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
+	subresources := map[string]bool{}
+	if t.Kind.HasStatus {
+		subresources["status"] = true
+	}
+	for _, m := range t.Kind.Methods {
+		if m.Subresource != "" {
+			subresources[m.Subresource] = true
+		}
+	}
+	view := &applyExtractView{Param: applyParameter(private(t.TypeName.Name)), Type: applyAPIPackage(p).Ident(t.TypeName.Name),
+		Internal: g.internal(), SchemaName: g.roots[t]}
+	for name := range subresources {
+		view.Subresources = append(view.Subresources, applySubresourceView{name, titled(name)})
+	}
+	slices.SortFunc(view.Subresources, func(a, b applySubresourceView) int { return cmp.Compare(a.Name, b.Name) })
+	return view
+}
+
+// applyParameter is a legal name for the object that functions extract from.
+func applyParameter(name string) string {
+	if slices.Contains([]string{"b", "err", "fieldManager", "subresource", "string", "error"}, name) {
+		return name + "_"
+	}
+	return parameter(name)
+}
+
+// titled has each word begin with a capital letter and go on in small ones, as
+// upstream makes names of sub-resources; what no name can have is left out.
+func titled(name string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !isNameRune(r) }) {
+		b.WriteString(exported(strings.ToLower(word)))
+	}
+	return b.String()
+}

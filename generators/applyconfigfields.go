@@ -1,0 +1,332 @@
+package generators
+
+import (
+	"go/doc/comment"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
+)
+
+// applyWriter fills in the parts of a view that follow from the fields.
+type applyWriter struct {
+	g    *applyGen
+	view *applyTypeView
+	// taken are the fields, embedded ones among them, that have a With method
+	// or are not to have one.
+	taken map[string]bool
+	// shadowed are the struct's own fields: they hide those of the same name in
+	// structs whose fields become its own.
+	shadowed map[string]bool
+}
+
+// embedding says what becomes of an embedded field.
+type embedding int
+
+const (
+	notEmbedded embedding = iota
+	// embedConfig embeds an apply configuration, by pointer if it has a key.
+	embedConfig
+	// embedType embeds the Go type as it is.
+	embedType
+	// flatten makes the fields of the embedded struct the configuration's own.
+	flatten
+	// asField makes it a field with a name.
+	asField
+)
+
+// embedding decides as upstream does where the result compiles. A configuration
+// has pointers where Go structs have values: fields of an embedded struct that
+// has no configuration of its own are then taken one by one, or the struct as a
+// whole if it has a key.
+func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
+	switch {
+	case !f.Embedded:
+		return notEmbedded
+	case g.isConfig(f.Type):
+		return embedConfig
+	case !j.Inline:
+		return asField
+	case f.Type.Form == model.Pointer || g.fits(g.api.Types[f.Type.Name], 0):
+		return embedType
+	}
+	return flatten
+}
+
+// fits reports whether With methods can fill in the fields of a Go struct: those
+// that hold nothing until they are set, of types that are no configurations'.
+func (g *applyGen) fits(t *model.Type, hops int) bool {
+	if t == nil || hops > 16 {
+		return true // without fields that are known there are no methods
+	}
+	for _, f := range t.Fields {
+		j, ok := f.JSON()
+		switch {
+		case !ok:
+		case f.Embedded:
+			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer && !g.fits(g.api.Types[f.Type.Name], hops+1) {
+				return false
+			}
+		case !token.IsExported(f.Name):
+			return false
+		case f.Type.Form == model.Named, f.Type.Form == model.Array, f.Type.Form == model.Literal:
+			return false
+		case f.Type.Form == model.Slice && f.Type.Elem.Form == model.Pointer:
+			return false
+		case f.Type.Form == model.Pointer && f.Type.Elem.Form == model.Pointer:
+			return false
+		case g.configType(f.Type.Deref()) != g.typeText(f.Type.Deref()):
+			return false
+		}
+	}
+	return true
+}
+
+// blocked reports whether a field has no place in apply configurations: what the
+// server keeps account of, and what is about to be removed from an API.
+func blocked(t *model.Type, f *model.Field) bool {
+	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") || strings.HasPrefix(f.Name, "ZZZ_")
+}
+
+// each yields the fields of a struct that a configuration has.
+func each(t *model.Type, yield func(*model.Field, model.JSON)) {
+	for _, f := range t.Fields {
+		if j, ok := f.JSON(); ok && !blocked(t, f) {
+			yield(f, j)
+		}
+	}
+}
+
+// embedded is the struct that a field embeds, without fields if nothing is
+// known of it.
+func (g *applyGen) embedded(f *model.Field) *model.Type {
+	if t := g.api.Types[f.Type.Name]; t != nil && f.Type.Form == model.Named {
+		return t
+	}
+	return &model.Type{}
+}
+
+// fields adds the fields of the configuration's struct.
+func (w *applyWriter) fields(t *model.Type, own bool) {
+	if own {
+		w.shadowed = map[string]bool{}
+		for _, f := range t.Fields {
+			w.shadowed[f.Name] = true
+		}
+	}
+	each(t, func(f *model.Field, j model.JSON) {
+		if !own && w.shadowed[f.Name] {
+			return
+		}
+		w.shadowed[f.Name] = true
+		view := applyFieldView{Doc: fieldDoc(f.Lines), Name: f.Name, Type: "*" + w.g.configType(f.Type), Tag: j.Name + ",omitempty"}
+		switch e := w.g.embedding(f, j); {
+		case e == flatten:
+			w.fields(w.g.embedded(f), false)
+			return
+		case e == embedConfig || e == embedType:
+			view.Name = ""
+			if j.Inline {
+				view.Type, view.Tag = w.g.configType(f.Type), ""
+				if j.Has("omitempty") {
+					view.Tag = ",omitempty"
+				}
+			}
+		case nillable(f.Type):
+			view.Type = w.g.configType(f.Type)
+		}
+		w.view.Fields = append(w.view.Fields, view)
+	})
+}
+
+// methods adds With methods, and those that make sure of embedded pointers. The
+// first of several fields of one name has it, as upstream has it.
+func (w *applyWriter) methods(t *model.Type, holder string) {
+	each(t, func(f *model.Field, j model.JSON) {
+		if w.taken[f.Name] {
+			return
+		}
+		w.taken[f.Name] = true
+		switch w.g.embedding(f, j) {
+		case embedConfig:
+			inner := w.inner(f, j, holder)
+			if strings.HasSuffix(inner, ")") && f.Type.Form != model.Pointer {
+				w.view.Ensures = append(w.view.Ensures, applyEnsureView{
+					Method: strings.TrimSuffix(strings.TrimPrefix(inner, "b."), "()"), Holder: holder,
+					Name: configName(f.Type.Name.Name), Type: w.g.configType(f.Type),
+				})
+			}
+			w.methods(w.g.embedded(f), inner)
+		case embedType:
+			w.methods(w.g.embedded(f), holder+"."+f.Name)
+		case flatten:
+			w.methods(w.g.embedded(f), holder)
+		default:
+			w.view.Setters = append(w.view.Setters, w.setter(f, holder))
+		}
+	})
+}
+
+// inner is the embedded configuration of a field: what has a key is nil until
+// it is needed.
+func (w *applyWriter) inner(f *model.Field, j model.JSON, holder string) string {
+	name := configName(f.Type.Deref().Name.Name)
+	if j.Inline {
+		return holder + "." + name
+	}
+	return "b.ensure" + name + "Exists()"
+}
+
+func (w *applyWriter) getters(t *model.Type, holder string) {
+	each(t, func(f *model.Field, j model.JSON) {
+		switch e := w.g.embedding(f, j); {
+		case e == embedConfig:
+			w.getters(w.g.embedded(f), w.inner(f, j, holder))
+		case e == flatten:
+			w.getters(w.g.embedded(f), holder)
+		case t.TypeName == objectMeta && (f.Name == "Name" || f.Name == "Namespace"),
+			t.TypeName == typeMeta && (f.Name == "Kind" || f.Name == "APIVersion"):
+			w.view.Getters = append(w.view.Getters, applyGetterView{Name: f.Name, Type: "*" + w.g.configType(f.Type), Holder: holder})
+		}
+	})
+}
+
+// How a value gets into its field.
+const (
+	setPointer     = "pointer"       // the field is what is given
+	setAddress     = "address"       // the field points to what is given
+	appendCopies   = "copies"        // a list of what is pointed to by what is given
+	appendToCopies = "pointerToList" // the same, for a pointer to a list
+	appendPointers = "pointers"      // a list of the pointers given
+	appendValues   = "values"
+	mergeEntries   = "entries"
+)
+
+func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
+	g := w.g
+	view := applySetterView{Name: f.Name, Holder: holder}
+	list := f.Type.Deref()
+	switch {
+	case list.Form == model.Slice && g.isConfig(list.Elem):
+		view.Form, view.Type = appendCopies, strings.TrimPrefix(g.configType(list), "[]")
+		if f.Type.Form == model.Pointer {
+			view.Form = appendToCopies
+		}
+	case f.Type.Form == model.Slice && f.Type.Elem.Form == model.Pointer:
+		view.Form, view.Type = appendPointers, g.typeText(f.Type.Elem)
+	case f.Type.Form == model.Slice:
+		view.Form, view.Type = appendValues, g.typeText(f.Type.Elem)
+	case f.Type.Form == model.Map:
+		view.Form, view.Type = mergeEntries, g.configType(f.Type)
+	case g.isConfig(f.Type):
+		view.Form, view.Type = setPointer, "*"+g.configType(f.Type)
+	default:
+		view.Form, view.Type = setAddress, g.configType(f.Type)
+	}
+	return view
+}
+
+// nillable reports whether a type has a value that stands for none; others get
+// one by way of a pointer.
+func nillable(e *model.Expr) bool { return e.Form == model.Slice || e.Form == model.Map }
+
+// isConfig reports whether a type, or what it points to, has an apply
+// configuration.
+func (g *applyGen) isConfig(e *model.Expr) bool {
+	return g.hasConfig(e.Deref())
+}
+
+func (g *applyGen) hasConfig(e *model.Expr) bool {
+	return e.Form == model.Named && len(e.Args) == 0 && g.places[e.Name] != ""
+}
+
+// configType is the type of a configuration's field: pointers go, structs become
+// configurations where they have one, also as elements of lists and maps.
+func (g *applyGen) configType(e *model.Expr) string {
+	e = e.Deref()
+	switch {
+	case g.hasConfig(e):
+		return g.configPackage(e.Name).Ident(configName(e.Name.Name)).String()
+	case e.Form == model.Slice && g.hasConfig(e.Elem):
+		return "[]" + g.configType(e.Elem)
+	case e.Form == model.Map && g.hasConfig(e.Elem):
+		return "map[" + g.typeText(e.Key) + "]" + g.configType(e.Elem)
+	}
+	return g.typeText(e)
+}
+
+func (g *applyGen) configPackage(name model.TypeName) render.Package {
+	pkg := render.Package{Path: g.places[name]}
+	dir, version := path.Split(pkg.Path)
+	pkg.Alias = "apply" + strings.ToLower(path.Base(dir)+version)
+	return pkg
+}
+
+// typeText is a type as it is.
+func (g *applyGen) typeText(e *model.Expr) string {
+	switch e.Form {
+	case model.Pointer:
+		return "*" + g.typeText(e.Elem)
+	case model.Slice:
+		return "[]" + g.typeText(e.Elem)
+	case model.Array:
+		return "[" + e.Text + "]" + g.typeText(e.Elem)
+	case model.Map:
+		return "map[" + g.typeText(e.Key) + "]" + g.typeText(e.Elem)
+	case model.Literal:
+		return e.Text
+	}
+	text := e.Name.Name
+	if e.Name.Path != "" {
+		text = render.Package{Path: e.Name.Path, Alias: g.aliases[e.Name.Path]}.Ident(e.Name.Name).String()
+	}
+	for i, arg := range e.Args {
+		text += map[bool]string{true: "[", false: ", "}[i == 0] + g.typeText(arg)
+	}
+	if len(e.Args) > 0 {
+		text += "]"
+	}
+	return text
+}
+
+// fieldDoc are the lines of a comment that are no markers.
+func fieldDoc(lines []string) []string {
+	var doc []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "+") {
+			doc = append(doc, strings.TrimSpace("// "+line))
+		}
+	}
+	return doc
+}
+
+// typeDoc is the same for a type, whose comment gofmt formats.
+func typeDoc(lines []string) []string {
+	var text []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "+") {
+			text = append(text, line)
+		}
+	}
+	var parser comment.Parser
+	var printer comment.Printer
+	formatted := strings.TrimRight(string(printer.Comment(parser.Parse(strings.Join(text, "\n")))), "\n")
+	if formatted == "" {
+		return nil
+	}
+	doc := strings.Split(formatted, "\n")
+	for i, line := range doc {
+		if strings.HasPrefix(line, "\t") {
+			doc[i] = "//" + line
+		} else {
+			doc[i] = strings.TrimSpace("// " + line)
+		}
+	}
+	return slices.Concat([]string{"//"}, doc)
+}
+
+func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,0 +1,256 @@
+package generators
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/schema"
+)
+
+// deriver makes a schema of Go types by the rules of openapi-gen (package
+// k8s.io/kube-openapi/pkg/generators), so that it is what the API server has.
+// What it can't tell about a type it leaves to the value.
+type deriver struct {
+	types  map[model.TypeName]*model.Type
+	schema schema.Schema
+}
+
+// named adds a type, with all that it leads to, and returns its name.
+func (d *deriver) named(name model.TypeName) string {
+	t := d.types[name]
+	key := openAPIName(name)
+	if t != nil && t.ModelName != "" {
+		key = t.ModelName
+	}
+	if _, ok := d.schema[key]; ok {
+		return key
+	}
+	d.schema[key] = schema.Atom{} // types lead back to themselves
+	d.schema[key] = d.atom(t)
+	return key
+}
+
+// atom is the schema of a struct.
+func (d *deriver) atom(t *model.Type) schema.Atom {
+	switch {
+	case t == nil || !t.Struct:
+		return schema.Deduced()
+	case t.HasSchemaType:
+		return described(t)
+	case slices.Contains(t.Methods, "MarshalJSON") && t.HasJSON():
+		return schema.Deduced() // its fields are not what is on the wire
+	}
+	m := &schema.Map{Relationship: mapRelationship(t.Lines)}
+	d.fields(t, m, 0)
+	if len(m.Fields) == 0 {
+		m.Element = schema.Ref{Inline: schema.Deduced()}
+	}
+	slices.SortFunc(m.Fields, func(a, b schema.Field) int { return strings.Compare(a.Name, b.Name) })
+	return schema.Atom{Map: m}
+}
+
+// described is the schema of a type that tells OpenAPI what it is.
+func described(t *model.Type) schema.Atom {
+	switch t.SchemaType {
+	case "":
+		return schema.Deduced()
+	case "object":
+		return schema.Object()
+	case "integer", "number":
+		return schema.Atom{Scalar: schema.Numeric}
+	case "boolean":
+		return schema.Atom{Scalar: schema.Boolean}
+	case "string":
+		if t.SchemaFormat == "" || t.SchemaFormat == "byte" {
+			return schema.Atom{Scalar: schema.String}
+		}
+	}
+	return schema.Atom{Scalar: schema.Untyped}
+}
+
+func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
+	for _, f := range t.Fields {
+		j, ok := f.JSON()
+		if !ok || slices.Contains(model.Markers(f.Lines, "k8s:openapi-gen"), "false") {
+			continue
+		}
+		if j.Inline && hops < 16 {
+			if inner := d.structType(f.Type); inner != nil {
+				d.fields(inner, m, hops+1)
+			}
+			continue
+		}
+		if slices.ContainsFunc(m.Fields, func(other schema.Field) bool { return other.Name == j.Name }) {
+			continue
+		}
+		field := schema.Field{Name: j.Name, Type: d.field(f)}
+		if j.Has("string") {
+			field.Type = schema.Ref{Inline: schema.Atom{Scalar: schema.String}}
+		} else {
+			field.Default = d.defaultOf(f, j)
+		}
+		m.Fields = append(m.Fields, field)
+	}
+}
+
+// structType is the struct behind names and pointers, nil if there is none.
+func (d *deriver) structType(e *model.Expr) *model.Type {
+	e = d.resolve(e)
+	if t := d.types[e.Name]; e.Form == model.Named && t != nil && t.Struct {
+		return t
+	}
+	return nil
+}
+
+// resolve takes off pointers, and names of what isn't a struct.
+func (d *deriver) resolve(e *model.Expr) *model.Expr {
+	for range 16 {
+		e = e.Deref()
+		t := d.types[e.Name]
+		if e.Form != model.Named || t == nil || t.Struct || t.Underlying == nil {
+			break
+		}
+		e = t.Underlying
+	}
+	return e
+}
+
+// field is the type of a field: its markers say how lists and maps are merged,
+// and if they don't, those of the list's named type.
+func (d *deriver) field(f *model.Field) schema.Ref {
+	ref := d.ref(f.Type)
+	lines := f.Lines
+	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct && len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
+		lines = append(slices.Clone(lines), t.Lines...)
+	}
+	switch {
+	case ref.Name != "":
+		ref.Relationship = mapRelationship(lines)
+	case ref.Inline.List != nil && ref.Inline.Scalar == "":
+		list := *ref.Inline.List
+		list.Relationship, list.Keys = listRelationship(lines)
+		ref.Inline.List = &list
+	case ref.Inline.Map != nil && ref.Inline.Scalar == "":
+		object := *ref.Inline.Map
+		object.Relationship = mapRelationship(lines)
+		ref.Inline.Map = &object
+	}
+	return ref
+}
+
+// rawExtension is the name of the type that holds any object.
+const rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+
+// ref is the type of a field or an element.
+func (d *deriver) ref(e *model.Expr) schema.Ref {
+	e = d.resolve(e)
+	inline := func(a schema.Atom) schema.Ref { return schema.Ref{Inline: a} }
+	switch e.Form {
+	case model.Slice, model.Array:
+		if elem := e.Elem; elem.Form == model.Named && elem.Name.Path == "" && (elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
+			return inline(schema.Atom{Scalar: schema.String})
+		}
+		return inline(schema.Atom{List: &schema.List{Element: d.ref(e.Elem), Relationship: schema.Atomic}})
+	case model.Map:
+		return inline(schema.Atom{Map: &schema.Map{Element: d.ref(e.Elem)}})
+	case model.Literal:
+		return inline(schema.Deduced())
+	}
+	if a, ok := predeclared[e.Name]; ok {
+		return inline(schema.Atom{Scalar: a})
+	}
+	t := d.types[e.Name]
+	if t == nil || !t.Struct || len(e.Args) > 0 {
+		return inline(schema.Deduced())
+	}
+	name := d.named(e.Name)
+	if name == rawExtension {
+		return schema.Ref{Name: schema.UntypedAtomic}
+	}
+	return schema.Ref{Name: name}
+}
+
+// predeclared are the types that are scalars.
+var predeclared = map[model.TypeName]string{
+	{Name: "string"}: schema.String, {Name: "bool"}: schema.Boolean,
+	{Name: "int"}: schema.Numeric, {Name: "int8"}: schema.Numeric, {Name: "int16"}: schema.Numeric, {Name: "int32"}: schema.Numeric, {Name: "int64"}: schema.Numeric,
+	{Name: "uint"}: schema.Numeric, {Name: "uint8"}: schema.Numeric, {Name: "uint16"}: schema.Numeric, {Name: "uint32"}: schema.Numeric, {Name: "uint64"}: schema.Numeric,
+	{Name: "byte"}: schema.Numeric, {Name: "rune"}: schema.Numeric, {Name: "float32"}: schema.Numeric, {Name: "float64"}: schema.Numeric,
+	{Path: "time", Name: "Time"}: schema.Untyped, {Path: "time", Name: "Duration"}: schema.Numeric,
+}
+
+// defaultOf is the default of a field: what its marker says, or else the zero
+// value of what can't be left out.
+func (d *deriver) defaultOf(f *model.Field, j model.JSON) string {
+	lines := f.Lines
+	for e := f.Type; ; {
+		if values := model.Markers(lines, "default"); len(values) > 0 {
+			if json.Valid([]byte(values[0])) {
+				return values[0]
+			}
+			break // a reference to a constant
+		}
+		e = e.Deref()
+		t := d.types[e.Name]
+		if t == nil || t.Underlying == nil || e.Form != model.Named {
+			break
+		}
+		lines, e = t.Lines, t.Underlying
+	}
+	return d.zero(f.Type, j.Has("omitempty"), 0)
+}
+
+func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
+	if e.Form != model.Named || hops > 16 {
+		return ""
+	}
+	switch t := d.types[e.Name]; {
+	case t == nil:
+	case slices.Contains(t.Methods, "UnmarshalJSON"):
+		return ""
+	case t.Struct && len(t.Fields) == 1 && t.Fields[0].Embedded:
+		return d.zero(t.Fields[0].Type, omitted, hops+1)
+	case t.Struct:
+		return "{}"
+	case t.Underlying != nil:
+		return d.zero(t.Underlying, omitted, hops+1)
+	}
+	if omitted {
+		return ""
+	}
+	return map[string]string{schema.String: `""`, schema.Boolean: "false", schema.Numeric: "0"}[predeclared[e.Name]]
+}
+
+// listRelationship says how a list is merged; as a whole unless markers say more.
+func listRelationship(lines []string) (relationship string, keys []string) {
+	switch first(model.Markers(lines, "listType")) {
+	case "set":
+		return schema.Associative, nil
+	case "map":
+		return schema.Associative, model.Markers(lines, "listMapKey")
+	case "":
+		if strategy, _, _ := strings.Cut(first(model.Markers(lines, "patchStrategy")), ","); strategy == "merge" {
+			return schema.Associative, model.Markers(lines, "patchMergeKey")
+		}
+	}
+	return schema.Atomic, nil
+}
+
+// mapRelationship says how a map or a struct is merged, "" for the type's own way.
+func mapRelationship(lines []string) string {
+	marker := first(model.Markers(lines, "mapType"))
+	if marker == "" {
+		marker = first(model.Markers(lines, "structType"))
+	}
+	return map[string]string{"atomic": schema.Atomic, "granular": schema.Separable}[marker]
+}
+
+// first is the first of some values, "" if there is none.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}

@@ -1,0 +1,161 @@
+package model
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/gengo/v2/namer"
+)
+
+// Apply is what apply configurations are made of.
+type Apply struct {
+	// Packages are those of the input with types that get one, sorted by
+	// their API: group, then version.
+	Packages []*ApplyPackage
+	// Types are all types that can be reached from those, by name.
+	Types map[TypeName]*Type
+}
+
+// ApplyPackage is a package with types that get apply configurations.
+type ApplyPackage struct {
+	*Package
+	// Folder is where they go: the last two elements of the import path, in
+	// lower case. Name is the package there.
+	Folder, Name string
+	// Group and APIVersion are the API's; GoGroupName names the group in Go.
+	Group, APIVersion, GoGroupName string
+	// Types are sorted without regard to case.
+	Types []*ApplyType
+}
+
+// ApplyType is a type that gets an apply configuration.
+type ApplyType struct {
+	*Type
+	// Kind is nil for a type without a client.
+	Kind *Kind
+	// Root is true for kinds with a verb that applies.
+	Root bool
+	// File names the generated file, without ".go".
+	File string
+}
+
+var (
+	objectMeta = TypeName{"k8s.io/apimachinery/pkg/apis/meta/v1", "ObjectMeta"}
+	// noApply are the types that never get an apply configuration: they
+	// hold any object.
+	noApply = []TypeName{{"k8s.io/apimachinery/pkg/runtime", "RawExtension"}, {"k8s.io/apimachinery/pkg/runtime", "Unknown"}}
+)
+
+// apply works out which types get apply configurations: structs with json tags
+// that a kind with the verb apply or applyStatus leads to.
+func (l *loader) apply(packages []*candidate) *Apply {
+	r := newTypeReader(&l.sources)
+	kinds := map[TypeName]*Kind{}
+	var wanted []*candidate
+	var roots []TypeName
+	for _, p := range packages {
+		if !l.applied(p) || p.hub() {
+			continue
+		}
+		wanted = append(wanted, p)
+		for _, k := range p.kinds {
+			name := TypeName{p.src.path, k.Name}
+			kinds[name] = k
+			if k.applies {
+				roots = append(roots, name)
+			}
+			for _, m := range k.Methods {
+				if m.Verb == "apply" {
+					roots = append(roots, TypeName{m.Input.Path, m.Input.Name})
+				}
+			}
+		}
+	}
+	r.read(roots)
+	for _, pos := range r.unnamed {
+		l.warn(l.fset.Position(pos), "apply configurations take any value for a type without a name; declare a type for it")
+	}
+	a := &Apply{Types: r.types}
+	for _, p := range wanted {
+		if ap := l.applyPackage(p, r.types, kinds); ap != nil {
+			a.Packages = append(a.Packages, ap)
+		}
+	}
+	slices.SortStableFunc(a.Packages, func(a, b *ApplyPackage) int {
+		return strings.Compare(strings.ToLower(nonEmptyGroup(a.Group)+"\x00"+a.APIVersion), strings.ToLower(nonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
+	})
+	l.checkApply(a)
+	return a
+}
+
+// applied reports whether apply configurations are to be generated for a package.
+func (l *loader) applied(p *candidate) bool {
+	return l.cfg.has(ApplyConfigurations) && !p.tags.OptedOut["applyconfiguration-gen"]
+}
+
+// hub reports whether a package holds internal types, which nobody applies:
+// one of its types has an ObjectMeta without a json tag.
+func (p *candidate) hub() bool {
+	for _, name := range p.src.typeNames() {
+		st, ok := p.src.types[name].spec.Type.(*ast.StructType)
+		if !ok {
+			continue
+		}
+		if field := (&structType{fields: st.Fields.List}).field("ObjectMeta"); field != nil {
+			return !strings.Contains(tagText(field), "json:")
+		}
+	}
+	return false
+}
+
+func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[TypeName]*Kind) *ApplyPackage {
+	dir, version := path.Split(p.src.path)
+	group := path.Base(dir)
+	if dir == "" {
+		group = ""
+	}
+	ap := &ApplyPackage{Package: p.pkg, Folder: strings.ToLower(path.Join(group, version)), Name: strings.ToLower(version),
+		Group: group, APIVersion: version}
+	if p.tags.HasGroupName {
+		ap.Group = p.tags.GroupName
+	}
+	ap.GoGroupName, _ = goName(ap.Group)
+	if p.tags.GroupGoName != "" {
+		ap.GoGroupName = namer.IC(p.tags.GroupGoName)
+	}
+	for name, t := range types {
+		if name.Path != p.src.path || t.alias || !t.Struct || !t.HasJSON() || slices.Contains(noApply, name) {
+			continue
+		}
+		kind := kinds[name]
+		if kind != nil && !t.Embeds(objectMeta) {
+			continue // without a name it can't be applied
+		}
+		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies, File: fileName(strings.ToLower(name.Name))})
+	}
+	if len(ap.Types) == 0 {
+		return nil
+	}
+	slices.SortFunc(ap.Types, func(a, b *ApplyType) int {
+		return strings.Compare(strings.ToLower(a.TypeName.Name)+"\x00"+a.TypeName.Name, strings.ToLower(b.TypeName.Name)+"\x00"+b.TypeName.Name)
+	})
+	return ap
+}
+
+// checkApply reports what would be written to the same place.
+func (l *loader) checkApply(a *Apply) {
+	folders := map[string]*ApplyPackage{}
+	for _, p := range a.Packages {
+		if other := folders[p.Folder]; other != nil {
+			l.fail(p.Pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Path, p.Path, p.Folder)
+		}
+		folders[p.Folder] = p
+		for i, t := range p.Types[1:] {
+			if other := p.Types[i]; other.File == t.File {
+				l.fail(t.Pos, "types %s and %s would both be generated to %s.go; rename one", other.TypeName.Name, t.TypeName.Name, t.File)
+			}
+		}
+	}
+}

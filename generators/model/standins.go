@@ -1,0 +1,44 @@
+package model
+
+import (
+	"embed"
+	"go/token"
+)
+
+// standInFiles are the types of apimachinery that API types are made of, as far
+// as their fields, markers and descriptions to OpenAPI go. They are frozen as
+// only an API is: with them most packages can be generated for without a second
+// call of the go command, and before apimachinery is there.
+//
+//go:embed standins/*.go.txt
+var standInFiles embed.FS
+
+// standInPaths are the import paths of the files.
+var standInPaths = map[string]string{
+	"metav1":   "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"runtime":  "k8s.io/apimachinery/pkg/runtime",
+	"resource": "k8s.io/apimachinery/pkg/api/resource",
+	"intstr":   "k8s.io/apimachinery/pkg/util/intstr",
+	"types":    "k8s.io/apimachinery/pkg/types",
+}
+
+// standIns parses the files. A package of the input, or one that had to be
+// loaded, is looked at instead.
+func standIns(fset *token.FileSet) map[string]*source {
+	sources := map[string]*source{}
+	for file, path := range standInPaths {
+		name := "standins/" + file + ".go.txt"
+		text, err := standInFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		s := newSource(listed{ImportPath: path, Name: file}, fset, "")
+		f := newFile("", name, "", false)
+		f.text = text
+		f.parse(fset)
+		s.files = append(s.files, f)
+		s.index(f)
+		sources[path] = s
+	}
+	return sources
+}

@@ -1,0 +1,249 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// OpenAPI are the definitions of an OpenAPI v2 document.
+type OpenAPI map[string]*definition
+
+// definition is the part of a definition that matters to a schema.
+type definition struct {
+	Ref                  string                 `json:"$ref"`
+	Type                 oneOrMany              `json:"type"`
+	Format               string                 `json:"format"`
+	Properties           map[string]*definition `json:"properties"`
+	Items                *definition            `json:"items"`
+	AdditionalProperties *schemaOrBool          `json:"additionalProperties"`
+	Default              json.RawMessage        `json:"default"`
+	ListType             string                 `json:"x-kubernetes-list-type"`
+	ListMapKeys          []string               `json:"x-kubernetes-list-map-keys"`
+	PatchStrategy        string                 `json:"x-kubernetes-patch-strategy"`
+	PatchMergeKey        string                 `json:"x-kubernetes-patch-merge-key"`
+	MapType              string                 `json:"x-kubernetes-map-type"`
+	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
+	Unions               []struct {
+		Discriminator string            `json:"discriminator"`
+		Fields        map[string]string `json:"fields-to-discriminateBy"`
+	} `json:"x-kubernetes-unions"`
+}
+
+// oneOrMany is a string or a list of strings.
+type oneOrMany []string
+
+func (o *oneOrMany) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '[' {
+		return json.Unmarshal(text, (*[]string)(o))
+	}
+	*o = make([]string, 1)
+	return json.Unmarshal(text, &(*o)[0])
+}
+
+// schemaOrBool is a definition; true and false are none.
+type schemaOrBool struct{ *definition }
+
+func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
+	if string(text) == "true" || string(text) == "false" {
+		return nil
+	}
+	return json.Unmarshal(text, &s.definition)
+}
+
+// ParseOpenAPI reads a document in JSON.
+func ParseOpenAPI(text []byte) (OpenAPI, error) {
+	var document struct {
+		Definitions OpenAPI `json:"definitions"`
+	}
+	err := json.Unmarshal(text, &document)
+	return document.Definitions, err
+}
+
+// Schema makes a schema of some definitions and all that they refer to. One that
+// isn't there can hold anything; a reference to nothing is an error.
+func (o OpenAPI) Schema(roots []string) (Schema, error) {
+	c := converter{api: o, schema: Schema{}}
+	for _, name := range roots {
+		if o[name] == nil {
+			c.schema[name] = Deduced()
+			continue
+		}
+		c.want(name)
+	}
+	for len(c.wanted) > 0 && c.err == nil {
+		name := c.wanted[0]
+		c.wanted = c.wanted[1:]
+		c.current = name
+		if atom := c.atom(o[name], false); atom != (Atom{}) {
+			c.schema[name] = atom
+		}
+	}
+	return c.schema, c.err
+}
+
+// converter is the state of a conversion.
+type converter struct {
+	api    OpenAPI
+	schema Schema
+	// wanted are the definitions that are yet to be converted, seen all that
+	// ever were among them, current is the one being converted.
+	wanted  []string
+	seen    map[string]bool
+	current string
+	err     error
+}
+
+func (c *converter) want(name string) {
+	if c.seen == nil {
+		c.seen = map[string]bool{}
+	}
+	if !c.seen[name] {
+		c.seen[name] = true
+		c.wanted = append(c.wanted, name)
+	}
+}
+
+func (c *converter) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%s: %s", c.current, fmt.Sprintf(format, args...))
+	}
+}
+
+// ref is the type of a field or an element; preserve says whether unknown
+// fields of its object are kept.
+func (c *converter) ref(d *definition, preserve bool) Ref {
+	if d == nil {
+		return Ref{Inline: Deduced()}
+	}
+	if d.Ref == "" {
+		r := Ref{Inline: c.atom(d, preserve)}
+		if r.IsZero() {
+			r.Name = UntypedAtomic
+		}
+		return r
+	}
+	name, ok := strings.CutPrefix(d.Ref, "#/definitions/")
+	if !ok || c.api[name] == nil {
+		c.fail("refers to %s, which isn't there", d.Ref)
+		return Ref{}
+	}
+	c.want(name)
+	if strings.HasSuffix(name, rawExtension) {
+		return Ref{Name: UntypedAtomic}
+	}
+	return Ref{Name: name, Relationship: c.mapRelationship(d)}
+}
+
+// Definitions that are something other than what they say.
+const (
+	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+	quantity     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+)
+
+func (c *converter) atom(d *definition, preserve bool) Atom {
+	kind := ""
+	if len(d.Type) > 0 {
+		kind = d.Type[0]
+	}
+	switch {
+	case d.Ref != "" && kind == "": // a definition that is another name of one
+		c.ref(d, preserve)
+		return Atom{}
+	case kind == "" && len(d.Properties) == 0:
+		return Deduced()
+	case kind == "array":
+		list := &List{Element: c.ref(d.Items, preserve)}
+		list.Relationship, list.Keys = c.listRelationship(d)
+		return Atom{List: list}
+	case kind == "" || kind == "object" && len(d.Properties) > 0:
+		return Atom{Map: c.object(d, preserve)}
+	case kind == "object":
+		m := &Map{Relationship: c.mapRelationship(d)}
+		if d.AdditionalProperties != nil {
+			m.Element = c.ref(d.AdditionalProperties.definition, preserve)
+		} else {
+			m.Element = Ref{Inline: Deduced()}
+		}
+		return Atom{Map: m}
+	case c.current == quantity:
+		return Atom{Scalar: Untyped}
+	}
+	return Atom{Scalar: scalar(kind, d.Format)}
+}
+
+func (c *converter) object(d *definition, preserve bool) *Map {
+	preserve = preserve || d.PreserveUnknown
+	m := &Map{Relationship: c.mapRelationship(d)}
+	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
+		property := d.Properties[name]
+		field := Field{Name: name, Type: c.ref(property, preserve)}
+		if string(property.Default) != "null" {
+			field.Default = string(property.Default)
+		}
+		m.Fields = append(m.Fields, field)
+	}
+	for _, u := range d.Unions {
+		union := Union{Discriminator: u.Discriminator}
+		for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
+			union.Fields = append(union.Fields, [2]string{name, u.Fields[name]})
+		}
+		m.Unions = append(m.Unions, union)
+	}
+	if preserve {
+		m.Element = Ref{Name: UntypedDeduced}
+	}
+	return m
+}
+
+// scalar is the type of a primitive.
+func scalar(kind, format string) string {
+	switch {
+	case kind == "integer", kind == "number":
+		return Numeric
+	case kind == "boolean":
+		return Boolean
+	case kind == "string" && (format == "" || format == "byte"):
+		return String
+	}
+	return Untyped
+}
+
+func (c *converter) listRelationship(d *definition) (relationship string, keys []string) {
+	switch d.ListType {
+	case "atomic":
+		return Atomic, nil
+	case "set":
+		return Associative, nil
+	case "map":
+		if len(d.ListMapKeys) == 0 {
+			c.fail("a list of type map has no map keys")
+		}
+		return Associative, d.ListMapKeys
+	case "":
+	default:
+		c.fail("unknown list type %q", d.ListType)
+	}
+	if strategy, _, _ := strings.Cut(d.PatchStrategy, ","); strategy == "merge" {
+		if d.PatchMergeKey != "" {
+			keys = []string{d.PatchMergeKey}
+		}
+		return Associative, keys
+	}
+	return Atomic, nil
+}
+
+func (c *converter) mapRelationship(d *definition) string {
+	switch d.MapType {
+	case "":
+		return ""
+	case "atomic":
+		return Atomic
+	case "granular":
+		return Separable
+	}
+	c.fail("unknown map type %q", d.MapType)
+	return ""
+}
