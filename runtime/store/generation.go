@@ -80,7 +80,8 @@ func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool
 		}
 		moved := g.pages.key(last)
 		object, version := g.pages.at(last)
-		g.pages.set(slot, moved, object, version)
+		p, i := g.pages.rewritable(slot), slot&pageMask
+		p.keys[i], p.objects[i], p.versions[i] = moved, object, version
 		g.table.move(g.tag(moved), last, slot)
 	}
 	g.refs.truncateRow()

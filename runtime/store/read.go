@@ -100,8 +100,8 @@ func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
 	return match(s, name, objectsOf, x.values(object))
 }
 
-func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys[:] }
-func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects[:] }
+func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys }
+func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects }
 
 // IndexValues returns the values of the named index that objects have, in no
 // particular order, and none if there is no such index. Writers wait while it
@@ -156,10 +156,10 @@ func match[K comparable, T, R any](s *Store[K, T], name string, column func(*pag
 	return pick(snapshot.directory, slots, column), nil
 }
 
-func pick[K comparable, T, R any](directory []*page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
+func pick[K comparable, T, R any](directory []page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
 	picked := make([]R, len(slots))
 	for i, slot := range slots {
-		picked[i] = column(directory[slot>>pageBits])[slot&pageMask]
+		picked[i] = column(&directory[slot>>pageBits])[slot&pageMask]
 	}
 	return picked
 }

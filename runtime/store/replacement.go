@@ -32,9 +32,9 @@ func (r *Replacement[K, T]) Delete(key K) { r.staged.remove(key) }
 // Each calls yield for every staged object, in the order in which their keys
 // were first staged, unless Delete was called.
 func (r *Replacement[K, T]) Each(yield func(key K, object T, version string)) {
-	for p, used := range r.staged.pages.view().pages() {
-		for i := range used {
-			yield(p.keys[i], p.objects[i], p.versions[i])
+	for _, p := range r.staged.pages.directory {
+		for i, object := range p.objects {
+			yield(p.keys[i], object, p.versions[i])
 		}
 	}
 }
@@ -77,8 +77,8 @@ func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] 
 	}
 	c.replaced = make([]uint32, 0, next.pages.length)
 	kept := make([]bool, before.pages.length)
-	for p, used := range next.pages.view().pages() {
-		for _, key := range p.keys[:used] {
+	for _, p := range next.pages.directory {
+		for _, key := range p.keys {
 			slot, ok := before.find(before.tag(key), key)
 			if !ok {
 				c.added++

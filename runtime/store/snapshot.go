@@ -6,7 +6,7 @@ import "iter"
 // lock, and is safe for concurrent use. While it is held, the pages that were
 // written since stay in memory twice.
 type Snapshot[K comparable, T any] struct {
-	directory []*page[K, T]
+	directory []page[K, T]
 	length    int
 	version   string
 }
@@ -21,9 +21,9 @@ func (s Snapshot[K, T]) ResourceVersion() string { return s.version }
 // All yields every key with its object, in no particular order.
 func (s Snapshot[K, T]) All() iter.Seq2[K, T] {
 	return func(yield func(K, T) bool) {
-		for p, used := range s.pages() {
-			for i := range used {
-				if !yield(p.keys[i], p.objects[i]) {
+		for _, p := range s.directory {
+			for i, object := range p.objects {
+				if !yield(p.keys[i], object) {
 					return
 				}
 			}
@@ -34,8 +34,8 @@ func (s Snapshot[K, T]) All() iter.Seq2[K, T] {
 // Values yields every object, in the order of All.
 func (s Snapshot[K, T]) Values() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for p, used := range s.pages() {
-			for _, object := range p.objects[:used] {
+		for _, p := range s.directory {
+			for _, object := range p.objects {
 				if !yield(object) {
 					return
 				}
@@ -47,9 +47,9 @@ func (s Snapshot[K, T]) Values() iter.Seq[T] {
 // Changes yields every object as if it had just been added.
 func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
 	return func(yield func(Change[K, T]) bool) {
-		for p, used := range s.pages() {
-			for i := range used {
-				if !yield(Change[K, T]{Type: Added, Key: p.keys[i], Object: p.objects[i], Version: p.versions[i]}) {
+		for _, p := range s.directory {
+			for i, object := range p.objects {
+				if !yield(Change[K, T]{Type: Added, Key: p.keys[i], Object: object, Version: p.versions[i]}) {
 					return
 				}
 			}
@@ -60,8 +60,8 @@ func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
 // List returns every object, in the order of All.
 func (s Snapshot[K, T]) List() []T {
 	list := make([]T, 0, s.length)
-	for p, used := range s.pages() {
-		list = append(list, p.objects[:used]...)
+	for _, p := range s.directory {
+		list = append(list, p.objects...)
 	}
 	return list
 }
@@ -69,25 +69,14 @@ func (s Snapshot[K, T]) List() []T {
 // Keys returns every key, in the order of All.
 func (s Snapshot[K, T]) Keys() []K {
 	keys := make([]K, 0, s.length)
-	for p, used := range s.pages() {
-		keys = append(keys, p.keys[:used]...)
+	for _, p := range s.directory {
+		keys = append(keys, p.keys...)
 	}
 	return keys
 }
 
-// pages yields every page with the number of slots that are in use.
-func (s Snapshot[K, T]) pages() iter.Seq2[*page[K, T], int] {
-	return func(yield func(*page[K, T], int) bool) {
-		for n, p := range s.directory {
-			if !yield(p, min(s.length-n*pageSize, pageSize)) {
-				return
-			}
-		}
-	}
-}
-
 func (s Snapshot[K, T]) at(slot uint32) (key K, object T, version string) {
-	p := s.directory[slot>>pageBits]
+	p := &s.directory[slot>>pageBits]
 	i := slot & pageMask
 	return p.keys[i], p.objects[i], p.versions[i]
 }

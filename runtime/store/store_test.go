@@ -81,6 +81,9 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 		if got, want := s.IndexValues(name), slices.Collect(maps.Keys(postings)); !sameSet(got, want) {
 			t.Fatalf("IndexValues(%s) = %q, want %q", name, got, want)
 		}
+		for i := range rare {
+			postings[fmt.Sprint("rare-", i)] = postings[fmt.Sprint("rare-", i)]
+		}
 		for value, want := range postings {
 			got, err := s.ByIndex(name, value)
 			if err != nil || !slices.Equal(sorted(got), sorted(want)) {
@@ -122,9 +125,12 @@ func sameSet[E comparable](a, b []E) bool {
 }
 
 // names is several pages, so that pages come and go.
-const names = 20*pageSize + 7
+const names = 2*pageSize + 100
 
 func name(i int) string { return fmt.Sprintf("name-%d", i) }
+
+// rare values come and go.
+const rare = 300
 
 type random struct {
 	*rand.Rand
@@ -137,7 +143,7 @@ func (r *random) version() string {
 }
 
 func (r *random) object() *object {
-	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("unique-", r.versions)}
+	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare))}
 	return &object{Name: name(r.IntN(names)), Labels: labels[r.IntN(len(labels))], Version: r.version()}
 }
 
@@ -304,5 +310,19 @@ func TestModel(t *testing.T) {
 			m.check(t, s)
 			then.checkSnapshot(t, snapshot)
 		})
+	}
+}
+
+// What comes and goes leaves nothing behind.
+func TestChurnDoesNotGrow(t *testing.T) {
+	s := newStore()
+	for i := range 100_000 {
+		s.Put(&object{Name: fmt.Sprint(i), Labels: fmt.Sprint(i, ",", i+1)}, "")
+		s.Delete(fmt.Sprint(i - 10))
+	}
+	g := s.live
+	x := g.indexes[0]
+	if len(g.pages.directory) != 1 || len(g.table.entries) > 32 || len(x.ids) != 11 || len(x.postings) > 20 || len(x.several) != 10 || cap(g.refs.cells) > 32 {
+		t.Errorf("10 objects need %d pages, %d table entries, %d values of %d postings, %d refs", len(g.pages.directory), len(g.table.entries), len(x.ids), len(x.postings), cap(g.refs.cells))
 	}
 }
