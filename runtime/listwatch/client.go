@@ -28,29 +28,25 @@ type ClientOptions struct {
 // watch, not before: whoever never lists needs no working client.
 func FromClient[TV any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[*TV] {
 	return &clientSource[TV, L]{
-		resource: resource,
-		tweak:    opts.TweakListOptions,
-		semantics: semantics{
-			watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
-		},
+		resource:             resource,
+		tweak:                opts.TweakListOptions,
+		watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: reflect.TypeFor[*TV]()},
 	}
 }
 
-// semantics is what a source says of its client to the reflector, by the method
-// that client-go looks for.
-type semantics struct{ watchListUnsupported bool }
-
-func (s semantics) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
-
 type clientSource[TV any, L runtime.Object] struct {
-	semantics
-	resource func() Client[L]
-	tweak    func(*metav1.ListOptions)
-	expected expectation
+	resource             func() Client[L]
+	tweak                func(*metav1.ListOptions)
+	watchListUnsupported bool
+	expected             expectation
 }
+
+// IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the
+// method that client-go looks for.
+func (s *clientSource[TV, L]) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
 
 var errNoClient = errors.New("no client to list and watch with")
 

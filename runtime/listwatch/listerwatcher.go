@@ -23,17 +23,21 @@ import (
 func FromListerWatcher[T any](lw cache.ListerWatcher, example any) Source[T] {
 	return &listerWatcherSource[T]{
 		lw:       cache.ToListerWatcherWithContext(lw),
+		original: lw,
 		expected: expect(example),
-		semantics: semantics{
-			watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(lw),
-		},
 	}
 }
 
 type listerWatcherSource[T any] struct {
-	semantics
 	lw       cache.ListerWatcherWithContext
+	original cache.ListerWatcher
 	expected expectation
+}
+
+// IsWatchListSemanticsUnSupported asks the lister-watcher, which may not know
+// before somebody has to: a reflector asks when it is made.
+func (s *listerWatcherSource[T]) IsWatchListSemanticsUnSupported() bool {
+	return watchlist.DoesClientNotSupportWatchListSemantics(s.original)
 }
 
 func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {

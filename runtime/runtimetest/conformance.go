@@ -1,0 +1,107 @@
+package runtimetest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// ConfigMaps is a server of config maps, which scenarios happen on.
+type ConfigMaps = Server[*corev1.ConfigMap, *corev1.ConfigMapList]
+
+// NewConfigMaps returns a server of config maps.
+func NewConfigMaps() *ConfigMaps { return NewServer[corev1.ConfigMap, corev1.ConfigMapList]() }
+
+// InformerOptions are what a scenario wants of the informer.
+type InformerOptions struct {
+	ResyncPeriod time.Duration
+	Indexers     cache.Indexers
+}
+
+// Implementation is a way to make informers.
+type Implementation struct {
+	Name string
+	New  func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
+}
+
+// ClientGo is the implementation that others are compared with.
+var ClientGo = Implementation{Name: "client-go", New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
+	return cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, o.ResyncPeriod, o.Indexers)
+}}
+
+// Scenario is something that happens to an informer.
+type Scenario struct {
+	Name    string
+	Options InformerOptions
+	// Server, if not nil, is what the server is like when the informer is made.
+	Server func(*ConfigMaps)
+	// Script is what happens. The informer isn't running yet when it is called.
+	Script func(*World)
+	// Differs says, if anything, why the others don't do what the reference does.
+	// Then they must not.
+	Differs string
+}
+
+// Conform plays each scenario with each implementation, in a bubble of its own,
+// and fails where a transcript isn't that of the reference.
+func Conform(t *testing.T, scenarios []Scenario, reference Implementation, others ...Implementation) {
+	for _, s := range scenarios {
+		t.Run(strings.ReplaceAll(s.Name, " ", "-"), func(t *testing.T) {
+			want := s.Play(t, reference)
+			if len(want) == 0 {
+				t.Fatal("nothing was recorded: the scenario can't fail")
+			}
+			for _, implementation := range others {
+				got := s.Play(t, implementation)
+				if same := slices.Equal(got, want); same != (s.Differs == "") {
+					t.Errorf("differs: %q\n%s\n%s", s.Differs, implementation.Name, difference(got, want))
+				}
+			}
+		})
+	}
+}
+
+// Play plays the scenario with an implementation and returns what happened, a string
+// a step.
+func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript []string) {
+	synctest.Test(t, func(t *testing.T) {
+		server := NewConfigMaps()
+		w := &World{T: t, Server: server}
+		server.Observe(func(r Request) { w.requests.add(r.String()) })
+		if s.Server != nil {
+			s.Server(server)
+		}
+		options := s.Options
+		options.Indexers = maps.Clone(options.Indexers) // client-go adds to the map
+		w.Informer = implementation.New(server, options)
+		s.Script(w)
+		w.Stop()
+		transcript = w.transcript
+		synctest.Wait()
+		if n := server.Watches(); n != 0 {
+			t.Errorf("%s: %d watches are open after the end", implementation.Name, n)
+		}
+	})
+	return transcript
+}
+
+// difference shows the first step that isn't the same, after the last that is.
+func difference(got, want []string) string {
+	at := func(list []string, i int) string {
+		if i < 0 || i >= len(list) {
+			return "(nothing)"
+		}
+		return list[i]
+	}
+	i := 0
+	for i < len(got) && i < len(want) && got[i] == want[i] {
+		i++
+	}
+	return "after     " + at(want, i-1) + "\ngot       " + at(got, i) + "\nreference " + at(want, i)
+}

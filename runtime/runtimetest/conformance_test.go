@@ -1,0 +1,62 @@
+package runtimetest_test
+
+import (
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+func TestMain(m *testing.M) {
+	runtimetest.WithoutErrorBackoff()
+	goleak.VerifyTestMain(m)
+}
+
+var (
+	facade = runtimetest.Implementation{Name: "cache", New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, o.ResyncPeriod, o.Indexers)
+	}}
+	typed = runtimetest.Implementation{Name: "informer", New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
+		return informer.NewShared[corev1.ConfigMap](
+			func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
+			informer.Options{Client: s, ResyncPeriod: o.ResyncPeriod, Indexers: o.Indexers})
+	}}
+)
+
+// Our informers do what client-go's do.
+func TestConformance(t *testing.T) {
+	runtimetest.Conform(t, runtimetest.Scenarios, runtimetest.ClientGo, facade, typed)
+}
+
+// deaf is an informer that tells its handlers nothing of deletions.
+type deaf struct{ clientgo.SharedIndexInformer }
+
+func (d deaf) AddEventHandlerWithOptions(h clientgo.ResourceEventHandler, o clientgo.HandlerOptions) (clientgo.ResourceEventHandlerRegistration, error) {
+	return d.SharedIndexInformer.AddEventHandlerWithOptions(clientgo.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd, UpdateFunc: h.OnUpdate}, o)
+}
+
+// The rig notices what an implementation does wrong, and nothing else.
+func TestRigCanFail(t *testing.T) {
+	wrong := runtimetest.Implementation{Name: "deaf", New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
+		return deaf{runtimetest.ClientGo.New(s, o)}
+	}}
+	noticed := 0
+	for _, s := range runtimetest.Scenarios {
+		want := s.Play(t, runtimetest.ClientGo)
+		if !slices.Equal(want, s.Play(t, runtimetest.ClientGo)) {
+			t.Errorf("%s: two transcripts of one implementation differ", s.Name)
+		}
+		if !slices.Equal(want, s.Play(t, wrong)) {
+			noticed++
+		}
+	}
+	if noticed == 0 || noticed == len(runtimetest.Scenarios) {
+		t.Errorf("%d of %d scenarios noticed that deletions are not reported", noticed, len(runtimetest.Scenarios))
+	}
+}

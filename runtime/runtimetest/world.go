@@ -1,0 +1,160 @@
+package runtimetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// World is what a scenario's script works with. Each of its methods that makes
+// something happen waits until nothing moves any more but the clock, and writes
+// into the transcript what has happened: the requests that the server got, what
+// each handler was told (of one object in order, objects sorted), what the store
+// holds, and what has synced.
+type World struct {
+	T        *testing.T
+	Server   *ConfigMaps
+	Informer cache.SharedIndexInformer
+
+	requests   lines
+	handlers   []*Handler
+	transcript []string
+	stop       func()
+}
+
+// Namespace is where the config maps of scenarios are.
+const Namespace = "ns"
+
+// LongEnough is longer than any back-off of a reflector.
+const LongEnough = 61 * time.Second
+
+// Start runs the informer.
+func (w *World) Start() {
+	w.run()
+	w.Step("start")
+}
+
+func (w *World) run() {
+	ctx, cancel := context.WithCancel(w.T.Context())
+	var running sync.WaitGroup
+	running.Go(func() { w.Informer.RunWithContext(ctx) })
+	w.stop = func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// Stop stops the informer, if it runs, and waits for its end.
+func (w *World) Stop() {
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+		w.Step("stop")
+	}
+}
+
+// Put creates or updates config maps.
+func (w *World) Put(names ...string) {
+	for _, name := range names {
+		w.put(name)
+	}
+	w.Step("put " + strings.Join(names, " "))
+}
+
+func (w *World) put(name string) {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
+	if slices.ContainsFunc(w.Server.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name }) {
+		w.Server.Update(cm)
+	} else {
+		w.Server.Create(cm)
+	}
+}
+
+// Remove deletes config maps.
+func (w *World) Remove(names ...string) {
+	for _, name := range names {
+		w.Server.Delete(Namespace, name)
+	}
+	w.Step("remove " + strings.Join(names, " "))
+}
+
+// Relist makes the informer list again, after missing says, on the server, what
+// it will have missed.
+func (w *World) Relist(missing func()) {
+	once := sync.OnceFunc(missing)
+	// Between the end of the watch and the list that follows.
+	w.Server.OnRequest(func(context.Context, Request) error { once(); return nil })
+	w.Server.FailWatches(expired())
+	time.Sleep(LongEnough)
+	w.Server.OnRequest(nil)
+	w.Step("relist")
+}
+
+// Missed creates, updates and deletes without a step; for use in Relist.
+func (w *World) Missed(put, remove []string) {
+	for _, name := range put {
+		w.put(name)
+	}
+	for _, name := range remove {
+		w.Server.Delete(Namespace, name)
+	}
+}
+
+// Advance moves the clock.
+func (w *World) Advance(d time.Duration) {
+	time.Sleep(d)
+	w.Step("advance " + d.String())
+}
+
+// Step waits until nothing moves any more and writes down what has happened since
+// the last step.
+func (w *World) Step(what string) {
+	synctest.Wait()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", what)
+	for _, r := range w.requests.take() {
+		fmt.Fprintf(&b, "\n  %s", r)
+	}
+	for _, h := range w.handlers {
+		for _, call := range h.calls.byObject() {
+			fmt.Fprintf(&b, "\n  %s: %s", h.name, call)
+		}
+		if h.registration != nil {
+			fmt.Fprintf(&b, "\n  %s has synced: %t %t", h.name, h.registration.HasSynced(), cache.IsDone(h.registration.HasSyncedChecker()))
+		}
+	}
+	keys := w.Informer.GetStore().ListKeys()
+	slices.Sort(keys)
+	for i, key := range keys {
+		obj, _, _ := w.Informer.GetStore().GetByKey(key)
+		keys[i] = describe(obj)
+	}
+	fmt.Fprintf(&b, "\n  store %v at %q, synced %t, stopped %t, last %q", keys, w.Informer.GetStore().LastStoreSyncResourceVersion(),
+		w.Informer.HasSynced(), w.Informer.IsStopped(), w.Informer.LastSyncResourceVersion())
+	w.transcript = append(w.transcript, b.String())
+}
+
+// Note writes a line of the script's own into the transcript.
+func (w *World) Note(format string, args ...any) {
+	w.transcript = append(w.transcript, fmt.Sprintf(format, args...))
+}
+
+// describe writes an object as name@version, and a tombstone as gone(...).
+func describe(obj any) string {
+	switch obj := obj.(type) {
+	case cache.DeletedFinalStateUnknown:
+		return fmt.Sprintf("gone(%s %s)", obj.Key, describe(obj.Obj))
+	case metav1.Object:
+		return obj.GetName() + "@" + obj.GetResourceVersion()
+	}
+	return fmt.Sprint(obj)
+}
