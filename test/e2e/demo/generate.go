@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	module    = "github.com/kubewright/kubewright"
+	generated = "examples/generated"
+)
+
+// generate makes the clients of the examples' APIs anew, in a scratch folder,
+// and checks that the ones in the repository, which this program is built of,
+// are the same.
+func generate(ctx context.Context, scratch string) error {
+	root, err := command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	tool := filepath.Join(scratch, "kubewright")
+	if _, err := command(ctx, root, "go", "build", "-o", tool, "./cmd/kubewright"); err != nil {
+		return err
+	}
+	fmt.Printf("built kubewright in %.1f s\n", time.Since(begin).Seconds())
+
+	begin = time.Now()
+	dir := filepath.Join(scratch, "generated")
+	if _, err := command(ctx, root, tool, "generate", "./examples/apis/...",
+		"--output-dir", dir, "--output-pkg", module+"/"+generated); err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	files, err := compare(dir, filepath.Join(root, filepath.FromSlash(generated)))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("generated clientset, listers and informers of examples/apis: %d files in %d ms; %s is current\n",
+		files, took.Milliseconds(), generated)
+	return nil
+}
+
+// compare counts the files of one tree that are the same in the other; one that
+// isn't is an error.
+func compare(dir, other string) (files int, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		got, err := os.ReadFile(filepath.Join(other, name))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("%s is not current; run make generate", filepath.Join(generated, name))
+		}
+		files++
+		return nil
+	})
+	return files, err
+}
+
+// command runs a program and returns what it prints.
+func command(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return strings.TrimSpace(string(out)), nil
+}

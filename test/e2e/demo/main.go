@@ -1,0 +1,63 @@
+// Command demo shows the whole path, from annotated types to a running
+// controller: it builds kubewright, generates the clients of the examples'
+// APIs, starts a real API server in this process, installs the custom resource
+// definitions, runs the example controller, and then does to its objects what
+// people do, telling what the controller saw and did.
+//
+// It exits with 0 only if all that had to happen did, leaves nothing behind,
+// and takes its files from the repository that it is run in:
+//
+//	make demo
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// deadline ends a demo that hangs. It takes less than a minute without the builds.
+const deadline = 10 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the demo takes too long"))
+	err := run(ctx)
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Printf("\nFAILED: %v\n", err)
+		os.Exit(1)
+	}
+	fmt.Println("\nAll that had to happen did.")
+}
+
+func run(ctx context.Context) error {
+	begin := time.Now()
+	scratch, err := os.MkdirTemp("", "kubewright-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+
+	fmt.Println("From annotated types to a running controller")
+	fmt.Println()
+	if err := generate(ctx, scratch); err != nil {
+		return err
+	}
+	shop, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	told := tell(ctx, shop)
+	closed := shop.close()
+	fmt.Println()
+	fmt.Println("Summary")
+	shop.summary(os.Stdout)
+	fmt.Printf("  %-28s %.1f s\n", "the demo took", time.Since(begin).Seconds())
+	return errors.Join(told, closed, shop.verdict())
+}
