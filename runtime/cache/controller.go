@@ -50,7 +50,7 @@ func (c *controller) RunWithContext(ctx context.Context) {
 			ShouldResync:           c.config.ShouldResync,
 			PageSize:               c.config.WatchListPageSize,
 			MinWatchTimeout:        c.config.MinWatchTimeout,
-			ErrorHandler:           c.errorHandler(func() *Reflector { return nameplate(r.Name(), r.TypeDescription()) }),
+			ErrorHandler:           c.errorHandler(func() *Reflector { return r.Nameplate() }),
 			ResourceVersionUpdated: versionUpdated(c.config.Queue),
 		})
 	c.mu.Lock()

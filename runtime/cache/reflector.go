@@ -50,9 +50,3 @@ func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 	reflector.LogError(ctx, r.Name(), r.TypeDescription(), err)
 }
-
-// nameplate is a reflector that is never run: it tells handlers of watch errors
-// the name and type of the one that is.
-func nameplate(name, typeDescription string) *Reflector {
-	return cache.NewReflectorWithOptions(&ListWatch{}, nil, engineStore{}, ReflectorOptions{Name: name, TypeDescription: typeDescription})
-}

@@ -63,6 +63,11 @@ type Options struct {
 	// streamed list before falling back to an ordinary one. By default the
 	// wait is unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
+	// SilenceTimeout is how long a watch may bring nothing, not even a bookmark,
+	// before it is opened anew: a connection that died without a word looks like
+	// a quiet one. Servers send bookmarks about once a minute. By default the
+	// silence is unlimited, up to the time that the watch was asked to last.
+	SilenceTimeout time.Duration
 	// Backoff replaces the default one (0.8 s doubled up to 30 s, each with up
 	// to as much again at random, started over every two minutes).
 	Backoff *wait.Backoff

@@ -334,6 +334,9 @@ func TestDefaults(t *testing.T) {
 	if r.TypeDescription() != "*v1.ConfigMap" {
 		t.Errorf("type description %q", r.TypeDescription())
 	}
+	if plate := r.Nameplate(); plate.Name() != r.Name() || plate.TypeDescription() != r.TypeDescription() {
+		t.Errorf("nameplate %s, %s", plate.Name(), plate.TypeDescription())
+	}
 	if h := r.Health(); h.State != Idle {
 		t.Errorf("state %s", h.State)
 	}

@@ -329,6 +329,18 @@ WATCH rv="102" bookmarks timeout
 	},
 	want: listedA + "add c@103\n" + `WATCH rv="103" bookmarks timeout` + "\n",
 }, {
+	name: "silent for too long", before: listed, opts: options{silence: 2 * time.Minute},
+	then: func(w *world) {
+		w.advance(119 * time.Second)
+		w.create("b")
+		w.advance(119 * time.Second)
+		w.server.Bookmark()
+		w.advance(119 * time.Second)
+		w.advance(time.Second)
+	},
+	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
+	differs: "client-go waits until the watch times out",
+}, {
 	name: "resync", before: listed, opts: options{resync: time.Hour},
 	then: func(w *world) { w.advance(time.Hour); onlyResyncs(w) },
 	want: "resync\n",

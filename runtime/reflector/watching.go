@@ -18,7 +18,7 @@ import (
 // watching hands the events of one watch to the sink. How the watch ends decides
 // what follows:
 //
-//   - closed in good order: the next watch, at once
+//   - closed in good order, or silent for too long: the next watch, at once
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
@@ -61,8 +61,11 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 	}
 	defer stream.Stop()
 	r.health.connected()
+	silence := endSilence(stream.Stop, r.opts.SilenceTimeout)
+	defer silence.stop()
 
 	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event[T]) bool {
+		silence.broken()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
@@ -73,6 +76,11 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 		}
 		return false
 	})
+	if silence.ended() {
+		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew", "silentFor", r.opts.SilenceTimeout)
+		r.health.failed(errSilent)
+		return watching[T]{}
+	}
 	session.retry.After(err)
 	switch {
 	case err == nil:

@@ -34,7 +34,9 @@ type (
 		resync           time.Duration
 		shouldResync     func() bool
 		internalPatience time.Duration
-		initialTimeout   time.Duration // ours alone
+		// The last two are ours alone.
+		initialTimeout time.Duration
+		silence        time.Duration
 	}
 	// world is a server, and a reflector of it that writes a transcript.
 	world struct {
@@ -171,7 +173,7 @@ func ours(_ context.Context, w *world, opts options) (func(context.Context), fun
 		func() listwatch.Client[*corev1.ConfigMapList] { return w.server }, listwatch.ClientOptions{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
 		Name: "test", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,
-		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout,
+		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout, SilenceTimeout: opts.silence,
 		ErrorHandler: w.failed,
 	})
 	return w.ours.Run, w.ours.LastSyncResourceVersion
