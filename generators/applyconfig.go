@@ -268,7 +268,7 @@ func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView
 	}
 	view.Marked = hasTypeMeta || t.Kind != nil
 	w := &applyWriter{g: g, view: &view, taken: map[string]bool{}}
-	w.fields(t.Type, true)
+	w.fields(t.Type)
 	w.methods(t.Type, "b")
 	w.getters(t.Type, "b")
 	if t.Kind != nil {

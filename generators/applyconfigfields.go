@@ -3,6 +3,7 @@ package generators
 import (
 	"go/doc/comment"
 	"go/token"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -19,9 +20,6 @@ type applyWriter struct {
 	// taken are the fields, embedded ones among them, that have a With method
 	// or are not to have one.
 	taken map[string]bool
-	// shadowed are the struct's own fields: they hide those of the same name in
-	// structs whose fields become its own.
-	shadowed map[string]bool
 }
 
 // embedding says what becomes of an embedded field.
@@ -92,13 +90,43 @@ func blocked(t *model.Type, f *model.Field) bool {
 	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") || strings.HasPrefix(f.Name, "ZZZ_")
 }
 
-// each yields the fields of a struct that a configuration has.
-func each(t *model.Type, yield func(*model.Field, model.JSON)) {
+// member is a field of a configuration.
+type member struct {
+	*model.Field
+	json      model.JSON
+	embedding embedding
+}
+
+// members are the fields that the configuration of a struct has: its own, and
+// those of embedded structs that are taken one by one unless its own hide them.
+func (g *applyGen) members(t *model.Type) []member {
+	return g.flattened(t, map[string]bool{}, 0)
+}
+
+func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []member {
+	own := maps.Clone(hidden)
 	for _, f := range t.Fields {
-		if j, ok := f.JSON(); ok && !blocked(t, f) {
-			yield(f, j)
+		own[f.Name] = true
+	}
+	var members []member
+	for _, f := range t.Fields {
+		j, ok := f.JSON()
+		if !ok || blocked(t, f) || hidden[f.Name] {
+			continue
+		}
+		hidden[f.Name] = true
+		m := member{f, j, g.embedding(f, j)}
+		if m.embedding != flatten {
+			members = append(members, m)
+		} else if hops < 16 {
+			inner := g.flattened(g.embedded(f), own, hops+1)
+			for _, m := range inner {
+				own[m.Name] = true
+			}
+			members = append(members, inner...)
 		}
 	}
+	return members
 }
 
 // embedded is the struct that a field embeds, without fields if nothing is
@@ -111,88 +139,70 @@ func (g *applyGen) embedded(f *model.Field) *model.Type {
 }
 
 // fields adds the fields of the configuration's struct.
-func (w *applyWriter) fields(t *model.Type, own bool) {
-	if own {
-		w.shadowed = map[string]bool{}
-		for _, f := range t.Fields {
-			w.shadowed[f.Name] = true
-		}
-	}
-	each(t, func(f *model.Field, j model.JSON) {
-		if !own && w.shadowed[f.Name] {
-			return
-		}
-		w.shadowed[f.Name] = true
-		view := applyFieldView{Doc: fieldDoc(f.Lines), Name: f.Name, Type: "*" + w.g.configType(f.Type), Tag: j.Name + ",omitempty"}
-		switch e := w.g.embedding(f, j); {
-		case e == flatten:
-			w.fields(w.g.embedded(f), false)
-			return
-		case e == embedConfig || e == embedType:
+func (w *applyWriter) fields(t *model.Type) {
+	for _, m := range w.g.members(t) {
+		view := applyFieldView{Doc: fieldDoc(m.Lines), Name: m.Name, Type: "*" + w.g.configType(m.Type), Tag: m.json.Name + ",omitempty"}
+		switch {
+		case m.embedding == embedConfig || m.embedding == embedType:
 			view.Name = ""
-			if j.Inline {
-				view.Type, view.Tag = w.g.configType(f.Type), ""
-				if j.Has("omitempty") {
+			if m.json.Inline {
+				view.Type, view.Tag = w.g.configType(m.Type), ""
+				if m.json.Has("omitempty") {
 					view.Tag = ",omitempty"
 				}
 			}
-		case nillable(f.Type):
-			view.Type = w.g.configType(f.Type)
+		case nillable(m.Type):
+			view.Type = w.g.configType(m.Type)
 		}
 		w.view.Fields = append(w.view.Fields, view)
-	})
+	}
 }
 
 // methods adds With methods, and those that make sure of embedded pointers. The
 // first of several fields of one name has it, as upstream has it.
 func (w *applyWriter) methods(t *model.Type, holder string) {
-	each(t, func(f *model.Field, j model.JSON) {
-		if w.taken[f.Name] {
-			return
+	for _, m := range w.g.members(t) {
+		if w.taken[m.Name] {
+			continue
 		}
-		w.taken[f.Name] = true
-		switch w.g.embedding(f, j) {
+		w.taken[m.Name] = true
+		switch m.embedding {
 		case embedConfig:
-			inner := w.inner(f, j, holder)
-			if strings.HasSuffix(inner, ")") && f.Type.Form != model.Pointer {
+			if !m.json.Inline && m.Type.Form != model.Pointer {
 				w.view.Ensures = append(w.view.Ensures, applyEnsureView{
-					Method: strings.TrimSuffix(strings.TrimPrefix(inner, "b."), "()"), Holder: holder,
-					Name: configName(f.Type.Name.Name), Type: w.g.configType(f.Type),
+					Method: "ensure" + configName(m.Type.Name.Name) + "Exists", Holder: holder,
+					Name: configName(m.Type.Name.Name), Type: w.g.configType(m.Type),
 				})
 			}
-			w.methods(w.g.embedded(f), inner)
+			w.methods(w.g.embedded(m.Field), m.inner(holder))
 		case embedType:
-			w.methods(w.g.embedded(f), holder+"."+f.Name)
-		case flatten:
-			w.methods(w.g.embedded(f), holder)
+			w.methods(w.g.embedded(m.Field), holder+"."+m.Name)
 		default:
-			w.view.Setters = append(w.view.Setters, w.setter(f, holder))
+			w.view.Setters = append(w.view.Setters, w.setter(m.Field, holder))
 		}
-	})
+	}
 }
 
 // inner is the embedded configuration of a field: what has a key is nil until
 // it is needed.
-func (w *applyWriter) inner(f *model.Field, j model.JSON, holder string) string {
-	name := configName(f.Type.Deref().Name.Name)
-	if j.Inline {
+func (m member) inner(holder string) string {
+	name := configName(m.Type.Deref().Name.Name)
+	if m.json.Inline {
 		return holder + "." + name
 	}
 	return "b.ensure" + name + "Exists()"
 }
 
 func (w *applyWriter) getters(t *model.Type, holder string) {
-	each(t, func(f *model.Field, j model.JSON) {
-		switch e := w.g.embedding(f, j); {
-		case e == embedConfig:
-			w.getters(w.g.embedded(f), w.inner(f, j, holder))
-		case e == flatten:
-			w.getters(w.g.embedded(f), holder)
-		case t.TypeName == objectMeta && (f.Name == "Name" || f.Name == "Namespace"),
-			t.TypeName == typeMeta && (f.Name == "Kind" || f.Name == "APIVersion"):
-			w.view.Getters = append(w.view.Getters, applyGetterView{Name: f.Name, Type: "*" + w.g.configType(f.Type), Holder: holder})
+	for _, m := range w.g.members(t) {
+		switch {
+		case m.embedding == embedConfig:
+			w.getters(w.g.embedded(m.Field), m.inner(holder))
+		case t.TypeName == objectMeta && (m.Name == "Name" || m.Name == "Namespace"),
+			t.TypeName == typeMeta && (m.Name == "Kind" || m.Name == "APIVersion"):
+			w.view.Getters = append(w.view.Getters, applyGetterView{Name: m.Name, Type: "*" + w.g.configType(m.Type), Holder: holder})
 		}
-	})
+	}
 }
 
 // How a value gets into its field.

@@ -2,6 +2,7 @@ package generators
 
 import (
 	"encoding/json"
+	"go/token"
 	"slices"
 	"strings"
 
@@ -70,15 +71,18 @@ func described(t *model.Type) schema.Atom {
 	return schema.Atom{Scalar: schema.Untyped}
 }
 
+// fields adds the fields of a struct, then those of the structs that it inlines
+// unless its own hide them.
 func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
+	var inlined []*model.Type
 	for _, f := range t.Fields {
-		j, ok := f.JSON()
+		j, ok := onWire(f)
 		if !ok || slices.Contains(model.Markers(f.Lines, "k8s:openapi-gen"), "false") {
 			continue
 		}
-		if j.Inline && hops < 16 {
-			if inner := d.structType(f.Type); inner != nil {
-				d.fields(inner, m, hops+1)
+		if j.Inline {
+			if inner := d.structType(f.Type); inner != nil && hops < 16 {
+				inlined = append(inlined, inner)
 			}
 			continue
 		}
@@ -93,6 +97,18 @@ func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
 		}
 		m.Fields = append(m.Fields, field)
 	}
+	for _, inner := range inlined {
+		d.fields(inner, m, hops+1)
+	}
+}
+
+// onWire is how a field is encoded. One without a json tag is, too, though apply
+// configurations leave it out.
+func onWire(f *model.Field) (model.JSON, bool) {
+	if _, tagged := f.Tag.Lookup("json"); tagged || !token.IsExported(f.Name) {
+		return f.JSON()
+	}
+	return model.JSON{Name: f.Name, Inline: f.Embedded}, true
 }
 
 // structType is the struct behind names and pointers, nil if there is none.
@@ -149,7 +165,7 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 	inline := func(a schema.Atom) schema.Ref { return schema.Ref{Inline: a} }
 	switch e.Form {
 	case model.Slice, model.Array:
-		if elem := e.Elem; elem.Form == model.Named && elem.Name.Path == "" && (elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
+		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" && (elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
 			return inline(schema.Atom{Scalar: schema.String})
 		}
 		return inline(schema.Atom{List: &schema.List{Element: d.ref(e.Elem), Relationship: schema.Atomic}})

@@ -18,6 +18,9 @@ const clientGenName = "client-gen"
 type clientGen struct {
 	generator
 	ClientOptions
+	// configs are the types that this run makes apply configurations of, nil
+	// if it makes none.
+	configs map[model.TypeName]bool
 }
 
 func newClientGen(options ClientOptions, api *model.API) *clientGen {
@@ -26,6 +29,9 @@ func newClientGen(options ClientOptions, api *model.API) *clientGen {
 		kinds:       map[*model.Version][]*model.Kind{},
 		groupFolder: func(group *model.Group) string { return strings.ToLower(group.PackageName) },
 	}}
+	if api.Apply != nil {
+		g.configs = api.Apply.Configured()
+	}
 	for _, group := range api.Groups {
 		for _, v := range group.Versions {
 			if v.Package.Client {

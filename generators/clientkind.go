@@ -62,7 +62,7 @@ func (g *clientGen) kind(at scope) any {
 		Param:           parameter(k.Private),
 		verbs:           map[string]bool{},
 	}
-	apply := g.ApplyConfigurationPackage != ""
+	apply := g.applies(model.TypeName{Path: at.version.Package.Path, Name: k.Name})
 	if apply {
 		view.Apply = g.applyIdent(at.version.Package.Path, k.Name)
 	}
@@ -74,7 +74,7 @@ func (g *clientGen) kind(at scope) any {
 	view.embed()
 	if !k.NoVerbs {
 		for _, m := range k.Methods {
-			if m.Verb != "apply" || apply {
+			if m.Verb != "apply" || g.applies(model.TypeName{Path: m.Input.Path, Name: m.Input.Name}) {
 				view.Methods = append(view.Methods, g.method(k, m))
 			}
 		}
@@ -134,15 +134,21 @@ func (g *clientGen) reference(k *model.Kind, ref model.TypeRef) render.Ident {
 	return render.Package{Path: ref.Path}.Ident(ref.Name)
 }
 
+// applies reports whether a type has an apply configuration: all have, as far as
+// one can tell without making them in the same run.
+func (g *clientGen) applies(name model.TypeName) bool {
+	return g.ApplyConfigurationPackage != "" && (g.configs == nil || g.configs[name])
+}
+
 // applyIdent is the apply configuration of a type: it lies in a folder with the
-// last two elements of the import path of the type.
+// last two elements of the import path of the type, in lower case.
 func (g *clientGen) applyIdent(typePath, name string) render.Ident {
 	dir, version := path.Split(typePath)
 	group := path.Base(dir)
 	if dir == "" {
 		group = ""
 	}
-	pkg := render.Package{Path: g.ApplyConfigurationPackage}.Sub(group, version)
+	pkg := render.Package{Path: g.ApplyConfigurationPackage}.Sub(strings.ToLower(group), strings.ToLower(version))
 	pkg.Alias = "apply" + strings.ToLower(group+version)
 	return pkg.Ident(name + "ApplyConfiguration")
 }

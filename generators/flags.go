@@ -161,10 +161,9 @@ func NewInformerGen() *Tool {
 func NewApplyConfigurationGen() *Tool {
 	t := newTool(applyGenName)
 	var c common
-	o := ApplyOptions{Externals: map[model.TypeName]string{}}
+	var o ApplyOptions
 	c.addOutput(t.flags)
-	t.flags.Var(externals(o.Externals), "external-applyconfigurations", "where the apply configurations of other packages' types are, in the form package.Type:package, separated by commas")
-	t.flags.StringVar(&o.OpenAPISchema, "openapi-schema", "", "a file with an OpenAPI v2 document that has the types (default: it follows from the Go types)")
+	o.addFlags(t.flags, "external-applyconfigurations", "openapi-schema")
 	t.config = func(patterns []string) (Config, error) {
 		c.Inputs = packageInputs(patterns)
 		o.Dir, o.Package = c.dir, c.pkg
@@ -172,6 +171,13 @@ func NewApplyConfigurationGen() *Tool {
 		return c.Config, c.validate()
 	}
 	return t
+}
+
+// addFlags adds the flags that go by other names in kubewright.
+func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
+	o.Externals = map[model.TypeName]string{}
+	fs.Var(externals(o.Externals), external, "where the apply configurations of other packages' types are, in the form package.Type:package, separated by commas")
+	fs.StringVar(&o.OpenAPISchema, openAPI, "", "a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
 }
 
 // externals is the value of --external-applyconfigurations.
@@ -208,7 +214,7 @@ func (e externals) Set(value string) error {
 		}
 		name := model.TypeName{Path: typ[:dot], Name: typ[dot+1:]}
 		if e[name] != "" || defaults[name] != "" {
-			return fmt.Errorf("duplicate type found in --external-applyconfigurations: %v", typ)
+			return fmt.Errorf("duplicate type found: %v", typ)
 		}
 		e[name] = pkg
 	}

@@ -18,17 +18,21 @@ type Layout struct {
 	Config
 	client   ClientOptions
 	informer InformerOptions
-	// dir and pkg are the base; clientsets, listers and informers the folders,
-	// by default below the base.
+	apply    ApplyOptions
+	// withApply asks for apply configurations, too.
+	withApply bool
+	// dir and pkg are the base; clientsets, listers, informers and applyConfigs
+	// the folders, by default below the base.
 	dir, pkg                         string
 	clientsets, listers, informers   string
+	applyConfigs                     string
 	clientsetName, internalClientset string
 	overrides                        []string
 }
 
 // AddFlags adds the flags of kubewright generate.
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&l.dir, "output-dir", "", "the folder for clientset/, listers/ and informers/ (default pkg/client in the module's root)")
+	fs.StringVar(&l.dir, "output-dir", "", "the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
 	fs.StringVar(&l.pkg, "output-pkg", "", "the import path of --output-dir (default as go.mod has it)")
 	fs.StringVar(&l.clientsets, "clientsets-dir", "", "the folder for the clientset's folder (default clientset in --output-dir)")
 	fs.StringVar(&l.listers, "listers-dir", "", "the folder for listers (default listers in --output-dir)")
@@ -41,6 +45,9 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&l.overrides, "included-types-overrides", nil, "types in the form group/version/type; for the group versions among them these types get a client, and no others")
 	fs.BoolVar(&l.informer.SingleDirectory, "single-directory", false, "leave out the folder externalversions of the informers")
 	fs.StringVar(&l.internalClientset, "internal-clientset-package", "", "the import path of the clientset that informers of internal types use (default the one generated)")
+	fs.BoolVar(&l.withApply, "with-applyconfig", false, "make apply configurations, and clients that apply them, too")
+	fs.StringVar(&l.applyConfigs, "applyconfig-dir", "", "the folder for apply configurations (default applyconfiguration in --output-dir)")
+	l.apply.addFlags(fs, "applyconfig-externals", "applyconfig-openapi-schema")
 	l.Config.AddFlags(fs)
 }
 
@@ -48,6 +55,9 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 func (l Layout) Resolve(patterns []string) (Config, error) {
 	if l.clientsetName == "" {
 		return Config{}, errors.New("--clientset-name must not be empty")
+	}
+	if l.withApply && l.client.ApplyConfigurationPackage != "" {
+		return Config{}, errors.New("--with-applyconfig makes what --apply-configuration-package says is there: give one of the two")
 	}
 	if err := l.validateLint(); err != nil {
 		return Config{}, err
@@ -83,6 +93,15 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	cfg.Informer.InternalClientset = l.internalClientset
 	if l.internalClientset == "" {
 		cfg.Informer.InternalClientset = cfg.Client.Package
+	}
+	if l.withApply {
+		configs, err := l.place(l.applyConfigs, "applyconfiguration")
+		if err != nil {
+			return Config{}, err
+		}
+		cfg.Apply = &l.apply
+		cfg.Apply.Dir, cfg.Apply.Package = configs.dir, configs.pkg
+		cfg.Client.ApplyConfigurationPackage = configs.pkg
 	}
 	return cfg, nil
 }

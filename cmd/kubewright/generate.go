@@ -18,7 +18,8 @@ func generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate package...",
 		Short: "Write clientset, listers and informers for API packages",
-		Long: `Write clientset, listers and informers for API packages.
+		Long: `Write clientset, listers and informers for API packages, and apply
+configurations if asked to.
 
 Packages are named as for the go command: ./apis/... or import paths. What is
 written goes to pkg/client in the module's root; --output-dir and its kin say
@@ -27,7 +28,7 @@ the output folders that nothing generates any more are removed.
 
 If anything is wrong with the input, every problem is reported in a line of its
 own as file:line:col: message, nothing is written, and the exit status is 1.`,
-		Example: "  kubewright generate ./apis/...",
+		Example: "  kubewright generate ./apis/...\n  kubewright generate --with-applyconfig ./apis/...",
 		Args:    needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
 			start := time.Now()

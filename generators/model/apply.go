@@ -18,6 +18,17 @@ type Apply struct {
 	Types map[TypeName]*Type
 }
 
+// Configured are the types that get an apply configuration.
+func (a *Apply) Configured() map[TypeName]bool {
+	types := map[TypeName]bool{}
+	for _, p := range a.Packages {
+		for _, t := range p.Types {
+			types[t.TypeName] = true
+		}
+	}
+	return types
+}
+
 // ApplyPackage is a package with types that get apply configurations.
 type ApplyPackage struct {
 	*Package
