@@ -19,11 +19,12 @@ type Options struct {
 	// Logs receives the warnings of etcd and all that the API server logs; nil
 	// discards both. The API server logs through klog, whose destination is one
 	// for the whole process: Start sets it, for the caller's own klog as well.
+	// Its etcd client can't be told, and warns on stderr of what is compacted.
 	Logs io.Writer
 
-	// DisableWatchCache makes the server answer each watch and list from etcd.
-	// Old resource versions then expire with [Server.Compact], and
-	// sendInitialEvents (WatchList) isn't supported.
+	// DisableWatchCache makes the server answer each watch and list from etcd:
+	// old resource versions then expire with [Server.Compact], and lists from
+	// resource version 0 come in pages.
 	DisableWatchCache bool
 }
 

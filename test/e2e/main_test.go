@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/examples/crds"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
+)
+
+// The servers that tests share, with the definitions of the examples: each is
+// started by the first test that asks for it. Tests keep out of each other's
+// way by a label, see scope.
+var (
+	cached   = lazyServer{} // as servers are run
+	uncached = lazyServer{opts: apiserver.Options{DisableWatchCache: true}}
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := errors.Join(cached.stop(), uncached.stop()); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+type lazyServer struct {
+	opts   apiserver.Options
+	once   sync.Once
+	server *apiserver.Server
+	err    error
+}
+
+func (l *lazyServer) get(t *testing.T) *apiserver.Server {
+	t.Helper()
+	l.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if l.server, l.err = apiserver.Start(ctx, l.opts); l.err == nil {
+			l.err = l.server.InstallCRDs(ctx, crds.Files)
+		}
+	})
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.server
+}
+
+func (l *lazyServer) stop() error {
+	if l.server == nil {
+		return nil
+	}
+	return l.server.Stop()
+}
+
+// within is the context of a test or a part of one that must not hang.
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), d, fmt.Errorf("not within %v", d))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func clientset(t *testing.T, config *rest.Config) versioned.Interface {
+	t.Helper()
+	client, err := versioned.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// scope is a name for the objects of one test, usable as namespace and as label.
+func scope(t *testing.T) string {
+	name := strings.ToLower(t.Name())
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// proxied puts a proxy in front of the server that config is of.
+func proxied(t *testing.T, config *rest.Config) (*rest.Config, *tcpproxy.Proxy) {
+	t.Helper()
+	host, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, err := tcpproxy.Start(host.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	config = rest.CopyConfig(config)
+	config.Host = "https://" + proxy.Addr()
+	return config, proxy
+}
+
+// spy sees the requests that go through it.
+type spy struct {
+	mu     sync.Mutex
+	seen   []url.Values
+	before func(url.Values) // called, if set, before a request goes on
+}
+
+// on puts the spy into the transport of a configuration.
+func (s *spy) on(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			query := r.URL.Query()
+			s.mu.Lock()
+			s.seen = append(s.seen, query)
+			s.mu.Unlock()
+			if s.before != nil {
+				s.before(query)
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	return config
+}
+
+// count is how many of the requests are of that sort.
+func (s *spy) count(sort func(url.Values) bool) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, query := range s.seen {
+		if sort(query) {
+			n++
+		}
+	}
+	return n
+}
+
+func isList(q url.Values) bool      { return !q.Has("watch") }
+func isNextPage(q url.Values) bool  { return q.Has("continue") }
+func isWatchList(q url.Values) bool { return q.Get("sendInitialEvents") == "true" }
+
+// isFromScratch is either way of asking for all there is.
+func isFromScratch(q url.Values) bool { return isList(q) || isWatchList(q) }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

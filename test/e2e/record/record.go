@@ -1,0 +1,232 @@
+// Package record keeps the account of what an informer tells its handlers, and
+// holds it against what must be true of any such account.
+package record
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Object is what informers of API types hold.
+type Object interface {
+	cache.Object
+	metav1.Object
+}
+
+// What became of an object.
+const (
+	Added   = "added"
+	Updated = "updated"
+	Deleted = "deleted"
+)
+
+// Event is one thing that a handler was told. Version is empty for a deletion.
+type Event struct {
+	What    string
+	Name    cache.ObjectName
+	Version string
+}
+
+func (e Event) String() string { return fmt.Sprintf("%s %s %s", e.What, e.Name, e.Version) }
+
+// Recorder is a handler of typed events that checks as it records:
+//
+//   - only what isn't there is added, only what is there is updated or deleted;
+//   - an update names as the old object the one that the handler was told last;
+//   - the additions of the initial list come before everything else;
+//   - the versions of an object grow; an update to the same version is allowed,
+//     as informers resync, and isn't recorded.
+//
+// An object that was deleted and created again while the informer wasn't
+// connected comes as an update, with the unique id of another object. That is
+// allowed and recorded as what it is: a deletion and an addition.
+//
+// The zero value isn't ready, see New. Its methods are safe for concurrent use.
+type Recorder[T Object] struct {
+	mu       sync.Mutex
+	events   []Event
+	initial  int // how many of the events are additions of the initial list
+	present  map[cache.ObjectName]T
+	problems []string
+	news     chan struct{} // closed, and made anew, at each event
+}
+
+// New returns a Recorder for objects of which there are none yet.
+func New[T Object]() *Recorder[T] {
+	return &Recorder[T]{present: map[cache.ObjectName]T{}, news: make(chan struct{})}
+}
+
+// OnAdd implements [cache.TypedResourceEventHandler].
+func (r *Recorder[T]) OnAdd(obj T, isInInitialList bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if isInInitialList {
+		if r.initial != len(r.events) {
+			r.problem("%s is of the initial list, but comes after other events", obj.GetName())
+		}
+		r.initial++
+	}
+	name := cache.MetaObjectToName(obj)
+	if _, present := r.present[name]; present {
+		r.problem("added %s, which is there already", name)
+	}
+	r.present[name] = obj
+	r.record(Event{Added, name, obj.GetResourceVersion()})
+}
+
+// OnUpdate implements [cache.TypedResourceEventHandler].
+func (r *Recorder[T]) OnUpdate(old, obj T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := cache.MetaObjectToName(obj)
+	last, present := r.present[name]
+	switch {
+	case !present:
+		r.problem("updated %s, which isn't there", name)
+	case last.GetResourceVersion() != old.GetResourceVersion():
+		r.problem("updated %s from version %s, but the last was %s", name, old.GetResourceVersion(), last.GetResourceVersion())
+	default:
+		if order, err := resourceversion.CompareResourceVersion(old.GetResourceVersion(), obj.GetResourceVersion()); err != nil || order > 0 {
+			r.problem("updated %s from version %s to %s (%v)", name, old.GetResourceVersion(), obj.GetResourceVersion(), err)
+		}
+	}
+	r.present[name] = obj
+	switch {
+	case old.GetResourceVersion() == obj.GetResourceVersion():
+		return
+	case old.GetUID() != obj.GetUID():
+		r.record(Event{What: Deleted, Name: name}, Event{Added, name, obj.GetResourceVersion()})
+	default:
+		r.record(Event{Updated, name, obj.GetResourceVersion()})
+	}
+}
+
+// OnDelete implements [cache.TypedResourceEventHandler].
+func (r *Recorder[T]) OnDelete(obj cache.DeletedObject[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := obj.GetObjectName()
+	if _, present := r.present[name]; !present {
+		r.problem("deleted %s, which isn't there", name)
+	}
+	delete(r.present, name)
+	r.record(Event{What: Deleted, Name: name})
+}
+
+func (r *Recorder[T]) record(events ...Event) {
+	r.events = append(r.events, events...)
+	close(r.news)
+	r.news = make(chan struct{})
+}
+
+func (r *Recorder[T]) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf("event %d: ", len(r.events)+1)+fmt.Sprintf(format, args...))
+}
+
+// Wait returns when the objects that are present satisfy the condition, which
+// is looked at after each event.
+func (r *Recorder[T]) Wait(ctx context.Context, condition func(present map[cache.ObjectName]T) bool) error {
+	for {
+		r.mu.Lock()
+		met, news := condition(r.present), r.news
+		r.mu.Unlock()
+		if met {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; the last of %d events: %v", context.Cause(ctx), len(r.Events()), r.last(10))
+		}
+	}
+}
+
+// WaitFor returns when the object is there in that version, or for an empty
+// version when it isn't there.
+func (r *Recorder[T]) WaitFor(ctx context.Context, name cache.ObjectName, version string) error {
+	err := r.Wait(ctx, func(present map[cache.ObjectName]T) bool {
+		obj, ok := present[name]
+		return ok == (version != "") && (!ok || obj.GetResourceVersion() == version)
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s in version %q: %w", name, version, err)
+	}
+	return nil
+}
+
+// Events are all events so far, in order.
+func (r *Recorder[T]) Events() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}
+
+// Initial says how many of the events are of the initial list. They are the first.
+func (r *Recorder[T]) Initial() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.initial
+}
+
+// Versions are the versions of the objects that the handler knows as present.
+func (r *Recorder[T]) Versions() map[cache.ObjectName]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Versions(slices.Collect(maps.Values(r.present)))
+}
+
+// Problems are the events so far that broke a rule.
+func (r *Recorder[T]) Problems() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.problems)
+}
+
+func (r *Recorder[T]) last(n int) []Event {
+	events := r.Events()
+	return events[max(0, len(events)-n):]
+}
+
+// Versions are the versions of objects by name.
+func Versions[T Object](objects []T) map[cache.ObjectName]string {
+	versions := make(map[cache.ObjectName]string, len(objects))
+	for _, obj := range objects {
+		versions[cache.MetaObjectToName(obj)] = obj.GetResourceVersion()
+	}
+	return versions
+}
+
+// After are the versions of the objects that there are after these events.
+func After(events []Event) map[cache.ObjectName]string {
+	versions := map[cache.ObjectName]string{}
+	for _, e := range events {
+		if e.What == Deleted {
+			delete(versions, e.Name)
+		} else {
+			versions[e.Name] = e.Version
+		}
+	}
+	return versions
+}
+
+// Diff says how one account differs from another, shortly; empty if not at all.
+func Diff(got, want []Event) string {
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			return fmt.Sprintf("%d events are missing, the first is: %s", len(want)-i, want[i])
+		case i >= len(want):
+			return fmt.Sprintf("%d events too many, the first is: %s", len(got)-i, got[i])
+		case got[i] != want[i]:
+			return fmt.Sprintf("event %d is: %s, want: %s", i+1, got[i], want[i])
+		}
+	}
+	return ""
+}

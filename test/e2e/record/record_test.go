@@ -1,0 +1,116 @@
+package record_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/test/e2e/record"
+)
+
+func object(name, uid, version string) *metav1.ObjectMeta {
+	return &metav1.ObjectMeta{Name: name, UID: types.UID(uid), ResourceVersion: version}
+}
+
+func TestRecorder(t *testing.T) {
+	name := cache.ObjectName{Name: "a"}
+	deleted := func(r *record.Recorder[*metav1.ObjectMeta], obj *metav1.ObjectMeta) {
+		r.OnDelete(cache.DeletedObject[*metav1.ObjectMeta]{OptionalObj: obj})
+	}
+	type recorder = record.Recorder[*metav1.ObjectMeta]
+	for what, c := range map[string]struct {
+		tell     func(*recorder)
+		want     []record.Event
+		problems int
+	}{
+		"a life": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), false)
+			r.OnUpdate(object("a", "1", "9"), object("a", "1", "10"))
+			r.OnUpdate(object("a", "1", "10"), object("a", "1", "10"))
+			deleted(r, object("a", "1", "11"))
+		}, []record.Event{{record.Added, name, "9"}, {record.Updated, name, "10"}, {record.Deleted, name, ""}}, 0},
+		"another in its place": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), false)
+			r.OnUpdate(object("a", "1", "9"), object("a", "2", "12"))
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "12"}}, 0},
+		"the initial list is late": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), true)
+			deleted(r, object("a", "1", "10"))
+			r.OnAdd(object("a", "2", "11"), true)
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "11"}}, 1},
+		"added twice": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), false)
+			r.OnAdd(object("a", "1", "10"), false)
+		}, []record.Event{{record.Added, name, "9"}, {record.Added, name, "10"}}, 1},
+		"updated from nothing": {func(r *recorder) {
+			r.OnUpdate(object("a", "1", "9"), object("a", "1", "10"))
+		}, []record.Event{{record.Updated, name, "10"}}, 1},
+		"an update is missing": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), false)
+			r.OnUpdate(object("a", "1", "10"), object("a", "1", "11"))
+		}, []record.Event{{record.Added, name, "9"}, {record.Updated, name, "11"}}, 1},
+		"back in time": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "10"), false)
+			r.OnUpdate(object("a", "1", "10"), object("a", "1", "9"))
+		}, []record.Event{{record.Added, name, "10"}, {record.Updated, name, "9"}}, 1},
+		"deleted twice": {func(r *recorder) {
+			r.OnAdd(object("a", "1", "9"), false)
+			deleted(r, object("a", "1", "10"))
+			deleted(r, object("a", "1", "10"))
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Deleted, name, ""}}, 1},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := record.New[*metav1.ObjectMeta]()
+			c.tell(r)
+			if diff := record.Diff(r.Events(), c.want); diff != "" {
+				t.Error(diff)
+			}
+			if problems := r.Problems(); len(problems) != c.problems {
+				t.Errorf("problems %q, want %d", problems, c.problems)
+			}
+		})
+	}
+}
+
+func TestWait(t *testing.T) {
+	r := record.New[*metav1.ObjectMeta]()
+	waited := make(chan error)
+	go func() { waited <- r.WaitFor(t.Context(), cache.ObjectName{Name: "a"}, "9") }()
+	r.OnAdd(object("a", "1", "9"), false)
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	if got := r.Versions(); got[cache.ObjectName{Name: "a"}] != "9" || len(got) != 1 {
+		t.Errorf("versions %v", got)
+	}
+	if after := record.After(r.Events()); !maps.Equal(after, r.Versions()) {
+		t.Errorf("after the events %v, want %v", after, r.Versions())
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := r.WaitFor(ended, cache.ObjectName{Name: "a"}, ""); err == nil {
+		t.Error("waited for what never was")
+	}
+}
+
+func TestDiff(t *testing.T) {
+	all := []record.Event{{What: record.Added}, {What: record.Updated}, {What: record.Deleted}}
+	for i := range all {
+		if record.Diff(all[:i], all) == "" || record.Diff(all, all[:i]) == "" {
+			t.Errorf("%d events are as good as %d", i, len(all))
+		}
+		other := slices.Clone(all)
+		other[i].Version = "other"
+		if record.Diff(other, all) == "" {
+			t.Errorf("event %d doesn't count", i)
+		}
+	}
+	if diff := record.Diff(all, all); diff != "" {
+		t.Error(diff)
+	}
+}
