@@ -31,8 +31,8 @@ func (m *memory) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byt
 	return &record, []byte(record.HolderIdentity + record.RenewTime.String()), nil
 }
 
-func (m *memory) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
-	return m.Update(nil, record)
+func (m *memory) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return m.Update(ctx, record)
 }
 
 func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
