@@ -87,6 +87,10 @@ func (g *applyGen) loadSchema() error {
 		}
 	}
 	if g.OpenAPISchema == "" {
+		// Fakes with field management want to know the others, too.
+		for _, name := range g.api.Kinds {
+			derived.named(name)
+		}
 		g.schema = derived.schema
 		return nil
 	}

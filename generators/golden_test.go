@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //
 // An archive is a folder with a comment on top. The lines of the comment that
 // begin with "$ " are commands, run one after the other in the folder work of
-// the archive: kubewright and the three -gen binaries, and
+// the archive: kubewright and the four -gen binaries, and
 //
 //	cat file      print a file
 //	rm file       remove it

@@ -8,7 +8,8 @@ package templates
 import "embed"
 
 // Files are the templates: client/ is what client-gen writes, with scheme/ and
-// fake/; lister/ and informer/ are what lister-gen and informer-gen write.
+// fake/; lister/, informer/ and applyconfig/ are what lister-gen, informer-gen and
+// applyconfiguration-gen write.
 //
 //go:embed */*.tmpl
 var Files embed.FS

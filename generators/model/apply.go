@@ -14,7 +14,9 @@ type Apply struct {
 	// Packages are those of the input with types that get one, sorted by
 	// their API: group, then version.
 	Packages []*ApplyPackage
-	// Types are all types that can be reached from those, by name.
+	// Kinds are all types with a client, in order, whether or not they get one.
+	Kinds []TypeName
+	// Types are these, those, and all that can be reached from them.
 	Types map[TypeName]*Type
 }
 
@@ -65,9 +67,15 @@ func (l *loader) apply(packages []*candidate) *Apply {
 	r := newTypeReader(&l.sources)
 	kinds := map[TypeName]*Kind{}
 	var wanted []*candidate
-	var roots []TypeName
+	var roots, all []TypeName
 	for _, p := range packages {
-		if !l.applied(p) || p.hub() {
+		if p.hub() {
+			continue
+		}
+		for _, k := range p.kinds {
+			all = append(all, TypeName{p.src.path, k.Name})
+		}
+		if !l.applied(p) {
 			continue
 		}
 		wanted = append(wanted, p)
@@ -85,15 +93,17 @@ func (l *loader) apply(packages []*candidate) *Apply {
 		}
 	}
 	r.read(roots)
-	for _, pos := range r.unnamed {
-		l.warn(l.fset.Position(pos), "apply configurations take any value for a type without a name; declare a type for it")
-	}
 	a := &Apply{Types: r.types}
 	for _, p := range wanted {
 		if ap := l.applyPackage(p, r.types, kinds); ap != nil {
 			a.Packages = append(a.Packages, ap)
 		}
 	}
+	for _, pos := range r.unnamed {
+		l.warn(l.fset.Position(pos), "apply configurations take any value for a type without a name; declare a type for it")
+	}
+	r.read(all)
+	a.Kinds = all
 	slices.SortStableFunc(a.Packages, func(a, b *ApplyPackage) int {
 		return strings.Compare(strings.ToLower(nonEmptyGroup(a.Group)+"\x00"+a.APIVersion), strings.ToLower(nonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
 	})
@@ -163,10 +173,28 @@ func (l *loader) checkApply(a *Apply) {
 			l.fail(p.Pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Path, p.Path, p.Folder)
 		}
 		folders[p.Folder] = p
+		for _, t := range p.Types {
+			l.checkEmbedded(t.Type, a.Types)
+		}
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
 				l.fail(t.Pos, "types %s and %s would both be generated to %s.go; rename one", other.TypeName.Name, t.TypeName.Name, t.File)
 			}
 		}
+	}
+}
+
+// checkEmbedded reports embedded structs of which nothing is known: neither
+// With methods nor the schema have their fields.
+func (l *loader) checkEmbedded(t *Type, types map[TypeName]*Type) {
+	for _, f := range t.Fields {
+		if _, ok := f.JSON(); !ok || !f.Embedded {
+			continue
+		}
+		name := f.Type.Deref().Name
+		if inner := types[name]; inner != nil && inner.Pos.IsValid() || isStandard(name.Path) {
+			continue
+		}
+		l.lax(f.Pos, "the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package", name.Path+"."+name.Name, t.Name)
 	}
 }

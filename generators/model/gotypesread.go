@@ -30,7 +30,7 @@ func newTypeReader(s *sources) *typeReader {
 // read reads types and all that can be reached from them: round by round, so
 // that the packages of one round are asked for together.
 func (r *typeReader) read(roots []TypeName) {
-	for frontier := r.unread(roots); len(frontier) > 0; {
+	for frontier := r.unread(slices.Clone(roots)); len(frontier) > 0; {
 		r.load(frontier)
 		var next []TypeName
 		for _, name := range frontier {
@@ -119,20 +119,20 @@ func (r *typeReader) describe(name TypeName) *Type {
 		}
 		if len(field.Names) == 0 {
 			read.Name, read.Embedded = typeName(field.Type), true
-			t.Fields = append(t.Fields, r.placed(read, index, field))
+			t.Fields = append(t.Fields, r.placed(p, read, index, field))
 		}
 		for _, n := range field.Names {
 			read.Name = n.Name
-			t.Fields = append(t.Fields, r.placed(read, index, n))
+			t.Fields = append(t.Fields, r.placed(p, read, index, n))
 		}
 	}
 	return t
 }
 
 // placed adds to a field what follows from its place.
-func (r *typeReader) placed(f Field, index comments, at ast.Node) *Field {
+func (r *typeReader) placed(p *source, f Field, index comments, at ast.Node) *Field {
 	closest, _ := index.of(at.Pos())
-	f.Lines, f.Pos = commentLines(closest), r.fset.Position(at.Pos())
+	f.Lines, f.Pos = r.withDefaults(p, commentLines(closest)), r.fset.Position(at.Pos())
 	return &f
 }
 
