@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -172,8 +173,8 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// BenchmarkDelayed adds 1,000,000 delayed items, adds them again, and lets
-// them become due.
+// BenchmarkDelayed adds 1,000,000 delayed items, adds them again in another
+// order, and lets them become due.
 func BenchmarkDelayed(b *testing.B) {
 	keys := keys(1_000_000)
 	for _, s := range sides {
@@ -194,8 +195,8 @@ func BenchmarkDelayed(b *testing.B) {
 				runtime.ReadMemStats(&m1)
 				allocs += float64(m1.Mallocs - m0.Mallocs)
 				start = time.Now()
-				for i, k := range keys {
-					q.AddAfter(k, 2*time.Hour+time.Duration(i))
+				for i := range keys {
+					q.AddAfter(keys[i*7919%len(keys)], 2*time.Hour)
 				}
 				again += time.Since(start)
 				bytes += float64(int64(heap() - before))
@@ -215,5 +216,66 @@ func BenchmarkDelayed(b *testing.B) {
 			b.ReportMetric(bytes/n, "B/item")
 			b.ReportMetric(allocs/n, "allocs/item")
 		})
+	}
+}
+
+// BenchmarkBurst calls AddAfter while 1,000,000 items become due at once, and
+// reports how long a call takes.
+func BenchmarkBurst(b *testing.B) {
+	keys := keys(1_000_000)
+	for _, s := range sides {
+		b.Run(s.name, func(b *testing.B) {
+			var typical, rare, worst time.Duration
+			for b.Loop() {
+				clock := clocktesting.NewFakeClock(time.Now())
+				q := s.limited(clock)
+				for _, k := range keys {
+					q.AddAfter(k, time.Hour)
+				}
+				// client-go takes what was added from a channel in its time.
+				runtime.GC()
+				took := make([]time.Duration, 5000)
+				clock.Step(time.Hour)
+				for i := range took {
+					start := time.Now()
+					q.AddAfter(keys[i], time.Hour)
+					took[i] = time.Since(start)
+				}
+				slices.Sort(took)
+				typical += took[len(took)/2]
+				rare += took[len(took)*99/100]
+				worst += took[len(took)-1]
+				q.ShutDown()
+			}
+			b.ReportMetric(float64(typical)/float64(b.N), "p50-ns")
+			b.ReportMetric(float64(rare)/float64(b.N), "p99-ns")
+			b.ReportMetric(float64(worst)/float64(b.N), "max-ns")
+		})
+	}
+}
+
+// BenchmarkAgain adds 1,000,000 delayed items again: in the same order, as a
+// resync would, and in another one, where memory is all that counts.
+func BenchmarkAgain(b *testing.B) {
+	keys := keys(1_000_000)
+	for order, step := range map[string]int{"same": 1, "other": 7919} {
+		for _, s := range sides {
+			b.Run("order="+order+"/"+s.name, func(b *testing.B) {
+				q := s.limited(nil)
+				defer q.ShutDown()
+				for _, k := range keys {
+					q.AddAfter(k, time.Hour)
+				}
+				runtime.GC()
+				b.ReportAllocs()
+				i := 0
+				for b.Loop() {
+					if i += step; i >= len(keys) {
+						i -= len(keys)
+					}
+					q.AddAfter(keys[i], 2*time.Hour)
+				}
+			})
+		}
 	}
 }

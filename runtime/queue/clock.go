@@ -1,16 +1,20 @@
 package queue
 
 import (
+	"math"
 	"time"
 
 	"k8s.io/utils/clock"
 )
 
-// timebase counts nanoseconds from the moment it was made.
+// timebase counts nanoseconds from the moment it was made. It is guarded by the
+// lock of its owner.
 type timebase struct {
 	// injected is nil for the real clock.
 	injected clock.Clock
 	start    time.Time
+	// last is what the real clock said last.
+	last int64
 }
 
 func newTimebase(c clock.Clock) timebase {
@@ -25,7 +29,17 @@ func (t *timebase) now() int64 {
 	if t.injected != nil {
 		return int64(t.injected.Since(t.start))
 	}
-	return int64(time.Since(t.start))
+	t.last = int64(time.Since(t.start))
+	return t.last
+}
+
+// atLeast returns a time that has passed for certain, and costs nothing: the
+// real clock never goes back. Of an injected one nothing is certain.
+func (t *timebase) atLeast() int64 {
+	if t.injected != nil {
+		return math.MinInt64
+	}
+	return t.last
 }
 
 func (t *timebase) until(due int64) time.Duration { return time.Duration(due - t.now()) }

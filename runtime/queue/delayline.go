@@ -46,8 +46,9 @@ func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 	if id == 0 {
 		id = d.table.insert(hash, item)
 	}
-	d.delays.set(id, after(d.base.now(), delay), 0)
-	d.delays.arm()
+	if d.delays.set(id, after(d.base.now(), delay), 0) {
+		d.delays.arm()
+	}
 }
 
 // Cancel takes item back and tells whether it was there.

@@ -208,6 +208,47 @@ func TestAContextThatEndsLosesNothing(t *testing.T) {
 	wg.Wait()
 }
 
+// TestWokenAndCancelled wakes a worker in the moment in which its context ends:
+// another one gets the item, and no later item waits while a worker does.
+func TestWokenAndCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[int]{})
+		var got atomic.Int64
+		take := func(ctx context.Context) {
+			for {
+				item, err := q.GetContext(ctx)
+				if err != nil {
+					return
+				}
+				got.Add(1)
+				time.Sleep(time.Second)
+				q.Done(item)
+			}
+		}
+		for workers := range 50 {
+			go take(context.Background())
+			synctest.Wait()
+			// The last that waits is the first to be woken.
+			ctx, cancel := context.WithCancel(t.Context())
+			go take(ctx)
+			synctest.Wait()
+			cancel()
+			q.Add(0)
+			time.Sleep(time.Minute)
+			got.Store(0)
+			for item := range workers + 1 {
+				q.Add(item)
+			}
+			synctest.Wait()
+			if n := int(got.Load()); n != workers+1 {
+				t.Fatalf("%d of %d items are in process, with as many workers", n, workers+1)
+			}
+			time.Sleep(time.Minute)
+		}
+		q.ShutDown()
+	})
+}
+
 // TestOneWorkerIsCancelled ends the wait of one of three.
 func TestOneWorkerIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

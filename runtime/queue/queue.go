@@ -185,8 +185,12 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	}
 	id := q.slotOf(hash, item)
 	if delay > 0 {
-		q.delays.set(id, after(q.base.now(), delay), priority)
-		q.delays.arm()
+		if q.delays.due(id) <= after(q.base.atLeast(), delay) && !q.prioritised {
+			return // it is due earlier as it is; no need to ask for the time
+		}
+		if q.delays.set(id, after(q.base.now(), delay), priority) {
+			q.delays.arm()
+		}
 		return
 	}
 	if q.merge && q.delays.cancel(id) {

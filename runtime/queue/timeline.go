@@ -26,15 +26,23 @@ func (t *timeline) has(id uint32) bool {
 	return int(id) < t.at.len() && t.at.at(int(id)).seq != 0
 }
 
-// set makes the slot due. Of two times the earlier stays, of two priorities
-// the higher.
-func (t *timeline) set(id uint32, due int64, priority int32) {
+// due returns when the slot is due, or never.
+func (t *timeline) due(id uint32) int64 {
+	if !t.has(id) {
+		return never
+	}
+	return t.at.at(int(id)).due
+}
+
+// set makes the slot due, and tells whether that is news: of two times the
+// earlier stays, of two priorities the higher.
+func (t *timeline) set(id uint32, due int64, priority int32) bool {
 	t.at.grow(int(id) + 1)
 	m := t.at.at(int(id))
 	if m.seq != 0 {
 		m.priority = max(m.priority, priority)
 		if m.due <= due {
-			return
+			return false
 		}
 	} else {
 		m.priority = priority
@@ -46,6 +54,7 @@ func (t *timeline) set(id uint32, due int64, priority int32) {
 	m.due, m.seq = due, t.seq
 	t.heap.push(node{key: due, seq: t.seq, id: id})
 	t.tidy()
+	return true
 }
 
 // cancel takes the slot off the timeline and tells whether it was on it.

@@ -123,11 +123,13 @@ func (q *Queue[T]) await(ctx context.Context) error {
 
 // unlock releases the queue, and wakes a waiter if there is something for it.
 func (q *Queue[T]) unlock() {
-	w := q.waiters.next(q.ready.len())
-	q.mu.Unlock()
-	if w != nil {
-		w.wake <- struct{}{}
+	if !q.waiters.need() || q.ready.len() == 0 {
+		q.mu.Unlock()
+		return
 	}
+	w := q.waiters.next()
+	q.mu.Unlock()
+	w.wake <- struct{}{}
 }
 
 func (ws *waiters) park() *waiter {
@@ -142,12 +144,12 @@ func (ws *waiters) park() *waiter {
 	return w
 }
 
-// next picks the waiter to wake when n items are ready.
-func (ws *waiters) next(n int) *waiter {
+// need tells whether a waiter is to be woken if something is ready.
+func (ws *waiters) need() bool { return len(ws.parked) > 0 && !ws.waking }
+
+// next picks the waiter to wake.
+func (ws *waiters) next() *waiter {
 	last := len(ws.parked) - 1
-	if n == 0 || last < 0 || ws.waking {
-		return nil
-	}
 	ws.waking = true
 	w := ws.parked[last]
 	ws.parked = ws.parked[:last]

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/util/workqueue"
@@ -72,16 +73,20 @@ func BenchmarkRateLimited(b *testing.B) {
 }
 
 // BenchmarkPriority is the cycle of BenchmarkCycle over a backlog, without
-// priorities and with.
+// priorities, with, and with fair shares of 100 parties.
 func BenchmarkPriority(b *testing.B) {
 	for _, backlog := range []int{0, 1000, 100_000} {
 		keys := keys(2*backlog + 1024)
-		for name, config := range map[string]queue.Config[string]{
-			"off": {},
-			"on":  {Priority: func(item string) int { return int(item[len(item)-1]) % 5 }},
+		for _, test := range []struct {
+			name   string
+			config queue.Config[string]
+		}{
+			{"off", queue.Config[string]{}},
+			{"on", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
+			{"fair", queue.Config[string]{Share: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
 		} {
-			b.Run(fmt.Sprintf("backlog=%d/%s", backlog, name), func(b *testing.B) {
-				q := queue.New(config)
+			b.Run(fmt.Sprintf("backlog=%d/%s", backlog, test.name), func(b *testing.B) {
+				q := queue.New(test.config)
 				for _, k := range keys[:backlog] {
 					q.Add(k)
 				}

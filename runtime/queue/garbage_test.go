@@ -1,0 +1,68 @@
+package queue
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+)
+
+// TestItemsAreLetGo follows what items point to, through every part that holds
+// items.
+func TestItemsAreLetGo(t *testing.T) {
+	q := New(Config[*[64]byte]{})
+	var fifo FIFO[*[64]byte]
+	limiter := NewExponentialLimiter[*[64]byte](time.Hour, time.Hour)
+	line := NewDelayLine(nil, func(*[64]byte) {})
+	defer line.Stop()
+	keep := new([64]byte) // so that nothing is empty and starts afresh
+	q.Add(keep)
+	line.AddAfter(keep, time.Hour)
+	fifo.Push(keep)
+
+	item := new([64]byte)
+	followed := weak.Make(item)
+	q.AddAfter(item, time.Hour)
+	q.Add(item)
+	q.Cancel(item)
+	for range 2 {
+		got, _ := q.Get()
+		q.Done(got)
+	}
+	limiter.When(item)
+	limiter.Forget(item)
+	line.AddAfter(item, time.Hour)
+	line.Cancel(item)
+	fifo.Push(item)
+	fifo.Pop()
+	fifo.Pop()
+	fifo.Push(keep)
+	item = nil
+	runtime.GC()
+	if followed.Value() != nil {
+		t.Error("an item that nothing knows any more is held")
+	}
+	runtime.KeepAlive(q)
+	runtime.KeepAlive(&fifo)
+	runtime.KeepAlive(limiter)
+}
+
+// TestStaleNodesAreDropped moves and cancels a few items again and again.
+func TestStaleNodesAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Config[int]{Ageing: time.Millisecond})
+		defer q.ShutDown()
+		heap := &q.ready.(*prioritised).heap
+		for i := range 10_000 {
+			priority := i
+			q.AddWith(1, AddOptions{Priority: &priority})
+			q.AddAfter(2, time.Hour-time.Duration(i))
+			q.AddAfter(3, time.Hour)
+			q.Cancel(3)
+			if n := max(len(heap.nodes), len(q.delays.heap.nodes)); n > 100 {
+				t.Fatalf("%d nodes for two items", n)
+			}
+		}
+	})
+}
