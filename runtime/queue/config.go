@@ -7,8 +7,8 @@ import (
 )
 
 // Config says what a queue does beyond the plain one that New(Config[T]{})
-// makes. The functions in it are called with the queue locked: they must be
-// quick, and must not call the queue.
+// makes. Share, Order and Metrics are called with the queue locked, Priority
+// may be: they must be quick, and must not call the queue.
 type Config[T comparable] struct {
 	// Clock is the clock that delays are measured with, real unless set. A
 	// queue with a clock of its own runs a goroutine while an item is delayed.
