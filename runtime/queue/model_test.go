@@ -190,7 +190,7 @@ func TestQueueIsItsModel(t *testing.T) {
 		"measured, fair, strict": {Share: share, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(30) {
+			for seed := range uint64(15) {
 				synctest.Test(t, func(t *testing.T) { runAgainstModel(t, config, seed) })
 			}
 		})

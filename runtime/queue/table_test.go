@@ -8,7 +8,7 @@ import (
 // TestTableIsAMap compares a table with a map, through growth, full runs of
 // colliding hashes and emptying.
 func TestTableIsAMap(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		table := newTable[int, uint32]()
 		model := map[int]uint32{}
