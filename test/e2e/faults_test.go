@@ -90,10 +90,10 @@ func TestExpired(t *testing.T) {
 		}
 
 		// From here on it goes by changes as before.
-		told, before := len(s.first.Events()), len(churn.done)
+		told, before := len(s.first.Events()), len(churn.Done())
 		churn.run(ctx, 20)
 		s.settle(ctx, churn)
-		if diff := record.Diff(s.first.Events()[told:], churn.done[before:]); diff != "" {
+		if diff := record.Diff(s.first.Events()[told:], churn.Done()[before:]); diff != "" {
 			t.Error(diff)
 		}
 	})

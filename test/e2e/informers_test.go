@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"maps"
 	"testing"
 	"time"
 
@@ -89,7 +88,7 @@ func (s *subject[T, L]) stored() []T {
 
 // settle waits until the handlers have seen the last object of c, and compares
 // then all that the informer has and said with the server.
-func (s *subject[T, L]) settle(ctx context.Context, c *churn[T, L], handlers ...*record.Recorder[T]) {
+func (s *subject[T, L]) settle(ctx context.Context, c *churning[T], handlers ...*record.Recorder[T]) {
 	s.t.Helper()
 	name, version := c.last(ctx)
 	fresh := s.resource.fresh(ctx, s.t, s.client, s.scope)
@@ -166,21 +165,10 @@ func (r resource[T, L]) testInformer(t *testing.T) {
 	s.complete(churn)
 }
 
-// complete says whether the first handler was told all that c did, and nothing
-// else: first the objects as they were at one moment, then each change since. A
-// list needn't be of the last moment: servers answer it from a cache.
-func (s *subject[T, L]) complete(c *churn[T, L]) {
+// complete sees that the first handler was told all that c did, and nothing else.
+func (s *subject[T, L]) complete(c *churning[T]) {
 	s.t.Helper()
-	events, initial := s.first.Events(), s.first.Initial()
-	since := len(c.done) - (len(events) - initial)
-	if since < 0 {
-		s.t.Errorf("%d initial and %d other events, but only %d changes", initial, len(events)-initial, len(c.done))
-		return
-	}
-	if got, want := record.After(events[:initial]), record.After(c.done[:since]); !maps.Equal(got, want) {
-		s.t.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since, len(c.done), want)
-	}
-	if diff := record.Diff(events[initial:], c.done[since:]); diff != "" {
-		s.t.Errorf("after the %d initial events: %s", initial, diff)
+	if err := record.Complete(s.first.Events(), s.first.Initial(), c.Done()); err != nil {
+		s.t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,15 +84,27 @@ func clientset(t *testing.T, config *rest.Config) versioned.Interface {
 	return client
 }
 
-// scope is a name for the objects of one test, usable as namespace and as label.
+// scopes are the names that scope has given, by test, and how many.
+var (
+	scopes sync.Map
+	given  atomic.Int64
+)
+
+// scope is a name for the objects of one run of a test, usable as namespace and
+// as label; the same at each call of the run.
 func scope(t *testing.T) string {
-	name := strings.ToLower(t.Name())
-	return strings.Map(func(r rune) rune {
+	if name, ok := scopes.Load(t); ok {
+		return name.(string)
+	}
+	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, name)
+	}, strings.ToLower(t.Name()))
+	name = fmt.Sprintf("%s-%d", name, given.Add(1))
+	scopes.Store(t, name)
+	return name
 }
 
 // proxied puts a proxy in front of the server that config is of.

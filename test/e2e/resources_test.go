@@ -2,16 +2,13 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -26,10 +23,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-type object interface {
-	record.Object
-	runtime.Object
-}
+type object = record.APIObject
 
 // reader is what every generated client can do.
 type reader[T object, L runtime.Object] interface {
@@ -241,7 +235,7 @@ func (r resource[T, L]) named(scope, name string) T {
 	return obj
 }
 
-// change makes an object another one than it was, and says how.
+// change makes an object another one than it was with any other number.
 func (r resource[T, L]) change(obj T, n int) {
 	if r.number != nil {
 		*r.number(obj) = int32(n)
@@ -273,40 +267,10 @@ func items[T object](t *testing.T, list runtime.Object) []T {
 	return typed
 }
 
-// equal compares two lists of the same objects, in any order, in all but their
-// kind and API version, which servers may leave out.
+// equal compares two lists of the same objects.
 func equal[T object](t *testing.T, what string, got, want []T) {
 	t.Helper()
-	named := map[cache.ObjectName]T{}
-	for _, obj := range got {
-		named[cache.MetaObjectToName(obj)] = obj
+	for _, difference := range record.Differences(got, want) {
+		t.Errorf("%s: %s", what, difference)
 	}
-	if len(got) != len(want) || len(named) != len(want) {
-		t.Errorf("%s: %d objects of %d names, want %d", what, len(got), len(named), len(want))
-	}
-	for _, obj := range want {
-		name := cache.MetaObjectToName(obj)
-		other, ok := named[name]
-		if !ok {
-			t.Errorf("%s: %s is missing", what, name)
-			continue
-		}
-		if a, b := bare(other), bare(obj); !equality.Semantic.DeepEqual(a, b) {
-			t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, text(a), text(b))
-		}
-	}
-}
-
-func bare[T object](obj T) runtime.Object {
-	c := obj.DeepCopyObject()
-	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	return c
-}
-
-func text(obj runtime.Object) string {
-	data, err := json.Marshal(obj)
-	if err != nil {
-		return err.Error()
-	}
-	return string(data)
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // TestVerbs does with each type all that its clients can do.
@@ -119,7 +121,7 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 		t.Fatal(err)
 	}
 	if patched.GetAnnotations()["patched"] != "yes" || r.number != nil && *r.number(patched) != 8 {
-		t.Errorf("patched to %s", text(patched))
+		t.Errorf("patched to %s", record.Text(patched))
 	}
 	watched.expect(t, watch.Modified, patched)
 	return patched
@@ -137,7 +139,7 @@ func (r resource[T, L]) testStatus(ctx context.Context, t *testing.T, update upd
 		t.Fatal(err)
 	}
 	if !r.status.isSet(updated) || *r.number(updated) != *r.number(obj) {
-		t.Errorf("updated the status to %s", text(updated))
+		t.Errorf("updated the status to %s", record.Text(updated))
 	}
 	watched.expect(t, watch.Modified, updated)
 	return updated
@@ -163,7 +165,7 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	if scale.Name != bakery.Name || scale.Spec.Replicas != 2 || scale.Status.Replicas != 1 {
-		t.Errorf("the scale is %s", text(scale))
+		t.Errorf("the scale is %s", record.Text(scale))
 	}
 	scale.Spec.Replicas = 5
 	if scale, err = client.UpdateScale(ctx, bakery.Name, scale, metav1.UpdateOptions{}); err != nil {
@@ -173,7 +175,7 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	if scale.Spec.Replicas != 5 || bakery.Spec.Bakers != 5 || bakery.Spec.Bread == "" || bakery.Status.Bakers != 1 {
-		t.Errorf("the scale is %s\nof %s", text(scale), text(bakery))
+		t.Errorf("the scale is %s\nof %s", record.Text(scale), record.Text(bakery))
 	}
 }
 
@@ -192,7 +194,7 @@ func TestTwoVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if old.Spec.Bakers != 3 || old.Spec.Bread != bakery.Spec.Bread {
-		t.Errorf("as v1beta1 it is %s", text(old))
+		t.Errorf("as v1beta1 it is %s", record.Text(old))
 	}
 }
 

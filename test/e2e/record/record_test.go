@@ -114,3 +114,41 @@ func TestDiff(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestComplete(t *testing.T) {
+	a, b := cache.ObjectName{Name: "a"}, cache.ObjectName{Name: "b"}
+	done := []record.Event{{record.Added, a, "1"}, {record.Added, b, "2"}, {record.Updated, a, "3"}, {record.Deleted, b, ""}}
+	for what, c := range map[string]struct {
+		events   []record.Event
+		initial  int
+		complete bool
+	}{
+		"from the beginning":   {done, 0, true},
+		"from the middle":      {[]record.Event{done[1], done[0], done[2], done[3]}, 2, true},
+		"at the end":           {[]record.Event{{record.Added, a, "3"}}, 1, true},
+		"an event missing":     {[]record.Event{done[0], done[1], done[3]}, 2, false},
+		"the last missing":     {done[:3], 0, false},
+		"an old initial list":  {[]record.Event{done[0], done[2], done[3]}, 1, false},
+		"an event told twice":  {append(slices.Clone(done), done[3]), 0, false},
+		"nothing told":         {nil, 0, false},
+		"a list of the future": {[]record.Event{{record.Added, a, "3"}, done[2], done[3]}, 1, false},
+	} {
+		if err := record.Complete(c.events, c.initial, done); (err == nil) != c.complete {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	one := func(version, kind string) []*metav1.PartialObjectMetadata {
+		return []*metav1.PartialObjectMetadata{{TypeMeta: metav1.TypeMeta{Kind: kind}, ObjectMeta: *object("a", "1", version)}}
+	}
+	if d := record.Differences(one("1", "Boat"), one("1", "")); len(d) != 0 {
+		t.Errorf("the kind counts: %q", d)
+	}
+	for _, other := range [][]*metav1.PartialObjectMetadata{nil, one("2", ""), append(one("1", ""), one("1", "")...)} {
+		if d := record.Differences(other, one("1", "")); len(d) == 0 {
+			t.Errorf("%v is as good as another", other)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// Versions are the versions of objects by name.
+func Versions[T Object](objects []T) map[cache.ObjectName]string {
+	versions := make(map[cache.ObjectName]string, len(objects))
+	for _, obj := range objects {
+		versions[cache.MetaObjectToName(obj)] = obj.GetResourceVersion()
+	}
+	return versions
+}
+
+// After are the versions of the objects that there are after these events.
+func After(events []Event) map[cache.ObjectName]string {
+	versions := map[cache.ObjectName]string{}
+	for _, e := range events {
+		if e.What == Deleted {
+			delete(versions, e.Name)
+		} else {
+			versions[e.Name] = e.Version
+		}
+	}
+	return versions
+}
+
+// Complete says whether a handler that was told these events, of which the
+// first are the initial list, missed anything of all that was done, and whether
+// it was told anything else: first the objects as they were at one moment, then
+// each change since. A list needn't be of the last moment: servers answer some
+// from a cache.
+func Complete(events []Event, initial int, done []Event) error {
+	since := len(done) - (len(events) - initial)
+	if since < 0 {
+		return fmt.Errorf("%d initial and %d other events, but only %d changes", initial, len(events)-initial, len(done))
+	}
+	if got, want := After(events[:initial]), After(done[:since]); !maps.Equal(got, want) {
+		return fmt.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since, len(done), want)
+	}
+	if diff := Diff(events[initial:], done[since:]); diff != "" {
+		return fmt.Errorf("after the %d initial events: %s", initial, diff)
+	}
+	return nil
+}
+
+// Diff says how one account differs from another, shortly; empty if not at all.
+func Diff(got, want []Event) string {
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			return fmt.Sprintf("%d events are missing, the first is: %s", len(want)-i, want[i])
+		case i >= len(want):
+			return fmt.Sprintf("%d events too many, the first is: %s", len(got)-i, got[i])
+		case got[i] != want[i]:
+			return fmt.Sprintf("event %d is: %s, want: %s", i+1, got[i], want[i])
+		}
+	}
+	return ""
+}
