@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 // memory is a lock that only this process sees.
 type memory struct {
+	mu     sync.Mutex
 	record *resourcelock.LeaderElectionRecord
 	broken bool
 }
@@ -21,6 +23,8 @@ type memory struct {
 var errBroken = errors.New("broken")
 
 func (m *memory) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.broken {
 		return nil, nil, errBroken
 	}
@@ -36,11 +40,27 @@ func (m *memory) Create(ctx context.Context, record resourcelock.LeaderElectionR
 }
 
 func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.broken {
 		return errBroken
 	}
 	m.record = &record
 	return nil
+}
+
+// holder returns who has the lock, "" when it was given back.
+func (m *memory) holder() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.record.HolderIdentity
+}
+
+// fail makes everything fail from now on.
+func (m *memory) fail() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = true
 }
 
 func (m *memory) RecordEvent(string) {}
@@ -56,7 +76,7 @@ func TestReleasedLast(t *testing.T) {
 			time.AfterFunc(time.Minute, cancel)
 			<-ctx.Done()
 			<-time.After(time.Minute)
-			if lock.record.HolderIdentity != "me" {
+			if lock.holder() != "me" {
 				t.Error("given back while running")
 			}
 			return nil
@@ -64,8 +84,8 @@ func TestReleasedLast(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if lock.record.HolderIdentity != "" {
-			t.Errorf("still held by %s", lock.record.HolderIdentity)
+		if holder := lock.holder(); holder != "" {
+			t.Errorf("still held by %s", holder)
 		}
 	})
 }
@@ -75,7 +95,7 @@ func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := &memory{}
 		err := whileLeading(t.Context(), lock, func(ctx context.Context) error {
-			lock.broken = true
+			lock.fail()
 			<-ctx.Done()
 			return nil
 		})
@@ -92,8 +112,8 @@ func TestRunFails(t *testing.T) {
 		if err := whileLeading(t.Context(), lock, func(context.Context) error { return failed }); err != failed {
 			t.Errorf("error %v, want %v", err, failed)
 		}
-		if lock.record.HolderIdentity != "" {
-			t.Errorf("still held by %s", lock.record.HolderIdentity)
+		if holder := lock.holder(); holder != "" {
+			t.Errorf("still held by %s", holder)
 		}
 	})
 }
