@@ -1,7 +1,7 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test bench parity generate check lint fuzz
+.PHONY: help demo test e2e-kube bench parity generate check lint
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -12,6 +12,9 @@ demo: ## the main job, end to end, on an embedded real API server
 
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
+
+e2e-kube: ## the clients of k8s.io/api against a real kube-apiserver that fails (builds it: minutes, once)
+	@cd test/e2e && go run ./kubecore
 
 bench: ## our benchmarks beside the incumbents', one table
 	@go run ./internal/benchtable ./runtime/...
