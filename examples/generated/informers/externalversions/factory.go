@@ -23,7 +23,7 @@ import (
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
 type sharedInformerFactory struct {
-	*factories.Factory[versioned.Interface]
+	informers        *factories.Factory[versioned.Interface]
 	namespace        string
 	tweakListOptions internalinterfaces.TweakListOptionsFunc
 }
@@ -32,7 +32,7 @@ type sharedInformerFactory struct {
 // own.
 func WithCustomResyncConfig(resyncConfig map[metav1.Object]time.Duration) SharedInformerOption {
 	return func(factory *sharedInformerFactory) *sharedInformerFactory {
-		factory.SetCustomResync(resyncConfig)
+		factory.informers.SetCustomResync(resyncConfig)
 		return factory
 	}
 }
@@ -58,7 +58,7 @@ func WithNamespace(namespace string) SharedInformerOption {
 // it stores them.
 func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	return func(factory *sharedInformerFactory) *sharedInformerFactory {
-		factory.SetTransform(transform)
+		factory.informers.SetTransform(transform)
 		return factory
 	}
 }
@@ -67,7 +67,7 @@ func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 // cache.NewInformerName makes, and its resource.
 func WithInformerName(informerName *cache.InformerName) SharedInformerOption {
 	return func(factory *sharedInformerFactory) *sharedInformerFactory {
-		factory.SetInformerName(informerName)
+		factory.informers.SetInformerName(informerName)
 		return factory
 	}
 }
@@ -89,16 +89,39 @@ func NewFilteredSharedInformerFactory(client versioned.Interface, defaultResync 
 // watch through client. defaultResync is how often handlers are shown all
 // objects again, zero for never.
 func NewSharedInformerFactoryWithOptions(client versioned.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
-	factory := &sharedInformerFactory{Factory: factories.New(client, defaultResync), namespace: metav1.NamespaceAll}
+	factory := &sharedInformerFactory{informers: factories.New(client, defaultResync), namespace: metav1.NamespaceAll}
 	for _, opt := range options {
 		factory = opt(factory)
 	}
 	return factory
 }
 
-// InformerFor implements SharedInformerFactory.
+func (f *sharedInformerFactory) InformerName() *cache.InformerName {
+	return f.informers.InformerName()
+}
+
+func (f *sharedInformerFactory) Start(stopCh <-chan struct{}) {
+	f.informers.Start(stopCh)
+}
+
+func (f *sharedInformerFactory) StartWithContext(ctx context.Context) {
+	f.informers.StartWithContext(ctx)
+}
+
+func (f *sharedInformerFactory) Shutdown() {
+	f.informers.Shutdown()
+}
+
+func (f *sharedInformerFactory) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]bool {
+	return f.informers.WaitForCacheSync(stopCh)
+}
+
+func (f *sharedInformerFactory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
+	return f.informers.WaitForCacheSyncWithContext(ctx)
+}
+
 func (f *sharedInformerFactory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return f.Factory.InformerFor(obj, newFunc)
+	return f.informers.InformerFor(obj, newFunc)
 }
 
 // SharedInformerFactory makes and runs informers, one for each type, which all
