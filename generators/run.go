@@ -44,7 +44,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
-	plan, err := output.Set{Files: contents, Trees: cfg.trees(), Roots: treeRoots(), Headers: generatedLines()}.Compare()
+	plan, err := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines()}.Compare()
 	return plan, problems, err
 }
 
@@ -72,8 +72,9 @@ func (c Config) files(api *model.API, header header) ([]render.File, error) {
 	return files, nil
 }
 
-// trees are the folders that belong to this run alone.
-func (c Config) trees() []string {
+// trees are the folders that belong to this run alone. Of the two folders of
+// informers it is those that the run writes to: the other may be another run's.
+func (c Config) trees(api *model.API) []string {
 	var trees []string
 	if c.Client != nil {
 		trees = append(trees, c.Client.Dir)
@@ -82,8 +83,14 @@ func (c Config) trees() []string {
 		trees = append(trees, c.Lister.Dir)
 	}
 	if c.Informer != nil {
-		dir, _ := c.Informer.tree(false)
-		trees = append(trees, dir)
+		gens := newInformerGens(*c.Informer, api)
+		for _, gen := range gens {
+			trees = append(trees, gen.dir)
+		}
+		if len(gens) == 0 {
+			dir, _ := c.Informer.tree(false)
+			trees = append(trees, dir)
+		}
 	}
 	if c.Apply != nil {
 		trees = append(trees, c.Apply.Dir)
