@@ -102,7 +102,7 @@ func isTerminal(w io.Writer) bool {
 
 func needPackages(_ *cobra.Command, patterns []string) error {
 	if len(patterns) == 0 {
-		return errors.New("name the API packages, as in ./apis/...")
+		return errors.New("no API packages are named; ./apis/... would name all below apis")
 	}
 	return nil
 }
