@@ -2,6 +2,7 @@ package model
 
 import (
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -62,48 +63,66 @@ var (
 )
 
 // apply works out which types get apply configurations: structs with json tags
-// that a kind with the verb apply or applyStatus leads to.
+// that a kind with the verb apply or applyStatus leads to, or the input of a
+// method that applies.
 func (l *loader) apply(packages []*candidate) *Apply {
 	r := newTypeReader(&l.sources)
+	a := &Apply{Types: r.types}
 	kinds := map[TypeName]*Kind{}
 	var wanted []*candidate
-	var roots, all []TypeName
+	// local are inputs of methods that have no package in their tag: upstream
+	// doesn't look into those, but into the kinds that have the methods.
+	var roots, local, unapplied []TypeName
 	for _, p := range packages {
 		if p.hub() {
 			continue
 		}
-		for _, k := range p.kinds {
-			all = append(all, TypeName{p.src.path, k.Name})
+		applied := l.applied(p)
+		if applied {
+			wanted = append(wanted, p)
 		}
-		if !l.applied(p) {
-			continue
-		}
-		wanted = append(wanted, p)
 		for _, k := range p.kinds {
 			name := TypeName{p.src.path, k.Name}
+			a.Kinds = append(a.Kinds, name)
+			if !applied {
+				continue
+			}
 			kinds[name] = k
 			if k.applies {
 				roots = append(roots, name)
 			}
 			for _, m := range k.Methods {
-				if m.Verb == "apply" {
-					roots = append(roots, TypeName{m.Input.Path, m.Input.Name})
+				input := TypeName{m.Input.Path, m.Input.Name}
+				switch {
+				case m.Verb != "apply":
+				case !m.localInput:
+					roots = append(roots, input)
+				case k.applies:
+					local = append(local, input)
+				default:
+					roots, local, unapplied = append(roots, name), append(local, input), append(unapplied, name)
 				}
 			}
 		}
 	}
 	r.read(roots)
-	a := &Apply{Types: r.types}
+	reached := maps.Clone(r.types)
+	for _, name := range unapplied {
+		delete(reached, name)
+	}
+	r.read(local)
+	for _, name := range local {
+		reached[name] = r.types[name]
+	}
 	for _, p := range wanted {
-		if ap := l.applyPackage(p, r.types, kinds); ap != nil {
+		if ap := l.applyPackage(p, reached, kinds); ap != nil {
 			a.Packages = append(a.Packages, ap)
 		}
 	}
 	for _, pos := range r.unnamed {
 		l.warn(l.fset.Position(pos), "apply configurations take any value for a type without a name; declare a type for it")
 	}
-	r.read(all)
-	a.Kinds = all
+	r.read(a.Kinds)
 	slices.SortStableFunc(a.Packages, func(a, b *ApplyPackage) int {
 		return strings.Compare(strings.ToLower(nonEmptyGroup(a.Group)+"\x00"+a.APIVersion), strings.ToLower(nonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
 	})

@@ -166,6 +166,7 @@ func (l *loader) methods(p *candidate, kind *Kind, methods []marker.Method) {
 		taken[m.Name] = "another method; rename one"
 		method := &Method{Name: m.Name, Verb: m.Verb, Subresource: m.Subresource, Input: self, Result: self, Pos: m.Pos}
 		method.inputPos, method.resultPos = m.InputPos, m.ResultPos
+		method.localInput = m.Input != "" && !strings.Contains(m.Input, ".")
 		method.Input.override(m.Input)
 		method.Result.override(m.Result)
 		kind.Methods = append(kind.Methods, method)

@@ -143,6 +143,8 @@ type Method struct {
 	Pos token.Position
 
 	inputPos, resultPos token.Position
+	// localInput is true for an input that the tag names without a package.
+	localInput bool
 }
 
 // TypeRef names a Go type.
