@@ -48,6 +48,9 @@ func (e Event) String() string { return fmt.Sprintf("%s %s %s", e.What, e.Name, 
 // connected comes as an update, with the unique id of another object. That is
 // allowed and recorded as what it is: a deletion and an addition.
 //
+// Servers delete some types, Pods among them, in two steps even if there is
+// nothing to wait for. The update between them isn't recorded: nobody asked for it.
+//
 // The zero value isn't ready, see New. Its methods are safe for concurrent use.
 type Recorder[T Object] struct {
 	mu       sync.Mutex
@@ -103,6 +106,8 @@ func (r *Recorder[T]) OnUpdate(old, obj T) {
 		return
 	case old.GetUID() != obj.GetUID():
 		r.record(Event{What: Deleted, Name: name}, Event{Added, name, obj.GetResourceVersion()})
+	case marked(obj):
+		r.record()
 	default:
 		r.record(Event{Updated, name, obj.GetResourceVersion()})
 	}
@@ -118,6 +123,12 @@ func (r *Recorder[T]) OnDelete(obj cache.DeletedObject[T]) {
 	}
 	delete(r.present, name)
 	r.record(Event{What: Deleted, Name: name})
+}
+
+// marked is true for an object that the server is about to remove by itself.
+func marked(obj metav1.Object) bool {
+	grace := obj.GetDeletionGracePeriodSeconds()
+	return obj.GetDeletionTimestamp() != nil && grace != nil && *grace == 0 && len(obj.GetFinalizers()) == 0
 }
 
 func (r *Recorder[T]) record(events ...Event) {
