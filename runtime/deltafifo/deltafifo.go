@@ -25,6 +25,8 @@ type DeltaFIFO[K comparable, T any] struct {
 	// lent is the batch that the consumer of PopBatch works on; it is the
 	// other buffer for log.
 	lent []Delta[K, T]
+	// small counts the batches in a row that were far smaller than their buffer.
+	small int
 
 	// populated says that the server's first news arrived: a list, whose
 	// deltas are marked as initial, or a change, and then none is.

@@ -158,7 +158,7 @@ func TestPopBatchReusesItsBuffers(t *testing.T) {
 	for i := range 100_000 {
 		f.Updated(i, "1")
 	}
-	for range 4 {
+	for range keepBatches + 4 {
 		if _, err := f.PopBatch(context.Background()); err != nil {
 			t.Fatal(err)
 		}

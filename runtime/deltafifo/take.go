@@ -5,6 +5,11 @@ import "context"
 // keepBuffer is the capacity, in deltas, up to which a buffer is always kept.
 const keepBuffer = 64
 
+// keepBatches is how many batches in a row must be small, an eighth of the
+// buffer at most, for a larger buffer to be let go. Under load batches of all
+// sizes alternate, and growing a buffer costs more than all else that adding does.
+const keepBatches = 32
+
 // PopBatch takes everything that is pending, in the order of arrival. It
 // blocks until there is something. It returns the context's error as soon as
 // ctx is done, and ErrClosed when the queue is closed and empty.
@@ -39,7 +44,9 @@ func (f *DeltaFIFO[K, T]) giveBack() {
 		}
 		f.checkSynced()
 	}
-	if n := len(f.lent); cap(f.lent) > keepBuffer && n < cap(f.lent)/8 {
+	if cap(f.lent) <= keepBuffer || len(f.lent) > cap(f.lent)/8 {
+		f.small = 0
+	} else if f.small++; f.small > keepBatches {
 		// It grew in a burst that is over.
 		f.lent = nil
 		return

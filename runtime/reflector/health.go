@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,6 +49,9 @@ type Health struct {
 type health struct {
 	mu sync.Mutex
 	h  Health
+	// When the last event and the last bookmark arrived, in nanoseconds since
+	// 1970, 0 for never: apart from h, since there is one for each event.
+	lastEvent, lastBookmark atomic.Int64
 }
 
 func (h *health) update(f func(now time.Time, h *Health)) {
@@ -59,7 +63,16 @@ func (h *health) update(f func(now time.Time, h *Health)) {
 func (h *health) read() Health {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.h
+	now := h.h
+	now.LastEvent, now.LastBookmark = timeOf(&h.lastEvent), timeOf(&h.lastBookmark)
+	return now
+}
+
+func timeOf(nanoseconds *atomic.Int64) time.Time {
+	if n := nanoseconds.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
 }
 
 func (h *health) enter(s State) {
@@ -90,9 +103,9 @@ func (h *health) connected() {
 }
 
 func (h *health) event(bookmark bool) {
-	h.update(func(now time.Time, h *Health) {
-		if h.LastEvent = now; bookmark {
-			h.LastBookmark = now
-		}
-	})
+	now := time.Now().UnixNano()
+	h.lastEvent.Store(now)
+	if bookmark {
+		h.lastBookmark.Store(now)
+	}
 }

@@ -4,7 +4,7 @@ import "sync"
 
 // position is how far the sink has been told, and so where to go on.
 type position struct {
-	mu sync.RWMutex
+	mu sync.Mutex
 	// version is that of the last list, event or bookmark.
 	version string
 	// unavailable is true after the server couldn't serve version.
@@ -12,8 +12,8 @@ type position struct {
 }
 
 func (p *position) last() string {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.version
 }
 
@@ -34,8 +34,8 @@ func (p *position) setUnavailable(unavailable bool) {
 // was seen, so that the sink never goes back in time. Where the server can't
 // serve that, "" asks for the newest, by a quorum read.
 func (p *position) forList() string {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case p.unavailable:
 		return ""
@@ -48,8 +48,8 @@ func (p *position) forList() string {
 // forStreaming is the version to stream a list at. Its empty version means the
 // newest as well, and is the cheap way to ask for it.
 func (p *position) forStreaming() string {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.unavailable {
 		return ""
 	}
