@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -22,17 +27,35 @@ func NewConfigMaps() *ConfigMaps { return NewServer[corev1.ConfigMap, corev1.Con
 type InformerOptions struct {
 	ResyncPeriod time.Duration
 	Indexers     cache.Indexers
+	// ListerWatcher makes what the informer lists and watches with. By default it
+	// is the server's.
+	ListerWatcher func(*ConfigMaps) cache.ListerWatcher
+	// Example is the object that says what is cached. By default it is a config
+	// map.
+	Example runtime.Object
+}
+
+// Source is the lister-watcher and the example object for a server.
+func (o InformerOptions) Source(s *ConfigMaps) (cache.ListerWatcher, runtime.Object) {
+	if o.ListerWatcher == nil {
+		return s.ListerWatcher(), cmp.Or[runtime.Object](o.Example, &corev1.ConfigMap{})
+	}
+	return o.ListerWatcher(s), cmp.Or[runtime.Object](o.Example, &corev1.ConfigMap{})
 }
 
 // Implementation is a way to make informers.
 type Implementation struct {
 	Name string
 	New  func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
+	// ConfigMapsOnly says that its informers take a client for config maps.
+	// Scenarios that bring another lister-watcher or type aren't played.
+	ConfigMapsOnly bool
 }
 
 // ClientGo is the implementation that others are compared with.
 var ClientGo = Implementation{Name: "client-go", New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
-	return cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, o.ResyncPeriod, o.Indexers)
+	lw, example := o.Source(s)
+	return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
 }}
 
 // Scenario is something that happens to an informer.
@@ -43,21 +66,33 @@ type Scenario struct {
 	Server func(*ConfigMaps)
 	// Script is what happens. The informer isn't running yet when it is called.
 	Script func(*World)
+	// Without are feature gates of client-go that are off.
+	Without []features.Feature
+	// Panics says that something panics and that the process survives it.
+	Panics bool
 	// Differs says, if anything, why the others don't do what the reference does.
 	// Then they must not.
 	Differs string
+}
+
+// isFor says whether an implementation can play the scenario.
+func (s Scenario) isFor(implementation Implementation) bool {
+	return !implementation.ConfigMapsOnly || s.Options.ListerWatcher == nil && s.Options.Example == nil
 }
 
 // Conform plays each scenario with each implementation, in a bubble of its own,
 // and fails where a transcript isn't that of the reference.
 func Conform(t *testing.T, scenarios []Scenario, reference Implementation, others ...Implementation) {
 	for _, s := range scenarios {
-		t.Run(strings.ReplaceAll(s.Name, " ", "-"), func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			want := s.Play(t, reference)
 			if len(want) == 0 {
 				t.Fatal("nothing was recorded: the scenario can't fail")
 			}
 			for _, implementation := range others {
+				if !s.isFor(implementation) {
+					continue
+				}
 				got := s.Play(t, implementation)
 				if same := slices.Equal(got, want); same != (s.Differs == "") {
 					t.Errorf("differs: %q\n%s\n%s", s.Differs, implementation.Name, difference(got, want))
@@ -70,6 +105,11 @@ func Conform(t *testing.T, scenarios []Scenario, reference Implementation, other
 // Play plays the scenario with an implementation and returns what happened, a string
 // a step.
 func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript []string) {
+	for _, gate := range s.Without {
+		clientfeaturestesting.SetFeatureDuringTest(t, gate, false)
+	}
+	defer func(crash bool) { utilruntime.ReallyCrash = crash }(utilruntime.ReallyCrash)
+	utilruntime.ReallyCrash = !s.Panics
 	synctest.Test(t, func(t *testing.T) {
 		server := NewConfigMaps()
 		w := &World{T: t, Server: server}
@@ -103,5 +143,6 @@ func difference(got, want []string) string {
 	for i < len(got) && i < len(want) && got[i] == want[i] {
 		i++
 	}
-	return "after     " + at(want, i-1) + "\ngot       " + at(got, i) + "\nreference " + at(want, i)
+	after, _, _ := strings.Cut(at(want, i-1), "\n")
+	return "after     " + after + "\ngot       " + at(got, i) + "\nreference " + at(want, i)
 }

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	clientgo "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -14,15 +16,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard()) // What goes wrong in the scenarios goes wrong on purpose.
 	runtimetest.WithoutErrorBackoff()
 	goleak.VerifyTestMain(m)
 }
 
 var (
 	facade = runtimetest.Implementation{Name: "cache", New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
-		return cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, o.ResyncPeriod, o.Indexers)
+		lw, example := o.Source(s)
+		return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
 	}}
-	typed = runtimetest.Implementation{Name: "informer", New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
+	typed = runtimetest.Implementation{Name: "informer", ConfigMapsOnly: true, New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
 		return informer.NewShared[corev1.ConfigMap](
 			func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
 			informer.Options{Client: s, ResyncPeriod: o.ResyncPeriod, Indexers: o.Indexers})

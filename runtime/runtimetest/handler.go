@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -31,13 +30,44 @@ func (l *lines) take() []string {
 	return list
 }
 
-// byObject takes lines that begin with the name of an object, in the order of the
-// names: what happens to different ones has no order.
-func (l *lines) byObject() []string {
+// ordered takes lines that say what happened to objects, in an order that two
+// implementations share. Where a list was read that is by the names of the
+// objects: lists have no order. Otherwise it is the order of the lines, but for
+// what a handler finds when it joins and what a resync goes over.
+func (l *lines) ordered(listed bool) []string {
 	list := l.take()
-	name := func(line string) string { first, _, _ := strings.Cut(line, " "); return first }
-	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(name(a), name(b)) })
+	if listed {
+		name := func(line string) string { return strings.FieldsFunc(line, notInNames)[1] }
+		slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(name(a), name(b)) })
+		return list
+	}
+	for start := 0; start < len(list); {
+		kind := orderless(list[start])
+		end := start + 1
+		for end < len(list) && orderless(list[end]) == kind {
+			end++
+		}
+		if kind != "" {
+			slices.Sort(list[start:end])
+		}
+		start = end
+	}
 	return list
+}
+
+// notInNames is what separates the name of an object from what is around it.
+func notInNames(r rune) bool { return strings.ContainsRune(" @(/", r) }
+
+// orderless says to which kind of unordered calls a call belongs, if to one.
+func orderless(call string) string {
+	words := strings.Fields(call)
+	switch {
+	case words[0] == "add" && words[2] == "initial=true":
+		return "initial"
+	case words[0] == "update" && words[1] == words[3]:
+		return "resync"
+	}
+	return ""
 }
 
 // Handler is a handler that a scenario registered.
@@ -48,6 +78,8 @@ type Handler struct {
 	// gate, if not nil, keeps each call until it is closed.
 	mu   sync.Mutex
 	gate chan struct{}
+	// during, if not nil, is called at the end of each call.
+	during func(call string)
 }
 
 // Handle registers a handler. Without a resync period it gets the informer's.
@@ -60,6 +92,13 @@ func (w *World) Handle(name string, resync ...time.Duration) *Handler {
 // HandleSlowly registers a handler whose calls don't return before Release.
 func (w *World) HandleSlowly(name string) *Handler {
 	h := &Handler{name: name, gate: make(chan struct{})}
+	w.register(h)
+	return h
+}
+
+// HandleAnd registers a handler that does something at the end of each call.
+func (w *World) HandleAnd(name string, during func(call string)) *Handler {
+	h := &Handler{name: name, during: during}
 	w.register(h)
 	return h
 }
@@ -96,30 +135,27 @@ func (w *World) Release(h *Handler) {
 	w.Step("release " + h.name)
 }
 
-func (h *Handler) called(obj any, format string, args ...any) {
-	name := ""
-	switch obj := obj.(type) {
-	case metav1.Object:
-		name = obj.GetName()
-	case cache.DeletedFinalStateUnknown:
-		_, name, _ = strings.Cut(obj.Key, "/")
-	}
-	h.calls.add(name + " " + fmt.Sprintf(format, args...))
+func (h *Handler) called(format string, args ...any) {
+	call := fmt.Sprintf(format, args...)
+	h.calls.add(call)
 	h.mu.Lock()
 	gate := h.gate
 	h.mu.Unlock()
 	if gate != nil {
 		<-gate
 	}
+	if h.during != nil {
+		h.during(call)
+	}
 }
 
 // OnAdd, OnUpdate and OnDelete write down the call.
 func (h *Handler) OnAdd(obj any, initial bool) {
-	h.called(obj, "add %s initial=%t", describe(obj), initial)
+	h.called("add %s initial=%t", describe(obj), initial)
 }
 
 func (h *Handler) OnUpdate(old, new any) {
-	h.called(new, "update %s to %s", describe(old), describe(new))
+	h.called("update %s to %s", describe(old), describe(new))
 }
 
-func (h *Handler) OnDelete(obj any) { h.called(obj, "delete %s", describe(obj)) }
+func (h *Handler) OnDelete(obj any) { h.called("delete %s", describe(obj)) }

@@ -2,6 +2,7 @@ package runtimetest
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,9 @@ var (
 )
 
 // Scenarios are those that every informer has to pass.
-var Scenarios = []Scenario{
+var Scenarios = slices.Concat(basics, lists, streams, watches)
+
+var basics = []Scenario{
 	{Name: "an empty server", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()

@@ -2,7 +2,9 @@ package runtimetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -11,21 +13,24 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
 // World is what a scenario's script works with. Each of its methods that makes
 // something happen waits until nothing moves any more but the clock, and writes
 // into the transcript what has happened: the requests that the server got, what
-// each handler was told (of one object in order, objects sorted), what the store
+// each handler was told (in order, where there is one), what the store
 // holds, and what has synced.
 type World struct {
 	T        *testing.T
 	Server   *ConfigMaps
 	Informer cache.SharedIndexInformer
 
-	requests   lines
+	requests   lines // and what was done about their errors
 	handlers   []*Handler
 	transcript []string
 	stop       func()
@@ -71,12 +76,16 @@ func (w *World) Put(names ...string) {
 }
 
 func (w *World) put(name string) {
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
+	cm := configMap(name)
 	if slices.ContainsFunc(w.Server.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name }) {
 		w.Server.Update(cm)
 	} else {
 		w.Server.Create(cm)
 	}
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
 }
 
 // Remove deletes config maps.
@@ -115,17 +124,72 @@ func (w *World) Advance(d time.Duration) {
 	w.Step("advance " + d.String())
 }
 
+// HandleErrors has the errors written down that the informer reports.
+func (w *World) HandleErrors() {
+	err := w.Informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		w.requests.add("error " + reasonOf(err))
+	})
+	if err != nil {
+		w.Note("no error handler is taken")
+	}
+}
+
+// reasonOf says what an error is: the words differ.
+func reasonOf(err error) string {
+	var short *cache.VeryShortWatchError
+	switch reason := apierrors.ReasonForError(err); {
+	case reason != metav1.StatusReasonUnknown:
+		return string(reason)
+	case errors.As(err, &short):
+		return "a very short watch"
+	case utilnet.IsConnectionRefused(err):
+		return "connection refused"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "unexpected EOF"
+	case errors.Is(err, io.EOF):
+		return "EOF"
+	}
+	return "of no known kind"
+}
+
+// OnPage has f called before each page of a list after the first.
+func (w *World) OnPage(f func() error) {
+	w.Server.OnRequest(func(_ context.Context, r Request) error {
+		if r.Options.Continue == "" {
+			return nil
+		}
+		return f()
+	})
+}
+
+// Fill creates n config maps, named n000 and so on.
+func (w *World) Fill(n int) {
+	for i := range n {
+		w.Server.Create(configMap(fmt.Sprintf("n%03d", i)))
+	}
+}
+
+// Inject sends an event about a config map on all open watches.
+func (w *World) Inject(kind watch.EventType, name, version string) {
+	w.Server.Inject(watch.Event{Type: kind, Object: &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name, ResourceVersion: version},
+	}})
+	w.Step(fmt.Sprintf("inject %s %s@%s", kind, name, version))
+}
+
 // Step waits until nothing moves any more and writes down what has happened since
 // the last step.
 func (w *World) Step(what string) {
 	synctest.Wait()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", what)
+	listed := false
 	for _, r := range w.requests.take() {
 		fmt.Fprintf(&b, "\n  %s", r)
+		listed = listed || strings.HasPrefix(r, "LIST") || strings.Contains(r, " initial=")
 	}
 	for _, h := range w.handlers {
-		for _, call := range h.calls.byObject() {
+		for _, call := range h.calls.ordered(listed) {
 			fmt.Fprintf(&b, "\n  %s: %s", h.name, call)
 		}
 		if h.registration != nil {
@@ -148,11 +212,11 @@ func (w *World) Note(format string, args ...any) {
 	w.transcript = append(w.transcript, fmt.Sprintf(format, args...))
 }
 
-// describe writes an object as name@version, and a tombstone as gone(...).
+// describe writes an object as name@version, and a tombstone with its key.
 func describe(obj any) string {
 	switch obj := obj.(type) {
 	case cache.DeletedFinalStateUnknown:
-		return fmt.Sprintf("gone(%s %s)", obj.Key, describe(obj.Obj))
+		return fmt.Sprintf("%s (missed, %s)", describe(obj.Obj), obj.Key)
 	case metav1.Object:
 		return obj.GetName() + "@" + obj.GetResourceVersion()
 	}

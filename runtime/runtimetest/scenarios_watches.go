@@ -1,0 +1,314 @@
+package runtimetest
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// streams happen to lists that are streamed.
+var streams = []Scenario{
+	{Name: "a stream is cut before its end", Script: func(w *World) {
+		w.Put("a", "b")
+		w.Server.OmitEndBookmark(true)
+		w.Handle("h")
+		w.Start()
+		w.Server.OmitEndBookmark(false)
+		w.Missed([]string{"c"}, []string{"a"})
+		w.Server.CloseWatches()
+		w.Step("cut")
+	}},
+	{Name: "a stream is cut before its end, again and again", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Start()
+		for range 3 {
+			w.Server.CloseWatches()
+			w.Step("cut")
+		}
+		w.Server.OmitEndBookmark(false)
+		w.Server.CloseWatches()
+		w.Step("cut for the last time")
+	}, Differs: "client-go asks again at once, each time"},
+	{Name: "a stream breaks before its end", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Handle("h")
+		w.Start()
+		w.Server.FailWatches(errBroken)
+		w.Step("break")
+	}},
+	{Name: "a stream expires before its end", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Handle("h")
+		w.Start()
+		w.Server.OmitEndBookmark(false)
+		w.Missed([]string{"b"}, nil)
+		w.Server.FailWatches(expired())
+		w.Step("expire")
+		w.Advance(LongEnough)
+	}},
+	{Name: "a busy server ends a stream", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Start()
+		w.Server.OmitEndBookmark(false)
+		w.Server.FailWatches(errBusy)
+		w.Advance(LongEnough)
+	}},
+	{Name: "a stream is refused", Script: func(w *World) {
+		w.HandleErrors()
+		w.Server.Fail("WATCH", errDenied)
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Relist(func() {})
+	}},
+	{Name: "a stream and then the list are refused", Script: func(w *World) {
+		w.HandleErrors()
+		w.Server.Fail("WATCH", errDenied)
+		w.Server.Fail("LIST", errDenied)
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Advance(LongEnough)
+	}},
+	{Name: "nobody is there to stream", Script: func(w *World) {
+		w.HandleErrors()
+		w.Server.Fail("WATCH", errRefused, errRefused)
+		w.Put("a")
+		w.Start()
+		w.Advance(LongEnough)
+		w.Advance(LongEnough)
+	}},
+	{Name: "a stream of a version that has expired", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.Fail("WATCH", expired())
+		w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
+		w.Relist(func() {})
+	}},
+	{Name: "a stream of a version that is to come", Script: func(w *World) {
+		w.Put("a")
+		w.Start()
+		w.Server.Fail("WATCH", errTooLarge)
+		w.Relist(func() { w.Missed([]string{"b"}, nil) })
+	}},
+	{Name: "a bookmark before the end of a stream", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Start()
+		w.Server.Bookmark()
+		w.Step("a bookmark that isn't the end")
+		w.Server.EndInitialEvents()
+		w.Step("the end")
+	}},
+	{Name: "created and deleted before the end of a stream", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Handle("h")
+		w.Start()
+		w.Put("b")
+		w.Remove("b", "a")
+		w.Put("a")
+		w.Server.EndInitialEvents()
+		w.Step("end")
+	}},
+	{Name: "the end of a stream comes a minute late", Script: func(w *World) {
+		w.Put("a")
+		w.Server.OmitEndBookmark(true)
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Handle("another")
+		w.Server.EndInitialEvents()
+		w.Step("end")
+	}},
+	{Name: "the end of a stream comes twice", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.EndInitialEvents()
+		w.Step("end")
+		w.Put("a")
+	}},
+	{Name: "a stream is empty", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Relist(func() { w.Missed(nil, []string{"a"}) })
+		w.Put("a")
+	}},
+}
+
+// watches happen to watches.
+var watches = []Scenario{
+	{Name: "a watch is over", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		time.Sleep(11 * time.Minute)
+		w.Server.Observe(nil) // How many watches that takes is drawn at random.
+		w.requests.take()
+		w.Put("b")
+	}},
+	{Name: "a watch is over at once", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Advance(LongEnough)
+	}},
+	{Name: "a watch is over after one event", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Put("b")
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("b")
+	}},
+	{Name: "changes while nobody watches", Script: func(w *World) {
+		w.Put("a", "b")
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", errBusy)
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("a", "a", "c")
+		w.Remove("b")
+		w.Advance(LongEnough)
+	}},
+	{Name: "created, changed and deleted while nobody watches", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", errRefused)
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("a", "a")
+		w.Remove("a")
+		w.Advance(LongEnough)
+	}},
+	{Name: "the watch has expired when it is opened", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", expired())
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Advance(LongEnough)
+	}},
+	{Name: "the watch is gone", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.FailWatches(apierrors.NewGone("gone"))
+		w.Missed(nil, []string{"a"})
+		w.Advance(LongEnough)
+	}},
+	{Name: "nobody is known any more", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Start()
+		w.Server.FailWatches(errUnauthorized)
+		w.Step("unauthorized")
+		w.Server.Fail("WATCH", errUnauthorized)
+		w.Server.Fail("LIST", errUnauthorized)
+		w.Advance(LongEnough)
+		w.Advance(LongEnough)
+	}},
+	{Name: "the resource is gone, and comes back", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a", "b")
+		w.Handle("h")
+		w.Start()
+		w.Server.Fail("WATCH", errNotFound)
+		w.Server.Fail("LIST", errNotFound)
+		w.Server.FailWatches(errNotFound)
+		w.Missed(nil, []string{"b"})
+		w.Advance(2 * time.Second)
+		w.Advance(LongEnough)
+	}},
+	{Name: "an added object that is known", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Added, "a", "300")
+	}},
+	{Name: "a changed object that isn't known", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Modified, "a", "300")
+	}},
+	{Name: "the same event twice", Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
+		w.Handle("resyncs")
+		w.Handle("doesn't", 0)
+		w.Start()
+		w.Inject(watch.Modified, "a", "300")
+		w.Inject(watch.Modified, "a", "300")
+		w.Advance(time.Minute)
+	}},
+	{Name: "an older state of an object", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Modified, "a", "90")
+		w.Inject(watch.Deleted, "a", "80")
+	}},
+	{Name: "an event of no known type", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Inject("SURPRISE", "a", "300")
+		w.Put("b")
+	}},
+	{Name: "a bookmark of another type", Script: func(w *World) {
+		w.Put("a")
+		w.Start()
+		w.Server.Inject(watch.Event{Type: watch.Bookmark, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
+		w.Step("inject")
+		w.Advance(time.Minute)
+		w.Server.CloseWatches()
+		w.Step("close")
+	}},
+	{Name: "an error that is no status", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.Inject(watch.Event{Type: watch.Error, Object: &corev1.ConfigMap{}})
+		w.Step("inject")
+		w.Advance(LongEnough)
+	}},
+	{Name: "an event of an object without a version", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Added, "b", "")
+		w.Advance(time.Minute)
+		w.Server.CloseWatches()
+		w.Step("close")
+	}, Differs: "in client-go the store forgets its version"},
+	{Name: "bookmarks between changes", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Put("a")
+		w.Server.Skip(5)
+		w.Server.Bookmark()
+		w.Step("bookmark")
+		w.Put("a")
+		w.Server.Bookmark()
+		w.Step("bookmark of no news")
+	}},
+}
