@@ -1,0 +1,80 @@
+package facades
+
+import (
+	"go/types"
+	"testing"
+
+	"golang.org/x/exp/apidiff"
+	"golang.org/x/tools/go/packages"
+)
+
+const (
+	clientGo   = "k8s.io/client-go/"
+	kubewright = "github.com/kubewright/kubewright/runtime/"
+)
+
+// facades are client-go's packages and ours.
+var facades = map[string]string{
+	clientGo + "util/workqueue": kubewright + "workqueue",
+}
+
+// TestAPI has golang.org/x/exp/apidiff compare each facade with its original,
+// as if the one were the next version of the other.
+func TestAPI(t *testing.T) {
+	for path, facadePath := range facades {
+		t.Run(facadePath, func(t *testing.T) {
+			original, facade := load(t, path, facadePath)
+			additions := 0
+			for _, change := range apidiff.Changes(original, facade).Changes {
+				if change.Compatible {
+					additions++
+				} else {
+					t.Error(change.Message)
+				}
+			}
+			names := 0
+			for _, name := range original.Scope().Names() {
+				object := original.Scope().Lookup(name)
+				if !object.Exported() {
+					continue
+				}
+				names++
+				// apidiff is content with an interface that has the same
+				// methods. Ours is to be the same type.
+				if ours := facade.Scope().Lookup(name); ours != nil && types.IsInterface(object.Type()) && packageOf(ours) != path {
+					t.Errorf("%s is not client-go's type", name)
+				}
+			}
+			t.Logf("%d exported names in client-go's package, %d additions", names, additions)
+			if names < 50 || additions == 0 {
+				t.Error("that is too little to be true")
+			}
+		})
+	}
+}
+
+// packageOf returns the package that declares the type that object names.
+func packageOf(object types.Object) string {
+	if named, ok := types.Unalias(object.Type()).(*types.Named); ok {
+		return named.Obj().Pkg().Path()
+	}
+	return ""
+}
+
+func load(t *testing.T, original, facade string) (*types.Package, *types.Package) {
+	t.Helper()
+	pkgs, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
+	}, original, facade)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath := map[string]*types.Package{}
+	for _, p := range pkgs {
+		if len(p.Errors) > 0 {
+			t.Fatal(p.Errors)
+		}
+		byPath[p.PkgPath] = p.Types
+	}
+	return byPath[original], byPath[facade]
+}

@@ -1,0 +1,44 @@
+package facades
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	queuePath = `"` + clientGo + `util/workqueue"`
+	ourQueue  = `"` + kubewright + `workqueue"`
+)
+
+// TestProgram compiles the program that client-go has as its example of a work
+// queue, changed in nothing but an import path.
+func TestProgram(t *testing.T) {
+	s := newScratch(t)
+	s.add("program", "examples/workqueue/main.go", queuePath, ourQueue)
+	s.run("vet", "./program")
+	s.run("build", "-o", filepath.Join(t.TempDir(), "program"), "./program")
+}
+
+// TestUpstreamsTests runs client-go's own tests of its package on ours.
+func TestUpstreamsTests(t *testing.T) {
+	s := newScratch(t)
+	s.add("tests", "util/workqueue/queue_test.go", queuePath, ourQueue)
+	// These are in the package that they test. The two that are left,
+	// metrics_test.go and rate_limiting_queue_test.go, build queues out of
+	// unexported parts.
+	for _, name := range []string{"default_rate_limiters_test.go", "delaying_queue_test.go", "parallelizer_test.go"} {
+		edits := []string{"package workqueue\n", "package workqueue_test\n\nimport . " + ourQueue + "\n"}
+		if name == "delaying_queue_test.go" {
+			// It waits until the queue has looked at what was added to it, which
+			// ours has done when AddAfter returns.
+			edits = append(edits, "len(q.(*delayingType[any]).waitingForAddCh) == 0", "true")
+		}
+		s.add("tests", "util/workqueue/"+name, edits...)
+	}
+	tests := strings.Count("\n"+s.run("test", "-count=1", "-v", "./tests"), "\n--- PASS: ")
+	t.Logf("%d of client-go's tests pass", tests)
+	if tests < 21 {
+		t.Error("there are 21 in client-go v0.37.2")
+	}
+}
