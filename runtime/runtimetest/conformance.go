@@ -112,7 +112,7 @@ func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript 
 	utilruntime.ReallyCrash = !s.Panics
 	synctest.Test(t, func(t *testing.T) {
 		server := NewConfigMaps()
-		w := &World{T: t, Server: server}
+		w := &World{T: t, Server: server, newInformer: implementation.New}
 		server.Observe(func(r Request) { w.requests.add(r.String()) })
 		if s.Server != nil {
 			s.Server(server)

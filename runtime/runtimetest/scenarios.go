@@ -20,7 +20,7 @@ var (
 )
 
 // Scenarios are those that every informer has to pass.
-var Scenarios = slices.Concat(basics, lists, streams, watches)
+var Scenarios = slices.Concat(basics, lists, streams, watches, handlers, resyncs, transforms, stores, stops)
 
 var basics = []Scenario{
 	{Name: "an empty server", Script: func(w *World) {
@@ -129,7 +129,7 @@ var basics = []Scenario{
 		w.Handle("every two", 2*time.Minute)
 		w.Handle("never", 0)
 		w.Start()
-		for range 5 {
+		for range 4 {
 			w.Advance(time.Minute)
 		}
 	}},

@@ -122,7 +122,7 @@ var lists = []Scenario{
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
-		w.Advance(7 * LongEnough)
+		w.Advance(3 * LongEnough)
 	}},
 	{Name: "a relist fails and nothing is lost", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.HandleErrors()

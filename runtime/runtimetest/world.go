@@ -34,6 +34,8 @@ type World struct {
 	handlers   []*Handler
 	transcript []string
 	stop       func()
+	// newInformer makes another informer of the same make.
+	newInformer func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
 }
 
 // Namespace is where the config maps of scenarios are.
@@ -75,9 +77,10 @@ func (w *World) Put(names ...string) {
 	w.Step("put " + strings.Join(names, " "))
 }
 
-func (w *World) put(name string) {
-	cm := configMap(name)
-	if slices.ContainsFunc(w.Server.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name }) {
+func (w *World) put(name string) { w.store(configMap(name)) }
+
+func (w *World) store(cm *corev1.ConfigMap) {
+	if slices.ContainsFunc(w.Server.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == cm.Name }) {
 		w.Server.Update(cm)
 	} else {
 		w.Server.Create(cm)
@@ -86,6 +89,27 @@ func (w *World) put(name string) {
 
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
+}
+
+// putLabelled creates or updates a config map with a label.
+func (w *World) putLabelled(name, on string) {
+	cm := configMap(name)
+	cm.Labels = map[string]string{"on": on}
+	w.store(cm)
+}
+
+// check fails the test if err isn't nil.
+func (w *World) check(err error) {
+	if err != nil {
+		w.T.Error(err)
+	}
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return " yes"
+	}
+	return " no"
 }
 
 // Remove deletes config maps.
