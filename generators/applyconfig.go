@@ -134,19 +134,19 @@ func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
 // files are one for each type, and two for all.
 func (g *applyGen) files(h header) []render.File {
 	above := h.mustAbove(applyGenName)
-	file := func(place, template string, data any) render.File {
+	file := func(place, template string, view func() any) render.File {
 		return render.File{
 			Path: filepath.Join(g.Dir, filepath.FromSlash(place)), Package: g.pkg.Sub(path.Dir(place)).Path,
-			Header: above, Template: template, Data: data,
+			Header: above, Template: template, View: view,
 		}
 	}
 	files := []render.File{
-		file("utils.go", "applyconfig/utils.tmpl", g.utils()),
-		file("internal/internal.go", "applyconfig/internal.tmpl", schemaView{YAML: g.schema.YAML()}),
+		file("utils.go", "applyconfig/utils.tmpl", func() any { return g.utils() }),
+		file("internal/internal.go", "applyconfig/internal.tmpl", func() any { return schemaView{YAML: g.schema.YAML()} }),
 	}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
-			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl", g.view(p, t)))
+			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl", func() any { return g.view(p, t) }))
 		}
 	}
 	return files

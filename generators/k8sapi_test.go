@@ -131,7 +131,7 @@ func TestTemplatesNameTheirView(t *testing.T) {
 	api := kubernetes(t, ascending)
 	views := map[string]string{}
 	for _, f := range filesOf(t, everything(), api) {
-		views[f.Template] = strings.TrimPrefix(fmt.Sprintf("%T", f.Data), "generators.")
+		views[f.Template] = strings.TrimPrefix(fmt.Sprintf("%T", f.View()), "generators.")
 	}
 	said := regexp.MustCompile(`^\{\{- /\* An? (\w+)\. \*/ -\}\}\n`)
 	for path, view := range views {

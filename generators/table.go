@@ -65,7 +65,7 @@ func (g *generator) expand(table []row, h header) []render.File {
 				Package:  g.pkg.Sub(path.Dir(file)).Path,
 				Header:   above,
 				Template: r.template,
-				Data:     r.view(at),
+				View:     func() any { return r.view(at) },
 				Reserved: g.reserved(at),
 			})
 		}

@@ -42,21 +42,29 @@ func collect(body []byte) ([]wish, map[string]bool) {
 	taken := map[string]bool{}
 	var wishes []wish
 	for {
-		start := bytes.IndexAny(body, string([]byte{markPackage, markReserve}))
-		if start < 0 {
+		_, text, rest, found := cutMark(body)
+		if !found {
 			return wishes, taken
 		}
-		end := start + bytes.IndexByte(body[start:], markEnd)
-		text := string(body[start+1 : end])
-		if body[start] == markReserve {
-			taken[text] = true
-		} else if !seen[text] {
-			seen[text] = true
-			path, alias, _ := strings.Cut(text, string(markAlias))
+		body = rest
+		if text[0] == markReserve {
+			taken[string(text[1:])] = true
+		} else if !seen[string(text)] {
+			seen[string(text)] = true
+			path, alias, _ := strings.Cut(string(text), string(markAlias))
 			wishes = append(wishes, wish{path, alias})
 		}
-		body = body[end+1:]
 	}
+}
+
+// cutMark finds the first mark in body: what is before it, in it and after it.
+func cutMark(body []byte) (before, text, after []byte, found bool) {
+	start := bytes.IndexByte(body, mark)
+	if start < 0 {
+		return body, nil, nil, false
+	}
+	end := start + bytes.IndexByte(body[start:], markEnd)
+	return body[:start], body[start+1 : end], body[end+1:], true
 }
 
 // appendImports writes the import block: the standard library, then the rest,
@@ -100,22 +108,20 @@ func appendImports(out []byte, names map[string]string) []byte {
 func resolve(body []byte, own string, names map[string]string) []byte {
 	out := make([]byte, 0, len(body))
 	for {
-		start := bytes.IndexAny(body, string([]byte{markPackage, markReserve}))
-		if start < 0 {
-			return append(out, body...)
+		before, text, rest, found := cutMark(body)
+		out = append(out, before...)
+		if !found {
+			return out
 		}
-		out = append(out, body[:start]...)
-		end := start + bytes.IndexByte(body[start:], markEnd)
-		mark, text := body[start], string(body[start+1:end])
-		body = body[end+1:]
-		if mark == markReserve {
+		body = rest
+		if text[0] == markReserve {
 			continue
 		}
-		path, _, _ := strings.Cut(text, string(markAlias))
-		if path == own {
+		path, _, _ := bytes.Cut(text, []byte{markAlias})
+		if string(path) == own {
 			body = bytes.TrimPrefix(body, []byte("."))
 			continue
 		}
-		out = append(out, names[path]...)
+		out = append(out, names[string(path)]...)
 	}
 }

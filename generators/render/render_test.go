@@ -22,7 +22,7 @@ func renderText(t *testing.T, text string, data any, reserved ...string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := templates.Render([]File{{Path: "a.go", Package: "example.com/own", Header: "// Header.\n\n", Template: "t/t.tmpl", Data: data, Reserved: reserved}})
+	files, err := templates.Render([]File{{Path: "a.go", Package: "example.com/own", Header: "// Header.\n\n", Template: "t/t.tmpl", View: given(data), Reserved: reserved}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func TestErrors(t *testing.T) {
 	}
 	for want, files := range map[string][]File{
 		"no template":        {{Path: "a.go", Template: "t/other.tmpl"}},
-		"Missing":            {{Path: "a.go", Template: "t/t.tmpl", Data: struct{}{}}},
-		"two templates make": {{Path: "a.go", Template: "t/t.tmpl", Data: map[string]int{"Missing": 1}}, {Path: "a.go", Template: "t/t.tmpl", Data: map[string]int{"Missing": 1}}},
+		"Missing":            {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
+		"two templates make": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
 	} {
 		if _, err := templates.Render(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
@@ -171,7 +171,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	var files []File
 	for i := range 500 {
-		files = append(files, File{Path: fmt.Sprint(i, ".go"), Template: "t/t.tmpl", Data: i})
+		files = append(files, File{Path: fmt.Sprint(i, ".go"), Template: "t/t.tmpl", View: given(i)})
 	}
 	contents, err := templates.Render(files)
 	if err != nil || len(contents) != len(files) {
@@ -183,3 +183,5 @@ func TestManyFiles(t *testing.T) {
 		}
 	}
 }
+
+func given(data any) func() any { return func() any { return data } }
