@@ -54,8 +54,12 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 	if o.drain {
 		r.taking = context.WithoutCancel(ctx)
 	}
+	processing := ctx
+	if o.drain || o.grace > 0 {
+		processing = context.WithoutCancel(ctx)
+	}
 	var cancel context.CancelFunc
-	r.processing, cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.processing, cancel = context.WithCancel(processing)
 	defer cancel()
 
 	r.pool.open(r.taking, workers, func() { r.workers.Go(r.work) })
@@ -64,9 +68,6 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 	case <-ctx.Done():
 		if r.own == nil || o.drain {
 			q.ShutDown()
-		}
-		if o.grace == 0 && !o.drain {
-			cancel()
 		}
 	}
 	r.pool.close()

@@ -199,6 +199,40 @@ func TestRunEndsWithTheQueue(t *testing.T) {
 	})
 }
 
+// TestRunStopsAfterTheQueue ends the context when the queue has been shut down
+// already, and an item is still in process.
+func TestRunStopsAfterTheQueue(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts []workqueue.RunOption
+		// after is when the reconciler's context ends and Run returns.
+		after time.Duration
+	}{
+		"at once": {nil, 2 * time.Second},
+		"grace":   {[]workqueue.RunOption{workqueue.WithGrace(time.Second)}, 3 * time.Second},
+		"drain":   {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Second)}, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, q.ShutDown)
+				time.AfterFunc(2*time.Second, cancel)
+				start := time.Now()
+				q.Add("a")
+				_ = workqueue.Run(ctx, q, 2, func(ctx context.Context, _ string) (workqueue.Result, error) {
+					<-ctx.Done()
+					if after := time.Since(start); after != test.after {
+						t.Errorf("the reconciler's context ends after %v, want %v", after, test.after)
+					}
+					return workqueue.Result{}, nil
+				}, test.opts...)
+				if after := time.Since(start); after != test.after {
+					t.Errorf("Run returned after %v, want %v", after, test.after)
+				}
+			})
+		})
+	}
+}
+
 // TestRunAgain runs a queue of ours twice, as one that leads, and leads again.
 func TestRunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
