@@ -1,12 +1,16 @@
 package workqueue_test
 
 import (
+	"maps"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	upstream "k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
@@ -28,6 +32,7 @@ type config struct {
 	queue    upstream.TypedInterface[string]
 	delaying upstream.TypedDelayingInterface[string]
 	limiter  upstream.TypedRateLimiter[string]
+	clock    clock.WithTicker
 }
 
 var theirs = side{
@@ -37,7 +42,7 @@ var theirs = side{
 		return upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},
 	delaying: func(c config) upstream.TypedDelayingInterface[string] {
-		return upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue})
+		return upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
 	},
 	limiting: func(c config) upstream.TypedRateLimitingInterface[string] {
 		return upstream.NewTypedRateLimitingQueueWithConfig(c.limiter, upstream.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, DelayingQueue: c.delaying})
@@ -51,27 +56,42 @@ var ours = side{
 		return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},
 	delaying: func(c config) upstream.TypedDelayingInterface[string] {
-		return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue})
+		return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
 	},
 	limiting: func(c config) upstream.TypedRateLimitingInterface[string] {
 		return workqueue.NewTypedRateLimitingQueueWithConfig(c.limiter, workqueue.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, DelayingQueue: c.delaying})
 	},
 }
 
-// differences are the scenarios, of those in scenarios_test.go, whose outcome
-// isn't client-go's, and why.
-var differences = map[string]string{
-	"done without get": "client-go makes an item that is ready and that someone calls Done for ready a second time, " +
-		"so that two workers can have it at once; here Done of an item that isn't in process does nothing",
-	"many drain": "client-go wakes one of several that wait in ShutDownWithDrain, and the others wait for ever; here all go on",
-	"idle gauges": "client-go updates the gauges of unfinished work twice a second, and from its creation to its shutdown; " +
-		"here they are updated while an item is in process, also after a shutdown, and once more to say 0",
-	"long backoff": "client-go's delay overflows when it reaches 2^63 ns exactly, and the item is added at once; " +
-		"here it is the longest delay",
+// differences returns the scenarios whose outcome isn't client-go's: those that
+// docs/differences.md names, which also says why.
+func differences(t *testing.T) map[string]bool {
+	text, err := os.ReadFile("../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if _, name, ok := strings.Cut(line, " `runtime/workqueue` TestConformance/"); ok {
+			names[strings.TrimRight(name, " |\n")] = true
+		}
+	}
+	return names
+}
+
+// allScenarios returns the scenarios by their names. They run in a bubble, and
+// each ends its queues.
+func allScenarios() map[string]func(side) []string {
+	all := map[string]func(side) []string{}
+	for _, scenarios := range []map[string]func(side) []string{plainScenarios, delayScenarios, callerScenarios} {
+		maps.Copy(all, scenarios)
+	}
+	return all
 }
 
 // TestConformance runs each scenario over both and compares what they say.
 func TestConformance(t *testing.T) {
+	scenarios, differences := allScenarios(), differences(t)
 	for name, scenario := range scenarios {
 		t.Run(name, func(t *testing.T) {
 			said := map[string][]string{}
@@ -81,15 +101,14 @@ func TestConformance(t *testing.T) {
 				})
 			}
 			same := slices.Equal(said["ours"], said["client-go"])
-			reason, differs := differences[name]
 			switch {
-			case !same && !differs:
+			case !same && !differences[name]:
 				i := 0
 				for ; i < min(len(said["ours"]), len(said["client-go"])) && said["ours"][i] == said["client-go"][i]; i++ {
 				}
 				t.Errorf("after %q\nours      %q\nclient-go %q", said["ours"][max(i-20, 0):i], said["ours"][i:], said["client-go"][i:])
-			case same && differs:
-				t.Errorf("no difference any more, but a reason for one: %s", reason)
+			case same && differences[name]:
+				t.Error("docs/differences.md has a difference that isn't there")
 			}
 		})
 	}

@@ -115,7 +115,9 @@ func newDelayed[T comparable](config TypedDelayingQueueConfig[T]) *delayed[T] {
 		TypedInterface: q,
 		line: queue.NewDelayLine(config.Clock, func(item T) {
 			defer utilruntime.HandleCrashWithLogger(logger)
-			q.Add(item)
+			if !q.ShuttingDown() {
+				q.Add(item)
+			}
 		}),
 		retries: retriesMetric(config.MetricsProvider, config.Name),
 	}

@@ -1,0 +1,140 @@
+package workqueue_test
+
+import (
+	"context"
+	"testing/synctest"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	upstream "k8s.io/client-go/util/workqueue"
+)
+
+// callerScenarios are those of what a caller puts in: an order, a queue, metrics.
+var callerScenarios = map[string]func(side) []string{
+	"an order of the caller": func(s side) []string {
+		tr := newTranscript()
+		q := s.plain(config{order: &spyOrder{tr: tr}})
+		for _, item := range []string{"a", "b", "a"} {
+			q.Add(item)
+		}
+		tr.get(q)
+		q.Add("b")
+		q.Add("b")
+		q.Done("b")
+		tr.rest(q)
+		q.ShutDown()
+		return tr.lines
+	},
+	"a queue of the caller": func(s side) []string {
+		tr := newTranscript()
+		q := s.limiting(config{
+			limiter:  s.exponential(time.Second, time.Hour),
+			delaying: s.delaying(config{queue: &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}}),
+		})
+		q.Add("a")
+		q.AddAfter("b", time.Second)
+		q.AddAfter("c", 0)
+		q.AddRateLimited("d")
+		q.AddRateLimited("d")
+		tr.wait(time.Minute)
+		tr.rest(q)
+		tr.say("%d %d", q.NumRequeues("d"), q.Len())
+		q.ShutDown()
+		q.ShutDown()
+		q.AddAfter("e", time.Second)
+		tr.wait(time.Minute)
+		return tr.lines
+	},
+	"shutdown of a delaying queue while draining": func(s side) []string {
+		tr := newTranscript()
+		inner := &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}
+		q := s.delaying(config{queue: inner})
+		q.AddAfter("a", time.Second)
+		q.ShutDownWithDrain()
+		tr.wait(time.Minute)
+		q.ShutDown()
+		return tr.lines
+	},
+	"a queue of the caller is shut down": func(s side) []string {
+		tr := newTranscript()
+		inner := &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}
+		q := s.delaying(config{queue: inner})
+		q.AddAfter("a", time.Second)
+		synctest.Wait()
+		inner.ShutDown()
+		tr.wait(time.Minute)
+		q.AddAfter("b", time.Second)
+		q.AddAfter("c", 0)
+		tr.wait(time.Minute)
+		q.ShutDown()
+		return tr.lines
+	},
+	"a queue of the caller panics": func(s side) []string {
+		tr := newTranscript()
+		handlers := utilruntime.PanicHandlers
+		defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, true }()
+		utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) { tr.say("panic %v", v) }}
+		utilruntime.ReallyCrash = false
+		q := s.delaying(config{queue: &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr, bad: "bad"}})
+		q.AddAfter("bad", time.Second)
+		q.AddAfter("good", 2*time.Second)
+		tr.wait(time.Minute)
+		q.ShutDown()
+		return tr.lines
+	},
+	"metrics": func(s side) []string {
+		tr := newTranscript()
+		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr}, limiter: s.exponential(time.Second, time.Hour)})
+		q.Add("a")
+		q.Add("a")
+		tr.wait(100 * time.Millisecond)
+		tr.get(q)
+		q.Add("a")
+		q.AddAfter("b", 100*time.Millisecond)
+		q.AddAfter("c", 0)
+		q.AddRateLimited("d")
+		tr.wait(200 * time.Millisecond)
+		q.Done("a")
+		tr.rest(q)
+		q.Done("a")
+		q.ShutDown()
+		q.AddAfter("c", 0)
+		return tr.lines
+	},
+	"no name, no metrics": func(s side) []string {
+		tr := newTranscript()
+		for _, c := range []config{{provider: spyProvider{tr: tr}}, {name: "n"}} {
+			for _, q := range []upstream.TypedInterface[string]{s.plain(c), s.delaying(c)} {
+				q.Add("a")
+				q.Done(tr.get(q))
+				q.ShutDown()
+			}
+		}
+		return tr.lines
+	},
+	"metrics of a plain queue": func(s side) []string {
+		tr := newTranscript()
+		s.plain(config{name: "n", provider: spyProvider{tr: tr}}).ShutDown()
+		return tr.lines
+	},
+	"metrics of a delaying queue of the caller": func(s side) []string {
+		tr := newTranscript()
+		q := s.delaying(config{name: "n", provider: spyProvider{tr: tr}, queue: theirs.plain(config{})})
+		q.AddAfter("a", time.Second)
+		q.AddAfter("a", 0)
+		q.ShutDown()
+		return tr.lines
+	},
+	"idle gauges": func(s side) []string {
+		tr := newTranscript()
+		q := s.plain(config{name: "n", provider: spyProvider{tr: tr, gauges: true}})
+		tr.wait(1100 * time.Millisecond)
+		q.Add("a")
+		tr.get(q)
+		tr.wait(1100 * time.Millisecond)
+		q.Done("a")
+		tr.wait(time.Second)
+		q.ShutDown()
+		return tr.lines
+	},
+}

@@ -1,0 +1,114 @@
+package workqueue_test
+
+import (
+	"testing/synctest"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// delayScenarios are those of delays and limits.
+var delayScenarios = map[string]func(side) []string{
+	"delays": func(s side) []string {
+		tr, q := newTranscript(), s.delaying(config{})
+		q.AddAfter("b", 2*time.Second)
+		q.AddAfter("a", time.Second)
+		q.AddAfter("b", 3*time.Second)
+		q.AddAfter("c", 5*time.Second)
+		q.AddAfter("c", 4*time.Second)
+		q.AddAfter("now", 0)
+		q.AddAfter("before", -time.Second)
+		for range 5 {
+			q.Done(tr.get(q))
+		}
+		tr.wait(time.Minute)
+		tr.say("%d", q.Len())
+		q.ShutDown()
+		return tr.lines
+	},
+	"a delayed copy stays": func(s side) []string {
+		tr, q := newTranscript(), s.delaying(config{})
+		q.AddAfter("a", time.Second)
+		q.AddAfter("b", time.Second)
+		q.Add("a")
+		tr.rest(q)
+		q.Add("b")
+		tr.wait(time.Second) // b is ready as its delay ends, and runs once
+		tr.rest(q)
+		q.ShutDown()
+		return tr.lines
+	},
+	"delayed while in process": func(s side) []string {
+		tr, q := newTranscript(), s.delaying(config{})
+		q.Add("a")
+		tr.get(q)
+		q.AddAfter("a", time.Second)
+		tr.wait(2 * time.Second)
+		tr.say("%d", q.Len())
+		q.Done("a")
+		tr.rest(q)
+		q.ShutDown()
+		return tr.lines
+	},
+	"equal delays": func(s side) []string {
+		tr, q := newTranscript(), s.delaying(config{})
+		for _, item := range []string{"d", "b", "a", "c", "e"} {
+			q.AddAfter(item, time.Second)
+		}
+		tr.wait(time.Second)
+		tr.rest(q)
+		q.ShutDown()
+		return tr.lines
+	},
+	"a clock of the caller": func(s side) []string {
+		tr := newTranscript()
+		clock := clocktesting.NewFakeClock(time.Now())
+		q := s.delaying(config{clock: clock})
+		q.AddAfter("b", 2*time.Second)
+		q.AddAfter("a", time.Second)
+		for range 3 {
+			synctest.Wait()
+			clock.Step(time.Second)
+			tr.rest(q)
+		}
+		q.ShutDown()
+		return tr.lines
+	},
+	"an idle queue and its clock": func(s side) []string {
+		tr := newTranscript()
+		clock := clocktesting.NewFakeClock(time.Now())
+		q := s.delaying(config{clock: clock})
+		tr.say("the clock has waiters: %v", clock.HasWaiters())
+		q.AddAfter("a", time.Second)
+		synctest.Wait()
+		tr.say("the clock has waiters: %v", clock.HasWaiters())
+		q.ShutDown()
+		return tr.lines
+	},
+	"backoff": func(s side) []string {
+		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(time.Second, 5*time.Second)})
+		for i := range 6 {
+			q.AddRateLimited("a")
+			tr.say("%d", q.NumRequeues("a"))
+			q.Done(tr.get(q))
+			if i == 4 {
+				q.Forget("a")
+			}
+		}
+		q.ShutDown()
+		return tr.lines
+	},
+	"long backoff": func(s side) []string {
+		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(1, time.Hour)})
+		for range 63 {
+			q.AddRateLimited("a")
+			tr.rest(q)
+			tr.wait(time.Hour)
+			tr.rest(q)
+		}
+		q.AddRateLimited("a")
+		tr.rest(q)
+		q.ShutDown()
+		return tr.lines
+	},
+}
