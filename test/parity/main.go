@@ -2,7 +2,7 @@
 // compares the result with what upstream's generators make of it. Each check
 // is one line, "check NAME: N of M".
 //
-//	parity [-work DIR] [-rows NAME,...] [client-go] [corpus]
+//	parity [-work DIR] [-rows NAME,...] [client-go] [corpus] [flags]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in
 // DIR, by default a folder in the user's cache.
@@ -44,7 +44,7 @@ func main() {
 
 func parity(work, rows string, checks []string) error {
 	if len(checks) == 0 {
-		checks = []string{"client-go", "corpus"}
+		checks = []string{"client-go", "corpus", "flags"}
 	}
 	r, err := prepare(work)
 	if err != nil {
@@ -60,8 +60,10 @@ func parity(work, rows string, checks []string) error {
 			failed = append(failed, r.clientGo())
 		case "corpus":
 			failed = append(failed, r.corpus())
+		case "flags":
+			failed = append(failed, r.flags())
 		default:
-			return fmt.Errorf("no check %q: there are client-go and corpus", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus and flags", name)
 		}
 	}
 	return errors.Join(failed...)
@@ -94,20 +96,8 @@ func prepare(work string) (*run, error) {
 	if err := build(here, r.upstream, theirs...); err != nil {
 		return nil, err
 	}
-	for _, tool := range tools {
-		if _, err := os.Stat(filepath.Join(r.root, "cmd", tool)); err == nil {
-			if err := build(r.root, r.ours, "./cmd/"+tool); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		// Until every generator is ours, the missing one is upstream's.
-		fmt.Printf("# %s is upstream's\n", tool)
-		link := filepath.Join(r.ours, tool)
-		os.Remove(link)
-		if err := os.Symlink(filepath.Join(r.upstream, tool), link); err != nil {
-			return nil, err
-		}
+	if err := build(r.root, r.ours, "./cmd/..."); err != nil {
+		return nil, err
 	}
 	return r, build(here, filepath.Join(work, "bin"), "./apidiff", "./testcmp")
 }

@@ -5,7 +5,8 @@
 //
 // It prints one line per change, then totals of the form "N of M", and fails
 // if a package is missing or changed; with -missing, only if something is
-// missing or incompatible. Two things that golang.org/x/exp/apidiff
+// missing or incompatible. With -partial, packages of the original that don't
+// compile are left out. Two things that golang.org/x/exp/apidiff
 // leaves out are compared too: struct tags and the order of fields of exported
 // struct types. Types come from export data, so both copies must build.
 package main
@@ -22,7 +23,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-func load(dir string, patterns []string) (map[string]*types.Package, []string) {
+// load returns the packages that compile, and for those that don't the reason.
+func load(dir string, patterns []string) (map[string]*types.Package, map[string]string) {
 	pkgs, err := packages.Load(&packages.Config{
 		Dir:  dir,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedExportFile,
@@ -32,13 +34,13 @@ func load(dir string, patterns []string) (map[string]*types.Package, []string) {
 		os.Exit(2)
 	}
 	out := map[string]*types.Package{}
-	var bad []string
+	bad := map[string]string{}
 	for _, p := range pkgs {
 		if len(p.GoFiles) == 0 { // only test files
 			continue
 		}
 		if len(p.Errors) > 0 || p.Types == nil || !p.Types.Complete() {
-			bad = append(bad, fmt.Sprintf("%s: %v", p.PkgPath, p.Errors))
+			bad[p.PkgPath] = fmt.Sprint(p.Errors)
 			continue
 		}
 		out[p.PkgPath] = p.Types
@@ -73,6 +75,7 @@ func main() {
 	oldDir := flag.String("old", "", "folder of the original module")
 	newDir := flag.String("new", "", "folder of the other copy")
 	missing := flag.Bool("missing", false, "additions are no failure")
+	partial := flag.Bool("partial", false, "leave out packages of the original that don't load")
 	limit := flag.Int("max", 200, "print at most this many changes")
 	flag.Parse()
 	if *oldDir == "" || *newDir == "" || flag.NArg() == 0 {
@@ -81,8 +84,8 @@ func main() {
 	}
 	oldPkgs, oldBad := load(*oldDir, flag.Args())
 	newPkgs, newBad := load(*newDir, flag.Args())
-	if len(oldBad) > 0 {
-		fmt.Fprintf(os.Stderr, "apidiff: the original does not load: %s\n", strings.Join(oldBad, "\n"))
+	if len(oldBad) > 0 && !*partial {
+		fmt.Fprintf(os.Stderr, "apidiff: the original does not load: %v\n", oldBad)
 		os.Exit(2)
 	}
 	printed := 0
@@ -91,8 +94,8 @@ func main() {
 			fmt.Printf("  "+format+"\n", args...)
 		}
 	}
-	for _, b := range newBad {
-		say("does not load: %s", b)
+	for path, reason := range newBad {
+		say("%s: does not load: %s", path, reason)
 	}
 	var paths []string
 	for p := range oldPkgs {
@@ -100,7 +103,7 @@ func main() {
 	}
 	sort.Strings(paths)
 
-	same, incompatible, added, tagTypes, tagSame := 0, 0, 0, 0, 0
+	same, whole, incompatible, added, tagTypes, tagSame := 0, 0, 0, 0, 0, 0
 	for _, path := range paths {
 		oldStructs := structs(oldPkgs[path])
 		tagTypes += len(oldStructs)
@@ -111,6 +114,7 @@ func main() {
 			continue
 		}
 		changes := apidiff.Changes(oldPkgs[path], n).Changes
+		before := incompatible
 		for _, c := range changes {
 			if c.Compatible {
 				added++
@@ -119,6 +123,9 @@ func main() {
 				incompatible++
 				say("%s: %s", path, c.Message)
 			}
+		}
+		if incompatible == before {
+			whole++
 		}
 		if len(changes) == 0 {
 			same++
@@ -134,17 +141,21 @@ func main() {
 	}
 	extra := 0
 	for p := range newPkgs {
-		if oldPkgs[p] == nil {
+		if oldPkgs[p] == nil && oldBad[p] == "" {
 			extra++
-			say("%s: package added", p)
+			say("%s: (compatible) package added", p)
 		}
 	}
 	if printed > *limit {
 		fmt.Printf("  ... %d more\n", printed-*limit)
 	}
-	fmt.Printf("apidiff: %d of %d packages unchanged (%d incompatible changes, %d compatible, %d packages added)\n", same, len(paths), incompatible, added, extra)
+	verdict := "unchanged"
+	if *missing {
+		same, verdict = whole, "have all of the original's"
+	}
+	fmt.Printf("apidiff: %d of %d packages %s (%d incompatible changes, %d compatible, %d packages added)\n", same, len(paths), verdict, incompatible, added, extra)
 	fmt.Printf("struct tags: %d of %d exported struct types unchanged\n", tagSame, tagTypes)
-	if incompatible > 0 || tagSame != tagTypes || same != len(paths) && !*missing {
+	if incompatible > 0 || tagSame != tagTypes || same != len(paths) {
 		os.Exit(1)
 	}
 }

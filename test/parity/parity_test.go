@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// scratchDir is the tests' own; what a whole run of parity keeps is elsewhere.
+var scratchDir string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "parity")
+	if err != nil {
+		panic(err)
+	}
+	scratchDir = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
+var prepared = sync.OnceValues(func() (*run, error) { return prepare(scratchDir) })
+
+func TestFlags(t *testing.T) {
+	r, err := prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.flags(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRows compares the exported API of two small rows: one of the corpus, and
+// one group of client-go's, which all of it are too many for a test.
+func TestRows(t *testing.T) {
+	r, err := prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := readCorpus("corpus.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r row) bool { return r.name == "openreports" })
+	small := []row{rows[i], {
+		name: "batch", module: "k8s.io/api", version: release, apis: []string{"k8s.io/api/batch/v1"},
+		applyDir: "applyconfigurations", flags: map[string]string{"clientset-name": "kubernetes", "prefers-protobuf": "", "single-directory": ""},
+	}}
+	listed, err := readAdditions(filepath.Join(r.root, "docs", "additions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range small {
+		t.Run(row.name, func(t *testing.T) {
+			verdict, err := r.corpusRow(row, listed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(verdict)
+		})
+	}
+}
