@@ -8,104 +8,117 @@ import (
 	"strings"
 )
 
-// YAML is the schema as text, its types sorted by name. It holds no backtick.
+// YAML is the schema as text, its types sorted by name, a line for each field. It
+// holds no backtick.
 func (s Schema) YAML() string {
 	types := maps.Clone(s)
 	types.addCommon()
-	w := writer{}
-	w.line(0, "types:")
+	var b strings.Builder
+	b.WriteString("types:\n")
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		w.line(0, "- name: "+quote(name))
-		w.atom(1, types[name])
+		b.WriteString("- name: " + quote(name) + "\n")
+		atom := types[name]
+		object := atom.Map
+		if object != nil && len(object.Fields) > 0 {
+			atom.Map = nil
+		}
+		for _, entry := range atomEntries(atom) {
+			b.WriteString("  " + entry + "\n")
+		}
+		if object == atom.Map {
+			continue
+		}
+		b.WriteString("  map:\n    fields:\n")
+		for _, f := range object.Fields {
+			b.WriteString("    - " + flow(fieldEntries(f)) + "\n")
+		}
+		for _, entry := range restEntries(object) {
+			b.WriteString("    " + entry + "\n")
+		}
 	}
-	return w.String()
+	return b.String()
 }
 
-// writer writes lines of YAML, two blanks a level.
-type writer struct{ strings.Builder }
+// flow is a mapping of YAML in a line.
+func flow(entries []string) string { return "{" + strings.Join(entries, ", ") + "}" }
 
-func (w *writer) line(level int, text string) {
-	for range level {
-		w.WriteString("  ")
+// flowList is a list of YAML in a line.
+func flowList[T any](items []T, text func(T) string) string {
+	var texts []string
+	for _, item := range items {
+		texts = append(texts, text(item))
 	}
-	w.WriteString(text)
-	w.WriteByte('\n')
+	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-func (w *writer) atom(level int, a Atom) {
+// atomEntries are the entries of the mapping that describes an atom.
+func atomEntries(a Atom) []string {
+	var entries []string
 	if a.Scalar != "" {
-		w.line(level, "scalar: "+a.Scalar)
+		entries = append(entries, "scalar: "+a.Scalar)
 	}
 	if a.List != nil {
-		w.line(level, "list:")
-		w.ref(level+1, "elementType:", a.List.Element)
-		w.relationship(level+1, a.List.Relationship)
+		list := []string{"elementType: " + flow(refEntries(a.List.Element))}
+		list = appendRelationship(list, a.List.Relationship)
 		if len(a.List.Keys) > 0 {
-			w.line(level+1, "keys:")
-			for _, key := range a.List.Keys {
-				w.line(level+1, "- "+quote(key))
-			}
+			list = append(list, "keys: "+flowList(a.List.Keys, quote))
 		}
+		entries = append(entries, "list: "+flow(list))
 	}
 	if a.Map != nil {
-		w.object(level, a.Map)
+		var object []string
+		if len(a.Map.Fields) > 0 {
+			object = append(object, "fields: "+flowList(a.Map.Fields, func(f Field) string { return flow(fieldEntries(f)) }))
+		}
+		entries = append(entries, "map: "+flow(append(object, restEntries(a.Map)...)))
 	}
+	return entries
 }
 
-func (w *writer) object(level int, m *Map) {
-	if len(m.Fields)+len(m.Unions) == 0 && m.Element.IsZero() && m.Relationship == "" {
-		w.line(level, "map: {}")
-		return
+func fieldEntries(f Field) []string {
+	entries := []string{"name: " + quote(f.Name), "type: " + flow(refEntries(f.Type))}
+	if f.Default != "" {
+		entries = append(entries, "default: "+escapeBacktick(f.Default))
 	}
-	w.line(level, "map:")
-	if len(m.Fields) > 0 {
-		w.line(level+1, "fields:")
-	}
-	for _, f := range m.Fields {
-		w.line(level+1, "- name: "+quote(f.Name))
-		w.ref(level+2, "type:", f.Type)
-		if f.Default != "" {
-			w.line(level+2, "default: "+escapeBacktick(f.Default))
-		}
-	}
+	return entries
+}
+
+// restEntries are the entries of a mapping that describes an object, but for its
+// fields.
+func restEntries(m *Map) []string {
+	var entries []string
 	if len(m.Unions) > 0 {
-		w.line(level+1, "unions:")
-	}
-	for _, u := range m.Unions {
-		w.union(level+1, u)
+		entries = append(entries, "unions: "+flowList(m.Unions, union))
 	}
 	if !m.Element.IsZero() {
-		w.ref(level+1, "elementType:", m.Element)
+		entries = append(entries, "elementType: "+flow(refEntries(m.Element)))
 	}
-	w.relationship(level+1, m.Relationship)
+	return appendRelationship(entries, m.Relationship)
 }
 
-func (w *writer) union(level int, u Union) {
-	bullet := "- "
+func union(u Union) string {
+	var entries []string
 	if u.Discriminator != "" {
-		w.line(level, bullet+"discriminator: "+quote(u.Discriminator))
-		bullet = "  "
+		entries = append(entries, "discriminator: "+quote(u.Discriminator))
 	}
-	w.line(level, bullet+"fields:")
-	for _, f := range u.Fields {
-		w.line(level+1, "- fieldName: "+quote(f[0]))
-		w.line(level+1, "  discriminatorValue: "+quote(f[1]))
-	}
+	return flow(append(entries, "fields: "+flowList(u.Fields, func(f [2]string) string {
+		return flow([]string{"fieldName: " + quote(f[0]), "discriminatorValue: " + quote(f[1])})
+	})))
 }
 
-func (w *writer) ref(level int, key string, r Ref) {
-	w.line(level, key)
+func refEntries(r Ref) []string {
+	var entries []string
 	if r.Name != "" {
-		w.line(level+1, "namedType: "+quote(r.Name))
+		entries = append(entries, "namedType: "+quote(r.Name))
 	}
-	w.atom(level+1, r.Inline)
-	w.relationship(level+1, r.Relationship)
+	return appendRelationship(append(entries, atomEntries(r.Inline)...), r.Relationship)
 }
 
-func (w *writer) relationship(level int, r string) {
-	if r != "" {
-		w.line(level, "elementRelationship: "+r)
+func appendRelationship(entries []string, r string) []string {
+	if r == "" {
+		return entries
 	}
+	return append(entries, "elementRelationship: "+r)
 }
 
 var (
