@@ -121,6 +121,91 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// TestAMillionItems has 1,000 workers take 1,000,000 items, of 100 parties and
+// 10 priorities.
+func TestAMillionItems(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() {
+		n /= 20
+	}
+	q := queue.New(queue.Config[int]{
+		Share:    func(item int) string { return string(rune('a' + item%100)) },
+		Priority: func(item int) int { return item / 100 % 10 },
+	})
+	l := newLedger(t, n)
+	var workers, producers sync.WaitGroup
+	for range 1000 {
+		workers.Go(func() {
+			for {
+				item, shutdown := q.Get()
+				if shutdown {
+					return
+				}
+				l.got(item)
+				l.doing(item)
+				q.Done(item)
+			}
+		})
+	}
+	for p := range 4 {
+		producers.Go(func() {
+			for item := p; item < n; item += 4 {
+				l.adding(item)
+				q.Add(item)
+			}
+		})
+	}
+	producers.Wait()
+	if err := q.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	l.settled()
+	workers.Wait()
+}
+
+// TestNeverEarly has producers delay items while workers wait for them: each
+// comes when its delay is over, to the moment, and those whose delays end
+// together in the order in which they were added.
+func TestNeverEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const producers, n = 4, 2000
+		q := queue.New(queue.Config[int]{})
+		var due [producers * n]time.Time
+		var wg sync.WaitGroup
+		for p := range producers {
+			r := rand.New(rand.NewPCG(uint64(p), 12))
+			wg.Go(func() {
+				for i := range n {
+					delay := time.Duration(1+r.IntN(100)) * time.Millisecond
+					item := p*n + i
+					due[item] = time.Now().Add(delay)
+					q.AddAfter(item, delay)
+					if i%10 == 0 {
+						time.Sleep(time.Duration(r.IntN(10)) * time.Millisecond)
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			var last [producers]int
+			for range producers * n {
+				item, _ := q.Get()
+				if late := time.Since(due[item]); late != 0 {
+					t.Errorf("%d is %v late", item, late)
+				}
+				before := &last[item/n]
+				if due[*before].Equal(due[item]) && item < *before {
+					t.Errorf("%d comes before %d", *before, item)
+				}
+				*before = item
+				q.Done(item)
+			}
+		})
+		wg.Wait()
+		q.ShutDown()
+	})
+}
+
 // work takes items singly, in batches, and with contexts that soon end.
 func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 	for {
@@ -158,137 +243,6 @@ func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 			q.Done(item)
 		}
 	}
-}
-
-// TestAContextThatEndsLosesNothing lets contexts end as items arrive.
-func TestAContextThatEndsLosesNothing(t *testing.T) {
-	q := queue.New(queue.Config[int]{})
-	const n = 2000
-	var got atomic.Int64
-	var wg sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	for range 4 {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				short, cancel := context.WithCancel(ctx)
-				go cancel()
-				if item, err := q.GetContext(short); err == nil {
-					got.Add(1)
-					q.Done(item)
-				}
-			}
-		})
-	}
-	// This one waits all the time: the wake-up of one that leaves must reach
-	// it.
-	wg.Go(func() {
-		for {
-			item, err := q.GetContext(ctx)
-			if err != nil {
-				return
-			}
-			if got.Add(1); item < 0 {
-				t.Error(item)
-			}
-			q.Done(item)
-		}
-	})
-	for i := range n {
-		q.Add(i)
-		if i%16 == 0 {
-			for got.Load() <= int64(i) {
-				runtime.Gosched()
-			}
-		}
-	}
-	for got.Load() < n {
-		runtime.Gosched()
-	}
-	stop()
-	wg.Wait()
-}
-
-// TestWokenAndCancelled wakes a worker in the moment in which its context ends:
-// another one gets the item, and no later item waits while a worker does.
-func TestWokenAndCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := queue.New(queue.Config[int]{})
-		var got atomic.Int64
-		take := func(ctx context.Context) {
-			for {
-				item, err := q.GetContext(ctx)
-				if err != nil {
-					return
-				}
-				got.Add(1)
-				time.Sleep(time.Second)
-				q.Done(item)
-			}
-		}
-		for workers := range 50 {
-			go take(context.Background())
-			synctest.Wait()
-			// The last that waits is the first to be woken.
-			ctx, cancel := context.WithCancel(t.Context())
-			go take(ctx)
-			synctest.Wait()
-			cancel()
-			q.Add(0)
-			time.Sleep(time.Minute)
-			got.Store(0)
-			for item := range workers + 1 {
-				q.Add(item)
-			}
-			synctest.Wait()
-			if n := int(got.Load()); n != workers+1 {
-				t.Fatalf("%d of %d items are in process, with as many workers", n, workers+1)
-			}
-			time.Sleep(time.Minute)
-		}
-		q.ShutDown()
-	})
-}
-
-// TestOneWorkerIsCancelled ends the wait of one of three.
-func TestOneWorkerIsCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := queue.New(queue.Config[int]{})
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		var got atomic.Int64
-		for i := range 3 {
-			wg.Go(func() {
-				ctx := ctx
-				if i != 1 {
-					ctx = context.Background()
-				}
-				for {
-					item, err := q.GetContext(ctx)
-					if err != nil {
-						return
-					}
-					got.Add(1)
-					time.Sleep(time.Second)
-					q.Done(item)
-				}
-			})
-			synctest.Wait()
-		}
-		cancel()
-		synctest.Wait()
-		for item := range 3 {
-			q.Add(item)
-		}
-		synctest.Wait()
-		if n := got.Load(); n != 2 {
-			t.Errorf("%d items are in process by the two workers left", n)
-		}
-		q.ShutDown()
-		wg.Wait()
-		if n := got.Load(); n != 3 {
-			t.Errorf("%d items were processed", n)
-		}
-	})
 }
 
 // TestManyIdleQueues makes as many queues as an operator reported, which with

@@ -78,39 +78,50 @@ func TestNothingStarves(t *testing.T) {
 	}
 }
 
-// TestFairShares counts what each party gets while all of them have a
-// backlog, whose sizes differ by a factor of a thousand.
+// TestFairShares counts what each of some parties gets while all of them have
+// something ready. Each brings its items in its own way: a backlog of any size
+// at the start, or a few items, more than its share, every now and then; and
+// with priorities of its own.
 func TestFairShares(t *testing.T) {
-	for _, ageing := range []time.Duration{0, time.Second} {
+	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(queue.Config[string]{Share: func(item string) string { return item[:1] }, Ageing: ageing})
-			r := rand.New(rand.NewPCG(1, 8))
-			const parties = 5
-			for i := range 100_000 {
-				q.AddWith(fmt.Sprintf("a%d", i), at(100))
+			r := rand.New(rand.NewPCG(seed, 8))
+			config := queue.Config[string]{Share: func(item string) string { return item[:1] }}
+			if seed%2 == 1 {
+				config.Ageing = time.Millisecond
 			}
-			for i := range 500 {
-				q.Add(fmt.Sprintf("b%d", i))
-				q.Add(fmt.Sprintf("c%d", r.IntN(1000)))
+			q := queue.New(config)
+			const share = 100
+			parties := 2 + r.IntN(20)
+			var every []int
+			for p := range parties {
+				backlog := share
+				if r.IntN(2) == 0 {
+					backlog += r.IntN(10_000)
+				}
+				for i := range backlog {
+					q.AddWith(fmt.Sprintf("%c %d", 'a'+p, i), at(r.IntN(1000)))
+				}
+				every = append(every, 1+r.IntN(parties))
 			}
 			got := map[string]int{}
-			for i := range 1000 {
-				// Two parties bring their items as they go.
-				q.Add(fmt.Sprintf("d%d", i))
-				q.Add(fmt.Sprintf("e%d", i))
+			for i := range share * parties {
+				for p, every := range every {
+					if i%every == 0 {
+						q.Add(fmt.Sprintf("%c new %d", 'a'+p, i))
+					}
+				}
 				time.Sleep(time.Millisecond)
 				item, _ := q.Get()
 				got[item[:1]]++
 				q.Done(item)
 			}
-			for party, n := range got {
-				if fair := 1000 / parties; n*100 < fair*95 || n*100 > fair*105 {
-					t.Errorf("%s got %d of 1000, want %d within 5%%", party, n, fair)
+			for p := range parties {
+				if n := got[string(rune('a'+p))]; n < share*95/100 || n > share*105/100 {
+					t.Errorf("seed %d: %c got %d, want %d within 5%%", seed, 'a'+p, n, share)
 				}
 			}
-			if len(got) != parties {
-				t.Errorf("%d parties got anything", len(got))
-			}
+			q.ShutDown()
 		})
 	}
 }

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -113,6 +114,90 @@ func TestDrainWaitsUntilAllIsDone(t *testing.T) {
 			t.Errorf("Drain of an empty queue: %v", err)
 		}
 	})
+}
+
+// TestDrainIsExact shuts queues down at any moment while workers take items for
+// any time, and some items are added again: each of the two ways to drain ends
+// in the moment in which what it waits for is over, neither before nor after.
+func TestDrainIsExact(t *testing.T) {
+	for seed := range uint64(200) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 11))
+			q := queue.New(queue.Config[int]{})
+			// Workers do something at whole milliseconds, so not when it ends.
+			end := time.Duration(r.IntN(40))*time.Millisecond + time.Millisecond/2
+			start := time.Now()
+			// idle and empty are when, after the end, nothing was in process for
+			// the first time, and nothing was ready either.
+			idle, empty := time.Duration(-1), time.Duration(-1)
+			inProcess := 0
+			look := func() {
+				now := time.Since(start)
+				if q.ShuttingDown() && inProcess == 0 {
+					if idle < 0 {
+						idle = now
+					}
+					if empty < 0 && q.Len() == 0 {
+						empty = now
+					}
+				}
+			}
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			for w := range uint64(1 + r.IntN(4)) {
+				r := rand.New(rand.NewPCG(seed, w))
+				all.Go(func() {
+					for {
+						time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+						mu.Lock()
+						if q.Len() == 0 {
+							down := q.ShuttingDown() && inProcess == 0
+							mu.Unlock()
+							if down {
+								return
+							}
+							time.Sleep(time.Millisecond)
+							continue
+						}
+						item, _ := q.Get()
+						inProcess++
+						mu.Unlock()
+						time.Sleep(time.Duration(r.IntN(10)) * time.Millisecond)
+						mu.Lock()
+						if r.IntN(3) == 0 {
+							q.Add(item)
+						}
+						inProcess--
+						q.Done(item)
+						look()
+						mu.Unlock()
+					}
+				})
+			}
+			for item := range r.IntN(20) {
+				q.AddAfter(item, time.Duration(r.IntN(40))*time.Millisecond)
+			}
+			time.Sleep(end)
+			var idleAfter, emptyAfter time.Duration
+			all.Go(func() {
+				q.ShutDownWithDrain()
+				idleAfter = time.Since(start)
+			})
+			all.Go(func() {
+				if err := q.Drain(t.Context()); err != nil {
+					t.Error(err)
+				}
+				emptyAfter = time.Since(start)
+			})
+			synctest.Wait()
+			look()
+			all.Wait()
+			if idleAfter != idle || emptyAfter != empty {
+				t.Errorf("seed %d: nothing is in process after %v, ShutDownWithDrain ends after %v; nothing is left after %v, Drain ends after %v",
+					seed, idle, idleAfter, empty, emptyAfter)
+			}
+		})
+	}
 }
 
 // TestShutDownAtAnyMoment ends queues in all states, from several sides.
