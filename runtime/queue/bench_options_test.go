@@ -72,35 +72,42 @@ func BenchmarkRateLimited(b *testing.B) {
 	}
 }
 
-// BenchmarkPriority is the cycle of BenchmarkCycle over a backlog, without
-// priorities, with, and with fair shares of 100 parties.
-func BenchmarkPriority(b *testing.B) {
+// BenchmarkOrders is the cycle of BenchmarkCycle over a backlog: first in, first
+// out, with priorities, and with fair shares of 100 parties. client-go's queue
+// is first in, first out in all of them.
+func BenchmarkOrders(b *testing.B) {
 	for _, backlog := range []int{0, 1000, 100_000} {
 		keys := keys(2*backlog + 1024)
-		for _, test := range []struct {
+		for _, order := range []struct {
 			name   string
 			config queue.Config[string]
 		}{
-			{"off", queue.Config[string]{}},
-			{"on", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
+			{"fifo", queue.Config[string]{}},
+			{"priority", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
 			{"fair", queue.Config[string]{Share: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
 		} {
-			b.Run(fmt.Sprintf("backlog=%d/%s", backlog, test.name), func(b *testing.B) {
-				q := queue.New(test.config)
-				for _, k := range keys[:backlog] {
-					q.Add(k)
-				}
-				b.ReportAllocs()
-				i := backlog
-				for b.Loop() {
-					if i++; i == len(keys) {
-						i = 0
+			for _, s := range sides {
+				b.Run(fmt.Sprintf("backlog=%d/order=%s/%s", backlog, order.name, s.name), func(b *testing.B) {
+					q := s.plain()
+					if s.name == "ours" {
+						q = queue.New(order.config)
 					}
-					q.Add(keys[i])
-					item, _ := q.Get()
-					q.Done(item)
-				}
-			})
+					defer q.ShutDown()
+					for _, k := range keys[:backlog] {
+						q.Add(k)
+					}
+					b.ReportAllocs()
+					i := backlog
+					for b.Loop() {
+						if i++; i == len(keys) {
+							i = 0
+						}
+						q.Add(keys[i])
+						item, _ := q.Get()
+						q.Done(item)
+					}
+				})
+			}
 		}
 	}
 }

@@ -1,7 +1,8 @@
 package queue
 
 // FIFO is an Order that hands out first what came in first; the zero value is
-// empty. It grows as needed, and gives back what it no longer does. It is not safe for concurrent use.
+// empty. It grows as needed, and gives back what it no longer needs. It is not
+// safe for concurrent use.
 type FIFO[T any] struct {
 	// ring has a power of two as its length.
 	ring    []T

@@ -163,12 +163,17 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
+// first is what the first provider of the process is told: SetProvider has an
+// effect once, however often the test runs.
+var first = newTranscript()
+
 // TestSetProvider has an effect once, on queues that are named.
 func TestSetProvider(t *testing.T) {
-	first, second := newTranscript(), newTranscript()
+	second := newTranscript()
 	workqueue.NewNamed("early").Add(1)
 	workqueue.SetProvider(spyProvider{tr: first})
 	workqueue.SetProvider(spyProvider{tr: second})
+	first.lines = nil
 	workqueue.NewNamed("n").Add(1)
 	workqueue.New().Add(1)
 	q := queue.New(queue.Config[string]{Metrics: workqueue.Metrics(nil, "own")})
