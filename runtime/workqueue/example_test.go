@@ -53,6 +53,30 @@ func ExampleTerminal() {
 	// Output: default/web failed: the spec makes no sense
 }
 
+// A panic that is contained is an error of its item, which is tried again.
+func ExampleWithContainedPanics() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	defer q.ShutDown()
+	ctx, stop := context.WithCancel(context.Background())
+	q.Add("default/web")
+	tries := 0
+	_ = workqueue.Run(ctx, q, 1, func(context.Context, string) (workqueue.Result, error) {
+		if tries++; tries == 1 {
+			var pods map[string]int
+			pods["web"]++
+		}
+		stop()
+		return workqueue.Result{}, nil
+	}, workqueue.WithContainedPanics(), workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+		var panicked *workqueue.PanicError
+		fmt.Println(item, errors.As(err, &panicked), err)
+	}))
+	fmt.Println("tries:", tries)
+	// Output:
+	// default/web true the reconciler panicked: assignment to entry in nil map
+	// tries: 2
+}
+
 // With WithDrain what is ready is processed when the context is done, for as
 // long as WithGrace says.
 func ExampleWithDrain() {
@@ -116,6 +140,17 @@ func ExampleGetContext() {
 	_, err := workqueue.GetContext(ctx, q)
 	fmt.Println(err)
 	// Output: context deadline exceeded
+}
+
+// A queue of one's own, or of client-go's, can stand behind a delaying one.
+func ExampleTypedDelayingQueueConfig() {
+	behind := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: workqueue.DefaultQueue[string]()})
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: behind})
+	defer q.ShutDown()
+	q.AddAfter("default/web", time.Millisecond)
+	item, _ := behind.Get()
+	fmt.Println(item)
+	// Output: default/web
 }
 
 // Cancel takes a delayed copy back.
