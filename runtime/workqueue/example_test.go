@@ -62,8 +62,7 @@ func ExampleWithContainedPanics() {
 	tries := 0
 	_ = workqueue.Run(ctx, q, 1, func(context.Context, string) (workqueue.Result, error) {
 		if tries++; tries == 1 {
-			var pods map[string]int
-			pods["web"]++
+			panic("no such pod")
 		}
 		stop()
 		return workqueue.Result{}, nil
@@ -73,7 +72,7 @@ func ExampleWithContainedPanics() {
 	}))
 	fmt.Println("tries:", tries)
 	// Output:
-	// default/web true the reconciler panicked: assignment to entry in nil map
+	// default/web true the reconciler panicked: no such pod
 	// tries: 2
 }
 
