@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 
+	"k8s.io/client-go/features"
+
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/store"
 )
@@ -41,7 +43,7 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 	}
 	x := newIndexer(stringKeys(keyFunc), indexers)
 	version := newVersionMetric(config.id, config.metrics)
-	if config.transform == nil && version.gauge == nil {
+	if config.transform == nil && version.gauge == nil && features.FeatureGates().Enabled(features.AtomicFIFO) {
 		return x
 	}
 	return &observedIndexer{Indexer: x, keyFunc: keyFunc, transform: config.transform, version: version}
@@ -65,7 +67,8 @@ func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
 	}
 }
 
-// observedIndexer is an indexer with a transform or a metric.
+// observedIndexer is an indexer with a transform or a metric, or one that may be
+// told lists in parts.
 type observedIndexer struct {
 	*informer.Indexer[string, any]
 	keyFunc   KeyFunc
@@ -86,9 +89,21 @@ func (x *observedIndexer) transformed(obj any) (any, error) {
 
 func (x *observedIndexer) written(err error) error {
 	if err == nil {
-		x.version.set(x.LastStoreSyncResourceVersion())
+		x.version.set(x.Store().ResourceVersion())
 	}
 	return err
+}
+
+// LastStoreSyncResourceVersion is "" where lists are told in parts: between two of
+// them the store is at no version.
+func (x *observedIndexer) LastStoreSyncResourceVersion() string { return syncVersion(x.Store()) }
+
+// syncVersion is the version of a store, if client-go's switch lets it be known.
+func syncVersion(s *store.Store[string, any]) string {
+	if !features.FeatureGates().Enabled(features.AtomicFIFO) {
+		return ""
+	}
+	return s.ResourceVersion()
 }
 
 // accept returns the key of an object and what it is transformed to. The key is
@@ -135,7 +150,7 @@ func (x *observedIndexer) Bookmark(resourceVersion string) {
 
 func (x *observedIndexer) Transaction(txns ...Transaction) *TransactionError {
 	err := x.Indexer.Transaction(txns...)
-	x.version.set(x.LastStoreSyncResourceVersion())
+	x.version.set(x.Store().ResourceVersion())
 	return err
 }
 

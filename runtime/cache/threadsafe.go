@@ -50,6 +50,9 @@ type (
 
 var _ ThreadSafeStoreWithTransaction = &threadSafeStore{}
 
+// LastStoreSyncResourceVersion is "" where lists are told in parts.
+func (s *threadSafeStore) LastStoreSyncResourceVersion() string { return syncVersion(s.objects) }
+
 func (s *threadSafeStore) Add(key string, obj any) { s.Update(key, obj) }
 
 func (s *threadSafeStore) Update(key string, obj any) {

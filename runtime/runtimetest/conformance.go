@@ -86,31 +86,42 @@ func Conform(t *testing.T, scenarios []Scenario, reference Implementation, other
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			want := s.Play(t, reference)
-			if len(want) == 0 {
-				t.Fatal("nothing was recorded: the scenario can't fail")
-			}
 			for _, implementation := range others {
 				if !s.isFor(implementation) {
 					continue
 				}
-				got := s.Play(t, implementation)
-				if same := slices.Equal(got, want); same != (s.Differs == "") {
-					t.Errorf("differs: %q\n%s\n%s", s.Differs, implementation.Name, difference(got, want))
-				}
+				compare(t, implementation.Name, s.Differs, s.Play(t, implementation), want)
 			}
 		})
 	}
 }
 
+// compare fails the test unless two transcripts are the same, or differ where they
+// are meant to.
+func compare(t *testing.T, name, differs string, got, want []string) {
+	if len(want) == 0 {
+		t.Fatal("nothing was recorded: the scenario can't fail")
+	}
+	if same := slices.Equal(got, want); same != (differs == "") {
+		t.Errorf("differs: %q\n%s\n%s", differs, name, difference(got, want))
+	}
+}
+
+// conditions arranges what a scenario needs of the process, for the test's time.
+func conditions(t *testing.T, without []features.Feature, panics bool) {
+	for _, gate := range without {
+		clientfeaturestesting.SetFeatureDuringTest(t, gate, false)
+	}
+	crash := utilruntime.ReallyCrash
+	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
+	utilruntime.ReallyCrash = !panics
+}
+
 // Play plays the scenario with an implementation and returns what happened, a string
 // a step.
 func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript []string) {
-	for _, gate := range s.Without {
-		clientfeaturestesting.SetFeatureDuringTest(t, gate, false)
-	}
-	defer func(crash bool) { utilruntime.ReallyCrash = crash }(utilruntime.ReallyCrash)
-	utilruntime.ReallyCrash = !s.Panics
 	synctest.Test(t, func(t *testing.T) {
+		conditions(t, s.Without, s.Panics)
 		server := NewConfigMaps()
 		w := &World{T: t, Server: server, newInformer: implementation.New}
 		server.Observe(func(r Request) { w.requests.add(r.String()) })

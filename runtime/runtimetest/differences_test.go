@@ -68,12 +68,34 @@ func TestDifferencesHaveTests(t *testing.T) {
 	}
 }
 
+// Enough happens, and each scenario has a name of its own.
+func TestNumberOfScenarios(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range runtimetest.Scenarios {
+		names[s.Name] = true
+	}
+	for _, s := range runtimetest.ToolScenarios {
+		names[s.Name] = true
+	}
+	all := len(runtimetest.Scenarios) + len(runtimetest.ToolScenarios)
+	t.Logf("%d scenarios of informers, %d of tools", len(runtimetest.Scenarios), len(runtimetest.ToolScenarios))
+	if len(names) != all || all < 120 {
+		t.Errorf("%d scenarios, %d names", all, len(names))
+	}
+}
+
 // Each scenario in which implementations differ is in the document.
 func TestDifferencesAreListed(t *testing.T) {
 	refs := differences(t)
-	for _, s := range runtimetest.Scenarios {
-		if listed := refs[[3]string{"runtime/runtimetest", "TestConformance", s.Name}]; listed != (s.Differs != "") {
-			t.Errorf("%s: differs %q, listed %t", s.Name, s.Differs, listed)
+	check := func(test, scenario, differs string) {
+		if listed := refs[[3]string{"runtime/runtimetest", test, scenario}]; listed != (differs != "") {
+			t.Errorf("%s: differs %q, listed %t", scenario, differs, listed)
 		}
+	}
+	for _, s := range runtimetest.Scenarios {
+		check("TestConformance", s.Name, s.Differs)
+	}
+	for _, s := range runtimetest.ToolScenarios {
+		check("TestToolConformance", s.Name, s.Differs)
 	}
 }

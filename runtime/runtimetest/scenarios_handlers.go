@@ -303,7 +303,7 @@ var resyncs = []Scenario{
 		w.Advance(30 * time.Second)
 		w.Advance(30 * time.Second)
 	}},
-	{Name: "a relist after a resync reaches whom it was for", Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
+	{Name: "a relist after a resync reaches whom it was for", Options: InformerOptions{ResyncPeriod: time.Hour}, Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("every hour")
 		w.Handle("every two", 2*time.Hour)

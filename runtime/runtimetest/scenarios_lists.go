@@ -148,6 +148,12 @@ var lists = []Scenario{
 		w.Start()
 		w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
 	}},
+	{Name: "lists are taken apart", Without: inOldWays, Script: func(w *World) {
+		w.Put("a", "b")
+		w.Handle("h")
+		w.Start()
+		w.Relist(func() { w.Missed([]string{"b", "c"}, []string{"a"}) })
+	}, Differs: "without AtomicFIFO, client-go's store has no version"},
 	{Name: "deleted and created again between two lists", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")

@@ -1,0 +1,314 @@
+package runtimetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// contents notes what a store holds.
+func (b *Bench) contents(s cache.Store) {
+	keys := s.ListKeys()
+	slices.Sort(keys)
+	var list []string
+	for _, obj := range s.List() {
+		list = append(list, describe(obj))
+	}
+	slices.Sort(list)
+	b.Note("%v %v at %q", keys, list, s.LastStoreSyncResourceVersion())
+}
+
+// index notes what an index has.
+func (b *Bench) index(s cache.ThreadSafeStore, name string) {
+	values := s.ListIndexFuncValues(name)
+	slices.Sort(values)
+	for _, value := range values {
+		keys, err := s.IndexKeys(name, value)
+		slices.Sort(keys)
+		b.Note("%s: %v %v", value, keys, err)
+	}
+}
+
+// indexers are what stores made of client-go's parts are made of.
+var indexers = []ToolScenario{
+	{Name: "Indexer: objects come, change and go", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		b.check(s.Update(object("bc", "2")))
+		b.check(s.Add(object("ab", "3")))
+		b.contents(s)
+		b.check(s.Delete(object("bc", "4")))
+		b.check(s.Delete(object("x", "5")))
+		b.contents(s)
+		b.Note("%s", kind(s.Add(object("bad", "6"))))
+		b.Note("%s", kind(s.Delete(object("bad", "6"))))
+		b.Note("%s", kind(s.Replace(objects("a", "bad"), "6")))
+		b.contents(s)
+		b.check(s.Replace(objects("c", "d"), "7"))
+		b.contents(s)
+		s.Bookmark("9")
+		b.contents(s)
+	}},
+	{Name: "Indexer: several changes at once", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, nil).(cache.TransactionStore)
+		err := s.Transaction(
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: object("a", "1")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: object("bad", "1")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: object("b", "2")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: object("a", "3")},
+		)
+		b.Note("%v of %d, %d errors", err.SuccessfulIndices, err.TotalTransactions, len(err.Errors))
+		b.contents(s.(cache.Store))
+	}},
+	{Name: "Indexer: an index name that is taken", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		b.Note("%v", s.AddIndexers(cache.Indexers{"letter": byLetter, "other": byLetter}))
+		b.Note("%v", len(s.GetIndexers()))
+		_, err := s.ByIndex("other", "a")
+		b.Note("%v", err)
+	}},
+	{Name: "ThreadSafeStore: keys of the user's", Script: func(b *Bench) {
+		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
+		s.Add("k1", object("ab", "1"))
+		s.Add("k2", object("bc", "2"))
+		b.index(s, "letter")
+		s.Update("k1", object("c", "3"))
+		b.index(s, "letter")
+		s.Delete("k2")
+		b.Note("%q", s.LastStoreSyncResourceVersion())
+		s.(interface{ DeleteWithObject(string, any) }).DeleteWithObject("k1", object("c", "4"))
+		b.Note("%v %q", s.ListKeys(), s.LastStoreSyncResourceVersion())
+		s.Replace(map[string]any{"k3": object("d", "1")}, "9")
+		obj, exists := s.Get("k3")
+		b.Note("%s %t %q", describe(obj), exists, s.LastStoreSyncResourceVersion())
+		b.index(s, "letter")
+	}},
+	{Name: "UndeltaStore: everything after each change", Script: func(b *Bench) {
+		s := b.Tools.UndeltaStore(func(all []any) {
+			var list []string
+			for _, obj := range all {
+				list = append(list, describe(obj))
+			}
+			slices.Sort(list)
+			b.Note("%v", list)
+		}, keyOfNamed)
+		b.check(s.Add(object("a", "1")))
+		b.check(s.Update(object("b", "1")))
+		b.check(s.Delete(object("a", "2")))
+		b.check(s.Replace(objects("x", "y"), "3"))
+		b.Note("%s", kind(s.Add(object("bad", "1"))))
+	}},
+	{Name: "lister: what there is and what there isn't", Script: func(b *Bench) {
+		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		for _, name := range []string{"a", "b"} {
+			cm := object(name, "1")
+			cm.Labels = map[string]string{"name": name}
+			b.check(i.Add(cm))
+		}
+		l := b.Tools.GenericLister(i)
+		for _, namespace := range []string{Namespace, "other"} {
+			found, err := l.ByNamespace(namespace).List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+			b.Note("%d %v", len(found), err)
+			_, err = l.ByNamespace(namespace).Get("a")
+			b.Note("%t %v", apierrors.IsNotFound(err), err)
+		}
+		found, err := l.List(labels.Everything())
+		b.Note("%d %v", len(found), err)
+		_, err = l.Get("a")
+		b.Note("%v", err)
+	}},
+}
+
+// expirations are what happens where objects expire.
+var expirations = []ToolScenario{
+	{Name: "ExpirationStore: what is old is gone when it is read", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		deleted := make(chan string, 9)
+		s := b.Tools.ExpirationStore(keyOfNamed, deleted, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		clock.Step(30 * time.Second)
+		b.check(s.Add(object("b", "1")))
+		clock.Step(31 * time.Second)
+		b.Note("%d keys", len(s.ListKeys()))
+		_, exists, err := s.GetByKey("a")
+		b.Note("%t %v; %s is gone", exists, err, <-deleted)
+		b.contents(s)
+		clock.Step(30 * time.Second)
+		b.Note("%d objects; %s is gone", len(s.List()), <-deleted)
+	}},
+	{Name: "ExpirationStore: an update makes young", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		b.check(s.Add(object("b", "1")))
+		clock.Step(40 * time.Second)
+		b.check(s.Update(object("a", "2")))
+		clock.Step(40 * time.Second)
+		b.contents(s)
+	}},
+	{Name: "ExpirationStore: a list makes young", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		s := b.Tools.ExpirationStore(keyOfNamed, nil, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		clock.Step(50 * time.Second)
+		b.check(s.Replace(objects("a", "b"), "5"))
+		clock.Step(50 * time.Second)
+		b.contents(s)
+		b.Note("%s", kind(s.Replace(objects("bad"), "6")))
+		b.check(s.Delete(object("a", "7")))
+		clock.Step(50 * time.Second)
+		b.contents(s)
+	}},
+	{Name: "ExpirationStore: some objects never expire", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		policy := &cache.FakeExpirationPolicy{NeverExpire: sets.New("b"), RetrieveKeyFunc: func(entry any) (string, error) {
+			return keyOfNamed(entry.(*cache.TimestampedEntry).Obj)
+		}}
+		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), policy, clock)
+		b.check(s.Replace(objects("a", "b"), "5"))
+		b.contents(s)
+	}},
+}
+
+func (b *Bench) mutationCache(o cache.MutationCacheOptions) (cache.MutationCache, cache.Indexer) {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"letter": byLetter})
+	o.Indexer, o.TTL = backing, time.Minute
+	return b.Tools.MutationCache(klog.Background(), backing, o), backing
+}
+
+// mutations are what happens where a writer's own writes are remembered.
+var mutations = []ToolScenario{
+	{Name: "MutationCache: a write is seen before it comes back", Script: func(b *Bench) {
+		c, backing := b.mutationCache(cache.MutationCacheOptions{})
+		b.check(backing.Add(object("a", "1")))
+		c.Mutation(object("a", "3"))
+		b.byKey(c, "a")
+		b.check(backing.Update(object("a", "2")))
+		b.byKey(c, "a")
+		b.check(backing.Update(object("a", "4")))
+		b.byKey(c, "a")
+	}},
+	{Name: "MutationCache: an older write", Script: func(b *Bench) {
+		c, backing := b.mutationCache(cache.MutationCacheOptions{})
+		b.check(backing.Add(object("a", "5")))
+		c.Mutation(object("a", "3"))
+		b.byKey(c, "a")
+		c.Mutation(object("a", "9"))
+		c.Mutation(object("a", "7"))
+		b.byKey(c, "a")
+	}},
+	{Name: "MutationCache: what isn't there yet", Script: func(b *Bench) {
+		for _, include := range []bool{false, true} {
+			c, _ := b.mutationCache(cache.MutationCacheOptions{IncludeAdds: include})
+			c.Mutation(object("a", "3"))
+			b.byIndex(c, "letter", "a")
+			b.byKey(c, "a")
+		}
+	}},
+	{Name: "MutationCache: what isn't there yet, read twice", Script: func(b *Bench) {
+		c, _ := b.mutationCache(cache.MutationCacheOptions{IncludeAdds: true})
+		c.Mutation(object("a", "3"))
+		b.byKey(c, "a")
+		b.byKey(c, "a")
+	}, Differs: "client-go forgets the object when it is read by key"},
+	{Name: "MutationCache: by index", Script: func(b *Bench) {
+		c, backing := b.mutationCache(cache.MutationCacheOptions{})
+		b.check(backing.Add(object("ab", "1")))
+		b.check(backing.Add(object("b", "1")))
+		c.Mutation(object("b", "3"))
+		b.byIndex(c, "letter", "b")
+		b.byIndex(c, "nothing", "b")
+	}},
+	{Name: "MutationCache: forgotten after a while", Script: func(b *Bench) {
+		c, backing := b.mutationCache(cache.MutationCacheOptions{})
+		b.check(backing.Add(object("a", "1")))
+		c.Mutation(object("a", "3"))
+		time.Sleep(59 * time.Second)
+		b.byKey(c, "a")
+		time.Sleep(2 * time.Second)
+		b.byKey(c, "a")
+	}},
+	{Name: "MutationCache: more than it keeps", Script: func(b *Bench) {
+		c, backing := b.mutationCache(cache.MutationCacheOptions{MaxCacheSize: 2})
+		for _, name := range []string{"a", "b", "c"} {
+			b.check(backing.Add(object(name, "1")))
+			c.Mutation(object(name, "3"))
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			b.byKey(c, name)
+		}
+	}},
+}
+
+func (b *Bench) byKey(c cache.MutationCache, name string) {
+	obj, exists, err := c.GetByKey(Namespace + "/" + name)
+	b.Note("%s %t %v", describe(obj), exists, err)
+}
+
+func (b *Bench) byIndex(c cache.MutationCache, name, value string) {
+	found, err := c.ByIndex(name, value)
+	list := make([]string, len(found))
+	for i, obj := range found {
+		list[i] = describe(obj)
+	}
+	slices.Sort(list)
+	b.Note("%v %v", list, err)
+}
+
+// DetectorScenarios need KUBE_CACHE_MUTATION_DETECTOR to be true when the process
+// starts.
+var DetectorScenarios = []ToolScenario{
+	{Name: "MutationDetector: an object that was changed", Script: func(b *Bench) { b.detect(func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"k": "v"} }) }},
+	{Name: "MutationDetector: objects that weren't", Script: func(b *Bench) { b.detect(func(*corev1.ConfigMap) {}) }},
+}
+
+// detect has a detector look for what do changes.
+func (b *Bench) detect(do func(*corev1.ConfigMap)) {
+	d := b.Tools.MutationDetector("objects")
+	cm := object("a", "1")
+	d.AddObject(cm)
+	d.AddObject(object("b", "1"))
+	stop := make(chan struct{})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer func() { b.Note("panics %t", strings.Contains(fmt.Sprint(recover()), "objects modified")) }()
+		d.Run(stop)
+	}()
+	time.Sleep(10 * time.Second)
+	do(cm)
+	time.Sleep(10 * time.Second)
+	close(stop)
+	<-over
+}
+
+// waits are what happens to who waits for a function.
+var waits = []ToolScenario{
+	{Name: "WaitForCacheSync: asked ten times a second", Script: func(b *Bench) {
+		start := time.Now()
+		after := func(d time.Duration) cache.InformerSynced {
+			return func() bool { return time.Since(start) >= d }
+		}
+		b.Note("%t after %v", b.Tools.WaitForCacheSync(nil, after(0)), time.Since(start))
+		b.Note("%t", b.Tools.WaitForCacheSync(nil, after(250*time.Millisecond), after(0)))
+		b.Note("after %v", time.Since(start))
+	}},
+	{Name: "WaitForCacheSync: stopped", Script: func(b *Bench) {
+		start := time.Now()
+		stop := make(chan struct{})
+		time.AfterFunc(time.Second, func() { close(stop) })
+		b.Note("%t", b.Tools.WaitForCacheSync(stop, func() bool { return false }))
+		b.Note("after %v", time.Since(start))
+		b.Note("%t", b.Tools.WaitForCacheSync(stop))
+	}},
+}
