@@ -127,7 +127,7 @@ var handlers = []Scenario{
 		w.Release(slow)
 	}},
 	{Name: "a handler panics", Panics: true, Script: func(w *World) {
-		w.Put("a", "b")
+		w.Put("a")
 		w.HandleAnd("panics", func(call string) {
 			if strings.Contains(call, "a@") {
 				panic("what is this?")
