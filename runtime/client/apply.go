@@ -44,6 +44,7 @@ func NewWithApply[TV any, C Configuration, T interface {
 type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
 	*Client[T]
 	lister[L]
+	streamer[T, L]
 	applier[T, C]
 }
 
@@ -57,10 +58,12 @@ func NewWithListAndApply[TV, LV any, C Configuration, T interface {
 	runtime.Object
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
+	l := newLister[LV, L](&c.endpoint)
 	return &ClientWithListAndApply[T, L, C]{
-		Client:  c,
-		lister:  newLister[LV, L](&c.endpoint),
-		applier: applier[T, C]{c},
+		Client:   c,
+		lister:   l,
+		streamer: newStreamer[TV, L, T](plainClient[L]{l, c.Watch}),
+		applier:  applier[T, C]{c},
 	}
 }
 

@@ -64,10 +64,7 @@ func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions
 // is done, or by Stop.
 func (c *Client[T]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return c.to(c.rest.Get()).
-		VersionedParams(&opts, c.codec).
-		Timeout(timeout(&opts)).
-		Watch(ctx)
+	return c.collection(c.rest, opts).Watch(ctx)
 }
 
 // Create stores obj and returns it as the server has it now.

@@ -12,6 +12,7 @@ import (
 type ClientWithList[T Object, L runtime.Object] struct {
 	*Client[T]
 	lister[L]
+	streamer[T, L]
 }
 
 // NewWithList makes the client of a resource that can be listed. LV is the
@@ -24,7 +25,8 @@ func NewWithList[TV, LV any, T interface {
 	runtime.Object
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	return &ClientWithList[T, L]{Client: c, lister: newLister[LV, L](&c.endpoint)}
+	l := newLister[LV, L](&c.endpoint)
+	return &ClientWithList[T, L]{Client: c, lister: l, streamer: newStreamer[TV, L, T](plainClient[L]{l, c.Watch})}
 }
 
 // lister adds the methods for collections.
@@ -44,10 +46,7 @@ func newLister[LV any, L interface {
 // a limit. It gives up after opts.TimeoutSeconds if they are set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := l.newList()
-	err := l.at.to(l.at.rest.Get()).
-		VersionedParams(&opts, l.at.codec).
-		Timeout(timeout(&opts)).
-		Do(ctx).Into(list)
+	err := l.at.collection(l.at.rest, opts).Do(ctx).Into(list)
 	return list, err
 }
 

@@ -56,6 +56,14 @@ func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 		Resource(e.resource)
 }
 
+// collection is the request of a list or, as opts have it, of a watch, by a
+// client that stands for e.rest.
+func (e *endpoint) collection(client rest.Interface, opts metav1.ListOptions) *rest.Request {
+	return e.to(client.Get()).
+		VersionedParams(&opts, e.codec).
+		Timeout(timeout(&opts))
+}
+
 // timeout is the time that the server was asked to end a list or watch after;
 // the client gives up then too. Zero is no limit.
 func timeout(opts *metav1.ListOptions) time.Duration {

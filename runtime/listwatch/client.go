@@ -21,6 +21,9 @@ type ClientOptions struct {
 	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics])
 	// makes the source say so too.
 	Client any
+	// NoStreaming has lists and watches read through the client's List and
+	// Watch even where it could stream them.
+	NoStreaming bool
 }
 
 // FromClient returns a source over a generated typed client with items of type
@@ -34,6 +37,7 @@ func FromClient[TV any, L runtime.Object](resource func() Client[L], opts Client
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: reflect.TypeFor[*TV]()},
+		decoding: NewDecoding[*TV](opts.NoStreaming),
 	}
 }
 
@@ -42,6 +46,8 @@ type clientSource[TV any, L runtime.Object] struct {
 	tweak                func(*metav1.ListOptions)
 	watchListUnsupported bool
 	expected             expectation
+	// decoding is nil in a source that is below one that streams.
+	decoding *Decoding[*TV]
 }
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the
@@ -55,8 +61,8 @@ func (s *clientSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions,
 	if err != nil {
 		return ListMeta{}, err
 	}
-	if streaming, ok := client.(Streaming[*TV]); ok {
-		return streaming.ListWatchSource().List(ctx, opts, item)
+	if streaming := s.stream(client); streaming != nil {
+		return streaming.List(ctx, opts, item)
 	}
 	list, err := client.List(ctx, opts)
 	if err != nil {
@@ -70,8 +76,8 @@ func (s *clientSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions
 	if err != nil {
 		return nil, err
 	}
-	if streaming, ok := client.(Streaming[*TV]); ok {
-		return streaming.ListWatchSource().Watch(ctx, opts)
+	if streaming := s.stream(client); streaming != nil {
+		return streaming.Watch(ctx, opts)
 	}
 	w, err := client.Watch(ctx, opts)
 	if err != nil {
@@ -89,4 +95,12 @@ func (s *clientSource[TV, L]) prepare(opts *metav1.ListOptions) (Client[L], erro
 		return nil, errNoClient
 	}
 	return client, nil
+}
+
+// stream is the streaming source of client, nil if it has none.
+func (s *clientSource[TV, L]) stream(client Client[L]) Source[*TV] {
+	if streaming, ok := client.(Streaming[*TV]); ok && s.decoding != nil {
+		return streaming.ListWatchSource(s.decoding)
+	}
+	return nil
 }

@@ -1,11 +1,12 @@
 // Package listwatch is where objects come from: a typed source that can be
 // listed in pages and watched. The reflector reads from it and nothing else.
 //
-// FromClient makes a source of a generated typed client, FromListerWatcher of
-// any [k8s.io/client-go/tools/cache.ListerWatcher]. Both decode nothing
-// themselves: they take lists and events as the client hands them over, and
-// allocate the items of a list apart, so that one that is kept doesn't keep the
-// others. A client that can do better says so by implementing Streaming.
+// FromREST decodes what client-go's REST client receives while it arrives; a
+// generated client offers that by implementing Streaming. FromClient makes a
+// source of any generated typed client, FromListerWatcher of any
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Where those find no streams they
+// take lists and events as the client hands them over, and allocate the items of
+// a list apart, so that one that is kept doesn't keep the others.
 package listwatch
 
 import (
@@ -65,11 +66,11 @@ type Client[L runtime.Object] interface {
 }
 
 // Streaming is implemented, beside Client, by a resource's client (what
-// client.CoreV1().Pods(namespace) returns) that can hand over the items of a
-// list as they are decoded. FromClient then reads from Streaming's source in
-// place of List and Watch. The client itself is asked, never its RESTClient():
-// a wrapper or a fake, which has the methods of the generated interface only,
-// is read through those methods.
+// client.CoreV1().Pods(namespace) returns) that can hand over objects as they
+// are decoded. FromClient then reads from Streaming's source in place of List
+// and Watch; it asks for one at each of both, with a Decoding that it keeps. The
+// client itself is asked, never its RESTClient(): a wrapper or a fake, which has
+// the methods of the generated interface only, is read through those methods.
 type Streaming[T any] interface {
-	ListWatchSource() Source[T]
+	ListWatchSource(*Decoding[T]) Source[T]
 }

@@ -202,7 +202,7 @@ type streaming struct {
 	source listwatch.Source[*corev1.ConfigMap]
 }
 
-func (s streaming) ListWatchSource() listwatch.Source[*corev1.ConfigMap] { return s.source }
+func (s streaming) ListWatchSource(*listwatch.Decoding[*corev1.ConfigMap]) listwatch.Source[*corev1.ConfigMap] { return s.source }
 
 func TestStreamingClient(t *testing.T) {
 	s := server()

@@ -1,0 +1,121 @@
+package decode
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+var perKind = flag.Int("objects", 8, "random objects for each kind in differential tests")
+
+// TestDifferentialKinds holds the decoder to Kubernetes' own over every type of
+// k8s.io/api, filled at random.
+func TestDifferentialKinds(t *testing.T) {
+	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), serializer.NewCodecFactory(scheme.Scheme))
+	kinds := 0
+	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
+		if gvk.Version == "__internal" || strings.HasSuffix(gvk.Kind, "List") {
+			continue
+		}
+		kinds++
+		t.Run(gvk.String(), func(t *testing.T) {
+			core := New[*struct{}]()
+			for range *perKind {
+				obj := reflect.New(typ).Interface()
+				fill.Fill(obj)
+				data, err := json.Marshal(obj)
+				if err != nil {
+					continue // The types refuse some values that Go has.
+				}
+				compare(t, core, typ, data)
+			}
+		})
+	}
+	if kinds < 150 {
+		t.Errorf("only %d kinds", kinds)
+	}
+}
+
+// compare decodes data with both decoders.
+func compare(t *testing.T, d *Decoder[*struct{}], typ reflect.Type, data []byte) {
+	t.Helper()
+	d.typ = typ
+	want := reflect.New(typ).Interface()
+	wantErr := kjson.Unmarshal(data, want)
+	got, gotErr := unmarshalAs(d, typ, data)
+	if (wantErr == nil) != (gotErr == nil) {
+		t.Fatalf("%v: we say %v, they %v, of\n%s", typ, gotErr, wantErr, clip(data))
+	}
+	if wantErr == nil && !reflect.DeepEqual(got, want) {
+		gotText, _ := json.Marshal(got)
+		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText), difference(got, want))
+	}
+}
+
+// unmarshalAs decodes into a type that is known only at run time.
+func unmarshalAs(d *Decoder[*struct{}], typ reflect.Type, data []byte) (any, error) {
+	v := reflect.New(typ)
+	r := reader[*struct{}]{Decoder: d, in: inputOf(data)}
+	if _, err := r.peek(); err != nil {
+		return nil, err
+	}
+	err := r.try(func(d *decoder) bool { return d.value(d.plans.of(typ), v.UnsafePointer()) })
+	if err == nil {
+		err = r.end()
+	}
+	return v.Interface(), err
+}
+
+func clip(data []byte) []byte { return data[:min(len(data), 4000)] }
+
+// difference finds the first field that differs.
+func difference(a, b any) string {
+	var walk func(path string, a, b reflect.Value) string
+	walk = func(path string, a, b reflect.Value) string {
+		if a.Kind() != b.Kind() {
+			return fmt.Sprintf("%s: %v and %v", path, a.Kind(), b.Kind())
+		}
+		switch a.Kind() {
+		case reflect.Pointer, reflect.Interface:
+			if a.IsNil() || b.IsNil() {
+				if a.IsNil() != b.IsNil() {
+					return fmt.Sprintf("%s: nil %v and %v", path, a.IsNil(), b.IsNil())
+				}
+				return ""
+			}
+			return walk(path, a.Elem(), b.Elem())
+		case reflect.Struct:
+			for i := range a.NumField() {
+				if s := walk(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i)); s != "" {
+					return s
+				}
+			}
+			return ""
+		case reflect.Slice:
+			if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
+				return fmt.Sprintf("%s: %d (nil %v) and %d (nil %v) elements", path, a.Len(), a.IsNil(), b.Len(), b.IsNil())
+			}
+			for i := range a.Len() {
+				if s := walk(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); s != "" {
+					return s
+				}
+			}
+			return ""
+		}
+		if as, bs := fmt.Sprint(a), fmt.Sprint(b); as != bs {
+			return fmt.Sprintf("%s: %s and %s", path, as, bs)
+		}
+		return ""
+	}
+	return walk("", reflect.ValueOf(a), reflect.ValueOf(b))
+}

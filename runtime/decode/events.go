@@ -1,0 +1,131 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"unsafe"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Event is one event of a watch.
+type Event[T any] struct {
+	Type watch.EventType
+	// Object is the object, unless that is a Status.
+	Object T
+	// Status is the object of an error that says that it is a Status.
+	Status *metav1.Status
+}
+
+// Events is a stream of events, for one reader.
+type Events[T any] struct {
+	reader[T]
+	event Event[T]
+}
+
+// maxEvent is the size of the largest event that is read: client-go's limit.
+const maxEvent = 16 << 20
+
+var (
+	errTooLarge = errors.New("object to decode was longer than maximum allowed size")
+	errNoObject = errors.New("an event without an object")
+)
+
+// Events reads a watch's body as it arrives.
+func (d *Decoder[T]) Events(from io.Reader) *Events[T] {
+	e := &Events[T]{reader: reader[T]{Decoder: d, in: newInput(from)}}
+	e.in.limit = maxEvent
+	return e
+}
+
+// Next blocks until a whole event is there. It returns io.EOF at the end of the
+// stream between two events, io.ErrUnexpectedEOF inside of one, what reading
+// returned if it failed, and an [Error] for what is no event. Nothing more can
+// be read after an error.
+func (e *Events[T]) Next() (Event[T], error) {
+	if _, more := e.in.peek(); !more {
+		return Event[T]{}, e.in.err
+	}
+	err := e.try(e.decode)
+	event := e.event
+	e.event = Event[T]{}
+	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return Event[T]{}, err
+	}
+	e.complete++
+	return event, nil
+}
+
+func (e *Events[T]) decode(d *decoder) bool {
+	e.event = Event[T]{}
+	if d.next() != '{' {
+		return d.unexpected("looking for beginning of an event")
+	}
+	empty, ok := d.open('}')
+	// later is where the object stands if it came before the type.
+	later, typed, hasObject := -1, false, false
+	for more := ok && !empty; more; {
+		name, ok := d.key()
+		if !ok {
+			return false
+		}
+		switch {
+		case name == "type":
+			typed = true
+			ok = d.string(&d.plainString, (*string)(&e.event.Type))
+		case name == "object" && typed:
+			later, hasObject = -1, true
+			ok = e.body(d) || d.in(".object")
+		default:
+			if name == "object" {
+				later, hasObject = d.pos, true
+			}
+			ok = d.skip()
+		}
+		if !ok {
+			return false
+		}
+		if more, ok = d.another('}', "after object key:value pair"); !ok {
+			return false
+		}
+	}
+	if !ok {
+		return false
+	}
+	if later >= 0 {
+		behind := d.pos
+		d.pos = later
+		if !e.body(d) {
+			return d.in(".object")
+		}
+		d.pos = behind
+	}
+	switch e.event.Type {
+	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error:
+		return hasObject || d.fail(errNoObject)
+	}
+	return d.fail(fmt.Errorf("got invalid watch event type: %v", e.event.Type))
+}
+
+// body decodes the event's object.
+func (e *Events[T]) body(d *decoder) (ok bool) {
+	if e.event.Type == watch.Error {
+		var typ metav1.TypeMeta
+		start := d.pos
+		if !d.value(d.plans.of(typeMetaType), unsafe.Pointer(&typ)) {
+			return false
+		}
+		d.pos = start
+		if typ.Kind == "Status" && typ.APIVersion == "v1" {
+			e.event.Status = &metav1.Status{}
+			return d.value(d.plans.of(statusType), unsafe.Pointer(e.event.Status))
+		}
+	}
+	e.event.Object, ok = e.object(d)
+	return ok
+}

@@ -1,0 +1,187 @@
+package decode
+
+import (
+	"bytes"
+	"io"
+)
+
+// The window on a stream starts small, for the many watches on which little
+// happens, and grows with what arrives.
+const (
+	smallWindow = 4 << 10
+	largeWindow = 64 << 10
+	// padding are zero bytes behind the data, which may be read: no token
+	// contains a zero byte, so whoever reads them stops.
+	padding = 16
+)
+
+// input is a window on a stream: data[pos:end] is read and not yet consumed.
+type input struct {
+	from io.Reader
+	// data has padding behind end.
+	data     []byte
+	pos, end int
+	// before is the number of bytes that the window has left behind.
+	before int64
+	// err is what reading ended with, io.EOF for the end of the stream.
+	err error
+	// lastRead is how much the last read brought.
+	lastRead int
+	// limit is how much a value may need; zero is any amount.
+	limit int
+}
+
+func newInput(from io.Reader) *input {
+	return &input{from: from, data: make([]byte, smallWindow+padding)}
+}
+
+// inputOf is an input that is all there. It copies data only where it must.
+func inputOf(data []byte) *input {
+	padded := make([]byte, len(data)+padding)
+	copy(padded, data)
+	return &input{data: padded, end: len(data), err: io.EOF}
+}
+
+// offset is the position in the stream.
+func (in *input) offset() int64 { return in.before + int64(in.pos) }
+
+// fill reads once more, behind what is there. It keeps data[keep:end], which
+// may move: keep's new place is returned. It returns false at the end of the
+// stream, whose cause is in.err.
+func (in *input) fill(keep int) (int, bool) {
+	if in.err != nil {
+		return keep, false
+	}
+	live := in.end - keep
+	if in.limit > 0 && live >= in.limit {
+		in.err = errTooLarge
+		return keep, false
+	}
+	room := len(in.data) - padding
+	switch {
+	case live == room, live == 0 && room > smallWindow && in.lastRead < smallWindow/2:
+		// Full, or a large window on what has become a trickle.
+		size := smallWindow
+		if live > 0 || in.lastRead >= smallWindow/2 {
+			size = max(2*room, smallWindow)
+		}
+		in.move(make([]byte, size+padding), keep)
+	case in.lastRead >= room/2 && room < largeWindow:
+		in.move(make([]byte, min(4*room, largeWindow)+padding), keep)
+	case keep > 0:
+		in.move(in.data, keep)
+	}
+	n, err := 0, error(nil)
+	// A reader may return nothing without an error; a hundred times in a row is
+	// what bufio and json take for broken.
+	for range 100 {
+		if n, err = in.from.Read(in.data[in.end : len(in.data)-padding]); n > 0 || err != nil {
+			break
+		}
+	}
+	if n == 0 && err == nil {
+		err = io.ErrNoProgress
+	}
+	in.lastRead = n
+	in.end += n
+	clear(in.data[in.end : in.end+padding])
+	in.err = err
+	return 0, n > 0
+}
+
+// move copies data[keep:end] to the start of to, which becomes the window.
+func (in *input) move(to []byte, keep int) {
+	n := copy(to, in.data[keep:in.end])
+	in.before += int64(keep)
+	in.pos -= keep
+	in.data, in.end = to, n
+}
+
+// peek skips white space and returns the first byte behind it, reading as much
+// as it takes. It returns false at the end of the stream.
+func (in *input) peek() (byte, bool) {
+	for {
+		for in.pos < in.end {
+			switch c := in.data[in.pos]; c {
+			case ' ', '\t', '\r', '\n':
+				in.pos++
+			default:
+				return c, true
+			}
+		}
+		if _, ok := in.fill(in.pos); !ok {
+			return 0, false
+		}
+	}
+}
+
+// frame makes sure that the JSON value at pos is there completely, whatever its
+// size, looking at each byte once. It returns false at the end of the stream.
+// It checks no syntax: what isn't well-formed may end anywhere.
+func (in *input) frame() bool {
+	var f framer
+	for at := in.pos; ; {
+		if f.scan(in.data[at:in.end]) {
+			return true
+		}
+		scanned := in.end - in.pos
+		if _, ok := in.fill(in.pos); !ok {
+			return false
+		}
+		at = in.pos + scanned
+	}
+}
+
+// framer finds the end of a value.
+type framer struct {
+	depth            int
+	inString, escape bool
+	started, scalar  bool
+}
+
+// scan looks at more of the value and says whether it ends there. The end of a
+// number is only known by what follows.
+func (f *framer) scan(data []byte) bool {
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if f.escape {
+			f.escape = false
+			continue
+		}
+		if f.inString {
+			if next := bytes.IndexAny(data[i:], `"\`); next < 0 {
+				return false
+			} else {
+				i += next
+			}
+			if data[i] == '\\' {
+				f.escape = true
+				continue
+			}
+			f.inString = false
+			if f.depth == 0 {
+				return true
+			}
+			continue
+		}
+		switch c {
+		case '"':
+			f.inString, f.started = true, true
+		case '{', '[':
+			f.depth++
+			f.started = true
+		case '}', ']':
+			f.depth--
+			if f.depth <= 0 {
+				return true
+			}
+		case ' ', '\t', '\r', '\n', ',', ':':
+			if f.scalar && f.depth == 0 {
+				return true
+			}
+		default:
+			f.scalar = f.depth == 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+package decode
+
+import (
+	"errors"
+	"io"
+	"unsafe"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ListVisitor receives a list as it is decoded. An error of one of its
+// functions ends the list and is returned as it is.
+type ListVisitor[T any] struct {
+	// Type is called once, with the kind and version of the list, before the
+	// first item if the list begins with them, as servers write it, and at the
+	// end otherwise.
+	Type func(metav1.TypeMeta) error
+	// Item is called for each item. The item belongs to the receiver.
+	Item func(T) error
+}
+
+var errItemsTwice = errors.New("the list has its items twice")
+
+// List decodes a list, to the end of the stream. Items that it has handed over
+// were decoded completely; the list isn't known to be valid before List returns.
+//
+// The error is an [Error] for what is wrong with the list, and what from
+// returned if it can't be read.
+func (d *Decoder[T]) List(from io.Reader, visitor ListVisitor[T]) (metav1.ListMeta, error) {
+	l := list[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, visitor: visitor}
+	err := l.read()
+	return l.meta, err
+}
+
+// list reads one list.
+type list[T any] struct {
+	reader[T]
+	visitor         ListVisitor[T]
+	typ             metav1.TypeMeta
+	meta            metav1.ListMeta
+	typed, hasItems bool
+}
+
+func (l *list[T]) read() error {
+	if err := l.expect('{', "looking for beginning of a list"); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		c, err := l.peek()
+		if err != nil {
+			return err
+		}
+		if c == '}' && first {
+			break
+		}
+		if err := l.member(); err != nil {
+			return err
+		}
+		if c, err = l.peek(); err != nil {
+			return err
+		}
+		if c == '}' {
+			break
+		}
+		if err := l.expect(',', "after object key:value pair"); err != nil {
+			return err
+		}
+	}
+	l.in.pos++
+	if err := l.sayType(); err != nil {
+		return err
+	}
+	return l.end()
+}
+
+// member reads a name and its value.
+func (l *list[T]) member() error {
+	var name string
+	err := l.try(func(d *decoder) (ok bool) {
+		name, ok = d.key()
+		return ok
+	})
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "kind":
+		return l.try(func(d *decoder) bool { return d.string(&d.plainString, &l.typ.Kind) })
+	case "apiVersion":
+		return l.try(func(d *decoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
+	case "metadata":
+		return l.try(func(d *decoder) bool { return d.value(d.plans.of(listMetaType), unsafe.Pointer(&l.meta)) })
+	case "items":
+		return l.items()
+	}
+	return l.try((*decoder).skip)
+}
+
+func (l *list[T]) sayType() error {
+	if l.typed || l.visitor.Type == nil {
+		return nil
+	}
+	l.typed = true
+	return l.visitor.Type(l.typ)
+}
+
+func (l *list[T]) items() error {
+	c, err := l.peek()
+	if err != nil {
+		return err
+	}
+	if c == 'n' {
+		return l.try(func(d *decoder) bool { return d.literal("null") })
+	}
+	if l.hasItems {
+		// Kubernetes' decoder would decode these onto the others, which are
+		// gone already.
+		return l.failed(errItemsTwice)
+	}
+	l.hasItems = true
+	if err := l.expect('[', "looking for beginning of a list's items"); err != nil {
+		return err
+	}
+	if l.typ.Kind != "" {
+		if err := l.sayType(); err != nil {
+			return err
+		}
+	}
+	if c, err = l.peek(); err != nil {
+		return err
+	}
+	if c == ']' {
+		l.in.pos++
+		return nil
+	}
+	for {
+		if err := l.item(); err != nil {
+			return err
+		}
+		if c, err = l.peek(); err != nil {
+			return err
+		}
+		if c == ']' {
+			l.in.pos++
+			return nil
+		}
+		if err := l.expect(',', "after array element"); err != nil {
+			return err
+		}
+		if _, err := l.peek(); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *list[T]) item() error {
+	var item T
+	err := l.try(func(d *decoder) (ok bool) {
+		item, ok = l.object(d)
+		return ok
+	})
+	if err != nil {
+		return err
+	}
+	l.complete++
+	return l.visitor.Item(item)
+}

@@ -1,0 +1,134 @@
+package decode
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// op is how a type is decoded.
+type op uint8
+
+const (
+	// opForeign leaves it to Kubernetes' own decoder.
+	opForeign op = iota
+	opString
+	opBool
+	opInt
+	opUint
+	opFloat
+	opStruct
+	opPointer
+	opSlice
+	opStrings // []string
+	opBytes   // []byte
+	opMap
+	opStringMap // map[string]string
+	opAny
+	opTime
+	opUnmarshaler
+)
+
+// plan is what there is to know of a type. It is compiled one level at a time:
+// a type that never occurs in what is decoded costs nothing.
+type plan struct {
+	op  op
+	typ reflect.Type
+	// elem is the plan of what a pointer, slice or map holds.
+	elem *plan
+	// fields are a struct's.
+	fields *fields
+	// unique says that strings of this plan don't repeat.
+	unique bool
+	// spare is memory for use while decoding: a slice, or an element of a map,
+	// with spareKey for its key.
+	spare, spareKey reflect.Value
+}
+
+// plans are the plans of types, compiled when they are first asked for.
+type plans map[reflect.Type]*plan
+
+var (
+	unmarshalerType     = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+	numberType          = reflect.TypeFor[json.Number]()
+	timeType            = reflect.TypeFor[metav1.Time]()
+	stringType          = reflect.TypeFor[string]()
+)
+
+func (ps plans) of(t reflect.Type) *plan {
+	if p, ok := ps[t]; ok {
+		return p
+	}
+	p := &plan{typ: t}
+	ps[t] = p
+	p.op = ps.choose(p, t)
+	return p
+}
+
+func (ps plans) choose(p *plan, t reflect.Type) op {
+	if t == timeType {
+		return opTime
+	}
+	kind := t.Kind()
+	// encoding/json looks for methods on the address of a named type. Unnamed
+	// types that have some, by embedding, are rare enough to be left to it.
+	if kind != reflect.Pointer && kind != reflect.Interface {
+		methods := reflect.PointerTo(t)
+		switch {
+		case methods.Implements(unmarshalerType) && t.Name() != "":
+			return opUnmarshaler
+		case methods.Implements(unmarshalerType), methods.Implements(textUnmarshalerType):
+			return opForeign
+		}
+	}
+	switch kind {
+	case reflect.String:
+		if t == numberType {
+			return opForeign
+		}
+		return opString
+	case reflect.Bool:
+		return opBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return opInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return opUint
+	case reflect.Float32, reflect.Float64:
+		return opFloat
+	case reflect.Struct:
+		return opStruct
+	case reflect.Pointer:
+		if t.Name() != "" || t.Implements(unmarshalerType) && t.Elem().Kind() == reflect.Interface {
+			return opForeign
+		}
+		p.elem = ps.of(t.Elem())
+		return opPointer
+	case reflect.Slice:
+		switch {
+		case t.Elem().Kind() == reflect.Uint8:
+			return opBytes
+		case t.Elem() == stringType:
+			return opStrings
+		}
+		p.elem = ps.of(t.Elem())
+		return opSlice
+	case reflect.Map:
+		switch key := t.Key(); {
+		case key == stringType && t.Elem() == stringType:
+			return opStringMap
+		case key.Kind() == reflect.String && !reflect.PointerTo(key).Implements(textUnmarshalerType):
+			p.elem = ps.of(t.Elem())
+			return opMap
+		}
+		return opForeign
+	case reflect.Interface:
+		if t.NumMethod() == 0 && t.Name() == "" {
+			return opAny
+		}
+		return opForeign
+	}
+	return opForeign
+}

@@ -1,0 +1,140 @@
+package decode
+
+import (
+	"encoding/binary"
+	"reflect"
+	"unsafe"
+)
+
+// lookahead is how many fields are tried in their order before a name is looked
+// up.
+const lookahead = 6
+
+func (d *decoder) structure(p *plan, at unsafe.Pointer) bool {
+	switch d.data[d.pos] {
+	case '{':
+	case 'n':
+		return d.literal("null")
+	default:
+		return d.mismatched(p)
+	}
+	fs := p.fields
+	if fs == nil {
+		if fs = fieldsOf(p.typ); fs == nil {
+			p.op = opForeign
+			return d.foreign(p, at)
+		}
+		p.fields = fs
+	}
+	if !d.enter() {
+		return false
+	}
+	if d.next() == '}' {
+		return d.leave()
+	}
+	// previous is where the number of the field that follows is remembered.
+	previous := &fs.first
+	for {
+		if d.data[d.pos] != '"' {
+			return d.unexpected("looking for beginning of object key string")
+		}
+		f, ok := d.field(fs, previous)
+		if !ok {
+			return false
+		}
+		if f == nil || f.drop {
+			if !d.skip() {
+				return false
+			}
+		} else {
+			if f.plan == nil {
+				d.compile(p, f)
+			}
+			to := at
+			for _, h := range f.via {
+				to = h.follow(to)
+			}
+			if !d.value(f.plan, unsafe.Add(to, f.offset)) {
+				return d.in("." + f.name)
+			}
+		}
+		if f != nil {
+			previous = &f.next
+		}
+		switch c := d.data[d.pos]; {
+		case c == ',':
+			d.pos++
+		case c == '}':
+			return d.leave()
+		case isSpace(c):
+			switch d.next() {
+			case ',':
+				d.pos++
+			case '}':
+				return d.leave()
+			default:
+				return d.unexpected("after object key:value pair")
+			}
+		default:
+			return d.unexpected("after object key:value pair")
+		}
+		d.next()
+	}
+}
+
+// field reads a name and the colon behind it, up to the value. It returns nil
+// for a name that the struct doesn't know. previous says which field came next
+// last time, and is corrected.
+func (d *decoder) field(fs *fields, previous *int32) (*field, bool) {
+	word := binary.LittleEndian.Uint64(d.data[d.pos+1:])
+	n := int(*previous)
+	for range min(lookahead, len(fs.list)) {
+		f := &fs.list[n]
+		if word&f.mask == f.word && (len(f.quoted) <= 8 || d.startsWith(f.quoted)) {
+			d.pos += 1 + len(f.quoted)
+			d.next()
+			*previous = int32(n)
+			return f, true
+		}
+		if n++; n == len(fs.list) {
+			n = 0
+		}
+	}
+	name, ok := d.bytes()
+	if !ok {
+		return nil, false
+	}
+	var f *field
+	if i, known := fs.byName[string(name)]; known {
+		f = &fs.list[i]
+		*previous = i
+	}
+	return f, d.colon()
+}
+
+func (d *decoder) startsWith(quoted string) bool {
+	start := d.pos + 1
+	return start+len(quoted) <= d.end && string(d.data[start:start+len(quoted)]) == quoted
+}
+
+// follow returns the struct that an embedded pointer leads to, and makes it if
+// there is none.
+func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
+	slot := (*unsafe.Pointer)(unsafe.Add(at, h.offset))
+	if *slot == nil {
+		*slot = reflect.New(h.typ).UnsafePointer()
+	}
+	return *slot
+}
+
+// compile finds the plan of a field.
+func (d *decoder) compile(p *plan, f *field) {
+	f.plan = d.plans.of(f.typ)
+	if f.typ == stringType && uniqueNames[f.name] {
+		f.plan = &plan{op: opString, typ: f.typ, unique: true}
+	}
+}
+
+// uniqueNames are the fields of metadata that rarely have the same value twice:
+// looking for another would be in vain.
+var uniqueNames = map[string]bool{"name": true, "uid": true, "resourceVersion": true}

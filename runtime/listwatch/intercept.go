@@ -1,0 +1,89 @@
+package listwatch
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/rest"
+)
+
+// intercept returns a client that does everything as the given one does, but
+// puts what replace returns in the place of each successful response's body of
+// JSON. So a response is read as a stream by somebody else, and all that
+// client-go does about requests and responses still happens: authentication,
+// limits, retries, timeouts, warnings, errors.
+//
+// It is a copy with another HTTP client. A RESTClient is made of unexported
+// fields, which reflection can copy as a whole; vet's reason against such a
+// copy is a flag that is only written where CBOR is allowed, and there nothing
+// is intercepted.
+func intercept(client *rest.RESTClient, replace func(io.ReadCloser) io.ReadCloser) *rest.RESTClient {
+	clone := new(rest.RESTClient)
+	reflect.ValueOf(clone).Elem().Set(reflect.ValueOf(client).Elem())
+	httpClient := *http.DefaultClient
+	if client.Client != nil {
+		httpClient = *client.Client
+	}
+	next := httpClient.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	httpClient.Transport = &interceptor{next: next, replace: replace}
+	clone.Client = &httpClient
+	return clone
+}
+
+type interceptor struct {
+	next    http.RoundTripper
+	replace func(io.ReadCloser) io.ReadCloser
+}
+
+func (i *interceptor) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := i.next.RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Body == nil {
+		return resp, err
+	}
+	if mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && mediaType == runtime.ContentTypeJSON {
+		resp.Body = i.replace(resp.Body)
+	}
+	return resp, nil
+}
+
+// decodesAsIs says whether client gives objects as the server sends them, with
+// neither conversions nor defaults, as generated clients do. Only the type of
+// its serializer tells, which is somewhere among the client's unexported
+// fields; what isn't found there isn't streamed.
+func decodesAsIs(client *rest.RESTClient) bool {
+	if client == nil || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
+		return false
+	}
+	content := reflect.ValueOf(client).Elem().FieldByName("content")
+	return content.IsValid() && holds(content, reflect.TypeFor[serializer.WithoutConversionCodecFactory](), 6)
+}
+
+// holds says whether there is a value of type want in v or, at most so many
+// steps away, in what it refers to.
+func holds(v reflect.Value, want reflect.Type, steps int) bool {
+	if v.Type() == want {
+		return true
+	}
+	if steps == 0 {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && holds(v.Elem(), want, steps-1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if holds(v.Field(i), want, steps-1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,182 @@
+package listwatch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/decode"
+)
+
+// RESTResource is a resource as client-go's REST client asks for it.
+type RESTResource[L runtime.Object] struct {
+	// Client sends the requests.
+	Client rest.Interface
+	// Request makes the request of a list, or of a watch if opts.Watch is set.
+	Request func(client rest.Interface, opts metav1.ListOptions) *rest.Request
+	// Plain is the resource's client without streams.
+	Plain Client[L]
+}
+
+// FromREST returns a source that decodes what the server sends while it
+// arrives, each object straight into its type. The requests are those of
+// resource.Plain, and so is everything that client-go does about them: limits,
+// retries, warnings, errors.
+//
+// What can't be streamed is read through resource.Plain: where the client isn't
+// a *[rest.RESTClient] that decodes without conversions, where CBOR is allowed,
+// where responses are logged (klog's level 8), and whatever the server
+// sends that isn't JSON of the expected kind. Two things differ
+// with streams: the metric of the response's size counts nothing, and an object
+// of a watch that can't be decoded is located in the error.
+func FromREST[TV any, L runtime.Object](resource RESTResource[L], decoding *Decoding[*TV]) Source[*TV] {
+	plain := &clientSource[TV, L]{
+		resource: func() Client[L] { return resource.Plain },
+		expected: expectation{goType: reflect.TypeFor[*TV]()},
+	}
+	client, ok := resource.Client.(*rest.RESTClient)
+	if !ok || decoding == nil || !decoding.streams() || !decodesAsIs(client) || !isList(reflect.TypeFor[L](), reflect.TypeFor[TV]()) {
+		return plain
+	}
+	return &restSource[TV, L]{
+		resource: resource,
+		client:   client,
+		plain:    plain,
+		decoding: decoding,
+		kind:     client.APIVersion().WithKind(reflect.TypeFor[TV]().Name()),
+		listKind: client.APIVersion().WithKind(reflect.TypeFor[L]().Elem().Name()),
+	}
+}
+
+// isList says whether L has items of type TV where lists have them.
+func isList(list, item reflect.Type) bool {
+	if list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	items, ok := list.Elem().FieldByName("Items")
+	if !ok || items.Type.Kind() != reflect.Slice {
+		return false
+	}
+	name, _, _ := strings.Cut(items.Tag.Get("json"), ",")
+	elem := items.Type.Elem()
+	return name == "items" && (elem == item || elem == reflect.PointerTo(item))
+}
+
+type restSource[TV any, L runtime.Object] struct {
+	resource RESTResource[L]
+	client   *rest.RESTClient
+	plain    Source[*TV]
+	decoding *Decoding[*TV]
+	// kind and listKind are what objects and lists say that they are. Servers
+	// that send something else, and types that are registered under another
+	// name than their own, are left to client-go, which has a scheme.
+	kind, listKind schema.GroupVersionKind
+}
+
+// streams says whether to stream now.
+func (s *restSource[TV, L]) streams(ctx context.Context) bool {
+	return !s.decoding.unfit.Load() && !klog.FromContext(ctx).V(8).Enabled()
+}
+
+// errUnknownKind ends a list of something else than was asked for.
+var errUnknownKind = errors.New("the server sent a list of an unexpected kind")
+
+func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, item func(*TV) error) (ListMeta, error) {
+	if !s.streams(ctx) {
+		return s.plain.List(ctx, opts, item)
+	}
+	body := &listBody[*TV]{decoder: s.decoding.decoder}
+	begun := false
+	body.visitor = decode.ListVisitor[*TV]{
+		Type: func(typ metav1.TypeMeta) error {
+			if !isKind(typ, s.listKind) && typ != (metav1.TypeMeta{}) {
+				s.decoding.unfit.Store(true)
+				return errUnknownKind
+			}
+			return nil
+		},
+		Item: func(obj *TV) error {
+			begun = true
+			return item(obj)
+		},
+	}
+	result := s.resource.Request(intercept(s.client, body.of), opts).Do(ctx)
+	if !body.streamed {
+		list := reflect.New(reflect.TypeFor[L]().Elem()).Interface().(L)
+		if err := result.Into(list); err != nil {
+			return ListMeta{}, err
+		}
+		return readList(list, item)
+	}
+	if errors.Is(body.err, errUnknownKind) && !begun {
+		return s.plain.List(ctx, opts, item)
+	}
+	if body.err != nil {
+		return ListMeta{}, body.err
+	}
+	if err := result.Error(); err != nil {
+		return ListMeta{}, err
+	}
+	return ListMeta{ResourceVersion: body.meta.ResourceVersion, Continue: body.meta.Continue}, nil
+}
+
+func isKind(typ metav1.TypeMeta, kind schema.GroupVersionKind) bool {
+	version, name := kind.ToAPIVersionAndKind()
+	return typ.Kind == name && typ.APIVersion == version
+}
+
+// listBody is a response that hands over its items while client-go reads it, and
+// gives client-go nothing.
+type listBody[T any] struct {
+	io.ReadCloser
+	decoder  *decode.Decoder[T]
+	visitor  decode.ListVisitor[T]
+	streamed bool
+	read     bool
+	// meta and err are the result. What failed while it was read isn't in err:
+	// client-go reports that.
+	meta metav1.ListMeta
+	err  error
+}
+
+// of takes the place of a response's body.
+func (b *listBody[T]) of(body io.ReadCloser) io.ReadCloser {
+	b.ReadCloser, b.streamed = body, true
+	return b
+}
+
+func (b *listBody[T]) Read([]byte) (int, error) {
+	if b.read {
+		return 0, io.EOF
+	}
+	b.read = true
+	source := &failureReader{from: b.ReadCloser}
+	b.meta, b.err = b.decoder.List(source, b.visitor)
+	if b.err != nil && b.err == source.err {
+		b.err = nil
+		return 0, source.err
+	}
+	return 0, io.EOF
+}
+
+// failureReader remembers the error that reading failed with.
+type failureReader struct {
+	from io.Reader
+	err  error
+}
+
+func (r *failureReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,211 @@
+package listwatch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/decode"
+)
+
+func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[*TV], error) {
+	if !s.streams(ctx) {
+		return s.plain.Watch(ctx, opts)
+	}
+	opts.Watch = true
+	var body *watchBody
+	w, err := s.resource.Request(intercept(s.client, func(real io.ReadCloser) io.ReadCloser {
+		body = &watchBody{real: real, closed: make(chan struct{})}
+		return body
+	}), opts).Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return newStream[*TV](w, expectation{goType: reflect.TypeFor[*TV]()}), nil
+	}
+	return &restStream[TV]{
+		watch:  w,
+		events: s.decoding.decoder.Events(body.real),
+		body:   body,
+		kind:   s.kind,
+		unfit:  func() { s.decoding.unfit.Store(true) },
+	}, nil
+}
+
+// watchBody is what client-go's own watcher reads in place of a response: it
+// finds nothing until it is stopped, and then closes the real body. It is kept
+// because a client's timeout ends with the body that it handed out.
+type watchBody struct {
+	real   io.ReadCloser
+	closed chan struct{}
+	close  sync.Once
+}
+
+func (b *watchBody) Read([]byte) (int, error) {
+	<-b.closed
+	return 0, io.EOF
+}
+
+func (b *watchBody) Close() error {
+	var err error
+	b.close.Do(func() {
+		close(b.closed)
+		err = b.real.Close()
+	})
+	return err
+}
+
+// restStream reads the events of a watch as they arrive.
+type restStream[TV any] struct {
+	watch  watch.Interface
+	events *decode.Events[*TV]
+	body   *watchBody
+	kind   schema.GroupVersionKind
+	// unfit has whatever follows read by client-go.
+	unfit func()
+	// done belongs to the context that ends the stream, by the function that
+	// unwatch takes back. Both are for the reader only.
+	done    <-chan struct{}
+	unwatch func() bool
+}
+
+func (s *restStream[TV]) Stop() { s.watch.Stop() }
+
+func (s *restStream[TV]) Next(ctx context.Context) (Event[*TV], error) {
+	s.endWith(ctx)
+	if err := ctx.Err(); err != nil {
+		return Event[*TV]{}, err
+	}
+	raw, err := s.events.Next()
+	if err != nil {
+		s.endWith(context.Background())
+		return Event[*TV]{}, s.failure(ctx, err)
+	}
+	if raw.Type == watch.Error {
+		return Event[*TV]{}, s.serverError(raw)
+	}
+	return s.convert(raw)
+}
+
+// endWith has the stream stopped when ctx is done. It is nearly always the
+// context of the call before.
+func (s *restStream[TV]) endWith(ctx context.Context) {
+	if ctx.Done() == s.done {
+		return
+	}
+	if s.unwatch != nil {
+		s.unwatch()
+		s.unwatch = nil
+	}
+	if s.done = ctx.Done(); s.done != nil {
+		s.unwatch = context.AfterFunc(ctx, s.Stop)
+	}
+}
+
+// failure is what a stream that can't be read ends with: in good order where
+// client-go takes it for the end of the connection, else with the error that
+// client-go makes.
+func (s *restStream[TV]) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case <-s.body.closed:
+		return io.EOF
+	default:
+	}
+	logger := klog.FromContext(ctx)
+	switch {
+	case err == io.EOF:
+		return err
+	case err == io.ErrUnexpectedEOF:
+		logger.V(1).Info("Unexpected EOF during watch stream event decoding", "err", err)
+		return io.EOF
+	case utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err):
+		logger.V(5).Info("Unable to decode an event from the watch stream", "err", err)
+		return io.EOF
+	}
+	return undecodable(err)
+}
+
+func undecodable(err error) error {
+	reporter := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
+	return apierrors.FromObject(reporter.AsObject(fmt.Errorf("unable to decode an event from the watch stream: %w", err)))
+}
+
+// serverError is the error that an event stands for.
+func (s *restStream[TV]) serverError(raw decode.Event[*TV]) error {
+	if raw.Status != nil {
+		raw.Status.TypeMeta = metav1.TypeMeta{}
+		return apierrors.FromObject(raw.Status)
+	}
+	obj, err := s.object(raw.Object)
+	if err != nil {
+		return err
+	}
+	return apierrors.FromObject(obj)
+}
+
+// object is an API object of the resource.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// object returns what an event is about, and clears what it says of its kind, as
+// client-go does with watched objects.
+func (s *restStream[TV]) object(decoded *TV) (object, error) {
+	obj, ok := any(decoded).(object)
+	if ok && s.isExpected(obj) {
+		return obj, nil
+	}
+	s.unfit()
+	kind := "nothing"
+	if ok {
+		kind = obj.GetObjectKind().GroupVersionKind().String()
+	}
+	return nil, undecodable(fmt.Errorf("an object that says that it is %s, not a %v: from now on client-go's decoder is asked", kind, s.kind))
+}
+
+func (s *restStream[TV]) convert(raw decode.Event[*TV]) (Event[*TV], error) {
+	obj, err := s.object(raw.Object)
+	if err != nil {
+		return Event[*TV]{}, err
+	}
+	event := Event[*TV]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	if raw.Type == watch.Bookmark {
+		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		return event, nil
+	}
+	event.Object = raw.Object
+	return event, nil
+}
+
+// isExpected says whether an object is of the resource's kind, and if so clears
+// that.
+func (s *restStream[TV]) isExpected(obj runtime.Object) bool {
+	if typ, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
+		if !isKind(*typ, s.kind) {
+			return false
+		}
+		*typ = metav1.TypeMeta{}
+		return true
+	}
+	if obj.GetObjectKind().GroupVersionKind() != s.kind {
+		return false
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return true
+}
