@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/decode"
 )
 
-// StreamingVariable is the environment variable that turns streams off for all
-// sources of a process, by a value that [strconv.ParseBool] takes for false.
+// StreamingVariable is the environment variable that turns streams on for all
+// sources of a process, by a value that [strconv.ParseBool] takes for true.
 const StreamingVariable = "KUBEWRIGHT_STREAMING"
 
 // Decoding is what the requests of one source have in common: a decoder, and
@@ -22,12 +22,10 @@ type Decoding[T any] struct {
 }
 
 // NewDecoding returns what a source needs to stream, if off isn't set and the
-// environment has nothing against it.
+// environment asks for streams.
 func NewDecoding[T any](off bool) *Decoding[T] {
-	if set, err := strconv.ParseBool(os.Getenv(StreamingVariable)); err == nil && !set {
-		off = true
-	}
-	return &Decoding[T]{decoder: decode.New[T](), off: off}
+	set, _ := strconv.ParseBool(os.Getenv(StreamingVariable))
+	return &Decoding[T]{decoder: decode.New[T](), off: off || !set}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	runtimetest.WithoutErrorBackoff()
+	os.Setenv(listwatch.StreamingVariable, "true")
 	goleak.VerifyTestMain(m)
 }
 
@@ -202,7 +204,9 @@ type streaming struct {
 	source listwatch.Source[*corev1.ConfigMap]
 }
 
-func (s streaming) ListWatchSource(*listwatch.Decoding[*corev1.ConfigMap]) listwatch.Source[*corev1.ConfigMap] { return s.source }
+func (s streaming) ListWatchSource(*listwatch.Decoding[*corev1.ConfigMap]) listwatch.Source[*corev1.ConfigMap] {
+	return s.source
+}
 
 func TestStreamingClient(t *testing.T) {
 	s := server()

@@ -173,11 +173,13 @@ func TestRESTList(t *testing.T) {
 func withoutWarnings(c *rest.Config) { c.WarningHandler = rest.NoWarnings{} }
 
 // event is a line of a watch.
-func event(typ, object string) string { return fmt.Sprintf(`{"type":%q,"object":%s}`+"\n", typ, object) }
+func event(typ, object string) string {
+	return fmt.Sprintf(`{"type":%q,"object":%s}`+"\n", typ, object)
+}
 
 var (
-	watchedMap  = strings.Replace(configMap, "{", `{"kind":"ConfigMap","apiVersion":"v1",`, 1)
-	bookmark = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}`
+	watchedMap = strings.Replace(configMap, "{", `{"kind":"ConfigMap","apiVersion":"v1",`, 1)
+	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}`
 )
 
 var watches = []reply{
