@@ -2,6 +2,8 @@ package facades
 
 import (
 	"go/types"
+	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/exp/apidiff"
@@ -19,17 +21,25 @@ var facades = map[string]string{
 }
 
 // TestAPI has golang.org/x/exp/apidiff compare each facade with its original,
-// as if the one were the next version of the other.
+// as if the one were the next version of the other. What ours has beyond it is
+// in the documentation.
 func TestAPI(t *testing.T) {
+	documented, err := os.ReadFile("../../docs/additions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, facadePath := range facades {
 		t.Run(facadePath, func(t *testing.T) {
 			original, facade := load(t, path, facadePath)
 			additions := 0
 			for _, change := range apidiff.Changes(original, facade).Changes {
-				if change.Compatible {
-					additions++
-				} else {
+				if !change.Compatible {
 					t.Error(change.Message)
+					continue
+				}
+				additions++
+				if name, _, _ := strings.Cut(change.Message, ":"); !strings.Contains(string(documented), "`"+name+"`") {
+					t.Errorf("%s: not in docs/additions.md", change.Message)
 				}
 			}
 			names := 0
