@@ -190,7 +190,9 @@ func TestDrainIsExact(t *testing.T) {
 				emptyAfter = time.Since(start)
 			})
 			synctest.Wait()
+			mu.Lock()
 			look()
+			mu.Unlock()
 			all.Wait()
 			if idleAfter != idle || emptyAfter != empty {
 				t.Errorf("seed %d: nothing is in process after %v, ShutDownWithDrain ends after %v; nothing is left after %v, Drain ends after %v",
