@@ -231,17 +231,15 @@ type applySetterView struct {
 	Name, Type string
 	// Holder is the struct that has the field: b or something in it.
 	Holder string
-	// Form says how the value gets there; see applySetters.
-	Form string
-}
-
-// HolderIsCall reports whether Holder is better evaluated once only.
-func (v applySetterView) HolderIsCall() bool { return strings.HasSuffix(v.Holder, ")") }
-
-// InVariable is the view with the holder in a variable of that name.
-func (v applySetterView) InVariable() applySetterView {
-	v.Holder = "holder"
-	return v
+	// Function is the function of the runtime that fills in the field.
+	Function string
+	// One is true for a method that takes one value, Entries for one that
+	// takes a map, Copies for one that takes pointers to what it copies. The
+	// others take values.
+	One, Entries, Copies bool
+	// Named is true for functions that are told the method's name, Indirect
+	// for pointers to lists.
+	Named, Indirect bool
 }
 
 // applyGetterView is a Get method.

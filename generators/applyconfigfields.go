@@ -205,37 +205,25 @@ func (w *applyWriter) getters(t *model.Type, holder string) {
 	}
 }
 
-// How a value gets into its field.
-const (
-	setPointer     = "pointer"       // the field is what is given
-	setAddress     = "address"       // the field points to what is given
-	appendCopies   = "copies"        // a list of what is pointed to by what is given
-	appendToCopies = "pointerToList" // the same, for a pointer to a list
-	appendPointers = "pointers"      // a list of the pointers given
-	appendValues   = "values"
-	mergeEntries   = "entries"
-)
-
+// setter picks the function of the runtime that gets a value into its field.
 func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
 	g := w.g
 	view := applySetterView{Name: f.Name, Holder: holder}
 	list := f.Type.Deref()
 	switch {
 	case list.Form == model.Slice && g.isConfig(list.Elem):
-		view.Form, view.Type = appendCopies, strings.TrimPrefix(g.configType(list), "[]")
-		if f.Type.Form == model.Pointer {
-			view.Form = appendToCopies
-		}
+		view.Function, view.Type = "AppendCopies", strings.TrimPrefix(g.configType(list), "[]")
+		view.Copies, view.Named, view.Indirect = true, true, f.Type.Form == model.Pointer
 	case f.Type.Form == model.Slice && f.Type.Elem.Form == model.Pointer:
-		view.Form, view.Type = appendPointers, g.typeText(f.Type.Elem)
+		view.Function, view.Type, view.Named = "AppendPointers", g.typeText(f.Type.Elem), true
 	case f.Type.Form == model.Slice:
-		view.Form, view.Type = appendValues, g.typeText(f.Type.Elem)
+		view.Function, view.Type = "Append", g.typeText(f.Type.Elem)
 	case f.Type.Form == model.Map:
-		view.Form, view.Type = mergeEntries, g.configType(f.Type)
+		view.Function, view.Type, view.Entries = "Merge", g.configType(f.Type), true
 	case g.isConfig(f.Type):
-		view.Form, view.Type = setPointer, "*"+g.configType(f.Type)
+		view.Function, view.Type, view.One = "Set", "*"+g.configType(f.Type), true
 	default:
-		view.Form, view.Type = setAddress, g.configType(f.Type)
+		view.Function, view.Type, view.One = "SetPointer", g.configType(f.Type), true
 	}
 	return view
 }

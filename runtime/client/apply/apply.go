@@ -1,36 +1,67 @@
 // Package apply is what generated apply configurations call to fill in their
-// lists and maps. Its functions are for one goroutine at a time, as the
-// configurations are.
+// fields. Its functions are for one goroutine at a time, as the configurations
+// are. All but [Ensure] return their first argument, the configuration, so that
+// generated methods are one expression.
 package apply
 
-// Append appends copies of what values point to. It panics, naming the method
-// that was called, when one of them is nil; those before it are appended then.
-func Append[T any](list *[]T, method string, values []*T) {
+// Set sets a field to value.
+func Set[B, V any](b B, field *V, value V) B {
+	*field = value
+	return b
+}
+
+// SetPointer makes a field point to a copy of value.
+func SetPointer[B, V any](b B, field **V, value V) B {
+	*field = &value
+	return b
+}
+
+// Ensure returns what a field points to, a zero value if it pointed to nothing.
+func Ensure[V any](field **V) *V {
+	if *field == nil {
+		*field = new(V)
+	}
+	return *field
+}
+
+// Append appends values to a list.
+func Append[B, T any](b B, list *[]T, values []T) B {
+	*list = append(*list, values...)
+	return b
+}
+
+// AppendCopies appends copies of what values point to. It panics, naming the
+// method that was called, when one of them is nil; those before it are appended
+// then.
+func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
 	for _, value := range values {
 		if value == nil {
 			panic("nil value passed to " + method)
 		}
 		*list = append(*list, *value)
 	}
+	return b
 }
 
-// AppendPointers is [Append] to a list that keeps the pointers themselves.
-func AppendPointers[T any](list *[]*T, method string, values []*T) {
+// AppendPointers is [AppendCopies] to a list that keeps the pointers themselves.
+func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 	for _, value := range values {
 		if value == nil {
 			panic("nil value passed to " + method)
 		}
 		*list = append(*list, value)
 	}
+	return b
 }
 
 // Merge puts entries into a map, which it makes if there is none and one is
 // needed; values of keys that are there already are replaced.
-func Merge[K comparable, V any](into *map[K]V, entries map[K]V) {
+func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
 	if *into == nil && len(entries) > 0 {
 		*into = make(map[K]V, len(entries))
 	}
 	for k, v := range entries {
 		(*into)[k] = v
 	}
+	return b
 }

@@ -12,8 +12,9 @@ import (
 func TestAppend(t *testing.T) {
 	var list, want []int
 	var pointers []*int
-	Append(&list, "With", nil)
-	AppendPointers(&pointers, "With", nil)
+	AppendCopies(0, &list, "With", nil)
+	Append(0, &list, nil)
+	AppendPointers(0, &pointers, "With", nil)
 	if list != nil || pointers != nil {
 		t.Errorf("nothing was appended to %v and %v", list, pointers)
 	}
@@ -23,8 +24,10 @@ func TestAppend(t *testing.T) {
 			n := rand.Int()
 			values, want = append(values, &n), append(want, n)
 		}
-		Append(&list, "With", values)
-		AppendPointers(&pointers, "With", values)
+		if b := AppendCopies("b", &list, "With", values); b != "b" {
+			t.Fatalf("%q came back for the configuration", b)
+		}
+		AppendPointers(0, &pointers, "With", values)
 	}
 	if !slices.Equal(list, want) {
 		t.Errorf("list %v, want %v", list, want)
@@ -43,8 +46,8 @@ func TestAppend(t *testing.T) {
 func TestAppendNil(t *testing.T) {
 	one := 1
 	for name, call := range map[string]func(list *[]int, pointers *[]*int){
-		"Append":         func(list *[]int, _ *[]*int) { Append(list, "WithFoo", []*int{&one, nil}) },
-		"AppendPointers": func(_ *[]int, pointers *[]*int) { AppendPointers(pointers, "WithFoo", []*int{&one, nil}) },
+		"AppendCopies":   func(list *[]int, _ *[]*int) { AppendCopies(0, list, "WithFoo", []*int{&one, nil}) },
+		"AppendPointers": func(_ *[]int, pointers *[]*int) { AppendPointers(0, pointers, "WithFoo", []*int{&one, nil}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []int
@@ -66,7 +69,7 @@ func TestAppendNil(t *testing.T) {
 // that is given is never kept.
 func TestMerge(t *testing.T) {
 	var into map[int]int
-	Merge(&into, map[int]int{})
+	Merge(0, &into, map[int]int{})
 	if into != nil {
 		t.Error("no entries made a map")
 	}
@@ -77,10 +80,32 @@ func TestMerge(t *testing.T) {
 			entries[rand.IntN(20)] = rand.Int()
 		}
 		maps.Copy(want, entries)
-		Merge(&into, entries)
+		Merge(0, &into, entries)
 		entries[100] = 1
 	}
 	if !maps.Equal(into, want) {
 		t.Errorf("map %v, want %v", into, want)
+	}
+}
+
+// What is set is what is read; what a field points to is nobody else's.
+func TestSet(t *testing.T) {
+	type config struct {
+		Value   string
+		Pointer *int
+		List    *[]int
+	}
+	var b config
+	n := 1
+	if got := Set(&b, &b.Value, "x"); got != &b || b.Value != "x" {
+		t.Errorf("Set gave %v", b)
+	}
+	if got := SetPointer(&b, &b.Pointer, n); got != &b || *b.Pointer != 1 || b.Pointer == &n {
+		t.Errorf("SetPointer gave %v", b)
+	}
+	Append(&b, Ensure(&b.List), []int{1})
+	Append(&b, Ensure(&b.List), []int{2, 3})
+	if !slices.Equal(*b.List, []int{1, 2, 3}) {
+		t.Errorf("Ensure and Append gave %v", *b.List)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	informers "github.com/kubewright/kubewright/runtime/informer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
@@ -41,4 +43,17 @@ type InformerOptions struct {
 
 	// TweakListOptions, if not nil, changes what the informer asks for.
 	TweakListOptions TweakListOptionsFunc
+}
+
+// RuntimeOptions are options as the runtime takes them, for the informer of a
+// resource of client.
+func RuntimeOptions(client versioned.Interface, resource schema.GroupVersionResource, options InformerOptions) informers.Options {
+	return informers.Options{
+		Client:           client,
+		Resource:         resource,
+		ResyncPeriod:     options.ResyncPeriod,
+		Indexers:         options.Indexers,
+		InformerName:     options.InformerName,
+		TweakListOptions: options.TweakListOptions,
+	}
 }

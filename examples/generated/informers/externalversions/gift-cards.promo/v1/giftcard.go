@@ -49,9 +49,7 @@ type GiftCardIndexers = cache.TypedIndexers[*giftcardsv1.GiftCard]
 type DeletedGiftCard = cache.DeletedObject[*giftcardsv1.GiftCard]
 
 type giftCardInformer struct {
-	factory          internalinterfaces.SharedInformerFactory
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
-	namespace        string
+	*version
 }
 
 // NewGiftCardInformer makes an informer of giftcards that is shared with nobody:
@@ -86,28 +84,13 @@ func NewGiftCardInformerWithOptions(client versioned.Interface, namespace string
 
 // NewTypedGiftCardInformerWithOptions is [NewTypedGiftCardInformer] with options.
 func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) GiftCardIndexInformer {
-	return informers.NewShared[giftcardsv1.GiftCard](
-		func() informers.ResourceClient[*giftcardsv1.GiftCardList] {
-			return client.GiftCardsV1().GiftCards(namespace)
-		},
-		informers.Options{
-			Client:           client,
-			Resource:         schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"},
-			ResyncPeriod:     options.ResyncPeriod,
-			Indexers:         options.Indexers,
-			InformerName:     options.InformerName,
-			TweakListOptions: options.TweakListOptions,
-		},
-	)
+	return informers.NewShared[giftcardsv1.GiftCard](func() informers.ResourceClient[*giftcardsv1.GiftCardList] {
+		return client.GiftCardsV1().GiftCards(namespace)
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}, options))
 }
 
 func (f *giftCardInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, f.namespace, internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     f.factory.InformerName(),
-		TweakListOptions: f.tweakListOptions,
-	})
+	return NewTypedGiftCardInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
 }
 
 func (f *giftCardInformer) Informer() cache.SharedIndexInformer {

@@ -3,8 +3,11 @@
 package v1
 
 import (
+	"time"
+
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
+	cache "k8s.io/client-go/tools/cache"
 )
 
 // Interface gives access to the informers of this group version.
@@ -29,12 +32,21 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 
 // GiftCards returns the informer of giftcards.
 func (v *version) GiftCards() TypedGiftCardInformer {
-	return &giftCardInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+	return &giftCardInformer{v}
 }
 
 // Persons returns the informer of people.
 func (v *version) Persons() TypedPersonInformer {
-	return &personInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+	return &personInformer{v}
+}
+
+func (v *version) options(resyncPeriod time.Duration) internalinterfaces.InformerOptions {
+	return internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		InformerName:     v.factory.InformerName(),
+		TweakListOptions: v.tweakListOptions,
+	}
 }
 
 // This code is written for the first generation of its runtime.

@@ -49,9 +49,7 @@ type PersonIndexers = cache.TypedIndexers[*giftcardsv1.Person]
 type DeletedPerson = cache.DeletedObject[*giftcardsv1.Person]
 
 type personInformer struct {
-	factory          internalinterfaces.SharedInformerFactory
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
-	namespace        string
+	*version
 }
 
 // NewPersonInformer makes an informer of people that is shared with nobody:
@@ -86,28 +84,13 @@ func NewPersonInformerWithOptions(client versioned.Interface, namespace string, 
 
 // NewTypedPersonInformerWithOptions is [NewTypedPersonInformer] with options.
 func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) PersonIndexInformer {
-	return informers.NewShared[giftcardsv1.Person](
-		func() informers.ResourceClient[*giftcardsv1.PersonList] {
-			return client.GiftCardsV1().Persons(namespace)
-		},
-		informers.Options{
-			Client:           client,
-			Resource:         schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"},
-			ResyncPeriod:     options.ResyncPeriod,
-			Indexers:         options.Indexers,
-			InformerName:     options.InformerName,
-			TweakListOptions: options.TweakListOptions,
-		},
-	)
+	return informers.NewShared[giftcardsv1.Person](func() informers.ResourceClient[*giftcardsv1.PersonList] {
+		return client.GiftCardsV1().Persons(namespace)
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}, options))
 }
 
 func (f *personInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, f.namespace, internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     f.factory.InformerName(),
-		TweakListOptions: f.tweakListOptions,
-	})
+	return NewTypedPersonInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
 }
 
 func (f *personInformer) Informer() cache.SharedIndexInformer {

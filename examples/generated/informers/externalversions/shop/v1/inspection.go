@@ -49,9 +49,7 @@ type InspectionIndexers = cache.TypedIndexers[*shopv1.Inspection]
 type DeletedInspection = cache.DeletedObject[*shopv1.Inspection]
 
 type inspectionInformer struct {
-	factory          internalinterfaces.SharedInformerFactory
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
-	namespace        string
+	*version
 }
 
 // NewInspectionInformer makes an informer of inspections that is shared with nobody:
@@ -86,28 +84,13 @@ func NewInspectionInformerWithOptions(client versioned.Interface, namespace stri
 
 // NewTypedInspectionInformerWithOptions is [NewTypedInspectionInformer] with options.
 func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) InspectionIndexInformer {
-	return informers.NewShared[shopv1.Inspection](
-		func() informers.ResourceClient[*shopv1.InspectionList] {
-			return client.ShopV1().Inspections(namespace)
-		},
-		informers.Options{
-			Client:           client,
-			Resource:         schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"},
-			ResyncPeriod:     options.ResyncPeriod,
-			Indexers:         options.Indexers,
-			InformerName:     options.InformerName,
-			TweakListOptions: options.TweakListOptions,
-		},
-	)
+	return informers.NewShared[shopv1.Inspection](func() informers.ResourceClient[*shopv1.InspectionList] {
+		return client.ShopV1().Inspections(namespace)
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, options))
 }
 
 func (f *inspectionInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, f.namespace, internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     f.factory.InformerName(),
-		TweakListOptions: f.tweakListOptions,
-	})
+	return NewTypedInspectionInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
 }
 
 func (f *inspectionInformer) Informer() cache.SharedIndexInformer {

@@ -3,8 +3,11 @@
 package v1
 
 import (
+	"time"
+
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
+	cache "k8s.io/client-go/tools/cache"
 )
 
 // Interface gives access to the informers of this group version.
@@ -31,17 +34,26 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 
 // Bakeries returns the informer of bakeries.
 func (v *version) Bakeries() TypedBakeryInformer {
-	return &bakeryInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+	return &bakeryInformer{v}
 }
 
 // Inspections returns the informer of inspections.
 func (v *version) Inspections() TypedInspectionInformer {
-	return &inspectionInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+	return &inspectionInformer{v}
 }
 
 // Markets returns the informer of markets.
 func (v *version) Markets() TypedMarketInformer {
-	return &marketInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
+	return &marketInformer{v}
+}
+
+func (v *version) options(resyncPeriod time.Duration) internalinterfaces.InformerOptions {
+	return internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		InformerName:     v.factory.InformerName(),
+		TweakListOptions: v.tweakListOptions,
+	}
 }
 
 // This code is written for the first generation of its runtime.

@@ -49,8 +49,7 @@ type MarketIndexers = cache.TypedIndexers[*shopv1.Market]
 type DeletedMarket = cache.DeletedObject[*shopv1.Market]
 
 type marketInformer struct {
-	factory          internalinterfaces.SharedInformerFactory
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
+	*version
 }
 
 // NewMarketInformer makes an informer of markets that is shared with nobody:
@@ -85,28 +84,13 @@ func NewMarketInformerWithOptions(client versioned.Interface, options internalin
 
 // NewTypedMarketInformerWithOptions is [NewTypedMarketInformer] with options.
 func NewTypedMarketInformerWithOptions(client versioned.Interface, options internalinterfaces.InformerOptions) MarketIndexInformer {
-	return informers.NewShared[shopv1.Market](
-		func() informers.ResourceClient[*shopv1.MarketList] {
-			return client.ShopV1().Markets()
-		},
-		informers.Options{
-			Client:           client,
-			Resource:         schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"},
-			ResyncPeriod:     options.ResyncPeriod,
-			Indexers:         options.Indexers,
-			InformerName:     options.InformerName,
-			TweakListOptions: options.TweakListOptions,
-		},
-	)
+	return informers.NewShared[shopv1.Market](func() informers.ResourceClient[*shopv1.MarketList] {
+		return client.ShopV1().Markets()
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}, options))
 }
 
 func (f *marketInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     f.factory.InformerName(),
-		TweakListOptions: f.tweakListOptions,
-	})
+	return NewTypedMarketInformerWithOptions(client, f.options(resyncPeriod))
 }
 
 func (f *marketInformer) Informer() cache.SharedIndexInformer {

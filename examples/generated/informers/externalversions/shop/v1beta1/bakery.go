@@ -49,9 +49,7 @@ type BakeryIndexers = cache.TypedIndexers[*shopv1beta1.Bakery]
 type DeletedBakery = cache.DeletedObject[*shopv1beta1.Bakery]
 
 type bakeryInformer struct {
-	factory          internalinterfaces.SharedInformerFactory
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
-	namespace        string
+	*version
 }
 
 // NewBakeryInformer makes an informer of bakeries that is shared with nobody:
@@ -86,28 +84,13 @@ func NewBakeryInformerWithOptions(client versioned.Interface, namespace string, 
 
 // NewTypedBakeryInformerWithOptions is [NewTypedBakeryInformer] with options.
 func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) BakeryIndexInformer {
-	return informers.NewShared[shopv1beta1.Bakery](
-		func() informers.ResourceClient[*shopv1beta1.BakeryList] {
-			return client.ShopV1beta1().Bakeries(namespace)
-		},
-		informers.Options{
-			Client:           client,
-			Resource:         schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"},
-			ResyncPeriod:     options.ResyncPeriod,
-			Indexers:         options.Indexers,
-			InformerName:     options.InformerName,
-			TweakListOptions: options.TweakListOptions,
-		},
-	)
+	return informers.NewShared[shopv1beta1.Bakery](func() informers.ResourceClient[*shopv1beta1.BakeryList] {
+		return client.ShopV1beta1().Bakeries(namespace)
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"}, options))
 }
 
 func (f *bakeryInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, f.namespace, internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     f.factory.InformerName(),
-		TweakListOptions: f.tweakListOptions,
-	})
+	return NewTypedBakeryInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
 }
 
 func (f *bakeryInformer) Informer() cache.SharedIndexInformer {

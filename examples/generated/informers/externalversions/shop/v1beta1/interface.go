@@ -3,8 +3,11 @@
 package v1beta1
 
 import (
+	"time"
+
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
+	cache "k8s.io/client-go/tools/cache"
 )
 
 // Interface gives access to the informers of this group version.
@@ -27,7 +30,16 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 
 // Bakeries returns the informer of bakeries.
 func (v *version) Bakeries() TypedBakeryInformer {
-	return &bakeryInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+	return &bakeryInformer{v}
+}
+
+func (v *version) options(resyncPeriod time.Duration) internalinterfaces.InformerOptions {
+	return internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		InformerName:     v.factory.InformerName(),
+		TweakListOptions: v.tweakListOptions,
+	}
 }
 
 // This code is written for the first generation of its runtime.

@@ -15,13 +15,6 @@ type fakeGiftCards struct {
 }
 
 func newFakeGiftCards(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.GiftCardInterface {
-	return &fakeGiftCards{
-		clientfake.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](
-			fake.Fake,
-			namespace,
-			giftcardsv1.SchemeGroupVersion.WithResource("giftcards"),
-			giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("giftcards"), giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"))
+	return &fakeGiftCards{c, fake}
 }

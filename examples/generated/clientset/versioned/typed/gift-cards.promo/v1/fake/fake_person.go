@@ -15,13 +15,6 @@ type fakePersons struct {
 }
 
 func newFakePersons(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.PersonInterface {
-	return &fakePersons{
-		clientfake.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](
-			fake.Fake,
-			namespace,
-			giftcardsv1.SchemeGroupVersion.WithResource("people"),
-			giftcardsv1.SchemeGroupVersion.WithKind("Person"),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("people"), giftcardsv1.SchemeGroupVersion.WithKind("Person"))
+	return &fakePersons{c, fake}
 }

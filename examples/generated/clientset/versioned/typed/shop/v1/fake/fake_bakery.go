@@ -19,15 +19,8 @@ type fakeBakeries struct {
 }
 
 func newFakeBakeries(fake *FakeShopV1, namespace string) typedshopv1.BakeryInterface {
-	return &fakeBakeries{
-		clientfake.NewWithList[shopv1.Bakery, shopv1.BakeryList](
-			fake.Fake,
-			namespace,
-			shopv1.SchemeGroupVersion.WithResource("bakeries"),
-			shopv1.SchemeGroupVersion.WithKind("Bakery"),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[shopv1.Bakery, shopv1.BakeryList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("bakeries"), shopv1.SchemeGroupVersion.WithKind("Bakery"))
+	return &fakeBakeries{c, fake}
 }
 
 // GetScale records what GetScale of BakeryInterface would send.

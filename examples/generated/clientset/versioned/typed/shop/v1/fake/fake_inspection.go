@@ -15,13 +15,6 @@ type fakeInspections struct {
 }
 
 func newFakeInspections(fake *FakeShopV1, namespace string) typedshopv1.InspectionInterface {
-	return &fakeInspections{
-		clientfake.NewWithList[shopv1.Inspection, shopv1.InspectionList](
-			fake.Fake,
-			namespace,
-			shopv1.SchemeGroupVersion.WithResource("inspections"),
-			shopv1.SchemeGroupVersion.WithKind("Inspection"),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[shopv1.Inspection, shopv1.InspectionList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("inspections"), shopv1.SchemeGroupVersion.WithKind("Inspection"))
+	return &fakeInspections{c, fake}
 }

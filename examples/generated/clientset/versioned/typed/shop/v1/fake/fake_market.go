@@ -15,14 +15,6 @@ type fakeMarkets struct {
 }
 
 func newFakeMarkets(fake *FakeShopV1) typedshopv1.MarketInterface {
-	return &fakeMarkets{
-		clientfake.NewWithList[shopv1.Market, shopv1.MarketList](
-			fake.Fake,
-			"",
-			shopv1.SchemeGroupVersion.WithResource("markets"),
-			shopv1.SchemeGroupVersion.WithKind("Market"),
-			clientfake.ClusterScoped(),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[shopv1.Market, shopv1.MarketList](fake.Fake, "", shopv1.SchemeGroupVersion.WithResource("markets"), shopv1.SchemeGroupVersion.WithKind("Market"), clientfake.ClusterScoped())
+	return &fakeMarkets{c, fake}
 }

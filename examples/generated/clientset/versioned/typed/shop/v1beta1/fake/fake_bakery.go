@@ -15,13 +15,6 @@ type fakeBakeries struct {
 }
 
 func newFakeBakeries(fake *FakeShopV1beta1, namespace string) typedshopv1beta1.BakeryInterface {
-	return &fakeBakeries{
-		clientfake.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](
-			fake.Fake,
-			namespace,
-			shopv1beta1.SchemeGroupVersion.WithResource("bakeries"),
-			shopv1beta1.SchemeGroupVersion.WithKind("Bakery"),
-		),
-		fake,
-	}
+	c := clientfake.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](fake.Fake, namespace, shopv1beta1.SchemeGroupVersion.WithResource("bakeries"), shopv1beta1.SchemeGroupVersion.WithKind("Bakery"))
+	return &fakeBakeries{c, fake}
 }
