@@ -83,7 +83,7 @@ func TestNothingStarves(t *testing.T) {
 // at the start, or a few items, more than its share, every now and then; and
 // with priorities of its own.
 func TestFairShares(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 8))
 			config := queue.Config[string]{Share: func(item string) string { return item[:1] }}
