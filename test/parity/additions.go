@@ -65,7 +65,7 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("apidiff: %w\n%s", err, out)
 	}
-	found, unlisted := 0, []string{}
+	found, broken, unlisted := 0, 0, []string{}
 	summary := ""
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
@@ -74,6 +74,9 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 			if !listed.has(strings.TrimPrefix(m[1], ours.path()+"/"), m[2]) {
 				unlisted = append(unlisted, line)
 			}
+		}
+		if strings.HasPrefix(line, "left out: ") {
+			broken++
 		}
 		if s, ok := strings.CutPrefix(line, "apidiff: "); ok {
 			summary, _, _ = strings.Cut(s, " (")
@@ -84,6 +87,9 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	}
 	if found > 0 {
 		summary += fmt.Sprintf(", %d listed additions", found)
+	}
+	if broken > 0 {
+		summary += fmt.Sprintf("; %d more of upstream's don't compile, ours do", broken)
 	}
 	return summary, nil
 }

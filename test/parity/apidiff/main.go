@@ -1,21 +1,26 @@
 // Command apidiff compares the exported API of two copies of one module,
 // package by package.
 //
-//	apidiff -old DIR -new DIR [-missing] PATTERN...
+//	apidiff -old DIR -new DIR [-missing] [-partial] PATTERN...
 //
 // It prints one line per change, then totals of the form "N of M", and fails
 // if a package is missing or changed; with -missing, only if something is
-// missing or incompatible. With -partial, packages of the original that don't
-// compile are left out. Two things that golang.org/x/exp/apidiff
-// leaves out are compared too: struct tags and the order of fields of exported
-// struct types. Types come from export data, so both copies must build.
+// missing or incompatible. Two things that golang.org/x/exp/apidiff leaves out
+// are compared too: struct tags and the order of fields of exported struct
+// types. Types come from export data, so both copies must build. With -partial
+// the original's come from its source, and packages that don't compile are
+// named and left out.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 
@@ -24,11 +29,19 @@ import (
 )
 
 // load returns the packages that compile, and for those that don't the reason.
-func load(dir string, patterns []string) (map[string]*types.Package, map[string]string) {
-	pkgs, err := packages.Load(&packages.Config{
+func load(dir string, source bool, patterns []string) (map[string]*types.Package, map[string]string) {
+	config := &packages.Config{
 		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedExportFile,
-	}, patterns...)
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes,
+	}
+	if source {
+		config.Mode |= packages.NeedDeps | packages.NeedSyntax | packages.NeedCompiledGoFiles
+		config.Env = append(os.Environ(), "CGO_ENABLED=0") // or there are files that only cgo has
+		config.ParseFile = parserFor(dir)
+	} else {
+		config.Mode |= packages.NeedExportFile
+	}
+	pkgs, err := packages.Load(config, patterns...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "apidiff: loading %s: %v\n", dir, err)
 		os.Exit(2)
@@ -46,6 +59,23 @@ func load(dir string, patterns []string) (map[string]*types.Package, map[string]
 		out[p.PkgPath] = p.Types
 	}
 	return out, bad
+}
+
+// parserFor returns a parser that leaves out the bodies of functions outside
+// dir: most of the work, and none of it says anything about their API.
+func parserFor(dir string) func(*token.FileSet, string, []byte) (*ast.File, error) {
+	return func(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+		file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+		if file == nil || strings.HasPrefix(name, dir+string(filepath.Separator)) {
+			return file, err
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				f.Body = nil
+			}
+		}
+		return file, err
+	}
 }
 
 // structs gives, for each exported struct type, its fields with tags in order.
@@ -82,8 +112,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	oldPkgs, oldBad := load(*oldDir, flag.Args())
-	newPkgs, newBad := load(*newDir, flag.Args())
+	oldPkgs, oldBad := load(*oldDir, *partial, flag.Args())
+	newPkgs, newBad := load(*newDir, false, flag.Args())
 	if len(oldBad) > 0 && !*partial {
 		fmt.Fprintf(os.Stderr, "apidiff: the original does not load: %v\n", oldBad)
 		os.Exit(2)
@@ -93,6 +123,9 @@ func main() {
 		if printed++; printed <= *limit {
 			fmt.Printf("  "+format+"\n", args...)
 		}
+	}
+	for path, reason := range oldBad {
+		fmt.Printf("left out: %s: %s\n", path, reason)
 	}
 	for path, reason := range newBad {
 		say("%s: does not load: %s", path, reason)
