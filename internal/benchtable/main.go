@@ -30,20 +30,21 @@ func main() {
 	count := flag.Int("count", 3, "runs of each benchmark; the table shows medians")
 	benchtime := flag.String("benchtime", "", "passed to go test, when given")
 	pattern := flag.String("bench", ".", "passed to go test")
+	mem := flag.Bool("benchmem", true, "passed to go test; false for what runs other programs")
 	flag.Parse()
-	if err := run(os.Stdout, *pattern, *count, *benchtime, flag.Args()); err != nil {
+	args := []string{"test", "-run", "^$", "-bench", *pattern, fmt.Sprintf("-benchmem=%t", *mem), "-timeout", "120m", "-count", strconv.Itoa(*count)}
+	if *benchtime != "" {
+		args = append(args, "-benchtime", *benchtime)
+	}
+	if err := run(os.Stdout, append(args, flag.Args()...)); err != nil {
 		fmt.Fprintln(os.Stderr, "benchtable:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures the benchmarks of packages and writes the table to w.
-func run(w io.Writer, pattern string, count int, benchtime string, packages []string) error {
-	args := []string{"test", "-run", "^$", "-bench", pattern, "-benchmem", "-timeout", "60m", "-count", strconv.Itoa(count)}
-	if benchtime != "" {
-		args = append(args, "-benchtime", benchtime)
-	}
-	cmd := exec.Command("go", append(args, packages...)...)
+// run runs the go command and writes the table of what it measured to w.
+func run(w io.Writer, args []string) error {
+	cmd := exec.Command("go", args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -60,7 +61,7 @@ func run(w io.Writer, pattern string, count int, benchtime string, packages []st
 		return err
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("no benchmark with an incumbent beside it in %v", packages)
+		return fmt.Errorf("no benchmark with an incumbent beside it in go %s", strings.Join(args, " "))
 	}
 	write(w, rows)
 	return nil

@@ -1,0 +1,209 @@
+//go:build unix
+
+package gentools
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// kubernetes are the packages of k8s.io/api that have types with a client.
+func kubernetes(b *testing.B) []string {
+	b.Helper()
+	cmd := exec.Command("go", "list", "-f", "{{.Dir}} {{.ImportPath}}", "k8s.io/api/...")
+	cmd.Dir = newScratch().dir
+	out, err := cmd.Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var packages []string
+	for line := range strings.Lines(string(out)) {
+		dir, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		text, err := os.ReadFile(filepath.Join(dir, "types.go"))
+		if err == nil && strings.Contains(string(text), "+genclient\n") {
+			packages = append(packages, path)
+		}
+	}
+	return packages
+}
+
+// BenchmarkGenerate is the time and the memory that the built commands need: one
+// of ours, four of upstream's. Everything that there is, fakes and apply
+// configurations too, is generated for one group version, for all of k8s.io/api,
+// and again for the latter, when all files are there.
+func BenchmarkGenerate(b *testing.B) {
+	all, batch := kubernetes(b), []string{"k8s.io/api/batch/v1"}
+	for _, c := range []struct {
+		name, folder string
+		packages     []string
+		again        bool
+	}{{"batch", "batch", batch, false}, {"all", "all", all, false}, {"unchanged", "all", all, true}} {
+		for _, flavour := range flavours {
+			b.Run(c.name+"/"+flavour, func(b *testing.B) {
+				s := newScratch()
+				if c.again {
+					s.generate(flavour, c.folder, c.packages...)
+				}
+				var sum cost
+				for b.Loop() {
+					before := time.Now()
+					if !c.again {
+						s.remove(b, flavour, c.folder)
+						before = time.Time{}
+					}
+					sum.add(s.generate(flavour, c.folder, c.packages...))
+					if c.again && flavour == ours {
+						s.files(b, flavour, c.folder, func(path string, info fs.FileInfo) {
+							if info.ModTime().After(before) {
+								b.Errorf("%s was touched", path)
+							}
+						})
+					}
+				}
+				report(b, sum.wall.Seconds()/float64(b.N), "s")
+				b.ReportMetric(float64(sum.peak)/1e6, "peak-MB")
+			})
+		}
+	}
+}
+
+// report reports a metric instead of the time of an operation.
+func report(b *testing.B, value float64, unit string) {
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(value, unit)
+}
+
+// BenchmarkLines is how many lines of the code generated for k8s.io/api are
+// neither blank nor a comment. Text in string literals is apart: most of it is
+// the schema that ours derives from Go types and upstream's leaves empty unless
+// it is given an OpenAPI document.
+func BenchmarkLines(b *testing.B) {
+	packages := kubernetes(b)
+	for _, flavour := range flavours {
+		b.Run(flavour, func(b *testing.B) {
+			s := newScratch()
+			code, text := 0, 0
+			for b.Loop() {
+				s.generate(flavour, "all", packages...)
+				code, text = 0, 0
+				s.files(b, flavour, "all", func(path string, _ fs.FileInfo) {
+					c, t := countLines(b, path)
+					code, text = code+c, text+t
+				})
+			}
+			report(b, float64(code), "lines")
+			b.ReportMetric(float64(text), "lines-of-text")
+		})
+	}
+}
+
+// countLines counts the lines that hold a token, and those beyond the first of
+// tokens that have several: raw strings.
+func countLines(b *testing.B, path string) (code, text int) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file := fset.AddFile(path, -1, len(content))
+	var scan scanner.Scanner
+	scan.Init(file, content, nil, 0)
+	last := 0
+	for {
+		pos, tok, literal := scan.Scan()
+		if tok == token.EOF {
+			return code, text
+		}
+		if tok == token.SEMICOLON && literal == "\n" {
+			continue // the end of a line, no token of its own
+		}
+		if line := file.Line(pos); line != last {
+			code++
+			last = line
+		}
+		if more := strings.Count(literal, "\n"); more > 0 {
+			text += more
+			last += more
+		}
+	}
+}
+
+const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"PACKAGE/clientset/versioned"
+)
+
+func main() {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	bakeries, err := versioned.NewForConfigOrDie(config).ShopV1().Bakeries("").List(context.Background(), metav1.ListOptions{})
+	fmt.Println(bakeries, err)
+}
+`
+
+// BenchmarkBinary is the size of a program that lists one custom resource.
+func BenchmarkBinary(b *testing.B) {
+	for _, flavour := range flavours {
+		b.Run(flavour, func(b *testing.B) {
+			s := newScratch()
+			var size int64
+			for b.Loop() {
+				size = s.program(b, flavour, "shop")
+			}
+			report(b, float64(size)/1e6, "MB")
+		})
+	}
+}
+
+// program builds the program on what is generated into a folder and returns its size.
+func (s *scratch) program(b *testing.B, flavour, folder string) int64 {
+	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1")
+	main := filepath.Join(flavour, folder+"-program")
+	s.write(filepath.Join(main, "main.go"), strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
+	binary := filepath.Join(s.bin, flavour+"-"+folder)
+	s.must(s.dir, "go", "build", "-o", binary, "./"+main)
+	info, err := os.Stat(binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// BenchmarkCompile is the time to compile what is generated for four group
+// versions, a third of all there is, while all that it depends on is compiled.
+func BenchmarkCompile(b *testing.B) {
+	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/batch/v1", "k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
+	for _, flavour := range flavours {
+		b.Run(flavour, func(b *testing.B) {
+			s := newScratch()
+			s.generate(flavour, "compile", packages...)
+			pattern := module + "/" + flavour + "/compile/..."
+			s.must(s.dir, "go", "build", pattern)
+			var sum cost
+			for i := 0; b.Loop(); i++ {
+				// A flag that changes nothing but what the packages are cached under.
+				nonce := fmt.Sprintf("-gcflags=%s=-D nonce%d-%d", pattern, time.Now().UnixNano(), i)
+				sum.add(s.must(s.dir, "go", "build", nonce, pattern))
+			}
+			report(b, sum.wall.Seconds()/float64(b.N), "s")
+		})
+	}
+}

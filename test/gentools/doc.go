@@ -1,0 +1,15 @@
+//go:build tools
+
+// Package gentools measures our generators, and what they generate, beside
+// upstream's: see bench_test.go, and make bench.
+package gentools
+
+// What the scratch module of the benchmarks needs: its go.mod is made of this
+// one's.
+import (
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/client-go/kubernetes"
+
+	_ "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	_ "github.com/kubewright/kubewright/examples/controller/bakery"
+)
