@@ -34,10 +34,12 @@ func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.O
 		description = reflector.DescribeType(exampleObject)
 	}
 	return informer.Share(informer.Config[string, any]{
-		Source:       listwatch.FromListerWatcher[any](lw, exampleObject),
-		ResyncPeriod: options.ResyncPeriod,
-		TypeName:     fmt.Sprintf("%T", exampleObject),
-		Description:  description,
+		Source:          listwatch.FromListerWatcher[any](lw, exampleObject),
+		ResyncPeriod:    options.ResyncPeriod,
+		Identifier:      func() InformerNameAndResource { return options.Identifier },
+		MetricsProvider: options.InformerMetricsProvider,
+		TypeName:        fmt.Sprintf("%T", exampleObject),
+		Description:     description,
 	}, stringKeys(DeletionHandlingMetaNamespaceKeyFunc), options.Indexers)
 }
 

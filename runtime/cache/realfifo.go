@@ -8,6 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/deltafifo"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // batchSize is the most that PopBatch takes at once, as in client-go.
@@ -66,7 +67,7 @@ func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	}
 	f.init(name, opts.KeyFunction)
 	f.logger = named(opts.Logger, name)
-	if provider := metricsOf(opts.Identifier, opts.MetricsProvider); provider != nil {
+	if provider := informer.MetricsProviderFor(opts.Identifier, opts.MetricsProvider); provider != nil {
 		f.queued = provider.NewQueuedItemMetric(opts.Identifier)
 		f.latency = provider.NewProcessingLatencyMetric(opts.Identifier)
 	}

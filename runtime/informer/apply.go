@@ -15,6 +15,7 @@ import (
 type writer[K comparable, T any] struct {
 	informer *Informer[K, T]
 	detector *mutationDetector
+	metrics  *metrics
 	logger   klog.Logger
 	// changes are the single changes that are not applied yet.
 	changes []store.Change[K, T]
@@ -122,6 +123,15 @@ func (w *writer[K, T]) resync() {
 func (w *writer[K, T]) bookmark(resourceVersion string) {
 	w.flush()
 	w.informer.store.Bookmark(resourceVersion)
+	w.reached()
+}
+
+// reached tells that the store shows a later version than before.
+func (w *writer[K, T]) reached() {
+	w.informer.waiters.release(w.informer.store)
+	if w.metrics != nil {
+		w.metrics.version(w.informer.store.ResourceVersion())
+	}
 }
 
 // sync marks the informer as synced without an initial list.
@@ -141,6 +151,7 @@ func (w *writer[K, T]) step(do func()) {
 	if crashed := w.try(do); crashed {
 		time.Sleep(afterCrash)
 	}
+	w.reached()
 	for _, r := range *w.informer.handlers.Load() {
 		r.wake()
 	}

@@ -64,7 +64,7 @@ var makes = []struct {
 	name string
 	make func(*feed) cache.SharedIndexInformer
 }{
-	{"kubewright", (*feed).ours},
+	{"ours", (*feed).ours},
 	{"client-go", (*feed).theirs},
 }
 

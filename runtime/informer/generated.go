@@ -2,6 +2,7 @@ package informer
 
 import (
 	"reflect"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +48,6 @@ func NewShared[TV any, L runtime.Object, T interface {
 	*TV
 	object
 }](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
-	// Reserves the resource under the name, or logs that it is taken.
-	opts.InformerName.WithResource(opts.Resource)
 	source := listwatch.FromClient[TV](resource, listwatch.ClientOptions{
 		TweakListOptions: opts.TweakListOptions,
 		Client:           opts.Client,
@@ -57,7 +56,11 @@ func NewShared[TV any, L runtime.Object, T interface {
 		// T is *TV, which type parameters can't be told to be assignable.
 		Source:       any(source).(listwatch.Source[T]),
 		ResyncPeriod: opts.ResyncPeriod,
-		Name:         opts.InformerName.Name(),
-		TypeName:     reflect.TypeFor[T]().String(),
+		// Reserves the resource under the name, or logs that it is taken.
+		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {
+			return opts.InformerName.WithResource(opts.Resource)
+		}),
+		Name:     opts.InformerName.Name(),
+		TypeName: reflect.TypeFor[T]().String(),
 	}, ObjectNames[T](), opts.Indexers)}
 }

@@ -44,4 +44,44 @@ type HandlerOptions struct {
 	// the store: never if zero, as often as the informer's default if nil. The
 	// informer may do it less often, see [Informer.AddHandler].
 	ResyncPeriod *time.Duration
+	// Coalesce bounds the backlog by the number of objects: changes of one
+	// object that the handler has not been told of yet become one. It then sees
+	// the latest state of each object, in the order in which they first changed,
+	// but not every state in between; an object that came and went meanwhile is
+	// not reported at all. An object that was deleted and created again is
+	// reported as both.
+	Coalesce bool
+	// ContainPanics goes on with the next notification when the handler has
+	// panicked, whatever utilruntime says of panics. The panic is handled as an
+	// error by utilruntime, with the handler's name, and counted, see
+	// [Registration.Panics].
+	ContainPanics bool
+}
+
+// HandlerFuncs is a handler made of functions, any of which may be nil.
+type HandlerFuncs[K comparable, T any] struct {
+	Added   func(obj T, isInInitialList bool)
+	Updated func(oldObj, newObj T)
+	Deleted func(gone Deleted[K, T])
+}
+
+// OnAdd calls Added.
+func (f HandlerFuncs[K, T]) OnAdd(obj T, isInInitialList bool) {
+	if f.Added != nil {
+		f.Added(obj, isInInitialList)
+	}
+}
+
+// OnUpdate calls Updated.
+func (f HandlerFuncs[K, T]) OnUpdate(oldObj, newObj T) {
+	if f.Updated != nil {
+		f.Updated(oldObj, newObj)
+	}
+}
+
+// OnDelete calls Deleted.
+func (f HandlerFuncs[K, T]) OnDelete(gone Deleted[K, T]) {
+	if f.Deleted != nil {
+		f.Deleted(gone)
+	}
 }

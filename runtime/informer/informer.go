@@ -16,7 +16,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubewright/kubewright/runtime/deltafifo"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/reflector"
 	"github.com/kubewright/kubewright/runtime/store"
 )
 
@@ -32,6 +34,12 @@ type Config[K comparable, T any] struct {
 	// ResyncPeriod is the default of handlers. Zero means that, unless a
 	// handler asks for resyncs before the start, there are none.
 	ResyncPeriod time.Duration
+	// Identifier returns what identifies the informer in metrics. It is called
+	// when the informer starts. Without it, or if what it returns is not
+	// reserved, there are no metrics.
+	Identifier func() cache.InformerNameAndResource
+	// MetricsProvider makes the metrics. The default is SetMetricsProvider's.
+	MetricsProvider cache.InformerMetricsProvider
 	// Name is the informer's in logs. The default is made of TypeName.
 	Name string
 	// TypeName is how names and logs call the objects' type. The default is
@@ -66,12 +74,19 @@ type Informer[K comparable, T any] struct {
 	audience atomic.Pointer[audience[K, T]]
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
+	waiters waiters
+	// ended is closed when the informer stops. It is never closed if the
+	// informer doesn't start.
+	ended chan struct{}
+	// failures tells who waits for the sync that a list or watch has failed.
+	failures broadcast
 
 	mu               sync.Mutex
 	started, stopped bool
 	transform        func(T) (T, error)
 	onWatchError     func(context.Context, error)
-	lastVersion      func() string
+	reflector        *reflector.Reflector[T]
+	queue            *deltafifo.DeltaFIFO[K, T]
 	// resyncCheckPeriod is how often the running informer looks whether a
 	// resync is due; zero is never.
 	resyncCheckPeriod time.Duration
@@ -89,6 +104,7 @@ func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
 		store:             store.New(store.Config[K, T]{Indexes: config.Indexes}),
 		log:               newLog[K, T](),
 		hasSynced:         make(chan struct{}),
+		ended:             make(chan struct{}),
 		resyncCheckPeriod: config.ResyncPeriod,
 	}
 	i.handlers.Store(&[]*Registration[K, T]{})
@@ -151,6 +167,17 @@ func (i *Informer[K, T]) beforeStop(add func() error) error {
 func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOptions) (*Registration[K, T], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	r, err := i.newRegistration(handler, options)
+	if err != nil {
+		return nil, err
+	}
+	i.register(r)
+	return r, nil
+}
+
+// newRegistration makes a registration that isn't the informer's yet. The
+// caller holds mu.
+func (i *Informer[K, T]) newRegistration(handler Handler[K, T], options HandlerOptions) (*Registration[K, T], error) {
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
 	logger := ptr.Deref(options.Logger, klog.Background())
 	if i.stopped {
@@ -164,12 +191,21 @@ func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOption
 		logger:    logger,
 		hasSynced: make(chan struct{}),
 		finished:  make(chan struct{}),
+		contain:   options.ContainPanics,
 		requested: requested,
 		period:    effectivePeriod(requested, i.resyncCheckPeriod, logger),
 		resyncing: true,
 	}
 	r.next = time.Now().Add(r.period)
+	if options.Coalesce {
+		r.coalescer = newCoalescer(r, handler)
+		r.handler = r.coalescer
+	}
+	return r, nil
+}
 
+// register makes a registration one of the informer's. The caller holds mu.
+func (i *Informer[K, T]) register(r *Registration[K, T]) {
 	i.joining.Lock()
 	defer i.joining.Unlock()
 	if i.started {
@@ -181,7 +217,6 @@ func (i *Informer[K, T]) AddHandler(handler Handler[K, T], options HandlerOption
 	if i.started {
 		r.wake()
 	}
-	return r, nil
 }
 
 // RemoveHandler ends the delivery to a handler. It may be called more than
@@ -225,10 +260,17 @@ func (i *Informer[K, T]) syncName() string { return "SharedIndexInformer " + i.c
 func (i *Informer[K, T]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.lastVersion == nil {
+	if i.reflector == nil {
 		return ""
 	}
-	return i.lastVersion()
+	return i.reflector.LastSyncResourceVersion()
+}
+
+// nameplate returns the running reflector's.
+func (i *Informer[K, T]) nameplate() *cache.Reflector {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.reflector.Nameplate()
 }
 
 // IsStopped says whether the informer has run and stopped. It is never started
@@ -267,6 +309,7 @@ func (i *Informer[K, T]) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
+	close(i.ended)
 	handlers := *i.handlers.Load()
 	i.setHandlers(nil)
 	for _, r := range handlers {

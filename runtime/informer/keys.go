@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
@@ -30,9 +31,9 @@ func ObjectNames[T cache.Object]() Keys[cache.ObjectName, T] {
 		OfAny: func(obj any) (cache.ObjectName, error) {
 			switch obj := obj.(type) {
 			case cache.DeletedFinalStateUnknown:
-				return cache.ParseObjectName(obj.Key)
+				return parseObjectName(obj.Key)
 			case cache.ExplicitKey:
-				return cache.ParseObjectName(string(obj))
+				return parseObjectName(string(obj))
 			}
 			m, err := meta.Accessor(obj)
 			if err != nil {
@@ -41,8 +42,17 @@ func ObjectNames[T cache.Object]() Keys[cache.ObjectName, T] {
 			return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
 		},
 		String: cache.ObjectName.String,
-		Parse:  cache.ParseObjectName,
+		Parse:  parseObjectName,
 	}
+}
+
+// parseObjectName is [cache.ParseObjectName] for keys only: "/name" is the key of
+// no object.
+func parseObjectName(key string) (cache.ObjectName, error) {
+	if strings.HasPrefix(key, "/") {
+		return cache.ObjectName{}, fmt.Errorf("unexpected key format: %q", key)
+	}
+	return cache.ParseObjectName(key)
 }
 
 // versionOf returns the resourceVersion in an object's metadata, "" if it has

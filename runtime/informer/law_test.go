@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -29,6 +30,11 @@ type model struct {
 	// objects are the versions by name.
 	objects map[string]string
 	initial bool
+	// latest says that the handler is told of the latest states only: what it
+	// knew of an object that is gone may not be the last that was known.
+	latest bool
+	// synced says that a loop has come to the end of the initial list.
+	synced bool
 }
 
 func newModel(t *testing.T, i *informer.TypedShared[*configMap], pause func() time.Duration) *model {
@@ -81,11 +87,40 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 	if !ok {
 		m.t.Errorf("%s was deleted, it wasn't there", gone.GetKey())
 	}
-	if gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
+	if !m.latest && gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
 		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj), gone.GetKey(), old)
 	}
 	m.initial = false
 	delete(m.objects, name)
+}
+
+// direct is a model as a handler of the typed core.
+type direct struct{ *model }
+
+func (d direct) OnDelete(gone informer.Deleted[cache.ObjectName, *configMap]) {
+	deleted := cache.DeletedObject[*configMap]{OptionalObj: gone.Object}
+	if gone.Missed {
+		deleted.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: gone.Key.String(), Obj: gone.Object}
+	}
+	d.model.OnDelete(deleted)
+}
+
+// follow is a loop over events as a handler.
+func (d direct) follow(event informer.Event[*configMap]) {
+	switch event.Type {
+	case informer.Added:
+		d.OnAdd(event.Object, event.Initial)
+	case informer.Updated:
+		d.OnUpdate(event.Old, event.Object)
+	case informer.Removed:
+		key := cache.MetaObjectToName(event.Object)
+		d.OnDelete(informer.Deleted[cache.ObjectName, *configMap]{Object: event.Object, Missed: event.Missed, Key: key})
+	case informer.Synced:
+		if d.synced {
+			d.t.Error("the end of the initial list came twice")
+		}
+		d.synced = true
+	}
 }
 
 // TestEveryChangeOnceInOrder does everything that an informer allows, at
@@ -106,6 +141,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		registration cache.ResourceEventHandlerRegistration
 	}
 	var handlers []*handler
+	var loops sync.WaitGroup
 	register := func() {
 		slowest := time.Duration(1)
 		if r.IntN(2) == 0 {
@@ -114,7 +150,24 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		// A source of its own: the handler uses it on another goroutine.
 		pauses := rand.New(rand.NewPCG(r.Uint64(), 3))
 		m := newModel(t, i, func() time.Duration { return time.Duration(pauses.Int64N(int64(slowest))) })
-		registration, err := i.AddTypedEventHandler(m)
+		var registration cache.ResourceEventHandlerRegistration
+		var err error
+		switch r.IntN(3) {
+		case 0:
+			registration, err = i.AddTypedEventHandler(m)
+		case 1:
+			m.latest = true
+			registration, err = i.Core().AddHandler(direct{m}, informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
+		default:
+			loops.Go(func() {
+				for event := range i.Core().Events(t.Context()) {
+					direct{m}.follow(event)
+				}
+			})
+			synctest.Wait()
+			all := i.Core().Handlers()
+			registration = all[len(all)-1]
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,6 +224,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		t.Errorf("the store has %v, the server %v", stored, want)
 	}
 	stop()
+	loops.Wait()
 	for n, h := range handlers {
 		if h.removed.Load() {
 			continue

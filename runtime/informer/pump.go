@@ -19,9 +19,10 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 	w := &writer[K, T]{
 		informer: i,
 		detector: newMutationDetector(i.config.TypeName),
+		metrics:  newMetrics(i.config),
 		logger:   klog.FromContext(ctx),
 	}
-	r := i.reflector(queue)
+	r := i.newReflector(queue, w.metrics)
 
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -34,6 +35,7 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 		if err != nil {
 			return
 		}
+		taken := w.metrics.took(queue)
 		for n := range batch {
 			if ctx.Err() != nil {
 				return
@@ -41,22 +43,24 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 			w.take(&batch[n])
 		}
 		w.end(len(batch))
+		w.metrics.dealt(taken)
 	}
 }
 
-// reflector makes what fills the queue.
-func (i *Informer[K, T]) reflector(queue *deltafifo.DeltaFIFO[K, T]) *reflector.Reflector[T] {
+// newReflector makes what fills the queue.
+func (i *Informer[K, T]) newReflector(queue *deltafifo.DeltaFIFO[K, T], m *metrics) *reflector.Reflector[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K, T]{store: i.store, queue: queue, key: i.config.Key, transform: i.transform}
+	s := sink[K, T]{store: i.store, queue: queue, metrics: m, key: i.config.Key, transform: i.transform}
 	r := reflector.New(i.config.Source, s, reflector.Options{
 		Name:            i.config.Name,
 		TypeDescription: i.config.Description,
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
 		ErrorHandler:    i.onWatchError,
+		Failed:          func(error) { i.failures.tell() },
 	})
-	i.lastVersion = r.LastSyncResourceVersion
+	i.reflector, i.queue = r, queue
 	return r
 }
 
@@ -81,6 +85,7 @@ func (w *writer[K, T]) take(d *deltafifo.Delta[K, T]) {
 type sink[K comparable, T any] struct {
 	store     *store.Store[K, T]
 	queue     *deltafifo.DeltaFIFO[K, T]
+	metrics   *metrics
 	key       func(T) (K, error)
 	transform func(T) (T, error)
 }
@@ -100,6 +105,7 @@ func (s sink[K, T]) append(t deltafifo.DeltaType, obj T, resourceVersion string)
 	key, obj, err := s.accept(obj)
 	if err == nil {
 		s.queue.Append(deltafifo.Delta[K, T]{Type: t, Key: key, Object: obj, Version: resourceVersion})
+		s.metrics.queued(s.queue)
 	}
 	return err
 }
@@ -123,6 +129,7 @@ func (s sink[K, T]) Bookmark(resourceVersion string) error {
 
 func (s sink[K, T]) Resync() error {
 	s.queue.SyncAll()
+	s.metrics.queued(s.queue)
 	return nil
 }
 
@@ -154,6 +161,7 @@ func (s staging[K, T]) Remove(obj T) error {
 
 func (s staging[K, T]) Commit(resourceVersion string) error {
 	s.sink.queue.Replace(s.staged, resourceVersion)
+	s.sink.metrics.queued(s.sink.queue)
 	return nil
 }
 

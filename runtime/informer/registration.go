@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,14 @@ type Registration[K comparable, T any] struct {
 	handler  Handler[K, T]
 	name     string
 	logger   klog.Logger
+	// coalescer is what handler is if the backlog is to be bounded.
+	coalescer *coalescer[K, T]
+	// contain says that a panic of the handler ends nothing.
+	contain bool
+	panics  atomic.Int64
+	// arrived is not nil if a loop of the user's reads the log, not a goroutine
+	// of ours. It then holds an element when there may be something to read.
+	arrived chan struct{}
 
 	// state says who owns the fields of the reader below.
 	state atomic.Int32
@@ -83,11 +92,25 @@ func (r *Registration[K, T]) Name() string { return r.name }
 func (r *Registration[K, T]) Backlog() int {
 	// The order matters: what is appended in between must not count as delivered.
 	delivered := r.delivered.Load()
-	return int(r.informer.log.appended.Load() - delivered)
+	backlog := int(r.informer.log.appended.Load() - delivered)
+	if r.coalescer != nil {
+		backlog += r.coalescer.len()
+	}
+	return backlog
 }
+
+// Panics returns how often the handler has panicked.
+func (r *Registration[K, T]) Panics() int { return int(r.panics.Load()) }
 
 // wake makes sure that what was appended to the log will be read.
 func (r *Registration[K, T]) wake() {
+	if r.arrived != nil {
+		select {
+		case r.arrived <- struct{}{}:
+		default:
+		}
+		return
+	}
 	if r.state.Load() == idle && r.state.CompareAndSwap(idle, reading) {
 		r.informer.readers.Add(1)
 		go r.read()
@@ -97,6 +120,9 @@ func (r *Registration[K, T]) wake() {
 // remove ends the delivery. It doesn't wait for a call that is under way.
 func (r *Registration[K, T]) remove() {
 	r.removed.Store(true)
+	if r.arrived != nil {
+		r.wake()
+	}
 	if r.state.CompareAndSwap(idle, finished) {
 		r.finish()
 	}
@@ -104,6 +130,10 @@ func (r *Registration[K, T]) remove() {
 
 func (r *Registration[K, T]) finish() {
 	r.cursor = nil
+	if r.coalescer != nil {
+		r.coalescer.finish()
+		return
+	}
 	close(r.finished)
 }
 
@@ -115,9 +145,7 @@ const afterCrash = time.Second
 func (r *Registration[K, T]) read() {
 	defer r.informer.readers.Done()
 	for {
-		if crashed := r.deliver(); crashed && !r.removed.Load() {
-			time.Sleep(afterCrash)
-		}
+		r.guard(r.deliver)
 		if r.removed.Load() {
 			r.state.Store(finished)
 			r.finish()
@@ -136,23 +164,59 @@ func (r *Registration[K, T]) read() {
 	}
 }
 
-// deliver calls the handler until it has caught up or was removed, or until it
-// panicked and the process is configured to survive that. What it panicked at
-// is not delivered again.
-func (r *Registration[K, T]) deliver() (crashed bool) {
+// guard makes calls of the handler, and deals with its panics: they are
+// contained if the handler asked for it, else handled as utilruntime decides. If
+// that lets the process live, the handler is left alone for a while.
+func (r *Registration[K, T]) guard(calls func()) {
+	if r.contain {
+		r.contained(calls)
+		return
+	}
+	if crashed := r.guarded(calls); crashed && !r.removed.Load() {
+		time.Sleep(afterCrash)
+	}
+}
+
+func (r *Registration[K, T]) guarded(calls func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
+		r.panics.Add(1)
 		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", reason)
 	})
+	calls()
+	return false
+}
+
+func (r *Registration[K, T]) contained(calls func()) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			r.panics.Add(1)
+			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on", "handler", r.name, "panic", reason, "stack", string(debug.Stack()))
+		}
+	}()
+	calls()
+}
+
+// listener is a handler that is told when the initial list was read to its end.
+// It closes hasSynced when that is delivered.
+type listener interface{ listed() }
+
+// deliver calls the handler until it has caught up or was removed, or until it
+// panics. What it panicked at is not delivered again.
+func (r *Registration[K, T]) deliver() {
 	for {
 		n := r.cursor
 		next := n.next.Load()
 		if next == nil || !r.deliverNode(n) {
-			return false
+			return
 		}
 		if n.synced && !r.synced {
 			r.synced = true
-			close(r.hasSynced)
+			if handler, ok := r.handler.(listener); ok {
+				handler.listed()
+			} else {
+				close(r.hasSynced)
+			}
 		}
 		r.cursor, r.index = next, 0
 	}

@@ -1,8 +1,10 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -52,8 +54,18 @@ func (s *Shared[K, T]) AddEventHandlerWithOptions(handler cache.ResourceEventHan
 	return s.add(untyped[K, T]{handler: handler, key: s.keys.String}, handlerName(handler), options)
 }
 
+// AddHandler is AddEventHandlerWithOptions with the options of this package.
+func (s *Shared[K, T]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	options.Name = cmp.Or(options.Name, handlerName(handler))
+	return s.register(untyped[K, T]{handler: handler, key: s.keys.String}, options)
+}
+
 func (s *Shared[K, T]) add(handler Handler[K, T], name string, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	r, err := s.core.AddHandler(handler, HandlerOptions{Name: name, Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
+	return s.register(handler, HandlerOptions{Name: name, Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
+}
+
+func (s *Shared[K, T]) register(handler Handler[K, T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	r, err := s.core.AddHandler(handler, options)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +119,16 @@ func (s *Shared[K, T]) HasSyncedChecker() cache.DoneChecker { return s.core.HasS
 // LastSyncResourceVersion returns the version up to which the server was read.
 func (s *Shared[K, T]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
 
+// Status says how the informer is doing.
+func (s *Shared[K, T]) Status() Status { return s.core.Status() }
+
+// WaitFor waits until the cache shows a version, see [Informer.WaitFor].
+func (s *Shared[K, T]) WaitFor(ctx context.Context, resourceVersion string) error {
+	return s.core.WaitFor(ctx, resourceVersion)
+}
+
+func (s *Shared[K, T]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
+
 // IsStopped says whether the informer has stopped.
 func (s *Shared[K, T]) IsStopped() bool { return s.core.IsStopped() }
 
@@ -117,13 +139,14 @@ func (s *Shared[K, T]) SetWatchErrorHandler(handler cache.WatchErrorHandler) err
 }
 
 // SetWatchErrorHandlerWithContext has handler called when a list or watch ends
-// with an error. The reflector that it is given is an empty one, which has no
-// name: ours isn't of that type.
+// with an error. The reflector that it is given has ours' name and type
+// description and nothing else: ours isn't of that type.
 func (s *Shared[K, T]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {
 		return s.core.SetWatchErrorHandler(nil)
 	}
-	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, &cache.Reflector{}, err) })
+	nameplate := sync.OnceValue(s.core.nameplate)
+	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, nameplate(), err) })
 }
 
 // SetTransform makes every object pass through transform, which has to return

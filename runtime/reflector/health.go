@@ -52,6 +52,8 @@ type health struct {
 	// When the last event and the last bookmark arrived, in nanoseconds since
 	// 1970, 0 for never: apart from h, since there is one for each event.
 	lastEvent, lastBookmark atomic.Int64
+	// onFailure is called after each failure. It may be nil.
+	onFailure func(error)
 }
 
 func (h *health) update(f func(now time.Time, h *Health)) {
@@ -90,6 +92,9 @@ func (h *health) failed(err error) {
 		}
 		h.LastError = err
 	})
+	if h.onFailure != nil {
+		h.onFailure(err)
+	}
 }
 
 func (h *health) synced() {

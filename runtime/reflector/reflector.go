@@ -75,6 +75,10 @@ type Options struct {
 	// ErrorHandler is called, from the reflector's goroutine, with each error
 	// that ends a round before its watch could begin. The default is LogError.
 	ErrorHandler func(ctx context.Context, err error)
+	// Failed, if not nil, is called from the reflector's goroutine with every
+	// failure, those that are overcome by trying again included. Health tells
+	// about it by then.
+	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
 	ResourceVersionUpdated func(resourceVersion string)
@@ -115,6 +119,7 @@ func New[T any](source listwatch.Source[T], sink Sink[T], opts Options) *Reflect
 		opts:   opts,
 	}
 	r.health.enter(Idle)
+	r.health.onFailure = opts.Failed
 	if r.name == "" {
 		r.name = naming.GetNameFromCallsite(
 			"/runtime/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")

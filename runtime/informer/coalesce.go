@@ -1,0 +1,214 @@
+package informer
+
+import "sync"
+
+// coalescer stands between the log and a handler whose backlog is to be bounded.
+// The registration's reader calls it in place of the handler, and never waits:
+// so the log is read at once, and what waits for the handler is one entry an
+// object. A goroutine of the coalescer's own, which exists only while something
+// waits, calls the handler.
+type coalescer[K comparable, T any] struct {
+	registration *Registration[K, T]
+	handler      Handler[K, T]
+
+	mu      sync.Mutex
+	waiting map[K]*merged[K, T]
+	// first and last are the ends of a list of what is in waiting, in the order
+	// in which the objects first changed.
+	first, last *merged[K, T]
+	// count numbers the entries.
+	count uint64
+	// delivering says that the goroutine exists, ending that it closes finished
+	// when it ends.
+	delivering, ending bool
+	// current is the number of what is with the handler, zero if nothing is.
+	current uint64
+	// listing is true from the moment in which the initial list was read until
+	// it was delivered: as long as there is an entry up to initial.
+	listing bool
+	initial uint64
+}
+
+// merged is everything that waits to be told about an object.
+type merged[K comparable, T any] struct {
+	key            K
+	number         uint64
+	previous, next *merged[K, T]
+
+	// gone is a deletion, if deleted is set. What follows comes after it.
+	deleted bool
+	gone    Deleted[K, T]
+	// latest is the latest state, if present is set: an update of old, or an
+	// addition if added is set.
+	present, added bool
+	initial        bool
+	old, latest    T
+}
+
+func newCoalescer[K comparable, T any](r *Registration[K, T], handler Handler[K, T]) *coalescer[K, T] {
+	return &coalescer[K, T]{registration: r, handler: handler, waiting: map[K]*merged[K, T]{}}
+}
+
+// OnAdd merges an addition into what waits.
+func (c *coalescer[K, T]) OnAdd(obj T, isInInitialList bool) {
+	c.merge(c.key(obj), func(m *merged[K, T]) {
+		m.present, m.added, m.initial, m.latest = true, true, isInInitialList, obj
+	})
+}
+
+// OnUpdate merges an update into what waits.
+func (c *coalescer[K, T]) OnUpdate(oldObj, newObj T) {
+	c.merge(c.key(newObj), func(m *merged[K, T]) {
+		if !m.present {
+			m.present, m.old = true, oldObj
+		}
+		m.latest = newObj
+	})
+}
+
+// OnDelete merges a deletion into what waits. Of an object that the handler
+// wasn't told of, nothing remains.
+func (c *coalescer[K, T]) OnDelete(gone Deleted[K, T]) {
+	key := gone.Key
+	if !gone.Missed {
+		key = c.key(gone.Object)
+	}
+	c.merge(key, func(m *merged[K, T]) {
+		unknown := m.added
+		*m = merged[K, T]{key: m.key, number: m.number, previous: m.previous, next: m.next, deleted: m.deleted, gone: m.gone}
+		switch {
+		case unknown && !m.deleted:
+			c.unlink(m)
+		case !unknown:
+			m.deleted, m.gone = true, gone
+		}
+	})
+}
+
+// key returns the key of an object that is or was in the store, so it has one.
+func (c *coalescer[K, T]) key(obj T) K {
+	key, _ := c.registration.informer.config.Key(obj)
+	return key
+}
+
+func (c *coalescer[K, T]) merge(key K, change func(*merged[K, T])) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.waiting[key]
+	if m == nil {
+		c.count++
+		m = &merged[K, T]{key: key, number: c.count}
+		c.link(m)
+	}
+	change(m)
+	if c.first != nil && !c.delivering {
+		c.delivering = true
+		// The reader, which is calling, is counted among them: nobody has
+		// stopped to wait for them yet.
+		c.registration.informer.readers.Add(1)
+		go c.deliver()
+	}
+}
+
+func (c *coalescer[K, T]) link(m *merged[K, T]) {
+	c.waiting[m.key] = m
+	m.previous = c.last
+	if c.last != nil {
+		c.last.next = m
+	} else {
+		c.first = m
+	}
+	c.last = m
+}
+
+func (c *coalescer[K, T]) unlink(m *merged[K, T]) {
+	delete(c.waiting, m.key)
+	if m.previous != nil {
+		m.previous.next = m.next
+	} else {
+		c.first = m.next
+	}
+	if m.next != nil {
+		m.next.previous = m.previous
+	} else {
+		c.last = m.previous
+	}
+	c.checkListed()
+}
+
+// listed says that the initial list was read to its end.
+func (c *coalescer[K, T]) listed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listing, c.initial = true, c.count
+	c.checkListed()
+}
+
+// checkListed closes the registration's hasSynced once the handler has got the
+// initial list. The caller holds mu.
+func (c *coalescer[K, T]) checkListed() {
+	waiting := c.first != nil && c.first.number <= c.initial || c.current != 0 && c.current <= c.initial
+	if c.listing && !waiting {
+		c.listing = false
+		close(c.registration.hasSynced)
+	}
+}
+
+// deliver calls the handler as long as something waits.
+func (c *coalescer[K, T]) deliver() {
+	r := c.registration
+	defer r.informer.readers.Done()
+	for m := c.take(); m != nil; m = c.take() {
+		if m.deleted {
+			r.guard(func() { c.handler.OnDelete(m.gone) })
+		}
+		switch {
+		case !m.present || r.removed.Load():
+		case m.added:
+			r.guard(func() { c.handler.OnAdd(m.latest, m.initial) })
+		default:
+			r.guard(func() { c.handler.OnUpdate(m.old, m.latest) })
+		}
+	}
+}
+
+// take returns what is next for the handler. If there is nothing, or the handler
+// was removed, the goroutine has to end.
+func (c *coalescer[K, T]) take() *merged[K, T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = 0
+	removed := c.registration.removed.Load()
+	if !removed {
+		c.checkListed()
+	}
+	if c.first == nil || removed {
+		c.delivering = false
+		if c.ending {
+			close(c.registration.finished)
+		}
+		return nil
+	}
+	m := c.first
+	c.current = m.number
+	c.unlink(m)
+	return m
+}
+
+// finish is called when the reader will read nothing more.
+func (c *coalescer[K, T]) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting, c.first, c.last = nil, nil, nil
+	if c.delivering {
+		c.ending = true
+		return
+	}
+	close(c.registration.finished)
+}
+
+func (c *coalescer[K, T]) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting)
+}

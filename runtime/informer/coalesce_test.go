@@ -1,0 +1,202 @@
+package informer_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// TestCoalescing: what happened to an object while the handler was busy becomes
+// one change of it.
+func TestCoalescing(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(s *server)
+		want   []string
+	}{
+		{"updates", func(s *server) { s.put("a"); s.put("b"); s.put("a") }, []string{"update ns1/a@1 -> ns1/a@5", "update ns1/b@2 -> ns1/b@4"}},
+		{"update, delete", func(s *server) { s.put("a"); s.remove("a") }, []string{"delete ns1/a@4"}},
+		{"add, update", func(s *server) { s.put("c"); s.put("c") }, []string{"add ns1/c@4"}},
+		{"add, delete", func(s *server) { s.put("c"); s.remove("c") }, nil},
+		{"add, delete, add", func(s *server) { s.put("c"); s.remove("c"); s.put("c") }, []string{"add ns1/c@5"}},
+		{"delete, add", func(s *server) { s.remove("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@4"}},
+		{"delete, add, update", func(s *server) { s.remove("a"); s.put("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@5"}},
+		{"delete, add, delete", func(s *server) { s.remove("a"); s.put("a"); s.remove("a") }, []string{"delete ns1/a@3"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.put("a")
+				s.put("b")
+				i := s.ours(informer.Options{})
+				handler := &recorder{}
+				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+				defer run(i)()
+				<-r.HasSyncedChecker().Done()
+				handler.take()
+				gate := make(chan struct{})
+				handler.before = func(string) { <-gate }
+				s.put("busy") // 3, and 4 is the next; it blocks the handler
+				s.version--
+				synctest.Wait()
+				test.change(s)
+				synctest.Wait()
+				close(gate)
+				synctest.Wait()
+				if calls := handler.take(); !slices.Equal(calls[1:], test.want) {
+					t.Errorf("calls %q, want %q", calls[1:], test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestCoalescedSync: the initial list counts as delivered when the handler has
+// got what is left of it, and not before.
+func TestCoalescedSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		s.put("b")
+		i := s.ours(informer.Options{})
+		gate := make(chan struct{})
+		handler := &recorder{before: func(string) { <-gate }}
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		defer run(i)()
+		synctest.Wait()
+		s.put("c")
+		synctest.Wait()
+		gate <- struct{}{}
+		synctest.Wait()
+		if r.HasSynced() {
+			t.Error("synced, and b was not delivered")
+		}
+		gate <- struct{}{}
+		synctest.Wait()
+		if !r.HasSynced() {
+			t.Error("not synced, and c does not belong to the initial list")
+		}
+		close(gate)
+		synctest.Wait()
+		if err := cache.ShutDownEventHandler(i, r); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCoalescedSyncByDeletion: what is left of the initial list may be nothing.
+func TestCoalescedSyncByDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		s.put("b")
+		i := s.ours(informer.Options{})
+		gate := make(chan struct{})
+		handler := &recorder{before: func(string) { <-gate }}
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		defer run(i)()
+		synctest.Wait()
+		s.remove("b")
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		if calls := handler.take(); !r.HasSynced() || len(calls) != 1 {
+			t.Errorf("synced %v, calls %q", r.HasSynced(), calls)
+		}
+	})
+}
+
+// TestCoalescedBacklog: the backlog counts objects, whatever happens to them.
+func TestCoalescedBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const keys, changes = 50, 5000
+		s := newServer()
+		i := s.ours(informer.Options{})
+		gate := make(chan struct{})
+		handler := &recorder{before: func(string) { <-gate }}
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		stop := run(i)
+		synctest.Wait()
+		for n := range changes {
+			s.put(strconv.Itoa(n % keys))
+			if n%1000 == 999 {
+				synctest.Wait()
+				if backlog := r.(interface{ Backlog() int }).Backlog(); backlog != keys {
+					t.Errorf("after %d changes the backlog is %d", n+1, backlog)
+				}
+			}
+		}
+		for n := range keys {
+			s.remove(strconv.Itoa(n))
+		}
+		synctest.Wait()
+		// The handler is told of the one that it is working on, or was, only.
+		if backlog := r.(interface{ Backlog() int }).Backlog(); backlog != 1 {
+			t.Errorf("the backlog of what came and went is %d", backlog)
+		}
+		close(gate)
+		stop()
+	})
+}
+
+// BenchmarkBlocked is the heap that a million updates of 10,000 objects take
+// while a handler is blocked.
+func BenchmarkBlocked(b *testing.B) {
+	const keys, updates = 10_000, 1_000_000
+	add := map[string]func(cache.SharedIndexInformer, cache.ResourceEventHandler, bool) error{
+		"ours": func(i cache.SharedIndexInformer, h cache.ResourceEventHandler, coalesce bool) error {
+			_, err := informer.AddEventHandler(i, h, informer.HandlerOptions{Coalesce: coalesce})
+			return err
+		},
+		"client-go": func(i cache.SharedIndexInformer, h cache.ResourceEventHandler, _ bool) error {
+			_, err := i.AddEventHandler(h)
+			return err
+		},
+	}
+	for _, coalesce := range []bool{false, true} {
+		for _, handlers := range []int{1, 4} {
+			for _, m := range makes {
+				b.Run(fmt.Sprintf("coalesce=%v/handlers=%d/%s", coalesce, handlers, m.name), func(b *testing.B) {
+					for b.Loop() {
+						f := newFeed(keys)
+						i := m.make(f)
+						gate := make(chan struct{})
+						for range handlers {
+							if err := add[m.name](i, cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }}, coalesce); err != nil {
+								b.Fatal(err)
+							}
+						}
+						stop := run(i)
+						<-i.HasSyncedChecker().Done()
+						events := make([]watch.Event, 4*keys)
+						for n := range events {
+							events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
+						}
+						before := usage()
+						for n := range updates {
+							f.events <- events[n%len(events)]
+						}
+						for want := events[(updates-1)%len(events)].Object; ; time.Sleep(time.Millisecond) {
+							if got, _, _ := i.GetStore().Get(want); got == want && len(f.events) == 0 {
+								break
+							}
+						}
+						b.ReportMetric(float64(usage().heap-before.heap)/updates, "heap-B/update")
+						close(gate)
+						stop()
+						runtime.KeepAlive(events)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// TestEvents: a loop gets what is there, the end of that, and every change.
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		i := s.ours(informer.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []string
+		var loop sync.WaitGroup
+		loop.Go(func() {
+			for e := range i.Core().Events(ctx) {
+				if e.Type == informer.Synced {
+					got = append(got, "synced")
+					continue
+				}
+				got = append(got, fmt.Sprintf("%v %s initial=%v missed=%v old=%v", e.Type, describe(e.Object), e.Initial, e.Missed, e.Old != nil))
+			}
+		})
+		stop := run(i)
+		synctest.Wait()
+		s.put("b")
+		s.put("b")
+		s.remove("a")
+		synctest.Wait()
+		s.forget(func() { s.remove("b") })
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		cancel()
+		loop.Wait()
+		s.put("c")
+		synctest.Wait()
+		stop()
+		if want := []string{
+			"Added ns1/a@1 initial=true missed=false old=false",
+			"synced",
+			"Added ns1/b@2 initial=false missed=false old=false",
+			"Updated ns1/b@3 initial=false missed=false old=true",
+			"Removed ns1/a@4 initial=false missed=false old=false",
+			"Removed ns1/b@3 initial=false missed=true old=false",
+		}; !slices.Equal(got, want) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// TestLoopsEnd: by a break, a panic, the informer's stop, and their context; then
+// the handler is gone. After the stop there is nothing to loop over.
+func TestLoopsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		s.put("b")
+		core := s.ours(informer.Options{}).Core()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan struct{})
+		go func() { core.Run(ctx); close(done) }()
+		<-core.HasSyncedChecker().Done()
+
+		count := 0
+		for range core.Events(t.Context()) {
+			count++
+			break
+		}
+		func() {
+			defer func() {
+				if reason := recover(); reason != "mine" {
+					t.Errorf("recovered %v", reason)
+				}
+			}()
+			for range core.Events(t.Context()) {
+				panic("mine")
+			}
+		}()
+		for range core.Events(canceled()) {
+			t.Error("an event after the end of the context")
+		}
+		if n := len(core.Handlers()); n != 0 || count != 1 {
+			t.Errorf("%d handlers are left, %d events", n, count)
+		}
+		for e := range core.Events(t.Context()) {
+			if e.Type == informer.Synced {
+				cancel()
+				<-done // Run doesn't wait for loops: they may be what stops it.
+			}
+		}
+		for range core.Events(t.Context()) {
+			t.Error("an event after the stop")
+		}
+	})
+}

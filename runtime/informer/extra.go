@@ -1,0 +1,52 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// What client-go's interfaces can't say is reached by functions, which find out
+// whether an informer can do it: whatever generated code returns can, an informer
+// of another make can't.
+
+// ErrOfAnotherMake is returned for an informer that isn't of this package.
+var ErrOfAnotherMake = errors.New("the informer is of another make")
+
+// Of returns the informer behind an informer of objects of type T that generated
+// code returned, for all that it offers beyond client-go's interface. ok is
+// false if it is of another make.
+func Of[T cache.Object](i cache.SharedInformer) (core *Informer[cache.ObjectName, T], ok bool) {
+	shared, ok := i.(interface {
+		Core() *Informer[cache.ObjectName, T]
+	})
+	if !ok {
+		return nil, false
+	}
+	return shared.Core(), true
+}
+
+// WaitFor waits until what i caches shows a version, see [Informer.WaitFor].
+func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
+	waiter, ok := i.(interface {
+		WaitFor(context.Context, string) error
+	})
+	if !ok {
+		return fmt.Errorf("wait for a version of %T: %w", i, ErrOfAnotherMake)
+	}
+	return waiter.WaitFor(ctx, resourceVersion)
+}
+
+// AddEventHandler is i.AddEventHandlerWithOptions with the options of this
+// package.
+func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	adder, ok := i.(interface {
+		AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("add a handler to %T: %w", i, ErrOfAnotherMake)
+	}
+	return adder.AddHandler(handler, options)
+}

@@ -1,0 +1,77 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/reflector"
+)
+
+// HealthOptions say what is not healthy.
+type HealthOptions struct {
+	// FailingFor is how long an informer may fail in a row. Zero is a minute.
+	FailingFor time.Duration
+	// SilentFor is how long nothing may arrive on an open watch, not even a
+	// bookmark. Zero is for ever.
+	SilentFor time.Duration
+	// Backlog is how many notifications may wait for a handler. Zero is any
+	// number.
+	Backlog int
+	// Synced makes an informer that has not synced yet unhealthy, as it should
+	// be for a check of readiness.
+	Synced bool
+}
+
+// HealthCheck returns a check of informers for a health endpoint: it fits
+// controller-runtime's healthz.Checker, and the function that apiserver's
+// healthz.NamedCheck takes. It returns an error that names each informer that is
+// not healthy, and why: it has stopped, it fails, or what the options say. Of
+// informers of another make it knows only whether they have stopped or synced.
+// It is safe for concurrent use.
+func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(*http.Request) error {
+	return func(*http.Request) error {
+		var errs []error
+		for _, i := range informers {
+			s, _ := StatusOf(i)
+			errs = append(errs, options.check(s, time.Now()))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// defaultFailingFor lets a restart of the server pass.
+const defaultFailingFor = time.Minute
+
+func (o HealthOptions) check(s Status, now time.Time) error {
+	patience := o.FailingFor
+	if patience == 0 {
+		patience = defaultFailingFor
+	}
+	switch {
+	case s.State == reflector.Stopped:
+		return fmt.Errorf("%s: stopped", s.Name)
+	case o.Synced && !s.Synced:
+		return s.NotSynced()
+	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
+		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError), s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
+	case o.SilentFor > 0 && s.State == reflector.Watching && now.Sub(latest(s.LastEvent, s.Since)) > o.SilentFor:
+		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name, latest(s.LastEvent, s.Since).Format(time.RFC3339))
+	}
+	for _, h := range s.Handlers {
+		if o.Backlog > 0 && h.Backlog > o.Backlog {
+			return fmt.Errorf("%s: %d notifications wait for handler %s", s.Name, h.Backlog, h.Name)
+		}
+	}
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

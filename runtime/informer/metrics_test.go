@@ -1,0 +1,139 @@
+package informer_test
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// gauges is a provider that keeps the last value of each metric, and how many
+// there were of a histogram.
+type gauges struct {
+	mu     sync.Mutex
+	values map[string]float64
+}
+
+type gauge struct {
+	of   *gauges
+	name string
+	sum  bool
+}
+
+func (g gauge) Set(v float64) {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	g.of.values[g.name] = v
+}
+
+func (g gauge) Observe(float64) {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	g.of.values[g.name] = 1
+}
+
+func (g *gauges) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return gauge{of: g, name: fmt.Sprintf("queued %s %s", id.Name(), id.GroupVersionResource().Resource)}
+}
+
+func (g *gauges) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+	return gauge{of: g, name: fmt.Sprintf("latency %s %s", id.Name(), id.GroupVersionResource().Resource)}
+}
+
+func (g *gauges) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return gauge{of: g, name: fmt.Sprintf("version %s %s", id.Name(), id.GroupVersionResource().Resource)}
+}
+
+func (g *gauges) take() map[string]float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.values)
+}
+
+// TestMetrics: ours shows what client-go's informer shows.
+func TestMetrics(t *testing.T) {
+	resource := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		shown := []*gauges{{values: map[string]float64{}}, {values: map[string]float64{}}}
+		name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
+		ours := &informer.TypedShared[*configMap]{Shared: informer.Share(informer.Config[cache.ObjectName, *configMap]{
+			Source:          listwatch.FromListerWatcher[*configMap](s.listerWatcher(), &configMap{}),
+			Identifier:      func() cache.InformerNameAndResource { return name.WithResource(resource) },
+			MetricsProvider: shown[0],
+		}, informer.ObjectNames[*configMap](), nil)}
+		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
+		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
+			Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
+		})
+		stops := []func(){run(ours), run(theirs)}
+		steps := []func(){
+			func() {},
+			func() { s.put("b") },
+			func() { s.remove("a") },
+			func() { s.version = 1234567890123456789; s.put("b") },
+			s.bookmark,
+			func() { s.forget(func() { s.put("c") }) },
+			func() {
+				s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns1", ResourceVersion: "opaque"}}})
+			},
+		}
+		for n, step := range steps {
+			step()
+			synctest.Wait()
+			got, want := shown[0].take(), shown[1].take()
+			for metric, value := range got {
+				kind, _, _ := cutName(metric)
+				if theirs, ok := want[kind+" other configmaps"]; !ok || theirs != value {
+					t.Errorf("step %d: %s is %v, client-go's %v", n, metric, value, theirs)
+				}
+			}
+			if len(got) != 3 || len(want) != 3 {
+				t.Errorf("step %d: ours shows %v, client-go %v", n, got, want)
+			}
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		name.Release()
+		other.Release()
+	})
+}
+
+func cutName(metric string) (kind, name, resource string) {
+	_, _ = fmt.Sscan(metric, &kind, &name, &resource)
+	return kind, name, resource
+}
+
+// TestMetricsNeedAnIdentity: an informer without a reserved identity has none,
+// and the second of a kind gets none.
+func TestMetricsNeedAnIdentity(t *testing.T) {
+	name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
+	defer name.Release()
+	provider := &gauges{}
+	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}), name.WithResource(schema.GroupVersionResource{Resource: "a"})
+	for _, test := range []struct {
+		id    cache.InformerNameAndResource
+		given cache.InformerMetricsProvider
+		want  bool
+	}{{first, provider, true}, {second, provider, false}, {cache.InformerNameAndResource{}, provider, false}, {first, nil, false}} {
+		if got := informer.MetricsProviderFor(test.id, test.given); (got != nil) != test.want {
+			t.Errorf("%v: %v", test, got)
+		}
+	}
+	informer.SetMetricsProvider(provider)
+	informer.SetMetricsProvider(&gauges{})
+	if got := informer.MetricsProviderFor(first, nil); got != cache.InformerMetricsProvider(provider) {
+		t.Errorf("the process's provider is %v", got)
+	}
+}

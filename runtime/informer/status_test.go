@@ -1,0 +1,254 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/reflector"
+)
+
+var configMaps = schema.GroupResource{Resource: "configmaps"}
+
+func TestStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		i := s.ours(informer.Options{})
+		gate := make(chan struct{})
+		for _, handler := range []*recorder{{}, {before: func(string) { <-gate }}} {
+			must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
+		}
+		if got := i.Status(); got.State != reflector.Idle || got.Synced || got.Objects != 0 || len(got.Handlers) != 2 {
+			t.Errorf("before the start: %+v", got)
+		}
+		stop := run(i)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		s.put("b")
+		time.Sleep(time.Second)
+		s.bookmark()
+		synctest.Wait()
+		now := time.Now()
+		got := i.Status()
+		if got.State != reflector.Watching || !got.Synced || got.Objects != 2 || got.Queued != 0 || got.ResourceVersion != "2" || got.Failures != 0 ||
+			!got.Listed.Equal(now.Add(-2*time.Second)) || !got.LastEvent.Equal(now) || !got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
+			t.Errorf("watching: %+v", got)
+		}
+		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 || blocked.Synced || blocked.Backlog != 1 {
+			t.Errorf("handlers: %+v", got.Handlers)
+		}
+		close(gate)
+		stop()
+		if got, ok := informer.StatusOf(i); !ok || got.State != reflector.Stopped || got.Objects != 2 {
+			t.Errorf("stopped: %+v, %v", got, ok)
+		}
+		theirs := s.theirs(informer.Options{})
+		if got, ok := informer.StatusOf(theirs); ok || got.Synced || !strings.Contains(got.Name, "ConfigMap") {
+			t.Errorf("client-go's: %+v, %v", got, ok)
+		}
+	})
+}
+
+// TestWhyNotSynced: who waits is told what is wrong with each informer.
+func TestWhyNotSynced(t *testing.T) {
+	for _, test := range []struct {
+		err    error
+		reason informer.Reason
+	}{
+		{apierrors.NewForbidden(configMaps, "", errors.New("no")), informer.Forbidden},
+		{apierrors.NewUnauthorized("who?"), informer.Unauthorized},
+		{apierrors.NewNotFound(configMaps, ""), informer.NotServed},
+		{apierrors.NewTooManyRequests("later", 1), informer.Throttled},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, informer.Unreachable},
+		{errors.New("odd"), informer.Failed},
+	} {
+		t.Run(string(test.reason), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failing, fine := newServer(), newServer()
+				failing.fail = test.err
+				i, other := failing.ours(informer.Options{}), fine.ours(informer.Options{})
+				start := time.Now()
+				defer run(i)()
+				defer run(other)()
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				err := informer.WaitForSync(ctx, i, other)
+				var all *informer.NotSyncedError
+				if !errors.As(err, &all) || len(all.Informers) != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, test.err) {
+					t.Fatalf("error %v", err)
+				}
+				e := all.Informers[0]
+				if e.Reason != test.reason || !e.Since.Equal(start) || e.Attempts < 3 || !strings.Contains(err.Error(), string(test.reason)) {
+					t.Errorf("error %#v: %v", e, err)
+				}
+			})
+		})
+	}
+}
+
+// TestGiveUp: what time doesn't mend is known at the first failure.
+func TestGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forbidden, fine := newServer(), newServer()
+		forbidden.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
+		fine.gate = make(chan struct{})
+		i, other := forbidden.ours(informer.Options{}), fine.ours(informer.Options{})
+		defer run(i)()
+		defer run(other)()
+		start := time.Now()
+		err := informer.WaitForSyncOr(t.Context(), informer.Permanent, i, other)
+		var all *informer.NotSyncedError
+		if !errors.As(err, &all) || len(all.Informers) != 2 || all.Cause != nil || time.Since(start) != 0 {
+			t.Fatalf("after %v: %v", time.Since(start), err)
+		}
+		close(fine.gate)
+		if err := informer.WaitForSync(t.Context(), other); err != nil {
+			t.Error(err)
+		}
+		if err := informer.WaitForSync(canceled(), other, fine.theirs(informer.Options{})); err == nil {
+			t.Error("client-go's informer does not run, and has synced")
+		}
+	})
+}
+
+// TestWaitingDoesNotPoll: nobody looks at a clock while informers sync.
+func TestWaitingDoesNotPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.gate = make(chan struct{})
+		i := s.ours(informer.Options{})
+		stop := run(i)
+		waited := make(chan error)
+		go func() { waited <- informer.WaitForSync(t.Context(), i) }()
+		time.Sleep(time.Hour)
+		released := time.Now()
+		close(s.gate)
+		if err := <-waited; err != nil || !time.Now().Equal(released) {
+			t.Errorf("error %v after %v", err, time.Since(released))
+		}
+		stop()
+	})
+}
+
+func TestStoppedBeforeSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.gate = make(chan struct{})
+		i := s.ours(informer.Options{})
+		if err := informer.WaitForSync(canceled(), i); err == nil || !strings.Contains(err.Error(), "not started") {
+			t.Errorf("error %v", err)
+		}
+		stop := run(i)
+		waited := make(chan error)
+		go func() { waited <- informer.WaitForSync(t.Context(), i) }()
+		synctest.Wait()
+		stop()
+		if err := <-waited; err == nil || !strings.Contains(err.Error(), "stopped") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestHealthCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.gate = make(chan struct{})
+		i := s.ours(informer.Options{})
+		gate := make(chan struct{})
+		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-gate }}))
+		live := informer.HealthCheck(informer.HealthOptions{SilentFor: 5 * time.Minute, Backlog: 2}, i)
+		ready := informer.HealthCheck(informer.HealthOptions{Synced: true}, i)
+		check := func(when, notReady, notLive string) {
+			t.Helper()
+			synctest.Wait()
+			for _, c := range []struct {
+				name string
+				err  error
+				want string
+			}{{"ready", ready(nil), notReady}, {"live", live(nil), notLive}} {
+				if (c.err == nil) != (c.want == "") || c.err != nil && !strings.Contains(c.err.Error(), c.want) {
+					t.Errorf("%s: %s: error %v, want %q", when, c.name, c.err, c.want)
+				}
+			}
+		}
+		stop := run(i)
+		check("before the list", "pending", "")
+		close(s.gate)
+		check("synced", "", "")
+		for _, name := range []string{"a", "b", "c"} {
+			s.put(name)
+		}
+		check("within the backlog", "", "")
+		s.put("d")
+		check("behind", "", "3 notifications")
+		close(gate)
+		time.Sleep(6 * time.Minute)
+		check("silent", "", "nothing arrived")
+		s.mu.Lock()
+		s.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
+		s.mu.Unlock()
+		s.expire()
+		time.Sleep(50 * time.Second)
+		check("failing", "", "")
+		time.Sleep(20 * time.Second)
+		check("failing for a while", "forbidden", "forbidden")
+		stop()
+		check("stopped", "stopped", "stopped")
+	})
+}
+
+// TestContainedPanics: the handler goes on at once, and it is told what
+// panicked, how often.
+func TestContainedPanics(t *testing.T) {
+	for _, coalesce := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			for _, name := range []string{"a", "bad", "c"} {
+				s.put(name)
+			}
+			i := s.ours(informer.Options{})
+			handler := &recorder{before: func(call string) {
+				if strings.Contains(call, "bad") {
+					panic(call)
+				}
+			}}
+			var reported []string
+			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, keysAndValues ...any) {
+				reported = append(reported, msg)
+			}}
+			defer func() { utilruntime.ErrorHandlers = nil }()
+			r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+				informer.HandlerOptions{Name: "fragile", ContainPanics: true, Coalesce: coalesce}))
+			start := time.Now()
+			stop := run(i)
+			<-r.HasSyncedChecker().Done()
+			s.put("bad")
+			s.put("d")
+			synctest.Wait()
+			if calls := handler.take(); len(calls) != 3 || time.Since(start) != 0 {
+				t.Errorf("after %v: calls %q", time.Since(start), calls)
+			}
+			if got := i.Status().Handlers[0]; got.Panics != 2 || got.Name != "fragile" || len(reported) != 2 {
+				t.Errorf("status %+v, reported %q", got, reported)
+			}
+			stop()
+		})
+	}
+}

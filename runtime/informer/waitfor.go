@@ -1,0 +1,139 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// ErrStopped is what a wait returns when the informer stops before what was
+// waited for.
+var ErrStopped = errors.New("the informer has stopped")
+
+// WaitFor waits until the store shows the collection as it was at
+// resourceVersion or later: then a read sees the write that returned this
+// version, or what has become of it since. It returns ctx's error if that comes
+// first, and ErrStopped if the informer stops. Handlers may not have been told
+// yet.
+//
+// An empty version is nothing to wait for. Versions are compared as
+// [resourceversion.CompareResourceVersion] does; where they are opaque, that is
+// an error.
+//
+// The store learns how far it is from changes and bookmarks, so a version that
+// came with the write of an object of this collection takes as long as the event
+// takes to arrive, and any other takes until the next event or bookmark.
+func (i *Informer[K, T]) WaitFor(ctx context.Context, resourceVersion string) error {
+	if resourceVersion == "" {
+		return nil
+	}
+	if _, err := resourceversion.CompareResourceVersion(resourceVersion, resourceVersion); err != nil {
+		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
+	}
+	w := i.waiters.add(resourceVersion)
+	defer i.waiters.remove(w)
+	// Now that the writer knows who waits, what the store has reached meanwhile.
+	i.waiters.release(i.store)
+	select {
+	case <-w.done:
+		return w.err
+	default:
+	}
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-i.ended:
+		return ErrStopped
+	}
+}
+
+// waiters are those who wait for a version.
+type waiters struct {
+	// count spares the writer the lock while nobody waits.
+	count atomic.Int32
+	mu    sync.Mutex
+	list  []*waiter
+}
+
+type waiter struct {
+	version string
+	// done is closed once the version is reached or err is set.
+	done chan struct{}
+	err  error
+}
+
+func (ws *waiters) add(version string) *waiter {
+	w := &waiter{version: version, done: make(chan struct{})}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.list = append(ws.list, w)
+	ws.count.Add(1)
+	return w
+}
+
+func (ws *waiters) remove(w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if at := slices.Index(ws.list, w); at >= 0 {
+		ws.list = slices.Delete(ws.list, at, at+1)
+		ws.count.Add(-1)
+	}
+}
+
+// release ends the wait for what the store has reached.
+func (ws *waiters) release(store interface{ ResourceVersion() string }) {
+	if ws.count.Load() == 0 {
+		return
+	}
+	version := store.ResourceVersion()
+	if version == "" {
+		return
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.list = slices.DeleteFunc(ws.list, func(w *waiter) bool {
+		order, err := resourceversion.CompareResourceVersion(version, w.version)
+		if err == nil && order < 0 {
+			return false
+		}
+		if err != nil {
+			w.err = fmt.Errorf("wait for version %q: %w", w.version, err)
+		}
+		close(w.done)
+		return true
+	})
+	ws.count.Store(int32(len(ws.list)))
+}
+
+// broadcast tells any number of goroutines, at any number of times, that
+// something happened. The zero value is ready.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed at the next call of tell.
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *broadcast) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}

@@ -1,0 +1,97 @@
+package informer
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// WaitForSync waits, on channels, until every informer has synced. If ctx is
+// done first it returns a *[NotSyncedError] that says of each that has not: why,
+// since when, and how often it was tried. The same if an informer stops.
+// Informers of other makes are waited for, too, and can't say why they have not.
+//
+// It says nothing about handlers: wait for their registration's
+// HasSyncedChecker.
+func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
+	return WaitForSyncOr(ctx, func(*SyncError) bool { return false }, informers...)
+}
+
+// Permanent says of an error that time alone rarely mends it: missing permission,
+// unknown credentials, or a resource that isn't served. It is meant for
+// WaitForSyncOr.
+func Permanent(e *SyncError) bool {
+	return e.Reason == Forbidden || e.Reason == Unauthorized || e.Reason == NotServed
+}
+
+// WaitForSyncOr is WaitForSync that also ends as soon as giveUp says so of an
+// informer's error. It asks after each failure, one informer at a time; the
+// informers go on trying.
+func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer) error {
+	waiting, over := context.WithCancel(ctx)
+	defer over()
+	var asking sync.Mutex
+	ask := func(e *SyncError) bool {
+		asking.Lock()
+		defer asking.Unlock()
+		return giveUp(e)
+	}
+	var waiters sync.WaitGroup
+	for _, i := range informers {
+		waiters.Go(func() {
+			if !waitForOne(waiting, ask, i) {
+				over()
+			}
+		})
+	}
+	waiters.Wait()
+
+	e := &NotSyncedError{Cause: context.Cause(ctx)}
+	for _, i := range informers {
+		s, _ := StatusOf(i)
+		if err := s.NotSynced(); err != nil {
+			e.Informers = append(e.Informers, err)
+		}
+	}
+	if len(e.Informers) == 0 {
+		return nil
+	}
+	byName(e.Informers)
+	return e
+}
+
+// observable is what an informer of ours offers to those who wait for its sync.
+type observable interface {
+	Reporter
+	// progress returns channels that are closed at the next failure and when
+	// the informer stops.
+	progress() (failed, stopped <-chan struct{})
+}
+
+// waitForOne returns false if there is no more reason to wait.
+func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.SharedInformer) bool {
+	synced := i.HasSyncedChecker().Done()
+	for {
+		var failed, stopped <-chan struct{}
+		if o, ok := i.(observable); ok {
+			failed, stopped = o.progress()
+			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
+				return false
+			}
+		}
+		select {
+		case <-synced:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-stopped:
+			return cache.IsDone(i.HasSyncedChecker())
+		case <-failed:
+		}
+	}
+}
+
+func (i *Informer[K, T]) progress() (failed, stopped <-chan struct{}) {
+	return i.failures.next(), i.ended
+}
