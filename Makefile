@@ -1,7 +1,7 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test e2e-kube bench parity generate check lint
+.PHONY: help demo test nightly e2e-kube bench parity generate check lint
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -12,6 +12,9 @@ demo: ## the main job, end to end, on an embedded real API server
 
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
+
+nightly: ## a million random steps of the model of informers, with the race detector
+	@go test -race -timeout 3h ./runtime/runtimetest -run '^TestModel$$' -model.seeds 1000
 
 e2e-kube: ## the clients of k8s.io/api against a real kube-apiserver that fails (ten minutes the first time)
 	@cd test/e2e && go test -v -count=1 -timeout 45m ./kube

@@ -20,6 +20,7 @@ type faults struct {
 	noWatchListClient bool
 	noEndBookmark     bool
 	watchCache        bool
+	maxPage           int64
 }
 
 type fault struct {
@@ -103,6 +104,10 @@ func (s *Server[T, L]) OmitEndBookmark(omit bool) { s.set(func(f *faults) { f.no
 // WatchCache makes lists at a version, "0" included, ignore the limit, as they
 // do where the server's watch cache answers them.
 func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCache = on }) }
+
+// MaxPage makes the server put at most n objects into a page of a list that was
+// asked for with a limit. Zero is no bound of its own.
+func (s *Server[T, L]) MaxPage(n int64) { s.set(func(f *faults) { f.maxPage = n }) }
 
 func (s *Server[T, L]) set(f func(*faults)) {
 	s.mu.Lock()

@@ -44,6 +44,10 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 		opts.Limit = 0
 	}
 
+	if s.faults.maxPage > 0 && opts.Limit > s.faults.maxPage {
+		opts.Limit = s.faults.maxPage
+	}
+
 	var items []runtime.Object
 	next := ""
 	for _, obj := range sorted(s.at(version)) {

@@ -22,7 +22,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 }
 
-func state(objects []corev1.ConfigMap) string {
+func versionsOf(objects []corev1.ConfigMap) string {
 	var all []string
 	for _, o := range objects {
 		all = append(all, o.Name+"@"+o.ResourceVersion)
@@ -105,7 +105,7 @@ func TestListsAndWatchesAgree(t *testing.T) {
 				opts.Continue, opts.ResourceVersion = page.Continue, ""
 				change(s, r)
 			}
-			if a, b := state(paged), state(whole.Items); a != b {
+			if a, b := versionsOf(paged), versionsOf(whole.Items); a != b {
 				t.Errorf("seed %d: pages %s, list %s", seed, a, b)
 			}
 			yes := true
@@ -130,7 +130,7 @@ func TestListsAndWatchesAgree(t *testing.T) {
 				t.Errorf("seed %d: a watch ended", seed)
 			}
 			for what, o := range map[string]map[string]corev1.ConfigMap{"watched": objects, "streamed": streamed} {
-				if a, b := state(values(o)), state(now.Items); a != b {
+				if a, b := versionsOf(values(o)), versionsOf(now.Items); a != b {
 					t.Errorf("seed %d: %s %s, the server has %s", seed, what, a, b)
 				}
 			}
