@@ -52,7 +52,7 @@ func BenchmarkList(b *testing.B) {
 	_, list := deployments(n)
 	b.Run("ours", func(b *testing.B) {
 		b.SetBytes(int64(len(list)))
-		d := New[*appsv1.Deployment]()
+		d := New[*appsv1.Deployment](Options{})
 		kept := make([]*appsv1.Deployment, 0, n)
 		for b.Loop() {
 			kept = kept[:0]

@@ -25,6 +25,9 @@ type decoder struct {
 
 	plans   plans
 	strings table
+	// values are shared if shareValues is set.
+	values      values
+	shareValues bool
 	// plainString is the plan of strings in slices and maps.
 	plainString plan
 	// unquoted holds the string that was read last, if it had escapes. pairs

@@ -29,7 +29,7 @@ func TestDifferentialKinds(t *testing.T) {
 		}
 		kinds++
 		t.Run(gvk.String(), func(t *testing.T) {
-			core := New[*struct{}]()
+			core := New[*struct{}](Options{})
 			for range *perKind {
 				obj := reflect.New(typ).Interface()
 				fill.Fill(obj)

@@ -37,7 +37,8 @@ type field struct {
 	// foreign are fields whose tag says string.
 	foreign bool
 	// next is the field that followed last time.
-	next int32
+	next    int32
+	history history
 }
 
 // hop is an embedded pointer on the way to a field.

@@ -38,8 +38,9 @@ type plan struct {
 	typ reflect.Type
 	// elem is the plan of what a pointer, slice or map holds.
 	elem *plan
-	// fields are a struct's.
+	// fields are a struct's, without those that cut drops.
 	fields *fields
+	cut    *cut
 	// unique says that strings of this plan don't repeat.
 	unique bool
 	// spare is memory for use while decoding: a slice, or an element of a map,
@@ -48,7 +49,13 @@ type plan struct {
 }
 
 // plans are the plans of types, compiled when they are first asked for.
-type plans map[reflect.Type]*plan
+type plans map[planKey]*plan
+
+// planKey is a type, and what of it is dropped where it stands.
+type planKey struct {
+	typ reflect.Type
+	cut *cut
+}
 
 var (
 	unmarshalerType     = reflect.TypeFor[json.Unmarshaler]()
@@ -58,12 +65,15 @@ var (
 	stringType          = reflect.TypeFor[string]()
 )
 
-func (ps plans) of(t reflect.Type) *plan {
-	if p, ok := ps[t]; ok {
+func (ps plans) of(t reflect.Type) *plan { return ps.without(nil, t) }
+
+func (ps plans) without(c *cut, t reflect.Type) *plan {
+	key := planKey{t, c}
+	if p, ok := ps[key]; ok {
 		return p
 	}
-	p := &plan{typ: t}
-	ps[t] = p
+	p := &plan{typ: t, cut: c}
+	ps[key] = p
 	p.op = ps.choose(p, t)
 	return p
 }
@@ -104,7 +114,7 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 		if t.Name() != "" || t.Implements(unmarshalerType) && t.Elem().Kind() == reflect.Interface {
 			return opForeign
 		}
-		p.elem = ps.of(t.Elem())
+		p.elem = ps.without(p.cut, t.Elem())
 		return opPointer
 	case reflect.Slice:
 		switch {
@@ -113,14 +123,14 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 		case t.Elem() == stringType:
 			return opStrings
 		}
-		p.elem = ps.of(t.Elem())
+		p.elem = ps.without(p.cut, t.Elem())
 		return opSlice
 	case reflect.Map:
 		switch key := t.Key(); {
 		case key == stringType && t.Elem() == stringType:
 			return opStringMap
 		case key.Kind() == reflect.String && !reflect.PointerTo(key).Implements(textUnmarshalerType):
-			p.elem = ps.of(t.Elem())
+			p.elem = ps.without(p.cut, t.Elem())
 			return opMap
 		}
 		return opForeign

@@ -24,16 +24,19 @@ type Decoder[T any] struct {
 	mu   sync.Mutex
 	core decoder
 	typ  reflect.Type
+	cut  *cut
 }
 
 // New returns a decoder. It panics if T is no pointer.
-func New[T any]() *Decoder[T] {
+func New[T any](opts Options) *Decoder[T] {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode: %v is no pointer", t))
 	}
 	d := &Decoder[T]{typ: t.Elem()}
 	d.core.plans = plans{}
+	d.core.shareValues = opts.ShareValues
+	d.cut = opts.cut()
 	d.core.plainString = plan{op: opString, typ: stringType}
 	return d
 }
@@ -117,7 +120,7 @@ func (r *reader[T]) expect(c byte, where string) error {
 // object decodes an object at d's position. It must be given up if ok is false.
 func (r *reader[T]) object(d *decoder) (object T, ok bool) {
 	v := reflect.New(r.typ)
-	return v.Interface().(T), d.value(d.plans.of(r.typ), v.UnsafePointer())
+	return v.Interface().(T), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
 }
 
 // Unmarshal decodes data, which is one object and nothing else.

@@ -24,6 +24,9 @@ func (d *decoder) structure(p *plan, at unsafe.Pointer) bool {
 			p.op = opForeign
 			return d.foreign(p, at)
 		}
+		for i := range fs.list {
+			fs.list[i].drop = p.cut.drops(fs.list[i].name)
+		}
 		p.fields = fs
 	}
 	if !d.enter() {
@@ -54,7 +57,13 @@ func (d *decoder) structure(p *plan, at unsafe.Pointer) bool {
 			for _, h := range f.via {
 				to = h.follow(to)
 			}
-			if !d.value(f.plan, unsafe.Add(to, f.offset)) {
+			to = unsafe.Add(to, f.offset)
+			if d.shareValues {
+				ok = d.share(f, to)
+			} else {
+				ok = d.value(f.plan, to)
+			}
+			if !ok {
 				return d.in("." + f.name)
 			}
 		}
@@ -129,7 +138,7 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 
 // compile finds the plan of a field.
 func (d *decoder) compile(p *plan, f *field) {
-	f.plan = d.plans.of(f.typ)
+	f.plan = d.plans.without(p.cut.of(f.name), f.typ)
 	if f.typ == stringType && uniqueNames[f.name] {
 		f.plan = &plan{op: opString, typ: f.typ, unique: true}
 	}

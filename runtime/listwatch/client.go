@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/watchlist"
+
+	"github.com/kubewright/kubewright/runtime/decode"
 )
 
 // ClientOptions adjusts a source over a generated client. The zero value is
@@ -24,6 +26,9 @@ type ClientOptions struct {
 	// NoStreaming has lists and watches read through the client's List and
 	// Watch even where it could stream them.
 	NoStreaming bool
+	// Decode says what streams keep and share. What can't be streamed is read
+	// as if it were empty.
+	Decode decode.Options
 }
 
 // FromClient returns a source over a generated typed client with items of type
@@ -37,7 +42,7 @@ func FromClient[TV any, L runtime.Object](resource func() Client[L], opts Client
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: reflect.TypeFor[*TV]()},
-		decoding: NewDecoding[*TV](opts.NoStreaming),
+		decoding: NewDecoding[*TV](opts.Decode, opts.NoStreaming),
 	}
 }
 

@@ -23,9 +23,9 @@ type Decoding[T any] struct {
 
 // NewDecoding returns what a source needs to stream, if off isn't set and the
 // environment asks for streams.
-func NewDecoding[T any](off bool) *Decoding[T] {
+func NewDecoding[T any](opts decode.Options, off bool) *Decoding[T] {
 	set, _ := strconv.ParseBool(os.Getenv(StreamingVariable))
-	return &Decoding[T]{decoder: decode.New[T](), off: off || !set}
+	return &Decoding[T]{decoder: decode.New[T](opts), off: off || !set}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }
