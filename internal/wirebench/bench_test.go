@@ -41,6 +41,10 @@ var pairs = []struct {
 }{
 	{"list=LIST", "ours", false, false},
 	{"list=WatchList", "ours", true, true},
+	{"list=LIST/no-managed-fields", "drop", false, false},
+	{"list=WatchList/no-managed-fields", "drop", true, true},
+	{"list=LIST/no-managed-fields,shared-values", "share", false, false},
+	{"list=WatchList/no-managed-fields,shared-values", "share", true, true},
 }
 
 type side struct {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/decode"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -101,7 +102,15 @@ func newClient(server string) *workloads {
 // by client-go's feature gate, in the environment.
 var modes = map[string]func(server string) cache.SharedIndexInformer{
 	"ours": func(server string) cache.SharedIndexInformer {
-		return ours(server, informer.Options{})
+		return ours(server, listwatch.DecodingOptions{})
+	},
+	"drop": func(server string) cache.SharedIndexInformer {
+		return ours(server, listwatch.DecodingOptions{Options: decode.Options{Drop: []string{"metadata.managedFields"}}})
+	},
+	"share": func(server string) cache.SharedIndexInformer {
+		return ours(server, listwatch.DecodingOptions{Options: decode.Options{
+			Drop: []string{"metadata.managedFields"}, ShareValues: true,
+		}})
 	},
 	"client-go": func(server string) cache.SharedIndexInformer {
 		c := newClient(server)
@@ -116,7 +125,11 @@ var modes = map[string]func(server string) cache.SharedIndexInformer{
 	},
 }
 
-func ours(server string, opts informer.Options) cache.SharedIndexInformer {
+func ours(server string, decoding listwatch.DecodingOptions) cache.SharedIndexInformer {
 	c := newClient(server)
-	return informer.NewShared[Workload](func() listwatch.Client[*WorkloadList] { return c }, opts)
+	i := informer.NewShared[Workload](func() listwatch.Client[*WorkloadList] { return c }, informer.Options{})
+	if err := informer.SetDecoding(i, decoding); err != nil {
+		panic(err)
+	}
+	return i
 }

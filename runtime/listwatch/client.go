@@ -8,8 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/watchlist"
-
-	"github.com/kubewright/kubewright/runtime/decode"
 )
 
 // ClientOptions adjusts a source over a generated client. The zero value is
@@ -23,12 +21,9 @@ type ClientOptions struct {
 	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics])
 	// makes the source say so too.
 	Client any
-	// NoStreaming has lists and watches read through the client's List and
-	// Watch even where it could stream them.
-	NoStreaming bool
-	// Decode says what streams keep and share. What can't be streamed is read
-	// as if it were empty.
-	Decode decode.Options
+	// Decoding says how lists and watches of a client that can stream them are
+	// streamed.
+	Decoding DecodingOptions
 }
 
 // FromClient returns a source over a generated typed client with items of type
@@ -42,7 +37,7 @@ func FromClient[TV any, L runtime.Object](resource func() Client[L], opts Client
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: reflect.TypeFor[*TV]()},
-		decoding: NewDecoding[*TV](opts.Decode, opts.NoStreaming),
+		decoding: NewDecoding[*TV](opts.Decoding),
 	}
 }
 
@@ -53,6 +48,12 @@ type clientSource[TV any, L runtime.Object] struct {
 	expected             expectation
 	// decoding is nil in a source that is below one that streams.
 	decoding *Decoding[*TV]
+}
+
+// SetDecoding changes how the source streams. It is for a source that hasn't
+// been read from yet.
+func (s *clientSource[TV, L]) SetDecoding(opts DecodingOptions) {
+	s.decoding = NewDecoding[*TV](opts)
 }
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the

@@ -12,6 +12,16 @@ import (
 // sources of a process, by a value that [strconv.ParseBool] takes for true.
 const StreamingVariable = "KUBEWRIGHT_STREAMING"
 
+// DecodingOptions say how a source streams. The zero value streams everything,
+// where it can.
+type DecodingOptions struct {
+	// Options say what streams keep and share. What can't be streamed is kept
+	// as a whole.
+	decode.Options
+	// Off has everything read by client-go, in one piece.
+	Off bool
+}
+
 // Decoding is what the requests of one source have in common: a decoder, and
 // whether something came up that only client-go's decoders understand. T is a
 // pointer to the objects' type. It is safe for concurrent use.
@@ -21,11 +31,11 @@ type Decoding[T any] struct {
 	unfit   atomic.Bool
 }
 
-// NewDecoding returns what a source needs to stream, if off isn't set and the
-// environment asks for streams.
-func NewDecoding[T any](opts decode.Options, off bool) *Decoding[T] {
+// NewDecoding returns what a source needs to stream, if the environment asks for
+// streams.
+func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
 	set, _ := strconv.ParseBool(os.Getenv(StreamingVariable))
-	return &Decoding[T]{decoder: decode.New[T](opts), off: off || !set}
+	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || !set}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }
