@@ -92,19 +92,7 @@ func (g *regenerated) fetch(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
-		return err
-	}
-	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		mode := os.FileMode(0o644)
-		if d.IsDir() {
-			mode = 0o755
-		}
-		return os.Chmod(path, mode)
-	})
+	return os.CopyFS(dir, os.DirFS(from))
 }
 
 // moduleDir is the folder of a module in the module cache, downloaded if needed.
