@@ -25,7 +25,11 @@ func (l *loader) checkVersions(api *API) {
 		for _, v := range group.Versions {
 			pos := v.Package.Pos
 			folder := strings.ToLower(group.PackageName) + "/" + v.PackageName
-			if other := folders[folder]; other != nil {
+			switch other := folders[folder]; {
+			case other != nil && other.Package.Path == v.Package.Path:
+				l.fail(pos, "package %s is an input twice; name it once", v.Package.Path)
+				continue
+			case other != nil:
 				l.fail(pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Package.Path, v.Package.Path, folder)
 				continue
 			}
