@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/store"
 )
 
@@ -218,6 +222,57 @@ func TestTyped(t *testing.T) {
 		}
 		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
 			t.Errorf("%s: two sets of options are accepted", name)
+		}
+	}
+}
+
+// TestDeclaredIndexes: declared once or twice, before or after the start, an
+// index of labels or of a field is there.
+func TestDeclaredIndexes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		declare := func(errs ...error) {
+			t.Helper()
+			if err := errors.Join(errs...); err != nil {
+				t.Error(err)
+			}
+		}
+		declare(informer.IndexLabels(i, "parity"), informer.IndexLabels(i, "parity", "other"))
+		stop := run(i)
+		s.put("a") // odd
+		s.put("b")
+		s.put("c") // odd
+		synctest.Wait()
+		declare(informer.IndexField(i, "metadata.name", func(c *configMap) []string { return []string{c.Name} }))
+		list := lister.New[*configMap](i.GetIndexer(), configMaps)
+		if found, err := list.List(labels.SelectorFromSet(labels.Set{"parity": "1"})); err != nil || len(found) != 2 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		found, err := lister.ListByFields[*configMap](list, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+		if err != nil || len(found) != 1 || found[0].Name != "b" {
+			t.Errorf("found %v, %v", found, err)
+		}
+		theirs := s.theirs(informer.Options{})
+		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrOfAnotherMake) {
+			t.Errorf("client-go's: %v", err)
+		}
+		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrOfAnotherMake) {
+			t.Errorf("client-go's: %v", err)
+		}
+		stop()
+	})
+}
+
+// TestNoSuchKey: a slash before a name makes a key that no object has.
+func TestNoSuchKey(t *testing.T) {
+	i := newServer().ours(informer.Options{}).GetIndexer()
+	if err := i.Add(&configMap{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]bool{"b": true, "/b": false, "a/b": false, "a/b/c": false, "/": false, "": false} {
+		if _, ok, err := i.GetByKey(key); ok != want || err != nil {
+			t.Errorf("%q: %v, %v", key, ok, err)
 		}
 	}
 }

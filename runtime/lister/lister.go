@@ -4,7 +4,9 @@
 // Any cache.Indexer will do. One that is backed by a store of ours, as those of
 // our informers are, is read without going through any: a look-up builds no
 // key, a list sees one snapshot and delays nobody, and a list of a namespace
-// costs what is in the namespace if there is an index for it.
+// costs what is in the namespace if there is an index for it. A selector that
+// asks for values of a label costs what has these values if the store has a
+// [store.LabelIndex] for the label, see informer.IndexLabels.
 //
 // Listers return the objects that the indexer holds, not copies: they must not
 // be changed.
@@ -69,6 +71,9 @@ func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) 
 }
 
 func (l ResourceIndexer[T]) listStore(selector labels.Selector) ([]T, error) {
+	if found, ok := l.narrowed(selector); ok {
+		return matching(slices.Values(found), selector)
+	}
 	if l.namespace == "" {
 		snapshot := l.store.Snapshot()
 		if selector.Empty() {

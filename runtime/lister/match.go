@@ -2,9 +2,14 @@ package lister
 
 import (
 	"reflect"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/store"
 )
 
 // matcher is a selector as a list's loop wants it.
@@ -13,6 +18,43 @@ type matcher struct {
 	// equal is the selector as labels that must be there, if exact is true.
 	equal []label
 	exact bool
+}
+
+// narrowed returns the objects of the namespace that have the values which a
+// selector asks of an indexed label, of all such labels the rarest. ok is false
+// if there is none, or if an index of the namespace is as good.
+func (l ResourceIndexer[T]) narrowed(selector labels.Selector) (found []T, ok bool) {
+	if reflect.TypeOf(selector) != selectorType {
+		return nil, false
+	}
+	best, name, values := -1, "", []string(nil)
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+		default:
+			continue
+		}
+		index, wanted := store.LabelIndex(r.Key()), r.ValuesUnsorted()
+		if n, ok := l.store.Count(index, wanted...); ok && (best < 0 || n < best) {
+			best, name, values = n, index, wanted
+		}
+	}
+	if best < 0 {
+		return nil, false
+	}
+	if l.namespace == "" {
+		found, err := l.store.ByIndex(name, values...)
+		return found, err == nil
+	}
+	if n, ok := l.store.Count(cache.NamespaceIndex, l.namespace); ok && n <= best {
+		return nil, false
+	}
+	found, err := l.store.ByIndex(name, values...)
+	return slices.DeleteFunc(found, func(obj T) bool {
+		m, err := meta.Accessor(obj)
+		return err != nil || m.GetNamespace() != l.namespace
+	}), err == nil
 }
 
 type label struct{ key, value string }

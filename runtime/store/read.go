@@ -77,6 +77,30 @@ func (s *Store[K, T]) HasIndex(name string) bool {
 	return err == nil
 }
 
+// Count returns how many objects have each of values in the named index, added
+// up, and false if there is no such index.
+func (s *Store[K, T]) Count(name string, values ...string) (n int, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	x, err := s.live.named(name)
+	if err != nil {
+		return 0, false
+	}
+	for _, value := range values {
+		n += len(x.lookup(value))
+	}
+	return n, true
+}
+
+// HasValue says whether the named index has object, which needn't be stored,
+// under a value.
+func (s *Store[K, T]) HasValue(name string, object T, value string) bool {
+	s.mu.RLock()
+	x, err := s.live.named(name)
+	s.mu.RUnlock()
+	return err == nil && slices.Contains(x.values(object), value)
+}
+
 // ByIndex returns the objects that have one of values in the named index, each
 // once and in no particular order. The error is a *NoIndexError.
 func (s *Store[K, T]) ByIndex(name string, values ...string) ([]T, error) {

@@ -1,0 +1,44 @@
+package informer
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// IndexLabels indexes the objects of an informer by the values of labels, at any
+// time before it has stopped. Its listers then answer selectors that ask for
+// values of one of them at the cost of the result, without being told; what
+// writes pay is about as much as for any index. A label that is indexed already
+// is no error.
+func IndexLabels(i cache.SharedInformer, labels ...string) error {
+	indexable, ok := i.(interface{ indexLabels([]string) error })
+	if !ok {
+		return fmt.Errorf("index the labels of %T: %w", i, ErrOfAnotherMake)
+	}
+	return indexable.indexLabels(labels)
+}
+
+// IndexField indexes the objects of an informer by the values of what is called
+// a field, at any time before it has stopped: lister.ListByFields finds them by
+// it. values returns none for an object that is not to be found; it must be
+// deterministic and safe for concurrent use.
+func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
+	core, ok := Of[T](i)
+	if !ok {
+		return fmt.Errorf("index a field of %T as %T: %w", i, *new(T), ErrOfAnotherMake)
+	}
+	return core.AddIndexes(map[string]store.IndexFunc[T]{store.FieldIndex(field): values})
+}
+
+func (s *TypedShared[T]) indexLabels(labels []string) error {
+	missing := map[string]store.IndexFunc[T]{}
+	for _, label := range labels {
+		if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {
+			missing[name] = store.ByLabel[T](label)
+		}
+	}
+	return s.core.AddIndexes(missing)
+}

@@ -1,0 +1,144 @@
+package lister
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// declared is a store with indexes of labels and fields, and a lister over it.
+func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndexer[*thing] {
+	indexes := map[string]store.IndexFunc[*thing]{
+		store.FieldIndex("metadata.name"): func(o *thing) []string { return []string{o.Name} },
+		store.FieldIndex("letters"):       func(o *thing) []string { return strings.Split(o.Name, "") },
+	}
+	for _, label := range labels {
+		indexes[store.LabelIndex(label)] = store.ByLabel[*thing](label)
+	}
+	if namespaces {
+		indexes[cache.NamespaceIndex] = func(o *thing) []string { return []string{o.Namespace} }
+	}
+	s := store.New(store.Config[cache.ObjectName, *thing]{
+		Key:     func(o *thing) cache.ObjectName { return cache.MetaObjectToName(o) },
+		Indexes: indexes,
+	})
+	for _, o := range objects {
+		s.Put(o, "")
+	}
+	return New[*thing](backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}, things)
+}
+
+// TestIndexesChangeNoAnswer: with whatever labels indexed, a lister lists for any
+// selector what client-go's lists.
+func TestIndexesChangeNoAnswer(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	keys, values := []string{"a", "b", "c"}, []string{"", "1", "2", "3"}
+	var objects []*thing
+	for n := range 300 {
+		set := map[string]string{}
+		for _, key := range keys {
+			if r.IntN(3) > 0 {
+				set[key] = values[r.IntN(len(values))]
+			}
+		}
+		objects = append(objects, newThing(fmt.Sprint("ns", r.IntN(4)), fmt.Sprint("object", n), set))
+	}
+	theirs := cache.NewGenericLister(indexers(t, objects)["client-go's indexer, indexed"], things)
+	listers := []ResourceIndexer[*thing]{
+		declared(objects, true, "a"), declared(objects, false, "b", "c"), declared(objects, true, keys...),
+	}
+	terms := []func(key string) string{
+		func(key string) string { return key },
+		func(key string) string { return "!" + key },
+		func(key string) string { return key + "=" + values[r.IntN(len(values))] },
+		func(key string) string { return key + "!=" + values[r.IntN(len(values))] },
+		func(key string) string {
+			return fmt.Sprintf("%s in (%s,%s)", key, values[r.IntN(4)], values[r.IntN(4)])
+		},
+		func(key string) string { return fmt.Sprintf("%s notin (%s)", key, values[r.IntN(4)]) },
+		func(key string) string { return fmt.Sprintf("%s>%d", key, r.IntN(3)) },
+	}
+	found := 0
+	for range 2000 {
+		var parts []string
+		for range 1 + r.IntN(3) {
+			parts = append(parts, terms[r.IntN(len(terms))](keys[r.IntN(len(keys))]))
+		}
+		text := strings.Join(parts, ",")
+		selector, err := labels.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		namespace := []string{"", "ns0", "ns1", "nowhere"}[r.IntN(4)]
+		want, err := theirs.List(selector)
+		if namespace != "" {
+			want, err = theirs.ByNamespace(namespace).List(selector)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += len(want)
+		for n, lister := range listers {
+			got, err := NewNamespaced(lister, namespace).List(selector)
+			if err != nil || !reflect.DeepEqual(sorted(got), sorted(typed(want))) {
+				t.Fatalf("lister %d: %q in %q: %d objects, %v; client-go %d", n, text, namespace, len(got), err, len(want))
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("the selectors found only %d objects", found)
+	}
+}
+
+func TestListByFields(t *testing.T) {
+	lister := declared([]*thing{
+		newThing("ns0", "ab", map[string]string{"l": "1"}), newThing("ns1", "ab", nil), newThing("ns0", "bc", nil), newThing("ns0", "c", nil),
+	}, true)
+	for _, test := range []struct {
+		fields, labels, namespace string
+		want                      string
+	}{
+		{"metadata.name=ab", "", "", "ns0/ab ns1/ab"},
+		{"metadata.name=ab", "", "ns1", "ns1/ab"},
+		{"metadata.name=ab", "l=1", "", "ns0/ab"},
+		{"letters=b,letters=c", "", "", "ns0/bc"},
+		{"letters=b,letters=a", "", "ns0", "ns0/ab"},
+		{"letters=z", "", "", ""},
+		{"", "", "ns1", "ns1/ab"},
+	} {
+		selector, err := labels.Parse(test.labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := ListByFields[*thing](NewNamespaced(lister, test.namespace), fields.ParseSelectorOrDie(test.fields), selector)
+		var got []string
+		for _, o := range sorted(found) {
+			got = append(got, o.Namespace+"/"+o.Name)
+		}
+		if err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("%v: %q, %v", test, got, err)
+		}
+	}
+	for _, selector := range []string{"spec.other=1", "metadata.name!=ab"} {
+		if _, err := ListByFields[*thing](lister, fields.ParseSelectorOrDie(selector), labels.Everything()); err == nil {
+			t.Errorf("listed by %s", selector)
+		}
+	}
+	_, err := ListByFields[*thing](lister, fields.ParseSelectorOrDie("spec.other=1"), labels.Everything())
+	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
+		t.Errorf("error %v", err)
+	}
+	foreign := New[*thing](cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), things)
+	if _, err := ListByFields[*thing](foreign, fields.Everything(), labels.Everything()); err == nil {
+		t.Error("listed client-go's indexer by fields")
+	}
+}

@@ -1,0 +1,68 @@
+package lister
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// ListByFields returns what l, a lister that was generated or one of this
+// package, would list for a selector of labels, and of that only the objects
+// whose fields have the values that the other selector asks for:
+//
+//	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
+//
+// A field must have been declared with informer.IndexField, and can only be
+// asked to equal a value. It costs what has the rarest of the values.
+func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
+	resource, ok := l.(interface{ resourceIndexer() ResourceIndexer[T] })
+	if !ok || resource.resourceIndexer().store == nil {
+		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
+	}
+	self := resource.resourceIndexer()
+	terms := selector.Requirements()
+	if len(terms) == 0 {
+		return self.List(matchLabels)
+	}
+	rarest, least := 0, -1
+	for n, term := range terms {
+		count, ok := self.store.Count(store.FieldIndex(term.Field), term.Value)
+		if !ok {
+			return nil, fmt.Errorf("list by field %q: %w", term.Field, &store.NoIndexError{Name: store.FieldIndex(term.Field)})
+		}
+		if term.Operator == selection.NotEquals {
+			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value", term.Field)
+		}
+		if least < 0 || count < least {
+			rarest, least = n, count
+		}
+	}
+	found, err := self.store.ByIndex(store.FieldIndex(terms[rarest].Field), terms[rarest].Value)
+	if err != nil {
+		return nil, fmt.Errorf("list by fields: %w", err)
+	}
+	found = slices.DeleteFunc(found, func(obj T) bool {
+		if m, err := meta.Accessor(obj); self.namespace != "" && (err != nil || m.GetNamespace() != self.namespace) {
+			return true
+		}
+		for n, term := range terms {
+			if n != rarest && !self.store.HasValue(store.FieldIndex(term.Field), obj, term.Value) {
+				return true
+			}
+		}
+		return false
+	})
+	if matchLabels.Empty() {
+		return nilIfEmpty(found), nil
+	}
+	return matching(slices.Values(found), matchLabels)
+}
+
+func (l ResourceIndexer[T]) resourceIndexer() ResourceIndexer[T] { return l }
