@@ -69,6 +69,14 @@ func (s *Server[T, L]) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
+// ForgetRequests makes Requests begin anew: a server that serves for long would
+// remember them all.
+func (s *Server[T, L]) ForgetRequests() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = nil
+}
+
 // Fail makes the next requests of the verb, LIST or WATCH, fail with these
 // errors, one each.
 func (s *Server[T, L]) Fail(verb string, errs ...error) {
