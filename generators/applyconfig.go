@@ -303,7 +303,7 @@ func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtr
 
 // applyParameter is a legal name for the object that functions extract from.
 func applyParameter(name string) string {
-	if slices.Contains([]string{"b", "err", "fieldManager", "subresource", "string", "error"}, name) {
+	if slices.Contains([]string{"b", "err", "fieldManager", "subresource", "string", "error", "nil"}, name) {
 		return name + "_"
 	}
 	return parameter(name)

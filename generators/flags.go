@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"go/token"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,14 @@ func (c *Config) validateLint() error {
 	return nil
 }
 
+// validateClientsetName wants a name that can stand in a package clause.
+func validateClientsetName(name string) error {
+	if !token.IsIdentifier(name) || name == "_" {
+		return fmt.Errorf("--clientset-name %s is no name for a Go package", name)
+	}
+	return nil
+}
+
 // packageInputs are the positional arguments as inputs. Without any it is the
 // package in the working directory, as for all go commands.
 func packageInputs(patterns []string) []Input {
@@ -106,6 +115,9 @@ func NewClientGen() *Tool {
 	})
 	t.config = func([]string) (Config, error) {
 		if err := c.validate(requirement{"clientset-name", name}); err != nil {
+			return Config{}, err
+		}
+		if err := validateClientsetName(name); err != nil {
 			return Config{}, err
 		}
 		if o.APIPath == "" {

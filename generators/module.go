@@ -56,6 +56,9 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	if l.clientsetName == "" {
 		return Config{}, errors.New("--clientset-name must not be empty")
 	}
+	if err := validateClientsetName(l.clientsetName); err != nil {
+		return Config{}, err
+	}
 	if l.withApply && l.client.ApplyConfigurationPackage != "" {
 		return Config{}, errors.New("--with-applyconfig makes what --apply-configuration-package says is there: give one of the two")
 	}

@@ -76,6 +76,9 @@ func (l *loader) checkGroupNames(api *API) {
 				continue
 			}
 			key, v := group.GoName, group.Versions[i]
+			if group.PackageName == "internalinterfaces" {
+				l.failFor(Informers, v.Package.Pos, "the informers have a folder internalinterfaces already; rename the folder of group %q", group.Name)
+			}
 			if slices.Contains(factoryMethods, key) {
 				l.failFor(Informers, v.Package.Pos, "the informer factory has a method %s already; write another // +groupGoName in doc.go", key)
 			}
@@ -109,6 +112,9 @@ func (l *loader) checkKinds(v *Version) {
 			l.lax(kind.Pos, "types %s and %s both have the resource %q; write // +resourceName=other above one", other.Name, kind.Name, kind.Resource)
 		}
 		resources[kind.Resource] = kind
+		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
+			l.failFor(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
+		}
 		for _, name := range kind.declares(v.Package) {
 			if other := declared[name]; other != "" {
 				_, identifier, _ := strings.Cut(name, " ")

@@ -99,7 +99,7 @@ func (l *loader) version(p *candidate, group *Group, name string) {
 	if !ok {
 		l.fail(p.groupPosition(), "%q is no Go identifier to name group %q by; write // +groupGoName=Name in doc.go", goGroup, own)
 	}
-	if !exportedIdentifier(v.GoName) {
+	if !exportedIdentifier(v.GoName) || !token.IsIdentifier(v.PackageName) {
 		l.fail(p.pkg.Pos, "version %q of package %s is no Go identifier; name the folder like v1 or v1beta1", name, p.src.path)
 	}
 	v.GoGroupName = goGroup

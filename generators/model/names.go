@@ -2,6 +2,7 @@ package model
 
 import (
 	"go/token"
+	gotypes "go/types"
 	"strings"
 	"unicode"
 
@@ -38,6 +39,11 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	kind.PrivatePlural = n.privatePlural.Name(t)
 	if exception, ok := privatePluralExceptions[pkgPath+"."+kind.Name]; ok {
 		kind.PrivatePlural = exception
+	}
+	// What can't name a type, or would be hidden by what every client's methods
+	// call their receiver; plural exceptions and kinds of one letter lead there.
+	if token.IsKeyword(kind.PrivatePlural) || gotypes.Universe.Lookup(kind.PrivatePlural) != nil || kind.PrivatePlural == "c" {
+		kind.PrivatePlural = kind.Private + "Resources"
 	}
 	kind.Lower = strings.ToLower(kind.Name)
 	kind.File = fileName(kind.Lower)

@@ -1,0 +1,299 @@
+package generators_test
+
+import (
+	"flag"
+	"fmt"
+	"go/token"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	names    = flag.Int("names", 24, "how many random APIs TestNames generates for")
+	compiled = flag.Int("names-compiled", 1, "how many of them are compiled, not only type-checked")
+	seed     = flag.Uint64("names-seed", 0, "the first API of TestNames; 0 for a random one")
+)
+
+// TestNames generates everything for random APIs whose groups, versions, kinds,
+// tags and flags were chosen to collide with each other, with Go's keywords and
+// with what generated code calls its own. What kubewright accepts must compile.
+// More of it:
+//
+//	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
+func TestNames(t *testing.T) {
+	bin := buildCommands(t)
+	checker := newTypeChecker(t)
+	first := *seed
+	if first == 0 {
+		first = rand.Uint64N(1 << 40)
+	}
+	t.Logf("-names-seed %d", first)
+	accepted, refusals := 0, map[string]int{}
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	next := make(chan uint64)
+	for range 2 {
+		workers.Go(func() {
+			for seed := range next {
+				api := randomAPI(seed)
+				dir := t.TempDir()
+				api.write(t, dir)
+				out, err := api.generate(bin, dir)
+				if err == nil {
+					err = checker.check(dir, module)
+					out = ""
+				} else if strings.Contains(out, ": ") && !strings.Contains(out, "panic") {
+					mu.Lock()
+					refusals[firstMessage(out)]++
+					mu.Unlock()
+					continue // a refusal that says why
+				}
+				if err == nil && seed-first < uint64(*compiled) {
+					out, err = compile(t, dir)
+				}
+				if err != nil {
+					t.Errorf("-names-seed %d -names 1: %v\n%s%s", seed, err, out, api)
+				}
+				mu.Lock()
+				accepted++
+				mu.Unlock()
+				if err := os.RemoveAll(dir); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range uint64(*names) {
+		next <- first + i
+	}
+	close(next)
+	workers.Wait()
+	t.Logf("%d of %d accepted", accepted, *names)
+	for _, message := range slices.Sorted(maps.Keys(refusals)) {
+		t.Logf("refused %4d times: %s", refusals[message], message)
+	}
+	if accepted < *names/3 {
+		t.Errorf("only %d of %d APIs were accepted", accepted, *names)
+	}
+}
+
+var varying = regexp.MustCompile(`"[^"]*"|\(?example\.com/\S+|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
+
+// firstMessage is the first problem, without what differs from API to API.
+func firstMessage(out string) string {
+	line, _, _ := strings.Cut(out, "\n")
+	if _, message, ok := strings.Cut(line, ": "); ok {
+		line = message
+	}
+	return varying.ReplaceAllString(line, "$1 ...")
+}
+
+// module is the path of the module that APIs are written to.
+const module = "example.com/x"
+
+// api is an input for kubewright: packages, and flags.
+type api struct {
+	packages []apiPackage
+	flags    []string
+}
+
+type apiPackage struct {
+	folder, version, group string
+	hasGroup               bool
+	goName                 string
+	kinds                  []apiKind
+}
+
+type apiKind struct {
+	name string
+	tags []string
+}
+
+// awkward are names that mean something to Go or to generated code.
+var awkward = []string{
+	"type", "func", "map", "interface", "chan", "select", "range", "package", "import", "default", "go", "defer", "var", "const", "struct", "return",
+	"string", "error", "int", "len", "nil", "true", "any", "append", "new", "make", "copy", "iota", "byte", "init", "main", "min",
+	"client", "clientset", "fake", "scheme", "context", "cache", "version", "versioned", "informer", "informers", "factory", "lister", "listers",
+	"discovery", "rest", "http", "metav1", "runtime", "schema", "watch", "types", "time", "fmt", "internal", "typed", "apply", "labels", "testing",
+	"externalversions", "internalinterfaces", "internalversion", "reflect", "sync", "core", "group", "options", "opts", "ctx", "name", "namespace",
+	"obj", "result", "status", "list", "event", "endpoints", "doc", "utils", "generated_expansion", "register", "shared", "generic", "v1", "v2", "b", "c", "f", "s",
+}
+
+var groupForms = []string{"%s", "%s.example.com", "%s.other.org", "my-%s", "%s-x.io", "%s.v1", "x_%s", "%s.k8s.io", "%s1", "%s.%[1]s"}
+
+var kindForms = []string{"%s", "%s", "%s", "%ss", "Typed%s", "%sList", "%sInformer", "%sLister", "%sInterface", "%sClient", "Fake%s", "%s_x", "%s_test", "%s_linux", "%sV1", "New%s", "Deleted%s", "%sApplyConfiguration", "%sNamespace"}
+
+var versions = []string{"v1", "v1", "v1beta1", "v1alpha1", "v2", "v2alpha1x", "version1", "next", "v1", "v2", "internalversion", "V3"}
+
+func pick[T any](r *rand.Rand, values []T) T { return values[r.IntN(len(values))] }
+
+func randomAPI(seed uint64) api {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var a api
+	words := make([]string, 1+r.IntN(2)) // few, so that groups and kinds share them
+	for i := range words {
+		words[i] = pick(r, awkward)
+	}
+	seen := map[string]bool{}
+	for range 1 + r.IntN(3) {
+		p := apiPackage{folder: fmt.Sprintf(pick(r, groupForms), pick(r, words)), version: pick(r, versions)}
+		if seen[strings.ToLower(p.folder+"/"+p.version)] {
+			continue
+		}
+		seen[strings.ToLower(p.folder+"/"+p.version)] = true
+		if r.IntN(20) == 0 {
+			p.folder = "3" + p.folder // needs a Go name
+		}
+		p.group = p.folder
+		if r.IntN(3) > 0 {
+			p.hasGroup, p.group = true, fmt.Sprintf(pick(r, groupForms), pick(r, words))
+		}
+		if r.IntN(6) == 0 {
+			p.goName = pick(r, []string{"Other", "discovery", "Start", "type", title(pick(r, words))})
+		}
+		kinds := map[string]bool{}
+		for range 1 + r.IntN(3) {
+			k := apiKind{name: fmt.Sprintf(pick(r, kindForms), title(pick(r, append(words, awkward...))))}
+			if kinds[k.name] || kinds[k.name+"List"] || kinds[strings.TrimSuffix(k.name, "List")] || declaredByAPI[k.name] || !token.IsExported(k.name) {
+				continue
+			}
+			kinds[k.name] = true
+			// Of each line one at most: most pairs would be refused.
+			for _, tags := range [][]string{
+				{"nonNamespaced", "", ""},
+				{"noStatus", "", "", ""},
+				{"noVerbs", "onlyVerbs=get,list,watch", "onlyVerbs=create,delete", "skipVerbs=watch", "readonly", "", "", "", "", "", "", ""},
+				{"method=Extend,verb=update,subresource=scale", "method=GetIt,verb=get,subresource=" + pick(r, awkward), "method=New,verb=create,input=" + k.name, "", "", "", ""},
+			} {
+				if tag := pick(r, tags); tag != "" && !slices.Contains(k.tags, "+genclient:noVerbs") {
+					k.tags = append(k.tags, "+genclient:"+tag)
+				}
+			}
+			if r.IntN(8) == 0 {
+				k.tags = append(k.tags, "+resourceName="+pick(r, awkward))
+			}
+			p.kinds = append(p.kinds, k)
+		}
+		if len(p.kinds) > 0 {
+			a.packages = append(a.packages, p)
+		}
+	}
+	if len(a.packages) == 0 {
+		return randomAPI(seed + 1<<50)
+	}
+	for _, f := range []string{"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--clientset-name=" + pick(r, []string{"internal", "fake", "scheme", "clientset", "version", "client", "rest"})} {
+		if r.IntN(3) == 0 {
+			a.flags = append(a.flags, f)
+		}
+	}
+	if r.IntN(3) == 0 {
+		k := pick(r, pick(r, a.packages).kinds).name
+		a.flags = append(a.flags, "--plural-exceptions="+k+":"+pick(r, []string{k, k, "Many" + k, title(pick(r, awkward))}))
+	}
+	return a
+}
+
+// declaredByAPI are the names that the packages of the APIs have anyway.
+var declaredByAPI = map[string]bool{"SchemeGroupVersion": true, "AddToScheme": true, "Resource": true, "GroupName": true}
+
+func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+func (a api) String() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, a.flags)
+	for _, p := range a.packages {
+		fmt.Fprintf(&b, "%s/%s group %q go name %q: %v\n", p.folder, p.version, p.group, p.goName, p.kinds)
+	}
+	return b.String()
+}
+
+// write writes the packages as a person would, deep copies included.
+func (a api) write(t *testing.T, dir string) {
+	files := map[string]string{"go.mod": "module " + module + "\n\ngo 1.26\n"}
+	for _, p := range a.packages {
+		var doc, types strings.Builder
+		doc.WriteString("// Package p is an API.\n")
+		if p.hasGroup {
+			fmt.Fprintf(&doc, "// +groupName=%s\n", p.group)
+		}
+		if p.goName != "" {
+			fmt.Fprintf(&doc, "// +groupGoName=%s\n", p.goName)
+		}
+		doc.WriteString("package p\n")
+		fmt.Fprintf(&types, apiHeader, p.group, strings.ToLower(p.version))
+		for _, k := range p.kinds {
+			tags := ""
+			for _, tag := range k.tags {
+				tags += "// " + tag + "\n"
+			}
+			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags).Replace(apiType))
+		}
+		folder := filepath.Join("apis", p.folder, p.version)
+		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(), types.String()
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (a api) generate(bin, dir string) (string, error) {
+	cmd := exec.Command(filepath.Join(bin, "kubewright"), slices.Concat([]string{"generate"}, a.flags, []string{"./apis/..."})...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+const apiHeader = `package p
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var SchemeGroupVersion = schema.GroupVersion{Group: %q, Version: %q}
+
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
+
+func AddToScheme(*runtime.Scheme) error { return nil }
+`
+
+const apiType = `
+// +genclient
+// TAGS
+type KIND struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+
+	Spec   map[string]string ` + "`json:\"spec,omitempty\"`" + `
+	Status *metav1.Condition ` + "`json:\"status,omitempty\"`" + `
+}
+
+func (in *KIND) DeepCopyObject() runtime.Object { return in }
+
+type KINDList struct {
+	metav1.TypeMeta ` + "`json:\",inline\"`" + `
+	metav1.ListMeta ` + "`json:\"metadata,omitempty\"`" + `
+
+	Items []KIND ` + "`json:\"items\"`" + `
+}
+
+func (in *KINDList) DeepCopyObject() runtime.Object { return in }
+`

@@ -1,0 +1,162 @@
+package generators_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// typeChecker checks the types of packages that are in no build yet. What they
+// import from elsewhere is compiled, once.
+type typeChecker struct {
+	mu      sync.Mutex // the importer is for one goroutine at a time
+	fset    *token.FileSet
+	library types.Importer
+}
+
+// imported is all that generated code and API types import.
+var imported = []string{
+	"context", "fmt", "net/http", "reflect", "sync", "time",
+	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields", "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
+	"k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/util/runtime", "k8s.io/apimachinery/pkg/watch",
+	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
+	"sigs.k8s.io/structured-merge-diff/v6/typed",
+	"github.com/kubewright/kubewright/runtime/client/apply", "github.com/kubewright/kubewright/runtime/client/fake",
+	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer", "github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
+}
+
+func newTypeChecker(t *testing.T) *typeChecker {
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, imported...)
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.Bytes())
+	}
+	exports := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		exports[path] = file
+	}
+	c := &typeChecker{fset: token.NewFileSet()}
+	c.library = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("%s is not among what generated code may import", path)
+		}
+		return os.Open(exports[path])
+	})
+	return c
+}
+
+// check checks all packages of the module in dir.
+func (c *typeChecker) check(dir, module string) error {
+	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{}, done: map[string]*types.Package{}}
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		// A name like x_test.go or x_windows.go would leave the file out of the build.
+		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok || strings.HasSuffix(file, "_test.go") {
+			return fmt.Errorf("the go command would leave out %s", file)
+		}
+		folder, err := filepath.Rel(dir, filepath.Dir(file))
+		importPath := path.Join(module, filepath.ToSlash(folder))
+		run.folders[importPath] = append(run.folders[importPath], file)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for importPath := range run.folders {
+		if _, err := run.Import(importPath); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRun is the importer of one check.
+type checkRun struct {
+	*typeChecker
+	fset    *token.FileSet
+	folders map[string][]string
+	done    map[string]*types.Package
+}
+
+func (r *checkRun) Import(importPath string) (*types.Package, error) {
+	files := r.folders[importPath]
+	if files == nil {
+		if importPath == "unsafe" {
+			return types.Unsafe, nil
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.library.Import(importPath)
+	}
+	if pkg, ok := r.done[importPath]; ok {
+		if pkg == nil {
+			return nil, fmt.Errorf("import cycle through %s", importPath)
+		}
+		return pkg, nil
+	}
+	r.done[importPath] = nil
+	var syntax []*ast.File
+	for _, file := range files {
+		parsed, err := parser.ParseFile(r.fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		syntax = append(syntax, parsed)
+	}
+	config := types.Config{Importer: r}
+	pkg, err := config.Check(importPath, r.fset, syntax, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.done[importPath] = pkg
+	return pkg, nil
+}
+
+// compile compiles all packages of the module in dir, on the repository as it is.
+func compile(t *testing.T, dir string) (string, error) {
+	repository, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(repository, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = "github.com/kubewright/kubewright"
+	text := strings.Replace(string(mod), "module "+own, "module "+module, 1) +
+		"\nrequire " + own + " v0.0.0\n\nreplace " + own + " => " + repository + "\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644), os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
