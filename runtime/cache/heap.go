@@ -10,11 +10,9 @@ import (
 // its key: adding one of the same key replaces it. It is safe for concurrent
 // use; what the key and less functions look at must not change meanwhile.
 type Heap struct {
-	keyFunc KeyFunc
-
 	mu     sync.Mutex
 	added  sync.Cond // an object, or closed
-	heap   keyedHeap
+	heap   *keyedHeap
 	closed bool
 }
 
@@ -25,7 +23,7 @@ var (
 
 // NewHeap returns an empty heap, ordered by lessFn.
 func NewHeap(keyFn KeyFunc, lessFn LessFunc) *Heap {
-	h := &Heap{keyFunc: keyFn, heap: keyedHeap{less: lessFn, places: map[string]*heapItem{}}}
+	h := &Heap{heap: &keyedHeap{key: keyFn, less: lessFn, places: map[string]*heapItem{}}}
 	h.added.L = &h.mu
 	return h
 }
@@ -101,7 +99,7 @@ func (h *Heap) Delete(obj any) error {
 	if item == nil {
 		return errNotInHeap
 	}
-	heap.Remove(&h.heap, item.place)
+	heap.Remove(h.heap, item.place)
 	return nil
 }
 
@@ -116,7 +114,7 @@ func (h *Heap) Pop() (any, error) {
 		}
 		h.added.Wait()
 	}
-	return heap.Pop(&h.heap).(*heapItem).obj, nil
+	return heap.Pop(h.heap).(*heapItem).obj, nil
 }
 
 // List returns the objects, in no particular order.
@@ -161,7 +159,7 @@ func (h *Heap) GetByKey(key string) (any, bool, error) {
 }
 
 func (h *Heap) keyOf(obj any) (string, error) {
-	key, err := h.keyFunc(obj)
+	key, err := h.heap.key(obj)
 	if err != nil {
 		return "", KeyError{Obj: obj, Err: err}
 	}
@@ -182,14 +180,15 @@ func (h *Heap) change(f func() error) error {
 func (h *Heap) put(key string, obj any) {
 	if item := h.heap.places[key]; item != nil {
 		item.obj = obj
-		heap.Fix(&h.heap, item.place)
+		heap.Fix(h.heap, item.place)
 		return
 	}
-	heap.Push(&h.heap, &heapItem{key: key, obj: obj})
+	heap.Push(h.heap, &heapItem{key: key, obj: obj})
 }
 
 // keyedHeap is a container/heap whose items know their places.
 type keyedHeap struct {
+	key    KeyFunc
 	less   LessFunc
 	items  []*heapItem
 	places map[string]*heapItem

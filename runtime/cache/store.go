@@ -9,26 +9,19 @@ import (
 	"github.com/kubewright/kubewright/runtime/store"
 )
 
-// storeConfig is what options of a store set.
-type storeConfig struct {
-	transform TransformFunc
-	id        InformerNameAndResource
-	metrics   InformerMetricsProvider
-}
-
 // StoreOption adjusts a store.
-type StoreOption = func(*storeConfig)
+type StoreOption = func(*observedIndexer)
 
 // WithTransformer makes every object that is added, updated or part of a
 // replacement pass through transformer before it is stored.
 func WithTransformer(transformer TransformFunc) StoreOption {
-	return func(c *storeConfig) { c.transform = transformer }
+	return func(x *observedIndexer) { x.transform = transformer }
 }
 
 // WithStoreMetrics makes the store show its resourceVersion as a metric, of the
 // process's provider if metrics is nil.
 func WithStoreMetrics(identifier InformerNameAndResource, metrics InformerMetricsProvider) StoreOption {
-	return func(c *storeConfig) { c.id, c.metrics = identifier, metrics }
+	return func(x *observedIndexer) { x.version = newVersionMetric(identifier, metrics) }
 }
 
 // NewStore returns an empty store of objects with the keys that keyFunc gives
@@ -37,16 +30,14 @@ func NewStore(keyFunc KeyFunc, opts ...StoreOption) Store { return NewIndexer(ke
 
 // NewIndexer returns an empty store with indexes. It is safe for concurrent use.
 func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer {
-	var config storeConfig
+	x := &observedIndexer{reads: newIndexer(stringKeys(keyFunc), indexers), keyFunc: keyFunc}
 	for _, opt := range opts {
-		opt(&config)
+		opt(x)
 	}
-	x := newIndexer(stringKeys(keyFunc), indexers)
-	version := newVersionMetric(config.id, config.metrics)
-	if config.transform == nil && version.gauge == nil && features.FeatureGates().Enabled(features.AtomicFIFO) {
-		return x
+	if x.transform == nil && x.version.gauge == nil && features.FeatureGates().Enabled(features.AtomicFIFO) {
+		return x.reads
 	}
-	return &observedIndexer{Indexer: x, keyFunc: keyFunc, transform: config.transform, version: version}
+	return x
 }
 
 func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
@@ -68,9 +59,10 @@ func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
 }
 
 // observedIndexer is an indexer with a transform or a metric, or one that may be
-// told lists in parts.
+// told lists in parts. StoreOption shows it, so it has to have the methods of what
+// is behind client-go's options: apidiff compares them.
 type observedIndexer struct {
-	*informer.Indexer[string, any]
+	*reads
 	keyFunc   KeyFunc
 	transform TransformFunc
 	version   versionMetric
@@ -127,7 +119,7 @@ func (x *observedIndexer) Add(obj any) error {
 
 func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
 
-func (x *observedIndexer) Delete(obj any) error { return x.written(x.Indexer.Delete(obj)) }
+func (x *observedIndexer) Delete(obj any) error { return x.written(x.reads.Delete(obj)) }
 
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 	staged := x.Store().Begin()
@@ -144,12 +136,12 @@ func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 }
 
 func (x *observedIndexer) Bookmark(resourceVersion string) {
-	x.Indexer.Bookmark(resourceVersion)
+	x.reads.Bookmark(resourceVersion)
 	x.version.set(resourceVersion)
 }
 
 func (x *observedIndexer) Transaction(txns ...Transaction) *TransactionError {
-	err := x.Indexer.Transaction(txns...)
+	err := x.reads.Transaction(txns...)
 	x.version.set(x.Store().ResourceVersion())
 	return err
 }

@@ -10,30 +10,30 @@ import (
 	"github.com/kubewright/kubewright/runtime/store"
 )
 
-// Indices are the contents of indexes: by index and by value, keys.
-type Indices map[string]map[string]sets.Set[string]
-
-// threadSafeConfig is what options of a ThreadSafeStore set.
-type threadSafeConfig struct{ version versionMetric }
+type (
+	// Indices are the contents of indexes: by index and by value, keys.
+	Indices map[string]index
+	index   map[string]sets.Set[string]
+)
 
 // ThreadSafeStoreOption adjusts a ThreadSafeStore.
-type ThreadSafeStoreOption = func(*threadSafeConfig)
+type ThreadSafeStoreOption = func(*threadSafeStore)
 
 // WithThreadSafeStoreMetrics makes the store show its resourceVersion as a
 // metric, of the process's provider if metricsProvider is nil.
 func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvider InformerMetricsProvider) ThreadSafeStoreOption {
-	return func(c *threadSafeConfig) { c.version = newVersionMetric(identifier, metricsProvider) }
+	return func(s *threadSafeStore) { s.version = newVersionMetric(identifier, metricsProvider) }
 }
 
 // NewThreadSafeStore returns an empty store of objects by keys that its users
 // give. It computes indexes itself: indices isn't used.
 func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeStoreOption) ThreadSafeStore {
-	var config threadSafeConfig
-	for _, opt := range opts {
-		opt(&config)
-	}
 	x := newIndexer(stringKeys(func(any) (string, error) { return "", errNoKeyFunc }), indexers)
-	return &threadSafeStore{reads: x, objects: x.Store(), version: config.version}
+	s := &threadSafeStore{reads: x, objects: x.Store()}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
 }
 
 var errNoKeyFunc = errors.New("a ThreadSafeStore has no key function")
