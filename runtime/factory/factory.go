@@ -4,6 +4,15 @@
 //
 // An informer need not be one of ours: whatever satisfies
 // [cache.SharedIndexInformer] can be handed in through InformerFor.
+//
+// What upstream's interface of generated factories can't say is reached by
+// functions, which take such a factory:
+//
+//	WaitForSync   waits, and says of each informer why it has not synced
+//	HealthCheck   is a check of all informers for /healthz
+//	Statuses      says how each informer is doing
+//	Hold, Release stop a single informer when the last who needs it is done
+//	Adjust        changes every informer as it is made
 package factory
 
 import (
@@ -34,6 +43,10 @@ type Factory[C any] struct {
 
 	mu        sync.Mutex
 	informers map[reflect.Type]*entry
+	// heirs are what the next informer of a type, of which one was released,
+	// takes over.
+	heirs  map[reflect.Type]func(cache.SharedInformer)
+	adjust []func(cache.SharedIndexInformer) error
 	// stopping is set by Shutdown: nothing is started any more.
 	stopping bool
 	// running counts the informers that were started and have not returned.
@@ -44,6 +57,9 @@ type Factory[C any] struct {
 type entry struct {
 	informer cache.SharedIndexInformer
 	started  bool
+	// stop ends it, if it was started. holds counts who needs it.
+	stop  context.CancelFunc
+	holds int
 }
 
 // New makes an empty factory. defaultResync is the resync period of the
@@ -97,6 +113,14 @@ func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Durati
 			utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
 		}
 	}
+	if inherit := f.heirs[t]; inherit != nil {
+		inherit(informer)
+	}
+	for _, adjust := range f.adjust {
+		if err := adjust(informer); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not adjusted as it should be", "type", t)
+		}
+	}
 	f.informers[t] = &entry{informer: informer}
 	return informer
 }
@@ -120,7 +144,12 @@ func (f *Factory[C]) StartWithContext(ctx context.Context) {
 	for _, e := range f.informers {
 		if !e.started {
 			e.started = true
-			f.running.Go(func() { e.informer.RunWithContext(ctx) })
+			var own context.Context
+			own, e.stop = context.WithCancel(ctx)
+			f.running.Go(func() {
+				defer e.stop()
+				e.informer.RunWithContext(own)
+			})
 		}
 	}
 }

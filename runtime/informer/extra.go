@@ -28,6 +28,39 @@ func Of[T cache.Object](i cache.SharedInformer) (core *Informer[cache.ObjectName
 	return shared.Core(), true
 }
 
+// Bequeath returns a function that makes another informer, which has not been
+// started, take over an informer's identity in metrics. It is for who replaces
+// an informer that has stopped by a new one of the same kind. Of informers of
+// another make there is nothing to take.
+func Bequeath(i cache.SharedInformer) (to func(cache.SharedInformer)) {
+	from, ok := i.(identified)
+	if !ok {
+		return func(cache.SharedInformer) {}
+	}
+	identifier := from.identifier()
+	return func(heir cache.SharedInformer) {
+		if heir, ok := heir.(identified); ok {
+			heir.identify(identifier)
+		}
+	}
+}
+
+type identified interface {
+	identifier() func() cache.InformerNameAndResource
+	identify(func() cache.InformerNameAndResource)
+}
+
+func (s *Shared[K, T]) identifier() func() cache.InformerNameAndResource {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.config.Identifier
+}
+
+func (s *Shared[K, T]) identify(identifier func() cache.InformerNameAndResource) {
+	// Who has started has its identity.
+	_ = s.core.beforeStart(func() { s.core.config.Identifier = identifier })
+}
+
 // WaitFor waits until what i caches shows a version, see [Informer.WaitFor].
 func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
 	waiter, ok := i.(interface {

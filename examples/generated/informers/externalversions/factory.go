@@ -23,6 +23,7 @@ import (
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
 type sharedInformerFactory struct {
+	factories.Handle
 	informers        *factories.Factory[versioned.Interface]
 	namespace        string
 	tweakListOptions internalinterfaces.TweakListOptionsFunc
@@ -89,7 +90,8 @@ func NewFilteredSharedInformerFactory(client versioned.Interface, defaultResync 
 // watch through client. defaultResync is how often handlers are shown all
 // objects again, zero for never.
 func NewSharedInformerFactoryWithOptions(client versioned.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
-	factory := &sharedInformerFactory{informers: factories.New(client, defaultResync), namespace: metav1.NamespaceAll}
+	informers := factories.New(client, defaultResync)
+	factory := &sharedInformerFactory{Handle: informers.Handle(), informers: informers, namespace: metav1.NamespaceAll}
 	for _, opt := range options {
 		factory = opt(factory)
 	}

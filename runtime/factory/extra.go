@@ -1,0 +1,197 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Handle is what a generated factory embeds so that the functions of this
+// package find the Factory behind it. It has no exported methods: the factory's
+// own are upstream's and no more.
+type Handle struct{ of owner }
+
+// owner is a Factory of whatever client.
+type owner interface {
+	all(onlyStarted bool) []cache.SharedIndexInformer
+	hold(cache.SharedInformer) error
+	release(cache.SharedInformer) error
+	adjustWith(func(cache.SharedIndexInformer) error)
+}
+
+func (h Handle) owner() owner { return h.of }
+
+// Handle returns what to embed.
+func (f *Factory[C]) Handle() Handle { return Handle{f} }
+
+func (f *Factory[C]) owner() owner { return f }
+
+// ErrOfAnotherMake is returned for a factory that isn't one of ours.
+var ErrOfAnotherMake = errors.New("the factory is of another make")
+
+func ownerOf(f any) (owner, error) {
+	if owned, ok := f.(interface{ owner() owner }); ok && owned.owner() != nil {
+		return owned.owner(), nil
+	}
+	return nil, fmt.Errorf("%T: %w", f, ErrOfAnotherMake)
+}
+
+// WaitForSync waits, on channels, until every informer that f, a generated
+// factory, has started by now has synced. If ctx is done before, the error is an
+// *[informer.NotSyncedError] that says of each that has not why, since when, and
+// how often it was tried.
+func WaitForSync(ctx context.Context, f any) error {
+	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
+}
+
+// WaitForSyncOr is WaitForSync that also ends as soon as giveUp, for which there
+// is [informer.Permanent], says so of an informer's error.
+func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
+	o, err := ownerOf(f)
+	if err != nil {
+		return err
+	}
+	return informer.WaitForSyncOr(ctx, giveUp, shared(o.all(true))...)
+}
+
+// HealthCheck returns a check of all informers that f, a generated factory, has
+// started when the check is made; see [informer.HealthCheck].
+func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
+	return func(request *http.Request) error {
+		o, err := ownerOf(f)
+		if err != nil {
+			return err
+		}
+		return informer.HealthCheck(options, shared(o.all(true))...)(request)
+	}
+}
+
+// Statuses says how the informers of f, a generated factory, are doing, started
+// or not, by their names. Informers of another make say little.
+func Statuses(f any) ([]informer.Status, error) {
+	o, err := ownerOf(f)
+	if err != nil {
+		return nil, err
+	}
+	var statuses []informer.Status
+	for _, i := range o.all(false) {
+		s, _ := informer.StatusOf(i)
+		statuses = append(statuses, s)
+	}
+	slices.SortFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
+	return statuses, nil
+}
+
+// Hold says that somebody needs an informer of f, a generated factory, until the
+// Release that belongs to it.
+func Hold(f any, i cache.SharedInformer) error {
+	o, err := ownerOf(f)
+	if err != nil {
+		return err
+	}
+	return o.hold(i)
+}
+
+// Release gives up an informer of f, a generated factory. With the last of its
+// holds, or if nobody holds it, the informer stops, and the factory forgets it:
+// whoever asks for the type again gets a new informer, which has no handlers and
+// must be started. Listers of the old one go on showing what it knew last.
+//
+// Release doesn't wait for the informer's end, so that a handler may call it;
+// Shutdown does.
+func Release(f any, i cache.SharedInformer) error {
+	o, err := ownerOf(f)
+	if err != nil {
+		return err
+	}
+	return o.release(i)
+}
+
+// Adjust makes f, a generated factory, pass each informer that it makes from now
+// on to adjust, before anyone else gets it: to declare indexes or set options
+// for all. What it returns is logged.
+func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
+	o, err := ownerOf(f)
+	if err != nil {
+		return err
+	}
+	o.adjustWith(adjust)
+	return nil
+}
+
+func shared(informers []cache.SharedIndexInformer) []cache.SharedInformer {
+	list := make([]cache.SharedInformer, len(informers))
+	for n, i := range informers {
+		list[n] = i
+	}
+	return list
+}
+
+func (f *Factory[C]) all(onlyStarted bool) []cache.SharedIndexInformer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []cache.SharedIndexInformer
+	for _, e := range f.informers {
+		if e.started || !onlyStarted {
+			all = append(all, e.informer)
+		}
+	}
+	return all
+}
+
+var errNotOfFactory = errors.New("the informer is not of this factory, or was released")
+
+// find returns the entry of an informer. The caller holds mu.
+func (f *Factory[C]) find(i cache.SharedInformer) (reflect.Type, *entry, error) {
+	for t, e := range f.informers {
+		if cache.SharedInformer(e.informer) == i {
+			return t, e, nil
+		}
+	}
+	return nil, nil, errNotOfFactory
+}
+
+func (f *Factory[C]) hold(i cache.SharedInformer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, e, err := f.find(i)
+	if err == nil {
+		e.holds++
+	}
+	return err
+}
+
+func (f *Factory[C]) release(i cache.SharedInformer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, e, err := f.find(i)
+	if err != nil {
+		return err
+	}
+	if e.holds--; e.holds > 0 {
+		return nil
+	}
+	delete(f.informers, t)
+	if f.heirs == nil {
+		f.heirs = map[reflect.Type]func(cache.SharedInformer){}
+	}
+	f.heirs[t] = informer.Bequeath(i)
+	if e.started {
+		e.stop()
+	}
+	return nil
+}
+
+func (f *Factory[C]) adjustWith(adjust func(cache.SharedIndexInformer) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.adjust = append(f.adjust, adjust)
+}

@@ -1,0 +1,263 @@
+package factory_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// generated stands for a generated factory.
+type generated struct {
+	factory.Handle
+	informers *factory.Factory[*clientset]
+}
+
+func newGenerated(c *clientset) *generated {
+	f := factory.New(c, 0)
+	return &generated{f.Handle(), f}
+}
+
+func open() *clientset {
+	gate := make(chan struct{})
+	close(gate)
+	return &clientset{gate: gate}
+}
+
+func TestRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGenerated(open())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer f.informers.Shutdown()
+		defer cancel()
+		first := f.informers.InformerFor(&corev1.Secret{}, secrets)
+		other := f.informers.InformerFor(&corev1.ConfigMap{}, configMaps)
+		check := func(errs ...error) {
+			t.Helper()
+			if err := errors.Join(errs...); err != nil {
+				t.Error(err)
+			}
+		}
+		check(factory.Hold(f, first), factory.Hold(f, first))
+		f.informers.StartWithContext(ctx)
+		check(factory.WaitForSync(ctx, f))
+		check(factory.Release(f, first))
+		synctest.Wait()
+		if first.IsStopped() || f.informers.InformerFor(&corev1.Secret{}, secrets) != first {
+			t.Error("stopped although somebody holds it")
+		}
+		check(factory.Release(f, first))
+		synctest.Wait()
+		if !first.IsStopped() || other.IsStopped() {
+			t.Errorf("stopped: %v, and the other: %v", first.IsStopped(), other.IsStopped())
+		}
+		if factory.Release(f, first) == nil || factory.Hold(f, first) == nil {
+			t.Error("held what was released")
+		}
+
+		second := f.informers.InformerFor(&corev1.Secret{}, secrets)
+		if second == first {
+			t.Fatal("got the informer that has stopped")
+		}
+		f.informers.StartWithContext(ctx)
+		check(factory.WaitForSync(ctx, f))
+		if n := len(second.GetStore().List()); n != 1 {
+			t.Errorf("started again, it has %d objects", n)
+		}
+		check(factory.Release(f, second)) // nobody holds it
+		synctest.Wait()
+		if !second.IsStopped() {
+			t.Error("runs on although nobody holds it")
+		}
+	})
+}
+
+// TestReleaseBeforeStart: it never runs.
+func TestReleaseBeforeStart(t *testing.T) {
+	f := newGenerated(open())
+	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
+	if err := factory.Release(f, i); err != nil {
+		t.Error(err)
+	}
+	f.informers.StartWithContext(t.Context())
+	f.informers.Shutdown()
+}
+
+// TestThousandStartsAndStops: nothing is left of informers that were released.
+func TestThousandStartsAndStops(t *testing.T) {
+	f := newGenerated(open())
+	ctx, cancel := context.WithCancel(context.Background())
+	var after100 uint64
+	for n := range 1000 {
+		i := f.informers.InformerFor(&corev1.Secret{}, secrets)
+		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.informers.StartWithContext(ctx)
+		<-r.HasSyncedChecker().Done()
+		if err := factory.Release(f, i); err != nil {
+			t.Fatal(err)
+		}
+		<-r.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+		if n == 100 {
+			after100 = heap()
+		}
+	}
+	cancel()
+	f.informers.Shutdown()
+	if now := heap(); now > after100+after100/20 {
+		t.Errorf("the heap grew from %d to %d bytes", after100, now)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestIdentityIsInherited: the informer that takes the place of a released one
+// has its metrics.
+func TestIdentityIsInherited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name, err := cache.NewInformerName("released")
+		if err != nil {
+			t.Fatal(err)
+		}
+		provider := &counting{}
+		informer.SetMetricsProvider(provider)
+		f := newGenerated(open())
+		f.informers.SetInformerName(name)
+		ctx, cancel := context.WithCancel(t.Context())
+		named := func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
+			return informer.NewShared[corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
+				return client[*corev1.SecretList]{c, &corev1.SecretList{}}
+			}, informer.Options{Client: c, InformerName: name, Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
+		}
+		for range 3 {
+			i := f.informers.InformerFor(&corev1.Secret{}, named)
+			f.informers.StartWithContext(ctx)
+			<-i.HasSyncedChecker().Done()
+			if err := factory.Release(f, i); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+		f.informers.Shutdown()
+		if provider.made != 3 {
+			t.Errorf("%d of 3 informers had metrics", provider.made)
+		}
+	})
+}
+
+// counting is a provider that counts the informers that it makes metrics for.
+type counting struct{ made int }
+
+type nothing struct{}
+
+func (nothing) Set(float64)     {}
+func (nothing) Observe(float64) {}
+
+func (c *counting) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	c.made++
+	return nothing{}
+}
+
+func (c *counting) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return nothing{}
+}
+
+func (c *counting) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return nothing{}
+}
+
+// TestWaitForSyncSaysWhy: of the informers that have not synced, and at once if
+// that is asked for.
+func TestWaitForSyncSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGenerated(open())
+		f.informers.InformerFor(&corev1.Secret{}, secrets)
+		f.informers.InformerFor(&corev1.ConfigMap{}, forbidden)
+		ctx, cancel := context.WithCancel(t.Context())
+		f.informers.StartWithContext(ctx)
+		start := time.Now()
+		err := factory.WaitForSyncOr(ctx, f, informer.Permanent)
+		var all *informer.NotSyncedError
+		if !errors.As(err, &all) || len(all.Informers) != 1 || all.Informers[0].Reason != informer.Forbidden || time.Since(start) != 0 {
+			t.Errorf("error %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil || !strings.Contains(err.Error(), "forbidden") {
+			t.Errorf("health: %v", err)
+		}
+		statuses, err := factory.Statuses(f)
+		if err != nil || len(statuses) != 2 || statuses[0].Synced || statuses[0].Failures == 0 || !statuses[1].Synced || statuses[1].Objects != 1 {
+			t.Errorf("statuses %+v, %v", statuses, err)
+		}
+		cancel()
+		f.informers.Shutdown()
+	})
+}
+
+func forbidden(*clientset, time.Duration) cache.SharedIndexInformer {
+	return informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+		return refusing{}
+	}, informer.Options{Client: &clientset{}})
+}
+
+type refusing struct{ client[*corev1.ConfigMapList] }
+
+func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
+}
+
+// TestAdjust: what is declared for all informers of a factory is there.
+func TestAdjust(t *testing.T) {
+	f := newGenerated(open())
+	if err := factory.Adjust(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
+		t.Fatal(err)
+	}
+	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
+	core, ok := informer.Of[*corev1.Secret](i)
+	if !ok || !core.Store().HasIndex(store.LabelIndex("app")) {
+		t.Error("the index is not there")
+	}
+	if err := i.GetIndexer().Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := lister.New[*corev1.Secret](i.GetIndexer(), schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
+	if err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// TestOfAnotherMake: what isn't a factory of ours is refused.
+func TestOfAnotherMake(t *testing.T) {
+	_, statuses := factory.Statuses(1)
+	for _, err := range []error{
+		factory.WaitForSync(t.Context(), 1), factory.HealthCheck(1, informer.HealthOptions{})(nil), statuses,
+		factory.Hold(1, nil), factory.Release(struct{ factory.Handle }{}, nil), factory.Adjust(1, nil),
+	} {
+		if !errors.Is(err, factory.ErrOfAnotherMake) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
