@@ -110,7 +110,7 @@ func (v *values) grow() {
 		v.seed = maphash.MakeSeed()
 	}
 	v.misses = 0
-	v.buckets = make([][2]value, max(4*len(before), smallestValues))
+	v.buckets = make([][2]value, min(max(4*len(before), smallestValues), largestValues))
 	for _, b := range before {
 		for _, one := range []value{b[1], b[0]} {
 			if one.plan != nil {

@@ -56,7 +56,7 @@ func (t *table) get(content []byte) string {
 func (t *table) grow() {
 	before := t.buckets
 	t.misses = 0
-	t.buckets = make([]bucket, max(4*len(before), smallestTable))
+	t.buckets = make([]bucket, min(max(4*len(before), smallestTable), largestTable))
 	for _, b := range before {
 		for _, s := range []string{b.recent, b.proven} {
 			if s != "" {

@@ -1,0 +1,79 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// FuzzObject: both decoders give the same object, or both refuse.
+func FuzzObject(f *testing.F) {
+	objects, _ := deployments(2)
+	for _, o := range objects {
+		f.Add(o)
+	}
+	for _, doc := range documents {
+		f.Add([]byte(`{"spec":` + doc + `,"Any":` + doc + `}`))
+	}
+	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](), reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, typ := range types {
+			compare(t, New[*struct{}](Options{}), typ, data)
+		}
+	})
+}
+
+// FuzzList: a list that Kubernetes' decoder takes gives the same items, whatever
+// the reads; one that it refuses is refused, after whole items only. The one
+// exception is a list with items twice.
+func FuzzList(f *testing.F) {
+	_, list := deployments(2)
+	f.Add(list, byte(0))
+	f.Add([]byte(`{"items":null,"kind":"a","metadata":{"continue":"x"},"b":[1,2.5e3]}`), byte(1))
+	f.Fuzz(func(t *testing.T, data []byte, most byte) {
+		var want appsv1.DeploymentList
+		wantErr := kjson.Unmarshal(data, &want)
+		var from io.Reader = bytes.NewReader(data)
+		if most > 0 {
+			from = &steps{data: data, most: int(most)}
+		}
+		got, meta, err := listAll(New[*appsv1.Deployment](Options{}), from)
+		switch {
+		case errors.Is(err, errItemsTwice):
+		case bytes.Equal(bytes.TrimSpace(data), []byte("null")):
+			// A list must be an object here.
+		case (err == nil) != (wantErr == nil):
+			t.Fatalf("we say %v, they %v", err, wantErr)
+		case err == nil:
+			if len(got) != len(want.Items) || !reflect.DeepEqual(meta, want.ListMeta) {
+				t.Fatalf("%d items and %v, expected %d and %v", len(got), meta, len(want.Items), want.ListMeta)
+			}
+			for i := range got {
+				if !reflect.DeepEqual(got[i], &want.Items[i]) {
+					t.Fatalf("item %d: %s", i, difference(got[i], &want.Items[i]))
+				}
+			}
+		}
+	})
+}
+
+// steps reads so many bytes at a time.
+type steps struct {
+	data []byte
+	most int
+}
+
+func (s *steps) Read(p []byte) (int, error) {
+	if len(s.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), s.most)], s.data)
+	s.data = s.data[n:]
+	return n, nil
+}
