@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // rounds is how often everything is measured, in turn. Medians count.
@@ -19,7 +17,7 @@ const rounds = 5
 func run(tb testing.TB, server, mode string, watchList bool) cost {
 	cmd := exec.CommandContext(tb.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), child+"="+mode, "WIREBENCH_SERVER="+server,
-		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(watchList), listwatch.StreamingVariable+"=true")
+		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(watchList))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/decode"
 )
 
-// StreamingVariable is the environment variable that turns streams on for all
-// sources of a process, by a value that [strconv.ParseBool] takes for true.
+// StreamingVariable is the environment variable that turns streams off for all
+// sources of a process, by a value that [strconv.ParseBool] takes for false.
 const StreamingVariable = "KUBEWRIGHT_STREAMING"
 
 // DecodingOptions say how a source streams. The zero value streams everything,
@@ -31,11 +31,11 @@ type Decoding[T any] struct {
 	unfit   atomic.Bool
 }
 
-// NewDecoding returns what a source needs to stream, if the environment asks for
-// streams.
+// NewDecoding returns what a source needs to stream, if neither opts nor the
+// environment have anything against it.
 func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
-	set, _ := strconv.ParseBool(os.Getenv(StreamingVariable))
-	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || !set}
+	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
+	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -27,7 +26,6 @@ import (
 
 func TestMain(m *testing.M) {
 	runtimetest.WithoutErrorBackoff()
-	os.Setenv(listwatch.StreamingVariable, "true")
 	goleak.VerifyTestMain(m)
 }
 

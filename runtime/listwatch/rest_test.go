@@ -369,21 +369,23 @@ func TestRESTWatchEnds(t *testing.T) {
 	}
 }
 
-// Streams can be turned off by the environment.
-func TestStreamingVariable(t *testing.T) {
-	whole := make(chan struct{})
-	serve := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, listHead+configMap)
-		w.(http.Flusher).Flush()
-		<-whole
-		io.WriteString(w, "]}")
-	}
-	close(whole)
-	t.Setenv(listwatch.StreamingVariable, "false")
-	source := sources(configMapClient(t, serve))["streamed"]
-	items, _ := collect(t, source, metav1.ListOptions{})
-	if len(items) != 1 {
-		t.Errorf("%d items", len(items))
+// Streams can be turned off, by the environment and by an option: no item is
+// handed over then before the list is complete.
+func TestStreamsOff(t *testing.T) {
+	for name, off := range map[string]func(*testing.T) string{
+		"option":      func(*testing.T) string { return "plain" },
+		"environment": func(t *testing.T) string { t.Setenv(listwatch.StreamingVariable, "false"); return "streamed" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			which := off(t)
+			c := configMapClient(t, reply{body: listHead + configMap + ",", cut: true}.serve)
+			_, err := sources(c)[which].List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error {
+				t.Error("an item of an incomplete list")
+				return nil
+			})
+			if err == nil {
+				t.Error("the list was cut")
+			}
+		})
 	}
 }
