@@ -72,6 +72,9 @@ func (w *writer[K, T]) describe(n *node[K, T]) {
 			continue
 		}
 		e.old, e.new = c.Old, c.Object
+		if w.informer.isRecreation(c) {
+			e.kind = recreated
+		}
 		w.detector.add(e.new)
 	}
 }

@@ -34,6 +34,7 @@ type Config[K comparable, T any] struct {
 	// ResyncPeriod is the default of handlers. Zero means that, unless a
 	// handler asks for resyncs before the start, there are none.
 	ResyncPeriod time.Duration
+	Tuning
 	// Identifier returns what identifies the informer in metrics. It is called
 	// when the informer starts. Without it, or if what it returns is not
 	// reserved, there are no metrics.

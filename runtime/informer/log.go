@@ -63,6 +63,8 @@ const (
 	// or an object that a relist brought again.
 	unchanged
 	deleted
+	// recreated is an update that is told as a missed deletion and an addition.
+	recreated
 )
 
 func newLog[K comparable, T any]() *log[K, T] {

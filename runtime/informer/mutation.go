@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/diff"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 )
 
@@ -18,11 +20,19 @@ import (
 // that is shared. It is for tests and costs the memory of all objects twice;
 // KUBE_CACHE_MUTATION_DETECTOR=true turns it on, as with client-go. A nil
 // detector does nothing.
+//
+// With a sample it keeps a copy of some objects, and reports what it finds.
 type mutationDetector struct {
 	name string
+	// every is how many objects come on one that is watched, period how often
+	// they are compared. A nil report panics.
+	every  int
+	period time.Duration
+	report func(original, modified runtime.Object)
 
-	mu  sync.Mutex
-	new []observed
+	mu      sync.Mutex
+	new     []observed
+	skipped int
 
 	// Of the goroutine that compares.
 	current, previous []observed
@@ -37,19 +47,34 @@ const (
 	// at least one is compared after it was handed out; both as in client-go.
 	comparePeriod = time.Second
 	retainPeriod  = 2 * time.Minute
+	// samplePeriod is comparePeriod for samples.
+	samplePeriod = 10 * time.Second
 )
 
-func newMutationDetector(name string) *mutationDetector {
-	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); !on {
+func newMutationDetector(name string, tuning Tuning) *mutationDetector {
+	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
+		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice", "type", name)
+		return &mutationDetector{name: name, every: 1, period: comparePeriod}
+	}
+	if tuning.MutationSample <= 0 {
 		return nil
 	}
-	klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice", "type", name)
-	return &mutationDetector{name: name}
+	d := &mutationDetector{name: name, every: tuning.MutationSample, period: samplePeriod, report: tuning.OnMutation}
+	if d.report == nil {
+		d.report = func(original, modified runtime.Object) {
+			utilruntime.HandleErrorWithContext(context.Background(), nil, "A cached object was modified by someone it is shared with",
+				"type", name, "difference", diff.Diff(original, modified))
+		}
+	}
+	return d
 }
 
 // add begins to watch an object, if it is one that can be copied.
 func (d *mutationDetector) add(obj any) {
 	if d == nil {
+		return
+	}
+	if !d.chooses() {
 		return
 	}
 	if object, ok := obj.(runtime.Object); ok {
@@ -60,6 +85,20 @@ func (d *mutationDetector) add(obj any) {
 	}
 }
 
+// chooses says whether the next object is one to be watched.
+func (d *mutationDetector) chooses() bool {
+	if d.every == 1 {
+		return true
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.skipped++; d.skipped < d.every {
+		return false
+	}
+	d.skipped = 0
+	return true
+}
+
 // run compares until done is closed. Its panic is not caught: whoever turned
 // the detector on wants the process to end.
 func (d *mutationDetector) run(done <-chan struct{}) {
@@ -67,7 +106,7 @@ func (d *mutationDetector) run(done <-chan struct{}) {
 		return
 	}
 	d.rotated = time.Now()
-	ticks := time.NewTicker(comparePeriod)
+	ticks := time.NewTicker(d.period)
 	defer ticks.Stop()
 	for {
 		if time.Since(d.rotated) > retainPeriod {
@@ -91,7 +130,12 @@ func (d *mutationDetector) compare() {
 	altered := false
 	for _, generation := range [][]observed{d.current, d.previous} {
 		for i, o := range generation {
-			if !reflect.DeepEqual(o.object, o.copy) {
+			switch {
+			case reflect.DeepEqual(o.object, o.copy):
+			case d.report != nil:
+				d.report(o.copy, o.object)
+				generation[i] = observed{} // Once is enough.
+			default:
 				altered = true
 				fmt.Printf("CACHE %s[%d] ALTERED!\n%v\n", d.name, i, diff.ObjectGoPrintSideBySide(o.object, o.copy))
 			}

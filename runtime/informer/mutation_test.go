@@ -11,7 +11,7 @@ import (
 // TestMutationDetector: a change is found within a second, also after the
 // generations have rotated, and until the object is forgotten.
 func TestMutationDetector(t *testing.T) {
-	if newMutationDetector("x") != nil {
+	if newMutationDetector("x", Tuning{}) != nil {
 		t.Fatal("the detector is on by default")
 	}
 	t.Setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
@@ -24,7 +24,7 @@ func TestMutationDetector(t *testing.T) {
 		{2*retainPeriod + 10*time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newMutationDetector("things")
+			d := newMutationDetector("things", Tuning{})
 			obj := &metav1.PartialObjectMetadata{}
 			d.add(obj)
 			d.add("what can't be copied")

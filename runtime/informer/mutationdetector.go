@@ -6,7 +6,7 @@ import "k8s.io/client-go/tools/cache"
 // with, for who caches objects by other means. It does nothing unless
 // KUBE_CACHE_MUTATION_DETECTOR is true.
 func NewMutationDetector(name string) cache.MutationDetector {
-	return sharedDetector{newMutationDetector(name)}
+	return sharedDetector{newMutationDetector(name, Tuning{})}
 }
 
 type sharedDetector struct{ detector *mutationDetector }

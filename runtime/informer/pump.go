@@ -18,7 +18,7 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 	queue := deltafifo.New[K, T](nil)
 	w := &writer[K, T]{
 		informer: i,
-		detector: newMutationDetector(i.config.TypeName),
+		detector: newMutationDetector(i.config.TypeName, i.config.Tuning),
 		metrics:  newMetrics(i.config),
 		logger:   klog.FromContext(ctx),
 	}
@@ -59,6 +59,9 @@ func (i *Informer[K, T]) newReflector(queue *deltafifo.DeltaFIFO[K, T], m *metri
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
 		ErrorHandler:    i.onWatchError,
 		Failed:          func(error) { i.failures.tell() },
+
+		InitialEventsTimeout: i.config.InitialEventsTimeout,
+		SilenceTimeout:       i.config.SilenceTimeout,
 	})
 	i.reflector, i.queue = r, queue
 	return r

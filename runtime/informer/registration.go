@@ -243,6 +243,8 @@ func (r *Registration[K, T]) deliverNode(n *node[K, T]) bool {
 			}
 		case updated:
 			r.handler.OnUpdate(e.old, e.new)
+		case recreated:
+			r.recreate(e.old, e.new)
 		}
 	}
 	return n.bulk == nil || r.deliverBulk(n, resyncing)
@@ -264,6 +266,10 @@ func (r *Registration[K, T]) deliverBulk(n *node[K, T], resyncing bool) bool {
 			return false
 		}
 		r.advance()
+		if r.informer.isRecreation(&c) {
+			r.recreate(c.Old, c.Object)
+			continue
+		}
 		switch kindOf(&c) {
 		case added:
 			r.handler.OnAdd(c.Object, n.initial)
@@ -278,6 +284,14 @@ func (r *Registration[K, T]) deliverBulk(n *node[K, T], resyncing bool) bool {
 		}
 	}
 	return true
+}
+
+// recreate tells of an object that took the place of one that is gone. If the
+// handler panics at the deletion, it is told of the addition all the same.
+func (r *Registration[K, T]) recreate(gone, obj T) {
+	defer r.handler.OnAdd(obj, false)
+	key, _ := r.informer.config.Key(gone)
+	r.handler.OnDelete(Deleted[K, T]{Object: gone, Missed: true, Key: key})
 }
 
 func (r *Registration[K, T]) advance() {

@@ -22,8 +22,11 @@ import (
 // SharedInformerOption adjusts a factory as it is made.
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
+// handle is what the functions of package factory find a factory by.
+type handle = factories.Handle
+
 type sharedInformerFactory struct {
-	factories.Handle
+	handle
 	informers        *factories.Factory[versioned.Interface]
 	namespace        string
 	tweakListOptions internalinterfaces.TweakListOptionsFunc
@@ -91,7 +94,7 @@ func NewFilteredSharedInformerFactory(client versioned.Interface, defaultResync 
 // objects again, zero for never.
 func NewSharedInformerFactoryWithOptions(client versioned.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
 	informers := factories.New(client, defaultResync)
-	factory := &sharedInformerFactory{Handle: informers.Handle(), informers: informers, namespace: metav1.NamespaceAll}
+	factory := &sharedInformerFactory{handle: informers.Handle(), informers: informers, namespace: metav1.NamespaceAll}
 	for _, opt := range options {
 		factory = opt(factory)
 	}

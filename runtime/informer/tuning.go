@@ -1,0 +1,50 @@
+package informer
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Tuning is what an informer can do otherwise than client-go's. The zero value
+// is an informer as client-go has it.
+type Tuning struct {
+	// InitialEventsTimeout is how long to wait for the bookmark that ends a
+	// streamed list before listing in pages: some servers, proxies and fakes
+	// never send it. Zero is for ever.
+	InitialEventsTimeout time.Duration
+	// SilenceTimeout is how long an open watch may bring nothing, not even a
+	// bookmark, before it is opened anew: a connection that died without a word
+	// looks like a quiet one. Servers send a bookmark about every minute. Zero
+	// is for ever.
+	SilenceTimeout time.Duration
+	// RecreationIsDeletion tells handlers of an object that was deleted and
+	// created again while nobody watched what happened: a missed deletion, then
+	// an addition. It is recognised by its UID. Without it, that is an update.
+	RecreationIsDeletion bool
+	// MutationSample watches one in so many of the objects that the informer
+	// hands out, for a few minutes each, for changes by those who got it: objects
+	// are shared and must not be modified. Zero is none. A thousand costs so
+	// little that production can afford it.
+	MutationSample int
+	// OnMutation is called with an object as it was handed out and as it is, once
+	// for each object that was found to be modified. By default that is reported
+	// to utilruntime as an error, with the difference.
+	OnMutation func(original, modified runtime.Object)
+}
+
+// Tune sets the options of an informer before its start. It returns an error if
+// that is over, or if the informer is of another make.
+func Tune(i cache.SharedInformer, tuning Tuning) error {
+	tunable, ok := i.(interface{ tune(Tuning) error })
+	if !ok {
+		return fmt.Errorf("tune %T: %w", i, ErrOfAnotherMake)
+	}
+	return tunable.tune(tuning)
+}
+
+func (s *Shared[K, T]) tune(tuning Tuning) error {
+	return s.core.beforeStart(func() { s.core.config.Tuning = tuning })
+}

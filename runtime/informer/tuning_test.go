@@ -1,0 +1,106 @@
+package informer_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// TestRecreation: an object that was replaced by another of its name while nobody
+// watched is an update, or what it is where asked for.
+func TestRecreation(t *testing.T) {
+	for _, test := range []struct {
+		asked bool
+		want  []string
+	}{
+		{false, []string{"update ns1/a@1 -> ns1/a@3", "update ns1/b@2 -> ns1/b@4"}},
+		{true, []string{"missed ns1/a ns1/a@1", "add ns1/a@3", "update ns1/b@2 -> ns1/b@4"}},
+	} {
+		for _, coalesce := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				identify := func(name string, uid types.UID) {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					s.objects[name].UID = uid
+				}
+				for _, name := range []string{"a", "b"} {
+					s.put(name)
+					identify(name, "1")
+				}
+				i := s.ours(informer.Options{})
+				if err := informer.Tune(i, informer.Tuning{RecreationIsDeletion: test.asked}); err != nil {
+					t.Fatal(err)
+				}
+				handler := &recorder{}
+				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: coalesce}))
+				stop := run(i)
+				<-r.HasSyncedChecker().Done()
+				handler.take()
+				s.forget(func() {
+					s.put("a")
+					identify("a", "2")
+					s.put("b")
+					identify("b", "1")
+				})
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if calls := handler.take(); !slices.Equal(calls, test.want) {
+					t.Errorf("asked for %v, coalesced %v: %q", test.asked, coalesce, calls)
+				}
+				stop()
+				if err := informer.Tune(i, informer.Tuning{}); err == nil {
+					t.Error("tuned what has run")
+				}
+			})
+		}
+	}
+	if err := informer.Tune(newServer().theirs(informer.Options{}), informer.Tuning{}); !errors.Is(err, informer.ErrOfAnotherMake) {
+		t.Errorf("client-go's: %v", err)
+	}
+}
+
+// TestSampledMutation: of many objects those that are watched were modified, and
+// are reported once each.
+func TestSampledMutation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		var found []string
+		err := informer.Tune(i, informer.Tuning{MutationSample: 10, OnMutation: func(original, modified runtime.Object) {
+			found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := run(i)
+		synctest.Wait()
+		for n := range 100 {
+			s.put(string(rune('A' + n)))
+		}
+		synctest.Wait()
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if found != nil {
+			t.Errorf("found %q", found)
+		}
+		for _, obj := range i.GetStore().List() {
+			metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		stop()
+		if len(found) != 10 || slices.ContainsFunc(found, func(s string) bool { return s != " me" }) {
+			t.Errorf("found %q", found)
+		}
+	})
+}
