@@ -26,6 +26,8 @@ type Config struct {
 	// HeaderFile holds text for the top of each file, "" for none. The word
 	// YEAR in it becomes the current year.
 	HeaderFile string
+	// Progress, if not nil, is called as each stage begins.
+	Progress func(stage string)
 
 	Client   *ClientOptions
 	Lister   *ListerOptions

@@ -14,12 +14,34 @@ import (
 // Changes are what a run comes to: files to write, files to remove.
 type Changes = output.Plan
 
+// FileState says what becomes of a file of a plan.
+type FileState = output.FileState
+
+// The states of a plan's files.
+const (
+	Current = output.Current
+	Changed = output.Changed
+	Stale   = output.Stale
+)
+
+// The stages of [Plan], as Config.Progress is told.
+const (
+	StageLoad    = "load"
+	StageRender  = "render"
+	StageCompare = "compare"
+)
+
 // Plan reads the API packages and works out what the configured generators make
 // of them, and how that differs from what is on the disk. It changes nothing.
 //
 // The problems are those of the input. If one of them is more than a warning
 // the plan is nil; the error is about everything else.
 func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
+	progress := cfg.Progress
+	if progress == nil {
+		progress = func(string) {}
+	}
+	progress(StageLoad)
 	header, err := newHeader(cfg.HeaderFile)
 	if err != nil {
 		return nil, nil, err
@@ -32,6 +54,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 	if problems.Fatal() {
 		return nil, problems, nil
 	}
+	progress(StageRender)
 	parsed, err := render.Parse(templates.Files, packages())
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
@@ -44,6 +67,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
 	if err != nil {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
+	progress(StageCompare)
 	plan, err := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines()}.Compare()
 	return plan, problems, err
 }

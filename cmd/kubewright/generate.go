@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/kubewright/kubewright/generators"
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 func generateCommand() *cobra.Command {
 	var layout generators.Layout
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "generate package...",
 		Short: "Write clientset, listers and informers for API packages",
@@ -28,30 +29,38 @@ the output folders that nothing generates any more are removed.
 
 If anything is wrong with the input, every problem is reported in a line of its
 own as file:line:col: message, nothing is written, and the exit status is 1.`,
-		Example: "  kubewright generate ./apis/...\n  kubewright generate --with-applyconfig ./apis/...",
-		Args:    needPackages,
+		Example: `  # everything below apis/, to pkg/client
+  kubewright generate ./apis/...
+  # apply configurations, too, and a license above each file
+  kubewright generate --with-applyconfig --go-header-file hack/boilerplate.go.txt ./apis/...
+  # to another folder, from wherever one is
+  kubewright generate --output-dir ./client ./apis/shop/v1
+  # in the source: go generate ./... runs it
+  //go:generate go tool kubewright generate ./...`,
+		Args: needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
-			start := time.Now()
-			plan, err := plan(cmd, layout, patterns)
-			if err != nil {
-				return err
-			}
-			if err := plan.Apply(true); err != nil {
-				return err
-			}
-			if isTerminal(cmd.OutOrStdout()) {
-				fmt.Fprintf(cmd.OutOrStdout(), "%d files written, %d removed, %d were current (%.1f s)\n",
-					len(plan.Changed), len(plan.Stale), plan.Unchanged, time.Since(start).Seconds())
-			}
-			return nil
+			return run(cmd, layout, patterns, asJSON, func(plan *generators.Changes, clock *stopwatch) error {
+				clock.start("write")
+				if err := plan.Apply(true); err != nil {
+					return err
+				}
+				clock.start("")
+				if isTerminal(cmd.OutOrStdout()) && !asJSON {
+					fmt.Fprintf(cmd.OutOrStdout(), "%d files written, %d removed, %d were current (%.1f s)\n",
+						len(plan.Changed), len(plan.Stale), plan.Unchanged, clock.seconds()["total"])
+				}
+				return nil
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the time that each stage took as JSON")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
 
 func checkCommand() *cobra.Command {
 	var layout generators.Layout
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check package...",
 		Short: "Say what generate would change",
@@ -59,40 +68,64 @@ func checkCommand() *cobra.Command {
 
 It writes nothing. If something is not current, it prints a unified diff and the
 stale files, and the exit status is 1.`,
-		Example: "  kubewright check ./apis/...",
-		Args:    needPackages,
+		Example: `  # in CI, with the arguments of generate
+  kubewright check ./apis/...
+  # only whether, and which files
+  kubewright check --json ./apis/... | jq -r '.files[] | select(.state != "current") | .path'`,
+		Args: needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
-			plan, err := plan(cmd, layout, patterns)
-			if err != nil {
-				return err
-			}
-			if plan.Current() {
-				return nil
-			}
-			if err := plan.WriteDiff(cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
+			return run(cmd, layout, patterns, asJSON, func(plan *generators.Changes, clock *stopwatch) error {
+				clock.start("")
+				if plan.Current() {
+					return nil
+				}
+				if !asJSON {
+					if err := plan.WriteDiff(cmd.OutOrStdout()); err != nil {
+						return err
+					}
+				}
+				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the time that each stage took as JSON instead of a diff")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// plan runs the pipeline and reports the problems of the input.
-func plan(cmd *cobra.Command, layout generators.Layout, patterns []string) (*generators.Changes, error) {
-	cfg, err := layout.Resolve(patterns)
-	if err != nil {
-		return nil, err
+// run plans, reports the problems of the input, and does the rest. With asJSON
+// standard output has a report, whatever happens.
+func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON bool, rest func(*generators.Changes, *stopwatch) error) error {
+	var terminal io.Writer
+	if isTerminal(cmd.ErrOrStderr()) && isTerminal(cmd.OutOrStdout()) {
+		terminal = cmd.ErrOrStderr()
 	}
-	plan, problems, err := generators.Plan(cmd.Context(), cfg)
+	clock := newStopwatch(terminal)
+	plan, problems, err := plan(cmd, layout, patterns, clock)
+	clock.start("")
 	if len(problems) > 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), problems.Error())
+	}
+	if err == nil && !problems.Fatal() {
+		err = rest(plan, clock)
+		clock.start("")
+	}
+	if asJSON {
+		err = errors.Join(err, newReport(cmd.Name(), plan, problems, err, clock).write(cmd.OutOrStdout()))
 	}
 	if err == nil && problems.Fatal() {
 		err = errReported
 	}
-	return plan, err
+	return err
+}
+
+func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock *stopwatch) (*generators.Changes, marker.Problems, error) {
+	cfg, err := layout.Resolve(patterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Progress = clock.start
+	return generators.Plan(cmd.Context(), cfg)
 }
 
 func isTerminal(w io.Writer) bool {

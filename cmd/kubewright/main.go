@@ -21,16 +21,23 @@ func main() {
 	// A run is short and its garbage fits into memory: collect it more rarely.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
 
-// run executes the command and returns its exit status: 1 after any problem.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs the command and returns its exit status: 1 after any problem.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
-		Use:           "kubewright",
-		Short:         "Clientsets, listers and informers from annotated Kubernetes API types",
+		Use:   "kubewright",
+		Short: "Clientsets, listers and informers from annotated Kubernetes API types",
+		Long: `Clientsets, listers, informers and apply configurations from annotated
+Kubernetes API types: drop-in for k8s.io/code-generator, in one command.
+
+A type with // +genclient above it gets a client, a lister and an informer.`,
+		Example: `  kubewright generate ./apis/...   # write the code
+  kubewright check ./apis/...      # fail with a diff if it is not current
+  source <(kubewright completion bash)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

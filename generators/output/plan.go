@@ -83,6 +83,41 @@ func (s Set) Compare() (*Plan, error) {
 // Current reports whether the disk is as it should be.
 func (p *Plan) Current() bool { return len(p.Changed) == 0 && len(p.Stale) == 0 }
 
+// FileState says what becomes of a file.
+type FileState int
+
+// The states of files: as it should be, to be written, to be removed.
+const (
+	Current FileState = iota
+	Changed
+	Stale
+)
+
+// File is a file of a plan.
+type File struct {
+	Path  string
+	State FileState
+}
+
+// Files are all files of the set and the stale ones, sorted by path.
+func (p *Plan) Files() []File {
+	states := make(map[string]FileState, len(p.set.Files)+len(p.Stale))
+	for path := range p.set.Files {
+		states[path] = Current
+	}
+	for _, path := range p.Changed {
+		states[path] = Changed
+	}
+	for _, path := range p.Stale {
+		states[path] = Stale
+	}
+	var files []File
+	for _, path := range slices.Sorted(maps.Keys(states)) {
+		files = append(files, File{path, states[path]})
+	}
+	return files
+}
+
 // inParallel calls do for 0 to n-1 on as many goroutines as there are
 // processors, and returns when all calls have.
 func inParallel(n int, do func(int)) {
