@@ -32,6 +32,9 @@ func newClientGen(options ClientOptions, api *model.API) *clientGen {
 	if api.Apply != nil {
 		g.configs = api.Apply.Configured()
 	}
+	if options.Lean {
+		g.ApplyConfigurationPackage = ""
+	}
 	for _, group := range api.Groups {
 		for _, v := range group.Versions {
 			if v.Package.Client {
@@ -96,7 +99,9 @@ func (g *generator) withoutExpansion(v *model.Version, folder string) []*model.K
 // clientsetView is clientset.go.
 type clientsetView struct {
 	PackageName string
-	Versions    []versionClientView
+	// Lean is true without discovery.
+	Lean     bool
+	Versions []versionClientView
 }
 
 // versionClientView is a group version as a clientset sees it.
@@ -110,7 +115,7 @@ type versionClientView struct {
 }
 
 func (g *clientGen) clientset(scope) any {
-	return clientsetView{PackageName: path.Base(g.Package), Versions: g.versionViews()}
+	return clientsetView{PackageName: path.Base(g.Package), Lean: g.Lean, Versions: g.versionViews()}
 }
 
 func (g *clientGen) versionViews() []versionClientView {
@@ -183,11 +188,13 @@ type fakeClientsetView struct {
 	// NewTypeConverter is the function of the apply configurations; without
 	// them its name is "".
 	NewTypeConverter render.Ident
-	Versions         []versionClientView
+	// Lean is true without discovery.
+	Lean     bool
+	Versions []versionClientView
 }
 
 func (g *clientGen) fakeClientset(scope) any {
-	view := fakeClientsetView{PackageName: "fake", Clientset: g.pkg, Versions: g.versionViews()}
+	view := fakeClientsetView{PackageName: "fake", Clientset: g.pkg, Lean: g.Lean, Versions: g.versionViews()}
 	view.Clientset.Alias = "clientset"
 	if g.ApplyConfigurationPackage != "" {
 		view.NewTypeConverter = render.Package{Path: g.ApplyConfigurationPackage}.Ident("NewTypeConverter")

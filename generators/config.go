@@ -53,6 +53,10 @@ type ClientOptions struct {
 	ApplyConfigurationPackage string
 	// PrefersProtobuf makes requests in protobuf the default.
 	PrefersProtobuf bool
+	// Lean leaves out Discovery and the Apply methods, for programs that are to
+	// be small: those two alone link all of Kubernetes' own API types and the
+	// machinery of managed fields. Interface is not upstream's then.
+	Lean bool
 }
 
 // ListerOptions are what lister-gen can be told.

@@ -90,6 +90,9 @@ func packageInputs(patterns []string) []Input {
 	return inputs
 }
 
+// leanUsage is the help of a flag that upstream doesn't have.
+const leanUsage = "leave Discovery and the Apply methods out of the clientset, which halves the size of small programs"
+
 // NewClientGen returns the command client-gen.
 func NewClientGen() *Tool {
 	t := newTool(clientGenName)
@@ -107,6 +110,7 @@ func NewClientGen() *Tool {
 	t.flags.BoolVar(&o.Fake, "fake-clientset", true, "make a fake clientset for tests, too")
 	t.flags.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "", "the import path of apply configurations, made by applyconfiguration-gen; without it there are no Apply methods")
 	t.flags.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false, "send and ask for protobuf by default")
+	t.flags.BoolVar(&o.Lean, "lean", false, leanUsage)
 	t.flags.SetNormalizeFunc(func(_ *pflag.FlagSet, flag string) pflag.NormalizedName {
 		if flag == "clientset-path" { // its name of old
 			flag = "output-pkg"

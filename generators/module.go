@@ -42,6 +42,7 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.client.Fake, "fake-clientset", true, "make a fake clientset for tests, too")
 	fs.StringVar(&l.client.ApplyConfigurationPackage, "apply-configuration-package", "", "the import path of apply configurations; without it there are no Apply methods")
 	fs.BoolVar(&l.client.PrefersProtobuf, "prefers-protobuf", false, "send and ask for protobuf by default (not for custom resources: they have none)")
+	fs.BoolVar(&l.client.Lean, "lean", false, leanUsage)
 	fs.StringSliceVar(&l.overrides, "included-types-overrides", nil, "types in the form group/version/type; for the group versions among them these types get a client, and no others")
 	fs.BoolVar(&l.informer.SingleDirectory, "single-directory", false, "leave out the folder externalversions of the informers")
 	fs.StringVar(&l.internalClientset, "internal-clientset-package", "", "the import path of the clientset that informers of internal types use (default the one generated)")

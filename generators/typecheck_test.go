@@ -2,7 +2,6 @@ package generators_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -136,24 +135,7 @@ func (r *checkRun) Import(importPath string) (*types.Package, error) {
 
 // compile compiles all packages of the module in dir, on the repository as it is.
 func compile(t *testing.T, dir string) (string, error) {
-	repository, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(repository, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const own = "github.com/kubewright/kubewright"
-	text := strings.Replace(string(mod), "module "+own, "module "+module, 1) +
-		"\nrequire " + own + " v0.0.0\n\nreplace " + own + " => " + repository + "\n"
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644), os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	requireRepository(t, dir)
 	cmd := exec.Command("go", "build", "./...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=-mod=mod")

@@ -154,28 +154,33 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	bakeries, err := versioned.NewForConfigOrDie(config).ShopV1().Bakeries("").List(context.Background(), metav1.ListOptions{})
+	bakeries, err := versioned.NewForConfigOrDie(config).ShopV1beta1().Bakeries("").List(context.Background(), metav1.ListOptions{})
 	fmt.Println(bakeries, err)
 }
 `
 
-// BenchmarkBinary is the size of a program that lists one custom resource.
+// BenchmarkBinary is the size of a program that lists one custom resource, with
+// all that a clientset has and with --lean of ours.
 func BenchmarkBinary(b *testing.B) {
-	for _, flavour := range flavours {
-		b.Run(flavour, func(b *testing.B) {
-			s := newScratch()
-			var size int64
-			for b.Loop() {
-				size = s.program(b, flavour, "shop")
-			}
-			report(b, float64(size)/1e6, "MB")
-		})
+	for _, folder := range []string{"full", "lean"} {
+		for _, flavour := range flavours {
+			b.Run(folder+"/"+flavour, func(b *testing.B) {
+				s := newScratch()
+				var size int64
+				for b.Loop() {
+					size = s.program(b, flavour, folder)
+				}
+				report(b, float64(size)/1e6, "MB")
+			})
+		}
 	}
 }
 
 // program builds the program on what is generated into a folder and returns its size.
 func (s *scratch) program(b *testing.B, flavour, folder string) int64 {
-	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1")
+	s.lean = folder == "lean"
+	defer func() { s.lean = false }()
+	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1beta1")
 	main := filepath.Join(flavour, folder+"-program")
 	s.write(filepath.Join(main, "main.go"), strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
 	binary := filepath.Join(s.bin, flavour+"-"+folder)

@@ -10,6 +10,6 @@ import (
 	_ "k8s.io/api/core/v1"
 	_ "k8s.io/client-go/kubernetes"
 
-	_ "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	_ "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
 	_ "github.com/kubewright/kubewright/examples/controller/bakery"
 )

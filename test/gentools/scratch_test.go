@@ -4,6 +4,7 @@ package gentools
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -29,7 +30,11 @@ const (
 var flavours = []string{ours, upstream}
 
 // scratch is a module to generate into, with the generators of both flavours.
-type scratch struct{ dir, bin string }
+type scratch struct {
+	dir, bin string
+	// lean makes our clientsets lean.
+	lean bool
+}
 
 // newScratch is made once; TestMain removes it.
 var newScratch = sync.OnceValue(func() *scratch {
@@ -109,7 +114,7 @@ func (s *scratch) must(dir, name string, args ...string) cost {
 func (s *scratch) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.dir, filepath.Join(s.bin, ours, "kubewright"), slices.Concat([]string{
-			"generate", "--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
+			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
 	root := module + "/" + upstream + "/" + folder
