@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -23,6 +24,10 @@ type Event[T any] struct {
 type Events[T any] struct {
 	reader[T]
 	event Event[T]
+	// What protobuf is decoded through.
+	protobuf bool
+	raw      metav1.WatchEvent
+	unknown  runtime.Unknown
 }
 
 // maxEvent is the size of the largest event that is read: client-go's limit.
@@ -40,22 +45,31 @@ func (d *Decoder[T]) Events(from io.Reader) *Events[T] {
 	return e
 }
 
+// EventsProtobuf reads a watch's body in Kubernetes' protobuf encoding.
+func (d *Decoder[T]) EventsProtobuf(from io.Reader) *Events[T] {
+	e := &Events[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, protobuf: true}
+	if !d.HasProtobuf() {
+		e.in.err = errNoProtobuf
+	}
+	return e
+}
+
 // Next blocks until a whole event is there. It returns io.EOF at the end of the
 // stream between two events, io.ErrUnexpectedEOF inside of one, what reading
 // returned if it failed, and an [Error] for what is no event. Nothing more can
 // be read after an error.
 func (e *Events[T]) Next() (Event[T], error) {
+	if e.protobuf {
+		return e.nextProtobuf()
+	}
 	if _, more := e.in.peek(); !more {
 		return Event[T]{}, e.in.err
 	}
 	err := e.try(e.decode)
 	event := e.event
 	e.event = Event[T]{}
-	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
-		err = io.ErrUnexpectedEOF
-	}
 	if err != nil {
-		return Event[T]{}, err
+		return Event[T]{}, cutOff(err)
 	}
 	e.complete++
 	return event, nil
@@ -105,8 +119,7 @@ func (e *Events[T]) decode(d *decoder) bool {
 		}
 		d.pos = behind
 	}
-	switch e.event.Type {
-	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error:
+	if isEventType(e.event.Type) {
 		return hasObject || d.fail(errNoObject)
 	}
 	return d.fail(fmt.Errorf("got invalid watch event type: %v", e.event.Type))

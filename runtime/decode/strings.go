@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 const (
@@ -51,6 +52,27 @@ func (t *table) get(content []byte) string {
 	t.misses++
 	b.recent = string(content)
 	return b.recent
+}
+
+// share is get for what is a string already.
+func (t *table) share(s string) string {
+	if len(s) == 0 || len(s) > longestShared {
+		return s
+	}
+	if t.misses >= 2*len(t.buckets) && len(t.buckets) < largestTable {
+		t.grow()
+	}
+	b := &t.buckets[hash(unsafe.Slice(unsafe.StringData(s), len(s)))&uint32(len(t.buckets)-1)]
+	switch s {
+	case b.proven:
+	case b.recent:
+		b.proven, b.recent = b.recent, b.proven
+	default:
+		t.misses++
+		b.recent = s
+		return s
+	}
+	return b.proven
 }
 
 func (t *table) grow() {

@@ -18,16 +18,9 @@ func (d *decoder) structure(p *plan, at unsafe.Pointer) bool {
 	default:
 		return d.mismatched(p)
 	}
-	fs := p.fields
+	fs := d.fieldsOf(p)
 	if fs == nil {
-		if fs = fieldsOf(p.typ); fs == nil {
-			p.op = opForeign
-			return d.foreign(p, at)
-		}
-		for i := range fs.list {
-			fs.list[i].drop = p.cut.drops(fs.list[i].name)
-		}
-		p.fields = fs
+		return d.foreign(p, at)
 	}
 	if !d.enter() {
 		return false
@@ -89,6 +82,21 @@ func (d *decoder) structure(p *plan, at unsafe.Pointer) bool {
 		}
 		d.next()
 	}
+}
+
+// fieldsOf are the fields of a struct's plan, which is another's from then on if
+// there are none.
+func (d *decoder) fieldsOf(p *plan) *fields {
+	if p.fields == nil {
+		if p.fields = fieldsOf(p.typ); p.fields == nil {
+			p.op = opForeign
+			return nil
+		}
+		for i := range p.fields.list {
+			p.fields.list[i].drop = p.cut.drops(p.fields.list[i].name)
+		}
+	}
+	return p.fields
 }
 
 // field reads a name and the colon behind it, up to the value. It returns nil

@@ -6,15 +6,17 @@ import (
 	"net/http"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/rest"
 )
 
+// replacement is what takes the place of a successful response's body of that
+// media type, nil for one to leave as it is.
+type replacement func(mediaType string, body io.ReadCloser) io.ReadCloser
+
 // intercept returns a client that does everything as the given one does, but
-// puts what replace returns in the place of each successful response's body of
-// JSON. So a response is read as a stream by somebody else, and all that
+// puts a replacement in the place of each successful response's body. So a response is read as a stream by somebody else, and all that
 // client-go does about requests and responses still happens: authentication,
 // limits, retries, timeouts, warnings, errors.
 //
@@ -22,7 +24,7 @@ import (
 // fields, which reflection can copy as a whole; vet's reason against such a
 // copy is a flag that is only written where CBOR is allowed, and there nothing
 // is intercepted.
-func intercept(client *rest.RESTClient, replace func(io.ReadCloser) io.ReadCloser) *rest.RESTClient {
+func intercept(client *rest.RESTClient, replace replacement) *rest.RESTClient {
 	clone := new(rest.RESTClient)
 	reflect.ValueOf(clone).Elem().Set(reflect.ValueOf(client).Elem())
 	httpClient := *http.DefaultClient
@@ -40,7 +42,7 @@ func intercept(client *rest.RESTClient, replace func(io.ReadCloser) io.ReadClose
 
 type interceptor struct {
 	next    http.RoundTripper
-	replace func(io.ReadCloser) io.ReadCloser
+	replace replacement
 }
 
 func (i *interceptor) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -48,8 +50,10 @@ func (i *interceptor) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusOK || resp.Body == nil {
 		return resp, err
 	}
-	if mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && mediaType == runtime.ContentTypeJSON {
-		resp.Body = i.replace(resp.Body)
+	if mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {
+		if body := i.replace(mediaType, resp.Body); body != nil {
+			resp.Body = body
+		}
 	}
 	return resp, nil
 }

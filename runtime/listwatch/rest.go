@@ -34,7 +34,7 @@ type RESTResource[L runtime.Object] struct {
 // What can't be streamed is read through resource.Plain: where the client isn't
 // a *[rest.RESTClient] that decodes without conversions, where CBOR is allowed,
 // where responses are logged (klog's level 8), and whatever the server
-// sends that isn't JSON of the expected kind. Two things differ
+// sends that isn't JSON or protobuf of the expected kind. Two things differ
 // with streams: the metric of the response's size counts nothing, and an object
 // of a watch that can't be decoded is located in the error.
 func FromREST[TV any, L runtime.Object](resource RESTResource[L], decoding *Decoding[*TV]) Source[*TV] {
@@ -53,7 +53,17 @@ func FromREST[TV any, L runtime.Object](resource RESTResource[L], decoding *Deco
 		decoding: decoding,
 		kind:     client.APIVersion().WithKind(reflect.TypeFor[TV]().Name()),
 		listKind: client.APIVersion().WithKind(reflect.TypeFor[L]().Elem().Name()),
+		protobuf: decoding.decoder.HasProtobuf() && isProtobufList(reflect.TypeFor[L]().Elem()),
 	}
+}
+
+// isProtobufList says whether a list has its metadata and its items where lists
+// in protobuf have them.
+func isProtobufList(list reflect.Type) bool {
+	metadata, ok := list.FieldByName("ListMeta")
+	items, _ := list.FieldByName("Items")
+	return ok && strings.HasPrefix(metadata.Tag.Get("protobuf"), "bytes,1,opt,") &&
+		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
 }
 
 // isList says whether L has items of type TV where lists have them.
@@ -79,6 +89,8 @@ type restSource[TV any, L runtime.Object] struct {
 	// that send something else, and types that are registered under another
 	// name than their own, are left to client-go, which has a scheme.
 	kind, listKind schema.GroupVersionKind
+	// protobuf says that both have a protobuf encoding.
+	protobuf bool
 }
 
 // streams says whether to stream now.
@@ -93,7 +105,7 @@ func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, i
 	if !s.streams(ctx) {
 		return s.plain.List(ctx, opts, item)
 	}
-	body := &listBody[*TV]{decoder: s.decoding.decoder}
+	body := &listBody[*TV]{decoder: s.decoding.decoder, protobuf: s.protobuf}
 	begun := false
 	body.visitor = decode.ListVisitor[*TV]{
 		Type: func(typ metav1.TypeMeta) error {
@@ -137,8 +149,11 @@ func isKind(typ metav1.TypeMeta, kind schema.GroupVersionKind) bool {
 // gives client-go nothing.
 type listBody[T any] struct {
 	io.ReadCloser
-	decoder  *decode.Decoder[T]
-	visitor  decode.ListVisitor[T]
+	decoder *decode.Decoder[T]
+	visitor decode.ListVisitor[T]
+	// protobuf says that protobuf can be streamed as well as JSON.
+	protobuf bool
+	decode   func(io.Reader, decode.ListVisitor[T]) (metav1.ListMeta, error)
 	streamed bool
 	read     bool
 	// meta and err are the result. What failed while it was read isn't in err:
@@ -148,7 +163,15 @@ type listBody[T any] struct {
 }
 
 // of takes the place of a response's body.
-func (b *listBody[T]) of(body io.ReadCloser) io.ReadCloser {
+func (b *listBody[T]) of(mediaType string, body io.ReadCloser) io.ReadCloser {
+	switch {
+	case mediaType == runtime.ContentTypeJSON:
+		b.decode = b.decoder.List
+	case mediaType == runtime.ContentTypeProtobuf && b.protobuf:
+		b.decode = b.decoder.ListProtobuf
+	default:
+		return nil
+	}
 	b.ReadCloser, b.streamed = body, true
 	return b
 }
@@ -159,7 +182,7 @@ func (b *listBody[T]) Read([]byte) (int, error) {
 	}
 	b.read = true
 	source := &failureReader{from: b.ReadCloser}
-	b.meta, b.err = b.decoder.List(source, b.visitor)
+	b.meta, b.err = b.decode(source, b.visitor)
 	if b.err != nil && b.err == source.err {
 		b.err = nil
 		return 0, source.err

@@ -33,7 +33,7 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret"}
+	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret", QPS: -1}
 	for _, f := range adjust {
 		f(config)
 	}

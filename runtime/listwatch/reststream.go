@@ -25,7 +25,16 @@ func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) 
 	}
 	opts.Watch = true
 	var body *watchBody
-	w, err := s.resource.Request(intercept(s.client, func(real io.ReadCloser) io.ReadCloser {
+	var events *decode.Events[*TV]
+	w, err := s.resource.Request(intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
+		switch {
+		case mediaType == runtime.ContentTypeJSON:
+			events = s.decoding.decoder.Events(real)
+		case mediaType == runtime.ContentTypeProtobuf && s.protobuf:
+			events = s.decoding.decoder.EventsProtobuf(real)
+		default:
+			return nil
+		}
 		body = &watchBody{real: real, closed: make(chan struct{})}
 		return body
 	}), opts).Watch(ctx)
@@ -37,7 +46,7 @@ func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) 
 	}
 	return &restStream[TV]{
 		watch:  w,
-		events: s.decoding.decoder.Events(body.real),
+		events: events,
 		body:   body,
 		kind:   s.kind,
 		unfit:  func() { s.decoding.unfit.Store(true) },

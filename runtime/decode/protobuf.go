@@ -1,0 +1,342 @@
+package decode
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// message is what types with a protobuf encoding have.
+type message interface{ Unmarshal([]byte) error }
+
+// The wire types of protobuf, and the field numbers of Kubernetes' messages.
+const (
+	wireVarint, wire64, wireBytes, wire32 = 0, 1, 2, 5
+
+	unknownType, unknownRaw = 1, 2 // runtime.Unknown
+	listMetadata, listItems = 1, 2 // all lists
+)
+
+// prefix begins every message that is no part of another.
+var prefix = []byte("k8s\x00")
+
+var (
+	errNoPrefix   = errors.New("provided data does not appear to be a protobuf message of Kubernetes")
+	errBadVarint  = errors.New("proto: integer overflow")
+	errBadLength  = errors.New("proto: a length that leaves its message")
+	errTwoBodies  = errors.New("proto: two lists in one message")
+	errNoProtobuf = errors.New("the type has no protobuf encoding")
+)
+
+// HasProtobuf says whether the type has a protobuf encoding.
+func (d *Decoder[T]) HasProtobuf() bool {
+	return reflect.TypeFor[T]().Implements(reflect.TypeFor[message]())
+}
+
+// ListProtobuf is List for a list in Kubernetes' protobuf encoding, whose
+// metadata has the number 1 and whose items have the number 2, as in all lists
+// of k8s.io/api. Values aren't shared, strings and what is dropped are as in
+// JSON.
+func (d *Decoder[T]) ListProtobuf(from io.Reader, visitor ListVisitor[T]) (metav1.ListMeta, error) {
+	l := protobufList[T]{list: list[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, visitor: visitor}}
+	err := l.read()
+	if err == nil {
+		err = l.sayType()
+	}
+	return l.meta, err
+}
+
+// protobufList reads one list.
+type protobufList[T any] struct {
+	list[T]
+}
+
+// position is the offset that lengths are counted to.
+func (r *reader[T]) position() int64 { return r.in.offset() }
+
+// need makes sure that n bytes are there.
+func (r *reader[T]) need(n int) error {
+	for r.in.end-r.in.pos < n {
+		if _, ok := r.in.fill(r.in.pos); !ok {
+			if r.in.err == io.EOF {
+				return r.failed(io.ErrUnexpectedEOF)
+			}
+			return r.in.err
+		}
+	}
+	return nil
+}
+
+// varint reads an integer.
+func (r *reader[T]) varint() (uint64, error) {
+	var n uint64
+	for shift := 0; shift < 64; shift += 7 {
+		if err := r.need(1); err != nil {
+			return 0, err
+		}
+		b := r.in.data[r.in.pos]
+		r.in.pos++
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n, nil
+		}
+	}
+	return 0, r.failed(errBadVarint)
+}
+
+// tag reads a field's number and wire type.
+func (r *reader[T]) tag() (number uint64, wire int, err error) {
+	tag, err := r.varint()
+	if err == nil && tag>>3 == 0 {
+		err = r.failed(fmt.Errorf("proto: illegal tag %d", tag))
+	}
+	return tag >> 3, int(tag & 7), err
+}
+
+// length reads the length of what follows, which ends at limit or before.
+func (r *reader[T]) length(limit int64) (int, error) {
+	n, err := r.varint()
+	if err != nil {
+		return 0, err
+	}
+	if n > 1<<31 || limit >= 0 && r.position()+int64(n) > limit {
+		return 0, r.failed(errBadLength)
+	}
+	return int(n), nil
+}
+
+// bytes reads what has a length. It is valid until the next read.
+func (r *reader[T]) bytes(limit int64) ([]byte, error) {
+	n, err := r.length(limit)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.need(n); err != nil {
+		return nil, err
+	}
+	text := r.in.data[r.in.pos : r.in.pos+n : r.in.pos+n]
+	r.in.pos += n
+	return text, nil
+}
+
+// pass skips a field of that wire type.
+func (r *reader[T]) pass(wire int, limit int64) (err error) {
+	n := 0
+	switch wire {
+	case wireVarint:
+		_, err = r.varint()
+		return err
+	case wireBytes:
+		_, err = r.bytes(limit)
+		return err
+	case wire64:
+		n = 8
+	case wire32:
+		n = 4
+	default:
+		return r.failed(fmt.Errorf("proto: illegal wireType %d", wire))
+	}
+	err = r.need(n)
+	if err == nil {
+		r.in.pos += n
+	}
+	return err
+}
+
+// message reads what has a length into m.
+func (r *reader[T]) message(m message, limit int64) error {
+	text, err := r.bytes(limit)
+	if err != nil {
+		return err
+	}
+	if err := m.Unmarshal(text); err != nil {
+		return r.failed(err)
+	}
+	return nil
+}
+
+func (l *protobufList[T]) read() error {
+	if !l.HasProtobuf() {
+		return errNoProtobuf
+	}
+	if err := l.need(len(prefix)); err != nil {
+		return err
+	}
+	if string(l.in.data[l.in.pos:l.in.pos+len(prefix)]) != string(prefix) {
+		return l.failed(errNoPrefix)
+	}
+	l.in.pos += len(prefix)
+	// Nothing at all isn't an empty list.
+	if err := l.need(1); err != nil {
+		return err
+	}
+	for {
+		if l.in.pos == l.in.end {
+			if _, more := l.in.fill(l.in.pos); !more {
+				if l.in.err == io.EOF {
+					return nil
+				}
+				return l.in.err
+			}
+		}
+		number, wire, err := l.tag()
+		switch {
+		case err != nil:
+		case number == unknownType && wire == wireBytes:
+			var typ runtime.TypeMeta
+			err = l.message(&typ, -1)
+			l.typ = metav1.TypeMeta{Kind: typ.Kind, APIVersion: typ.APIVersion}
+		case number == unknownRaw && wire == wireBytes:
+			err = l.body()
+		default:
+			err = l.pass(wire, -1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// body reads the list itself.
+func (l *protobufList[T]) body() error {
+	n, err := l.length(-1)
+	if err != nil {
+		return err
+	}
+	if l.hasItems {
+		return l.failed(errTwoBodies)
+	}
+	l.hasItems = true
+	if l.typ.Kind != "" {
+		if err := l.sayType(); err != nil {
+			return err
+		}
+	}
+	for end := l.position() + int64(n); l.position() < end; {
+		number, wire, err := l.tag()
+		switch {
+		case err != nil:
+		case number == listMetadata && wire == wireBytes:
+			err = l.message(&l.meta, end)
+		case number == listItems && wire == wireBytes:
+			err = l.item(end)
+		default:
+			err = l.pass(wire, end)
+		}
+		if err != nil {
+			return err
+		}
+		if l.position() > end {
+			return l.failed(errBadLength)
+		}
+	}
+	return nil
+}
+
+func (l *protobufList[T]) item(end int64) error {
+	text, err := l.bytes(end)
+	if err != nil {
+		return err
+	}
+	item, err := l.fromProtobuf(text)
+	if err != nil {
+		return l.failed(err)
+	}
+	l.complete++
+	return l.visitor.Item(item)
+}
+
+// fromProtobuf decodes an object.
+func (d *Decoder[T]) fromProtobuf(text []byte) (object T, err error) {
+	v := reflect.New(d.typ)
+	object = v.Interface().(T)
+	if err := any(object).(message).Unmarshal(text); err != nil {
+		return object, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.core.settle(d.core.plans.without(d.cut, d.typ), v.UnsafePointer())
+	return object, nil
+}
+
+// frame is a frame of a watch: its length, big-endian, and an event.
+const frameHeader = 4
+
+// nextProtobuf is Next for a stream in protobuf.
+func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
+	if e.in.pos == e.in.end {
+		if _, more := e.in.fill(e.in.pos); !more {
+			return event, e.in.err
+		}
+	}
+	if err := e.need(frameHeader); err != nil {
+		return event, cutOff(err)
+	}
+	n := binary.BigEndian.Uint32(e.in.data[e.in.pos:])
+	if n > maxEvent {
+		return event, errTooLarge
+	}
+	if err := e.need(frameHeader + int(n)); err != nil {
+		return event, cutOff(err)
+	}
+	frame := e.in.data[e.in.pos+frameHeader : e.in.pos+frameHeader+int(n)]
+	// Both are refilled in place, frame after frame.
+	e.raw.Type, e.raw.Object.Raw = "", e.raw.Object.Raw[:0]
+	if err := e.raw.Unmarshal(frame); err != nil {
+		return event, e.failed(err)
+	}
+	event.Type = watch.EventType(e.raw.Type)
+	if !isEventType(event.Type) {
+		return event, e.failed(fmt.Errorf("got invalid watch event type: %v", event.Type))
+	}
+	text := e.raw.Object.Raw
+	if len(text) < len(prefix) || string(text[:len(prefix)]) != string(prefix) {
+		return event, e.failed(errNoPrefix)
+	}
+	e.unknown = runtime.Unknown{Raw: e.unknown.Raw[:0]}
+	if err := e.unknown.Unmarshal(text[len(prefix):]); err != nil {
+		return event, e.failed(err)
+	}
+	if err := e.protobufObject(&event); err != nil {
+		return event, e.failed(err)
+	}
+	e.in.pos += frameHeader + int(n)
+	e.complete++
+	return event, nil
+}
+
+// protobufObject decodes what e.unknown holds.
+func (e *Events[T]) protobufObject(event *Event[T]) (err error) {
+	kind, version := e.unknown.Kind, e.unknown.APIVersion
+	if event.Type == watch.Error && kind == "Status" && version == "v1" {
+		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
+		return event.Status.Unmarshal(e.unknown.Raw)
+	}
+	event.Object, err = e.fromProtobuf(e.unknown.Raw)
+	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
+		typed.GetObjectKind().SetGroupVersionKind(e.unknown.GroupVersionKind())
+	}
+	return err
+}
+
+// cutOff makes an end inside of an event one that its reader knows.
+func cutOff(err error) error {
+	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func isEventType(t watch.EventType) bool {
+	switch t {
+	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error:
+		return true
+	}
+	return false
+}

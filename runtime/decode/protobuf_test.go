@@ -1,0 +1,106 @@
+package decode
+
+import (
+	"bytes"
+	"math/rand"
+	"reflect"
+	"testing"
+	"testing/iotest"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// testProtobuf holds lists of T to client-go's decoder, whole and cut.
+func testProtobuf[T, L any, PT interface {
+	*T
+	runtime.Object
+}, PL interface {
+	*L
+	runtime.Object
+}](t *testing.T, version schema.GroupVersion, items func(PL) []T) {
+	t.Run(reflect.TypeFor[T]().Name(), func(t *testing.T) {
+		info := mediaType(t, runtime.ContentTypeProtobuf)
+		encoder := scheme.Codecs.EncoderForVersion(info.Serializer, version)
+		decoder := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
+		fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(2), serializer.NewCodecFactory(scheme.Scheme)).NumElements(1, 4)
+		for range *perKind {
+			list := PL(new(L))
+			fill.Fill(list)
+			data, err := runtime.Encode(encoder, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := PL(new(L))
+			if _, _, err := decoder.Decode(data, nil, want); err != nil {
+				t.Fatal(err)
+			}
+			wantMeta := reflect.ValueOf(want).Elem().FieldByName("ListMeta").Interface()
+			d := New[PT](Options{})
+			read := func(data []byte) (got []T, meta metav1.ListMeta, err error) {
+				meta, err = d.ListProtobuf(iotest.HalfReader(bytes.NewReader(data)), ListVisitor[PT]{Item: func(o PT) error {
+					got = append(got, *(*T)(o))
+					return nil
+				}})
+				return got, meta, err
+			}
+			got, meta, err := read(data)
+			if err != nil || !reflect.DeepEqual(meta, wantMeta) || len(got) != len(items(want)) {
+				t.Fatalf("%d items and %v, expected %d and %v: %v", len(got), meta, len(items(want)), wantMeta, err)
+			}
+			if len(got) > 0 && !reflect.DeepEqual(got, items(want)) {
+				t.Fatal(difference(got, items(want)))
+			}
+			for n := range min(len(data), 300) {
+				cut := data[:len(data)-1-n]
+				_, _, err := read(cut)
+				if _, _, theirs := decoder.Decode(cut, nil, PL(new(L))); (theirs == nil) != (err == nil) {
+					t.Fatalf("cut by %d: %v, they say %v", n+1, err, theirs)
+				}
+			}
+		}
+	})
+}
+
+func TestProtobuf(t *testing.T) {
+	testProtobuf[corev1.Pod](t, corev1.SchemeGroupVersion, func(l *corev1.PodList) []corev1.Pod { return l.Items })
+	testProtobuf[corev1.Node](t, corev1.SchemeGroupVersion, func(l *corev1.NodeList) []corev1.Node { return l.Items })
+	testProtobuf[corev1.Secret](t, corev1.SchemeGroupVersion, func(l *corev1.SecretList) []corev1.Secret { return l.Items })
+	testProtobuf[appsv1.Deployment](t, appsv1.SchemeGroupVersion, func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items })
+	testProtobuf[batchv1.Job](t, batchv1.SchemeGroupVersion, func(l *batchv1.JobList) []batchv1.Job { return l.Items })
+}
+
+// Sharing strings changes no object.
+func TestSettle(t *testing.T) {
+	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))
+	d := New[*struct{}](Options{})
+	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
+		obj := reflect.New(typ)
+		fill.Fill(obj.Interface())
+		before := obj.Interface().(runtime.Object).DeepCopyObject()
+		for range 2 {
+			d.core.settle(d.core.plans.of(typ), obj.UnsafePointer())
+			if !reflect.DeepEqual(obj.Interface(), before) {
+				t.Fatalf("%v: %s", gvk, difference(obj.Interface(), before))
+			}
+		}
+	}
+}
+
+// A list of something without protobuf is refused.
+func TestNoProtobuf(t *testing.T) {
+	if _, err := New[*Names](Options{}).ListProtobuf(bytes.NewReader(nil), ListVisitor[*Names]{}); err != errNoProtobuf {
+		t.Error(err)
+	}
+	if _, err := New[*Names](Options{}).EventsProtobuf(bytes.NewReader(nil)).Next(); err != errNoProtobuf {
+		t.Error(err)
+	}
+}

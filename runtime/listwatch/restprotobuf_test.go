@@ -1,0 +1,116 @@
+package listwatch_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"reflect"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	eventstream "k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+func withProtobuf(c *rest.Config) { c.ContentType = runtime.ContentTypeProtobuf }
+
+// protobuf encodes lists, and watches as their events follow each other.
+func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...watch.Event) []byte) {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	if !ok {
+		t.Fatal("no protobuf")
+	}
+	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
+	list = func(obj runtime.Object) []byte {
+		data, err := runtime.Encode(encoder, obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	events = func(all ...watch.Event) []byte {
+		var b bytes.Buffer
+		stream := eventstream.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&b), scheme.Codecs.EncoderForVersion(info.StreamSerializer.Serializer, corev1.SchemeGroupVersion))
+		for _, e := range all {
+			if err := stream.Encode(&metav1.WatchEvent{Type: string(e.Type), Object: runtime.RawExtension{Raw: list(e.Object)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.Bytes()
+	}
+	return list, events
+}
+
+// What protobuf gives is the same, streamed or not, and wherever it is cut.
+func TestRESTProtobuf(t *testing.T) {
+	encodeList, encodeEvents := protobuf(t)
+	a := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5", Labels: map[string]string{"x": "y"}}, Data: map[string]string{"k": "v"}}
+	b := *a.DeepCopy()
+	b.Name = "b"
+	end := a.DeepCopy()
+	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	list := encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more"}, Items: []corev1.ConfigMap{a, b}})
+	stream := encodeEvents(
+		watch.Event{Type: watch.Added, Object: &a}, watch.Event{Type: watch.Bookmark, Object: end}, watch.Event{Type: watch.Modified, Object: &b},
+		watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410}})
+	var body []byte
+	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+		w.Write(body)
+	}, withProtobuf)
+	both := sources(c)
+	for n := 0; n <= len(list); n++ {
+		body = list[:n]
+		type outcome struct {
+			items []*corev1.ConfigMap
+			meta  listwatch.ListMeta
+			ok    bool
+		}
+		got := map[string]outcome{}
+		for name, source := range both {
+			var o outcome
+			meta, err := source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
+				o.items = append(o.items, obj)
+				return nil
+			})
+			if o.ok = err == nil; !o.ok {
+				o.items = nil
+			}
+			o.meta = meta
+			got[name] = o
+		}
+		if !reflect.DeepEqual(got["streamed"], got["plain"]) {
+			t.Fatalf("list of %d bytes: streamed %v, plain %v", n, got["streamed"], got["plain"])
+		}
+	}
+	for n := 0; n <= len(stream); n++ {
+		body = stream[:n]
+		type outcome struct {
+			events []listwatch.Event[*corev1.ConfigMap]
+			eof    bool
+		}
+		got := map[string]outcome{}
+		for name, source := range both {
+			var o outcome
+			w, err := source.Watch(t.Context(), metav1.ListOptions{})
+			for err == nil {
+				var e listwatch.Event[*corev1.ConfigMap]
+				if e, err = w.Next(t.Context()); err == nil {
+					o.events = append(o.events, e)
+				}
+			}
+			w.Stop()
+			o.eof = err == io.EOF
+			got[name] = o
+		}
+		if !reflect.DeepEqual(got["streamed"], got["plain"]) {
+			t.Fatalf("watch of %d bytes: streamed %v, plain %v", n, got["streamed"], got["plain"])
+		}
+	}
+}
