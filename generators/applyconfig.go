@@ -55,14 +55,13 @@ type applyGen struct {
 
 func newApplyGen(options ApplyOptions, api *model.API) (*applyGen, error) {
 	g := &applyGen{ApplyOptions: options, pkg: render.Package{Path: options.Package}, api: api.Apply,
-		places: defaultExternals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
-	for name, pkg := range options.Externals {
-		g.places[name] = pkg
-	}
+		places: options.externals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
 	for _, p := range g.api.Packages {
 		g.aliases[p.Path] = applyAPIPackage(p).Alias
 		for _, t := range p.Types {
-			g.places[t.TypeName] = g.folder(p).Path
+			if !t.Elsewhere {
+				g.places[t.TypeName] = g.folder(p).Path
+			}
 		}
 	}
 	return g, g.loadSchema()
@@ -179,7 +178,11 @@ func (g *applyGen) utils() applyUtilsView {
 	for _, p := range g.api.Packages {
 		v := applyVersionView{API: apiView{Package: applyAPIPackage(p), HasSchemeGroupVersion: p.HasSchemeGroupVersion, Group: p.Group, Version: p.APIVersion}}
 		for _, t := range p.Types {
-			v.Types = append(v.Types, applyKindView{t.TypeName.Name, g.folder(p).Ident(configName(t.TypeName.Name))})
+			folder := g.folder(p)
+			if t.Elsewhere {
+				folder = render.Package{Path: g.places[t.TypeName]}
+			}
+			v.Types = append(v.Types, applyKindView{t.TypeName.Name, folder.Ident(configName(t.TypeName.Name))})
 		}
 		view.Versions = append(view.Versions, v)
 	}

@@ -2,6 +2,8 @@ package generators
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/model"
@@ -91,6 +93,13 @@ type ApplyOptions struct {
 	OpenAPISchema string
 }
 
+// externals are all of them, those of meta/v1 included.
+func (o *ApplyOptions) externals() map[model.TypeName]string {
+	externals := defaultExternals()
+	maps.Copy(externals, o.Externals)
+	return externals
+}
+
 // model is the part of the configuration that loading needs.
 func (c Config) model() (model.Config, error) {
 	plurals := make(map[string]string, len(c.PluralExceptions))
@@ -119,6 +128,7 @@ func (c Config) model() (model.Config, error) {
 	}
 	if c.Apply != nil {
 		m.Generators |= model.ApplyConfigurations
+		m.AppliedElsewhere = slices.Collect(maps.Keys(c.Apply.externals()))
 	}
 	return m, nil
 }

@@ -51,6 +51,10 @@ type ApplyType struct {
 	Kind *Kind
 	// Root is true for kinds with a verb that applies.
 	Root bool
+	// Elsewhere is true for a type of [Config.AppliedElsewhere] that no kind
+	// leads to. Its package is in the input, so it gets an apply configuration
+	// here, too, but what refers to it means the other.
+	Elsewhere bool
 	// File names the generated file, without ".go".
 	File string
 }
@@ -114,8 +118,16 @@ func (l *loader) apply(packages []*candidate) *Apply {
 	for _, name := range local {
 		reached[name] = r.types[name]
 	}
+	elsewhere := l.elsewhere(wanted, reached)
+	r.read(elsewhere)
+	for _, name := range elsewhere {
+		reached[name] = r.types[name]
+	}
 	for _, p := range wanted {
 		if ap := l.applyPackage(p, reached, kinds); ap != nil {
+			for _, t := range ap.Types {
+				t.Elsewhere = slices.Contains(elsewhere, t.TypeName)
+			}
 			a.Packages = append(a.Packages, ap)
 		}
 	}
@@ -128,6 +140,20 @@ func (l *loader) apply(packages []*candidate) *Apply {
 	})
 	l.checkApply(a)
 	return a
+}
+
+// elsewhere are the types of AppliedElsewhere that no kind leads to, as far as
+// they are in packages that get apply configurations.
+func (l *loader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {
+	var names []TypeName
+	for _, name := range l.cfg.AppliedElsewhere {
+		declares := func(p *candidate) bool { return p.src.path == name.Path && p.src.types[name.Name] != nil }
+		if reached[name] == nil && slices.ContainsFunc(packages, declares) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b TypeName) int { return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name) })
+	return names
 }
 
 // applied reports whether apply configurations are to be generated for a package.

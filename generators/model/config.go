@@ -15,6 +15,9 @@ type Config struct {
 	PluralExceptions map[string]string
 	// IncludedTypes overrides +genclient for a group version: "group/version" to type names.
 	IncludedTypes map[string][]string
+	// AppliedElsewhere are types that have apply configurations in some other
+	// package, for which types that lead to them use those.
+	AppliedElsewhere []TypeName
 	// LintRules are upstream's --lint-rules.
 	LintRules []string
 	// Strict turns what upstream takes, but can't mean anything, into errors

@@ -61,10 +61,8 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir}, theirs.patterns()...)
 	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("apidiff: %w\n%s", err, out)
-	}
+	out, diffErr := cmd.CombinedOutput()
+	var breaks []string
 	found, broken, unlisted := 0, 0, []string{}
 	summary := ""
 	for line := range strings.Lines(string(out)) {
@@ -74,13 +72,16 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 			if !listed.has(strings.TrimPrefix(m[1], ours.path()+"/"), m[2]) {
 				unlisted = append(unlisted, line)
 			}
-		}
-		if strings.HasPrefix(line, "left out: ") {
-			broken++
-		}
-		if s, ok := strings.CutPrefix(line, "apidiff: "); ok {
+		} else if s, ok := strings.CutPrefix(line, "apidiff: "); ok {
 			summary, _, _ = strings.Cut(s, " (")
+		} else if strings.HasPrefix(line, "left out: ") {
+			broken++
+		} else {
+			breaks = append(breaks, line)
 		}
+	}
+	if diffErr != nil {
+		return "", fmt.Errorf("apidiff: %w\n%s", diffErr, strings.Join(breaks, "\n"))
 	}
 	if len(unlisted) > 0 {
 		return "", fmt.Errorf("not in docs/additions.md:\n%s", strings.Join(unlisted, "\n"))
