@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -25,7 +26,9 @@ configurations if asked to.
 Packages are named as for the go command: ./apis/... or import paths. What is
 written goes to pkg/client in the module's root; --output-dir and its kin say
 otherwise. Files that are as they should be are not touched; generated files in
-the output folders that nothing generates any more are removed.
+the output folders that nothing generates any more are removed. So one run names
+all packages that share an output folder: what an earlier run made of others
+there is stale to it.
 
 If anything is wrong with the input, every problem is reported in a line of its
 own as file:line:col: message, nothing is written, and the exit status is 1.`,
@@ -45,6 +48,9 @@ own as file:line:col: message, nothing is written, and the exit status is 1.`,
 					return err
 				}
 				clock.start("")
+				if len(plan.Stale) > 0 && !asJSON {
+					fmt.Fprintln(cmd.ErrOrStderr(), removed(plan.Stale))
+				}
 				if isTerminal(cmd.OutOrStdout()) && !asJSON {
 					fmt.Fprintf(cmd.OutOrStdout(), "%d files written, %d removed, %d were current (%.1f s)\n",
 						len(plan.Changed), len(plan.Stale), plan.Unchanged, clock.seconds()["total"])
@@ -126,6 +132,19 @@ func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock
 	}
 	cfg.Progress = clock.start
 	return generators.Plan(cmd.Context(), cfg)
+}
+
+// removed says which files are gone: a deletion is never silent.
+func removed(stale []string) string {
+	const shown = 3
+	if len(stale) == 1 {
+		return fmt.Sprintf("removed a file that these packages don't generate: %s", stale[0])
+	}
+	text := fmt.Sprintf("removed %d files that these packages don't generate: %s", len(stale), strings.Join(stale[:min(shown, len(stale))], ", "))
+	if len(stale) > shown {
+		text += ", ..."
+	}
+	return text
 }
 
 func isTerminal(w io.Writer) bool {

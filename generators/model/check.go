@@ -47,6 +47,8 @@ func (l *loader) checkVersions(api *API) {
 // factoryMethods are the methods that every factory has already.
 var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start", "StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
 
+const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one"
+
 // checkGroupNames reports groups whose methods on the clientset or on the
 // informer factory would have one name.
 func (l *loader) checkGroupNames(api *API) {
@@ -63,7 +65,7 @@ func (l *loader) checkGroupNames(api *API) {
 			}
 			// Two versions of one group that collide were reported as such.
 			if other := clients[method]; v.Package.Client && other != nil && other.Group.Name != group.Name {
-				l.failFor(Clients, v.Package.Pos, "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one", other.Group.Name, group.Name, other.Package.Path, v.GoGroupName)
+				l.failFor(Clients, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, v.GoGroupName)
 			} else if v.Package.Client {
 				clients[method] = v
 			}
@@ -85,10 +87,16 @@ func (l *loader) checkGroupNames(api *API) {
 			if internal {
 				key += " internal"
 			}
-			if other := factories[key]; other != nil {
-				l.failFor(Informers, v.Package.Pos, "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one", other.Group.Name, group.Name, other.Package.Path, group.GoName)
-			} else {
+			switch other := factories[key]; {
+			case other == nil:
 				factories[key] = v
+			case other.Group.Name == group.Name && other.Name == v.Name && l.cfg.has(Clients):
+				// Reported as two packages of one version.
+			case other.Group.Name == group.Name:
+				l.failFor(Informers, v.Package.Pos, "packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
+					other.Package.Path, v.Package.Path, group.Name)
+			default:
+				l.failFor(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, group.GoName)
 			}
 		}
 	}

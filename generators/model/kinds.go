@@ -217,7 +217,7 @@ func (l *loader) resolveMethods(packages []*candidate) {
 func (l *loader) resolve(p *candidate, m *Method, key string, ref *TypeRef, pos token.Position, suffix string) {
 	src := l.byPath[ref.Path]
 	if src == nil {
-		hint := ""
+		hint := "; go get its module, if the path is right"
 		if !strings.Contains(ref.Path, "/") {
 			hint = "; write the import path, " + key + "=example.com/path/v1." + ref.Name
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -125,6 +126,11 @@ func (f *file) read() bool {
 func (f *file) parse(fset *token.FileSet) {
 	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
 	f.text = nil
+	if list, ok := f.err.(scanner.ErrorList); ok {
+		// What follows on the same line mostly comes of the first.
+		list.RemoveMultiples()
+		f.err = list
+	}
 }
 
 // isDoc reports whether the file is the one whose comments steer generators.

@@ -139,10 +139,14 @@ func (st *staging) mkdir(dir string) error {
 		missing = append(missing, d)
 	}
 	for _, d := range slices.Backward(missing) {
-		if err := os.Mkdir(d, 0o755); err != nil {
+		switch err := os.Mkdir(d, 0o755); {
+		case errors.Is(err, fs.ErrExist):
+			// Another run made it in between, and will remove it if it has to.
+		case err != nil:
 			return err
+		default:
+			st.dirs = append(st.dirs, d)
 		}
-		st.dirs = append(st.dirs, d)
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return err

@@ -121,8 +121,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDiskAndTools holds two more lines of the design: only output touches the
-// disk among the later stages, and only model uses x/tools and gengo's namers.
+// TestDiskAndTools holds more lines of the design: markers and rendering know
+// no disk, rendering knows nothing of Kubernetes, and only model uses x/tools
+// and gengo's namers.
 func TestDiskAndTools(t *testing.T) {
 	for _, p := range list(t, "./generators/...", "./templates/...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")

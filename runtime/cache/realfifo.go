@@ -48,14 +48,14 @@ func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer Tran
 func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	switch {
 	case opts.AtomicEvents && opts.KnownObjects != nil:
-		panic("coding error: knownObjects must not be provided when AtomicEvents is true")
+		panic("cache: RealFIFOOptions has both AtomicEvents and KnownObjects; the former needs no objects to compare with")
 	case opts.AtomicEvents:
 	case opts.UnlockWhileProcessing:
-		panic("coding error: UnlockWhileProcessing must be false when AtomicEvents is false")
+		panic("cache: RealFIFOOptions has UnlockWhileProcessing without AtomicEvents")
 	case opts.KnownObjects == nil:
-		panic("coding error: knownObjects must be provided when AtomicEvents is false")
+		panic("cache: RealFIFOOptions has neither KnownObjects nor AtomicEvents")
 	case opts.EmitDeltaTypeBookmark:
-		panic("coding error: EmitDeltaTypeBookmark must be false when AtomicEvents is false")
+		panic("cache: RealFIFOOptions has EmitDeltaTypeBookmark without AtomicEvents")
 	}
 	f := &RealFIFO{opts: opts}
 	name := opts.Identifier.Name()

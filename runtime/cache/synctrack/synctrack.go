@@ -77,7 +77,7 @@ func (t *SingleFileTracker) Start() { t.count.Add(1) }
 func (t *SingleFileTracker) Finished() {
 	left := t.count.Add(-1)
 	if left < 0 {
-		panic("synctrack: negative counter; this logic error means HasSynced may return incorrect value")
+		panic("synctrack: Finished was called more often than Start, so HasSynced can't be relied on")
 	}
 	if left == 0 && t.upstream.Load() {
 		t.sync()

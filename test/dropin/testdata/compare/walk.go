@@ -11,10 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// call is a method of a typed client with its arguments.
+// call is a method of a typed client.
 type call struct {
 	path string // "ShopV1.Bakeries(ns).Get"
-	do   func() outcome
+	do   func(arguments) outcome
+}
+
+// arguments are what methods are called with.
+type arguments struct {
+	options      bool // set every option, or else none
+	name         string
+	patch        types.PatchType
+	subresources []string
+}
+
+var usual = arguments{true, "name", types.MergePatchType, []string{"status"}}
+
+// unusual are arguments that few people mean, and that clients refuse or escape.
+var unusual = map[string]arguments{
+	"without options":  {false, "name", types.JSONPatchType, nil},
+	"without a name":   {false, "", types.StrategicMergePatchType, []string{}},
+	"two subresources": {true, "name", types.ApplyYAMLPatchType, []string{"status", "scale"}},
+	"a slash":          {false, "a/b", types.MergePatchType, []string{"a/b"}},
+	"dots":             {false, "..", types.ApplyCBORPatchType, []string{""}},
+	"not ASCII":        {true, "brötchen?x=%41", "application/unknown", []string{"ö"}},
 }
 
 // outcome is what a call returned.
@@ -41,7 +61,7 @@ func calls(clientset any, iface reflect.Type) []call {
 				for _, method := range methods(getter.Type.Out(0)) {
 					found = append(found, call{
 						path: fmt.Sprintf("%s.%s(%v).%s", group.Name, getter.Name, scope, method.Name),
-						do:   func() outcome { return invoke(client.MethodByName(method.Name), method.Type) },
+						do:   func(a arguments) outcome { return a.invoke(client.MethodByName(method.Name), method.Type) },
 					})
 				}
 			}
@@ -61,7 +81,7 @@ func methods(iface reflect.Type, without ...string) []reflect.Method {
 	return found
 }
 
-func invoke(method reflect.Value, signature reflect.Type) (o outcome) {
+func (a arguments) invoke(method reflect.Value, signature reflect.Type) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = outcome{Panic: fmt.Sprint(p)}
@@ -69,7 +89,7 @@ func invoke(method reflect.Value, signature reflect.Type) (o outcome) {
 	}()
 	var args []reflect.Value
 	for i := range signature.NumIn() {
-		args = append(args, argument(signature.In(i)))
+		args = append(args, a.argument(signature.In(i)))
 	}
 	if signature.IsVariadic() {
 		return outcomeOf(method.CallSlice(args))
@@ -94,20 +114,23 @@ func outcomeOf(results []reflect.Value) outcome {
 	return o
 }
 
-func argument(t reflect.Type) reflect.Value {
+func (a arguments) argument(t reflect.Type) reflect.Value {
 	switch t {
 	case reflect.TypeFor[context.Context]():
 		return reflect.ValueOf(context.Background())
 	case reflect.TypeFor[string]():
-		return reflect.ValueOf("name")
+		return reflect.ValueOf(a.name)
 	case reflect.TypeFor[types.PatchType]():
-		return reflect.ValueOf(types.MergePatchType)
+		return reflect.ValueOf(a.patch)
 	case reflect.TypeFor[[]byte]():
 		return reflect.ValueOf([]byte(`{"metadata":{"labels":{"a":"b"}}}`))
 	case reflect.TypeFor[[]string]():
-		return reflect.ValueOf([]string{"status"})
+		return reflect.ValueOf(a.subresources)
 	}
 	v := reflect.New(t).Elem()
-	fill(v, "", 5)
+	// Objects come as pointers, options as values.
+	if a.options || t.Kind() != reflect.Struct {
+		fill(v, "", 5)
+	}
 	return v
 }

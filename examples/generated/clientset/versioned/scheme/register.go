@@ -32,14 +32,9 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 // another clientset to this one's scheme makes raw extensions of its types
 // serialize correctly:
 //
-//	import (
-//	  "k8s.io/client-go/kubernetes"
-//	  clientsetscheme "k8s.io/client-go/kubernetes/scheme"
-//	  examplescheme "example.com/client/clientset/versioned/scheme"
-//	)
+//	import clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 //
-//	client, err := kubernetes.NewForConfig(config)
-//	err = examplescheme.AddToScheme(clientsetscheme.Scheme)
+//	err := AddToScheme(clientgoscheme.Scheme)
 var AddToScheme = localSchemeBuilder.AddToScheme
 
 func init() {
