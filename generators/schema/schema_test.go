@@ -77,7 +77,7 @@ func TestOpenAPI(t *testing.T) {
 		"number":              {`{"type": "number", "format": "double"}`, "scalar: numeric"},
 		"type as a list":      {`{"type": ["boolean"]}`, "scalar: boolean"},
 		"list":                {`{"type": "array", "items": {"type": "string"}}`, "list:\n    elementType:\n      scalar: string\n    elementRelationship: atomic"},
-		"map of anything":     {`{"type": "object", "additionalProperties": true}`, "map:\n    elementType:\n      scalar: untyped"},
+		"map of anything":     {`{"type": "object", "additionalProperties": true}`, "map: {elementType: {scalar: untyped, list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}, elementRelationship: separable}}}"},
 		"reference in a list": {`{"type": "array", "items": {"$ref": "#/definitions/root"}, "x-kubernetes-list-type": "set"}`, "list:\n    elementType:\n      namedType: root\n    elementRelationship: associative"},
 		"properties only":     {`{"properties": {"b": {"type": "string"}, "a": {"type": "integer", "default": 0}}}`, "map:\n    fields:\n    - name: a\n      type:\n        scalar: numeric\n      default: 0\n    - name: b\n      type:\n        scalar: string"},
 	} {
@@ -90,8 +90,13 @@ func TestOpenAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := s.YAML(); !strings.Contains(text, "- name: root\n  "+test.want+"\n") {
-				t.Errorf("no %s in\n%s", test.want, text)
+			want, err := typed.NewParser(typed.YAMLObject("types:\n- name: root\n  " + test.want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, _ := parse(t, s).FindNamedType("root")
+			if expected, _ := want.Schema.FindNamedType("root"); !root.Equals(&expected) {
+				t.Errorf("no %s in\n%s", test.want, s.YAML())
 			}
 			if _, ok := parse(t, s).FindNamedType("absent"); !ok {
 				t.Error("a root that isn't there has no type")
