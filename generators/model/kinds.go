@@ -3,6 +3,7 @@ package model
 import (
 	"go/ast"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,12 +26,14 @@ func (l *loader) describe(p *candidate) {
 	}
 	p.pkg.Pos = p.position(l.base)
 	l.lint(p)
+	all := map[string][]marker.Tag{}
 	included, override := l.cfg.IncludedTypes[p.groupName()+"/"+p.input.Version]
 	for _, f := range p.src.files {
 		if f.syntax == nil {
 			continue
 		}
 		tags := l.typeTags(p.src, f)
+		maps.Copy(all, tags)
 		for _, decl := range p.src.types {
 			if decl.file != f {
 				continue
@@ -50,6 +53,7 @@ func (l *loader) describe(p *candidate) {
 			}
 		}
 	}
+	l.checkDefinitions(p, p.kinds, all)
 	for _, name := range included {
 		if p.src.typ(name) == nil {
 			l.lax(p.pkg.Pos, "type %s is to be included and does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// definition is what a CustomResourceDefinition, or the marker that one is made
+// from, says of a kind. What it doesn't say is "".
+type definition struct {
+	// where is the manifest or the marker, for messages.
+	where                      string
+	group, kind, plural, scope string
+}
+
+// checkDefinitions compares kinds with what is said of their resources elsewhere:
+// by +kubebuilder:resource above the type, and by manifests in the folder of the
+// package. A client that asks for another path would get nothing but NotFound.
+func (l *loader) checkDefinitions(p *candidate, kinds []*Kind, tags map[string][]marker.Tag) {
+	manifests := l.manifests(p)
+	for _, kind := range kinds {
+		definitions := resourceMarkers(tags[kind.Name])
+		for _, d := range manifests {
+			if d.kind == kind.Name && d.group == p.groupName() {
+				definitions = append(definitions, d)
+			}
+		}
+		for _, d := range definitions {
+			if d.plural != "" && d.plural != kind.Resource {
+				l.lax(kind.Pos, "the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type", kind.Name, kind.Resource, d.plural, d.where, d.plural)
+			}
+			switch {
+			case d.scope == "Cluster" && kind.Namespaced:
+				l.lax(kind.Pos, "type %s is cluster-scoped in %s; write // +genclient:nonNamespaced above it", kind.Name, d.where)
+			case d.scope == "Namespaced" && !kind.Namespaced:
+				l.lax(kind.Pos, "type %s has +genclient:nonNamespaced, but is namespaced in %s", kind.Name, d.where)
+			}
+		}
+	}
+}
+
+// resourceMarkers reads +kubebuilder:resource:path=widgets,scope=Cluster.
+func resourceMarkers(tags []marker.Tag) []definition {
+	const name = "kubebuilder:resource:"
+	var definitions []definition
+	for _, tag := range tags {
+		text, ok := strings.CutPrefix(tag.Text, name)
+		if !ok {
+			continue
+		}
+		d := definition{where: "+" + strings.TrimSuffix(name, ":")}
+		for item := range strings.SplitSeq(text, ",") {
+			key, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+			value = strings.Trim(value, "\"`")
+			switch key {
+			case "path":
+				d.plural = value
+			case "scope":
+				d.scope = value
+			}
+		}
+		definitions = append(definitions, d)
+	}
+	return definitions
+}
+
+// manifests reads the CustomResourceDefinitions in the folder of a package. What
+// can't be read as one is none: other tools say what is wrong with it.
+func (l *loader) manifests(p *candidate) []definition {
+	entries, err := os.ReadDir(p.src.dir)
+	if err != nil {
+		return nil
+	}
+	var definitions []definition
+	for _, entry := range entries {
+		if ext := filepath.Ext(entry.Name()); entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+			continue
+		}
+		file := newFile(p.src.dir, entry.Name(), l.base, false)
+		text, err := os.ReadFile(file.path)
+		if err != nil || !bytes.Contains(text, []byte("CustomResourceDefinition")) {
+			continue
+		}
+		for document := range bytes.SplitSeq(append([]byte("\n"), text...), []byte("\n---")) {
+			var crd struct {
+				Kind string
+				Spec struct {
+					Group, Scope string
+					Names        struct{ Kind, Plural string }
+				}
+			}
+			if yaml.Unmarshal(document, &crd) == nil && crd.Kind == "CustomResourceDefinition" {
+				definitions = append(definitions, definition{file.name, crd.Spec.Group, crd.Spec.Names.Kind, crd.Spec.Names.Plural, crd.Spec.Scope})
+			}
+		}
+	}
+	return definitions
+}
