@@ -14,6 +14,9 @@ import (
 // Changes are what a run comes to: files to write, files to remove.
 type Changes = output.Plan
 
+// Problems are what is wrong with the input, sorted by place.
+type Problems = marker.Problems
+
 // FileState says what becomes of a file of a plan.
 type FileState = output.FileState
 
@@ -36,7 +39,7 @@ const (
 //
 // The problems are those of the input. If one of them is more than a warning
 // the plan is nil; the error is about everything else.
-func Plan(ctx context.Context, cfg Config) (*Changes, marker.Problems, error) {
+func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	progress := cfg.Progress
 	if progress == nil {
 		progress = func(string) {}

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubewright/kubewright/generators"
-	"github.com/kubewright/kubewright/generators/marker"
 )
 
 func generateCommand() *cobra.Command {
@@ -125,7 +124,7 @@ func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON
 	return err
 }
 
-func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock *stopwatch) (*generators.Changes, marker.Problems, error) {
+func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock *stopwatch) (*generators.Changes, generators.Problems, error) {
 	cfg, err := layout.Resolve(patterns)
 	if err != nil {
 		return nil, nil, err

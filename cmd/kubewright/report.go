@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/generators"
-	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // report is what --json prints.
@@ -44,7 +43,7 @@ var states = map[string]map[generators.FileState]string{
 	"check":    {generators.Current: "current", generators.Changed: "outdated", generators.Stale: "stale"},
 }
 
-func newReport(command string, plan *generators.Changes, problems marker.Problems, err error, clock *stopwatch) report {
+func newReport(command string, plan *generators.Changes, problems generators.Problems, err error, clock *stopwatch) report {
 	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{}, Seconds: clock.seconds()}
 	if plan != nil {
 		for _, f := range plan.Files() {
