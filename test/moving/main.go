@@ -1,0 +1,188 @@
+// Command moving moves programs from client-go to kubewright: it copies them into a
+// folder of their own, outside of this repository, changes the import paths of
+// tools/cache and util/workqueue and nothing else, compiles them, and runs them
+// against a small API server.
+//
+//	cd test/moving && go run .
+//
+// The programs are client-go's own example of a work queue, as it is in the module
+// cache, and two in testdata, one of which is a controller-runtime manager.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// moves are the import paths that change.
+var moves = strings.NewReplacer(
+	`"k8s.io/client-go/tools/cache"`, `"github.com/kubewright/kubewright/runtime/cache"`,
+	`"k8s.io/client-go/util/workqueue"`, `"github.com/kubewright/kubewright/runtime/workqueue"`,
+)
+
+// program is one that moves.
+type program struct {
+	name string
+	// source is its file, in client-go's module if that is said.
+	source   string
+	clientGo bool
+	// says are what it prints, in any order, when it works.
+	says []string
+}
+
+var programs = []program{
+	{name: "workqueue", source: "examples/workqueue/main.go", clientGo: true, says: []string{
+		"Pod mypod does not exist anymore", "Sync/Add/Update for Pod one", "Sync/Add/Update for Pod two",
+	}},
+	{name: "watcher", source: "testdata/watcher/main.go", says: []string{
+		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue", "default/two of the queue",
+	}},
+	{name: "manager", source: "testdata/manager/main.go", says: []string{
+		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",
+	}},
+}
+
+func main() {
+	if err := run(context.Background(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "moving:", err)
+		os.Exit(1)
+	}
+}
+
+// run moves all programs and reports to out.
+func run(ctx context.Context, out interface{ WriteString(string) (int, error) }) (err error) {
+	say := func(format string, args ...any) { out.WriteString(fmt.Sprintf(format, args...) + "\n") }
+	dir, err := os.MkdirTemp("", "moving")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := module(dir); err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	stop, err := serve(kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for _, p := range programs {
+		changed, err := p.move(ctx, dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		say("%s: %d import paths changed", p.name, changed)
+		if _, err := command(ctx, dir, "go", "vet", "./"+p.name); err != nil {
+			return err
+		}
+		if _, err := command(ctx, dir, "go", "build", "-o", filepath.Join(dir, "bin", p.name), "./"+p.name); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := p.run(ctx, filepath.Join(dir, "bin", p.name), kubeconfig); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		say("%s: compiles, and says what it should after %v", p.name, time.Since(start).Round(time.Millisecond))
+	}
+	return nil
+}
+
+// module makes a module in dir that requires what this one does.
+func module(dir string) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		moved := strings.ReplaceAll(string(text), "=> ../..", "=> "+filepath.Dir(filepath.Dir(here)))
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(moved), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move copies the program into a folder of its own and changes its import paths.
+func (p program) move(ctx context.Context, dir string) (changed int, err error) {
+	source := p.source
+	if p.clientGo {
+		clientGo, err := command(ctx, dir, "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
+		if err != nil {
+			return 0, err
+		}
+		source = filepath.Join(strings.TrimSpace(clientGo), source)
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return 0, err
+	}
+	moved := moves.Replace(string(text))
+	after := strings.Split(moved, "\n")
+	for i, line := range strings.Split(string(text), "\n") {
+		if line != after[i] {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return 0, errors.New("it imports nothing that moves")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, p.name), 0o700); err != nil {
+		return 0, err
+	}
+	return changed, os.WriteFile(filepath.Join(dir, p.name, "main.go"), []byte(moved), 0o600)
+}
+
+// patience is how long a program may take to say what it should.
+const patience = time.Minute
+
+// run runs the program until it has said everything.
+func (p program) run(ctx context.Context, binary, kubeconfig string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-kubeconfig", kubeconfig)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	missing := map[string]bool{}
+	for _, line := range p.says {
+		missing[line] = true
+	}
+	for lines := bufio.NewScanner(output); len(missing) > 0 && lines.Scan(); {
+		delete(missing, lines.Text())
+	}
+	cancel()
+	_ = cmd.Wait() // It was killed.
+	if len(missing) > 0 {
+		return fmt.Errorf("it didn't say %v\n%s", missing, stderr.String())
+	}
+	return nil
+}
+
+// command runs a program in dir and returns what it prints.
+func command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output), nil
+}
