@@ -20,7 +20,7 @@ var (
 )
 
 // Scenarios are those that every informer has to pass.
-var Scenarios = slices.Concat(basics, lists, streams, watches, handlers, resyncs, transforms, stores, stops)
+var Scenarios = slices.Concat(basics, lists, streams, watches, foreignSources, handlers, resyncs, transforms, stores, stops)
 
 var basics = []Scenario{
 	{Name: "an empty server", Script: func(w *World) {

@@ -300,6 +300,13 @@ var watches = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}, Differs: "in client-go the store forgets its version"},
+	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+		w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
+		w.Put("a")
+		w.Start()
+		w.Advance(LongEnough)
+		w.Advance(LongEnough)
+	}, Differs: "client-go asks again earlier"},
 	{Name: "bookmarks between changes", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()

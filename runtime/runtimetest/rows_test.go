@@ -1,0 +1,108 @@
+package runtimetest_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// The differences from client-go that no transcript can show, or that not all of our
+// informers have.
+
+func TestRunWaitsForTheLister(t *testing.T) {
+	for _, test := range []struct {
+		runtimetest.Implementation
+		waits bool
+	}{{runtimetest.ClientGo, false}, {facade, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			gate := make(chan struct{})
+			s := runtimetest.NewConfigMaps()
+			s.NoWatchListClient()
+			i := test.New(s, runtimetest.InformerOptions{ListerWatcher: func(s *runtimetest.ConfigMaps) clientgo.ListerWatcher {
+				return clientgo.ToListWatcherWithWatchListSemantics(&clientgo.ListWatch{
+					ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+						<-gate
+						return nil, context.Canceled
+					},
+				}, s)
+			}})
+			ctx, cancel := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				i.RunWithContext(ctx)
+			}()
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			select {
+			case <-over:
+				if test.waits {
+					t.Errorf("%s: Run returned before the lister did", test.Name)
+				}
+			default:
+				if !test.waits {
+					t.Errorf("%s: Run waits for the lister; there is no difference", test.Name)
+				}
+			}
+			close(gate)
+			<-over
+		})
+	}
+}
+
+func TestTypedInformersRefuseOtherTypes(t *testing.T) {
+	for _, test := range []struct {
+		runtimetest.Implementation
+		refuses bool
+	}{{runtimetest.ClientGo, false}, {facade, false}, {typed, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := runtimetest.NewConfigMaps()
+			s.NoWatchListClient()
+			i := test.New(s, runtimetest.InformerOptions{})
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}}
+			if err := i.GetStore().Add(secret); (err != nil) != test.refuses {
+				t.Errorf("%s: %v", test.Name, err)
+			}
+			if err := i.SetTransform(func(any) (any, error) { return secret, nil }); err != nil {
+				t.Fatal(err)
+			}
+			s.Create(configMap("a"))
+			ctx, cancel := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				i.RunWithContext(ctx)
+			}()
+			synctest.Wait()
+			if _, stored, _ := i.GetStore().GetByKey("ns/s"); stored == test.refuses {
+				t.Errorf("%s: what the transform made is stored: %t", test.Name, stored)
+			}
+			cancel()
+			<-over
+		})
+	}
+}
+
+func TestIndexesOfAnInformerWithoutAny(t *testing.T) {
+	add := func(implementation runtimetest.Implementation) (panics bool) {
+		defer func() { panics = recover() != nil }()
+		i := implementation.New(runtimetest.NewConfigMaps(), runtimetest.InformerOptions{})
+		if err := i.AddIndexers(clientgo.Indexers{"color": indexByColor}); err != nil {
+			t.Errorf("%s: %v", implementation.Name, err)
+		}
+		return false
+	}
+	for implementation, panics := range map[*runtimetest.Implementation]bool{&runtimetest.ClientGo: true, &facade: false, &typed: false} {
+		if add(*implementation) != panics {
+			t.Errorf("%s: panics %t", implementation.Name, !panics)
+		}
+	}
+}
