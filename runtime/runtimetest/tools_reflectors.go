@@ -284,6 +284,17 @@ var informers = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
+	{Name: "Informer: the store holds something before the start", Script: func(b *Bench) {
+		b.Server.Create(configMap("a"))
+		h := &Handler{name: "h"}
+		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(), ObjectType: &corev1.ConfigMap{}, Handler: h})
+		b.check(store.Add(object("a", "50")))
+		b.check(store.Add(object("old", "50")))
+		stop := b.run(controller.RunWithContext)
+		b.told(h)
+		b.contents(store)
+		stop()
+	}},
 	{Name: "Informer: indexes", Script: func(b *Bench) {
 		b.Server.Create(configMap("ab"))
 		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, func(s cache.Store, _ cache.Controller) {

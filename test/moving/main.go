@@ -39,7 +39,7 @@ type program struct {
 
 var programs = []program{
 	{name: "workqueue", source: "examples/workqueue/main.go", clientGo: true, says: []string{
-		"Pod mypod does not exist anymore", "Sync/Add/Update for Pod one", "Sync/Add/Update for Pod two",
+		"Pod default/mypod does not exist anymore", "Sync/Add/Update for Pod one", "Sync/Add/Update for Pod two",
 	}},
 	{name: "watcher", source: "testdata/watcher/main.go", says: []string{
 		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue", "default/two of the queue",

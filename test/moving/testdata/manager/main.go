@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 )
 
 func main() {
+	flag.Parse() // -kubeconfig is controller-runtime's.
 	logf.SetLogger(zap.New())
 	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Metrics:        server.Options{BindAddress: "0"},

@@ -49,7 +49,9 @@ func main() {
 	typed, err := cache.NewTypedSharedIndexInformer[*corev1.Pod](informer).AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
 		AddFunc:    func(pod *corev1.Pod) { queue.Add(cache.MetaObjectToName(pod)) },
 		UpdateFunc: func(_, pod *corev1.Pod) { queue.Add(cache.MetaObjectToName(pod)) },
-		DeleteFunc: func(gone cache.DeletedObject[*corev1.Pod]) { queue.Add(cache.MetaObjectToName(gone)) },
+		DeleteFunc: func(gone cache.DeletedObject[*corev1.Pod]) {
+			queue.Add(cache.NewObjectName(gone.GetNamespace(), gone.GetName()))
+		},
 	})
 	if err != nil {
 		log.Fatal(err)
