@@ -86,6 +86,10 @@ func (c Config) files(api *model.API, header header) ([]render.File, error) {
 	}
 	if c.Informer != nil {
 		for _, gen := range newInformerGens(*c.Informer, api) {
+			if gen.clientset.Path == "" {
+				// Upstream imports the package "", which doesn't compile.
+				return nil, fmt.Errorf("--internal-clientset-package must be specified: %s has internal types", gen.versions[0].Package.Path)
+			}
 			files = append(files, gen.files(header)...)
 		}
 	}
