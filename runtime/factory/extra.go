@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -25,6 +26,8 @@ type owner interface {
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
 	adjustWith(func(cache.SharedIndexInformer) error)
+	tweakType(reflect.Type, func(*metav1.ListOptions)) error
+	tweaksOf(reflect.Type) []func(*metav1.ListOptions)
 }
 
 func (h Handle) owner() owner { return h.of }

@@ -8,11 +8,12 @@
 // What upstream's interface of generated factories can't say is reached by
 // functions, which take such a factory:
 //
-//	WaitForSync   waits, and says of each informer why it has not synced
-//	HealthCheck   is a check of all informers for /healthz
-//	Statuses      says how each informer is doing
-//	Hold, Release stop a single informer when the last who needs it is done
-//	Adjust        changes every informer as it is made
+//	WaitForSync       waits, and says of each informer why it has not synced
+//	HealthCheck       is a check of all informers for /healthz
+//	Statuses          says how each informer is doing
+//	Hold, Release     stop a single informer when the last who needs it is done
+//	Adjust            changes every informer as it is made
+//	TweakListOptions  changes what the informer of one type lists and watches
 package factory
 
 import (
@@ -40,6 +41,7 @@ type Factory[C any] struct {
 	customResync  map[reflect.Type]time.Duration
 	transform     cache.TransformFunc
 	informerName  *cache.InformerName
+	tweaks        tweaks
 
 	mu        sync.Mutex
 	informers map[reflect.Type]*entry

@@ -90,7 +90,7 @@ func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace s
 }
 
 func (f *giftCardInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
+	return NewTypedGiftCardInformerWithOptions(client, f.namespace, f.options(&giftcardsv1.GiftCard{}, resyncPeriod))
 }
 
 func (f *giftCardInformer) Informer() cache.SharedIndexInformer {

@@ -90,7 +90,7 @@ func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace str
 }
 
 func (f *personInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
+	return NewTypedPersonInformerWithOptions(client, f.namespace, f.options(&giftcardsv1.Person{}, resyncPeriod))
 }
 
 func (f *personInformer) Informer() cache.SharedIndexInformer {

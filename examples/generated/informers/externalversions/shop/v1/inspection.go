@@ -90,7 +90,7 @@ func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace
 }
 
 func (f *inspectionInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
+	return NewTypedInspectionInformerWithOptions(client, f.namespace, f.options(&shopv1.Inspection{}, resyncPeriod))
 }
 
 func (f *inspectionInformer) Informer() cache.SharedIndexInformer {

@@ -90,7 +90,7 @@ func NewTypedMarketInformerWithOptions(client versioned.Interface, options inter
 }
 
 func (f *marketInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, f.options(resyncPeriod))
+	return NewTypedMarketInformerWithOptions(client, f.options(&shopv1.Market{}, resyncPeriod))
 }
 
 func (f *marketInformer) Informer() cache.SharedIndexInformer {

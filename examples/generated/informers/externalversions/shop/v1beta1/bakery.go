@@ -90,7 +90,7 @@ func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace str
 }
 
 func (f *bakeryInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, f.namespace, f.options(resyncPeriod))
+	return NewTypedBakeryInformerWithOptions(client, f.namespace, f.options(&shopv1beta1.Bakery{}, resyncPeriod))
 }
 
 func (f *bakeryInformer) Informer() cache.SharedIndexInformer {

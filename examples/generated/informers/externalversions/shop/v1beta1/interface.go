@@ -6,7 +6,9 @@ import (
 	"time"
 
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
+	runtime "k8s.io/apimachinery/pkg/runtime"
 	cache "k8s.io/client-go/tools/cache"
 )
 
@@ -33,12 +35,12 @@ func (v *version) Bakeries() TypedBakeryInformer {
 	return &bakeryInformer{v}
 }
 
-func (v *version) options(resyncPeriod time.Duration) internalinterfaces.InformerOptions {
+func (v *version) options(obj runtime.Object, resyncPeriod time.Duration) internalinterfaces.InformerOptions {
 	return internalinterfaces.InformerOptions{
 		ResyncPeriod:     resyncPeriod,
 		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		InformerName:     v.factory.InformerName(),
-		TweakListOptions: v.tweakListOptions,
+		TweakListOptions: factories.TweaksOf(v.factory, obj, v.tweakListOptions),
 	}
 }
 

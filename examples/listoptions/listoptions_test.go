@@ -1,0 +1,46 @@
+// Package listoptions shows how the informer of one type, of all that a factory
+// makes, gets list options of its own.
+package listoptions_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/factory"
+)
+
+// TestListOptions looks at what informers ask for: bakeries with a label, and
+// markets of all kinds.
+func TestListOptions(t *testing.T) {
+	client := fake.NewSimpleClientset()
+	informers := externalversions.NewSharedInformerFactory(client, 0)
+	err := factory.TweakListOptions(informers, &shopv1.Bakery{}, func(options *metav1.ListOptions) {
+		options.LabelSelector = "open=yes"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	informers.Shop().V1().Bakeries().Informer()
+	informers.Shop().V1().Markets().Informer()
+	informers.StartWithContext(t.Context())
+	if err := informers.WaitForCacheSyncWithContext(t.Context()).AsError(); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for _, action := range client.Actions() {
+		if list, ok := action.(clienttesting.ListAction); ok {
+			asked = append(asked, fmt.Sprintf("%s with %q", list.GetResource().Resource, list.GetListRestrictions().Labels))
+		}
+	}
+	slices.Sort(asked)
+	if want := []string{`bakeries with "open=yes"`, `markets with ""`}; !slices.Equal(asked, want) {
+		t.Errorf("the informers asked for %v, want %v", asked, want)
+	}
+}

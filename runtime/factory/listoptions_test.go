@@ -1,0 +1,51 @@
+package factory_test
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+)
+
+// What is given for a type is for that type, in the order given, after what is
+// for all; once an informer is there it is too late.
+func TestTweakListOptions(t *testing.T) {
+	f := newGenerated(open())
+	add := func(text string) func(*metav1.ListOptions) {
+		return func(o *metav1.ListOptions) { o.LabelSelector += text }
+	}
+	selector := func(tweak func(*metav1.ListOptions)) string {
+		if tweak == nil {
+			return "nothing"
+		}
+		var options metav1.ListOptions
+		tweak(&options)
+		return options.LabelSelector
+	}
+	for _, text := range []string{"b", "c"} {
+		if err := factory.TweakListOptions(f, &corev1.Pod{}, add(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ want, got string }{
+		{"abc", selector(factory.TweaksOf(f, &corev1.Pod{}, add("a")))},
+		{"bc", selector(factory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Pod{}, nil))},
+		{"a", selector(factory.TweaksOf(f, &corev1.Node{}, add("a")))},
+		{"nothing", selector(factory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Node{}, nil))},
+		{"a", selector(factory.TweaksOf("somebody's", &corev1.Pod{}, add("a")))},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrOfAnotherMake) {
+		t.Errorf("a factory of another make: %v", err)
+	}
+	f.informers.InformerFor(&corev1.Secret{}, secrets)
+	if err := factory.TweakListOptions(f, &corev1.Secret{}, add("late")); err == nil {
+		t.Error("no error for an informer that is there")
+	}
+}
