@@ -1,5 +1,5 @@
-// Package kwprometheus gives the work queues of kubewright Prometheus metrics
-// with the names that client-go's queues have in Kubernetes:
+// Package kwprometheus gives the work queues and informers of kubewright
+// Prometheus metrics with the names that client-go's have in Kubernetes:
 //
 //	workqueue_depth
 //	workqueue_adds_total
@@ -8,6 +8,12 @@
 //	workqueue_unfinished_work_seconds
 //	workqueue_longest_running_processor_seconds
 //	workqueue_retries_total
+//	informer_queued_items
+//	informer_processing_latency_seconds
+//	informer_store_resource_version
+//
+// Informers have them as in client-go: those of a factory that was given an
+// informer name.
 //
 // One call at the start of a program is enough, and names the registry:
 //
@@ -15,9 +21,10 @@
 //	kwprometheus.Use(metrics.Registry)             // with controller-runtime
 //	kwprometheus.Use(legacyregistry.Registerer())  // with component-base
 //
-// Both of the latter register the metrics of client-go's queues, and keep what
-// they register to themselves; in their registries our queues are added to
-// those very metrics, as further values of the label name.
+// Both of the latter register the metrics of client-go's queues, component-base
+// those of its informers, too, and they keep what they register to themselves; in
+// their registries ours are added to those very metrics, as further values of the
+// label name.
 //
 // It is a module of its own, so that only its users depend on Prometheus.
 package kwprometheus
@@ -34,9 +41,13 @@ import (
 
 // Use makes the queues of package workqueue that are created from now on, and
 // that have a name and no provider of their own, register their metrics with
-// registerer. Like workqueue.SetProvider, which it calls, only the first call
-// has an effect.
-func Use(registerer prometheus.Registerer) { workqueue.SetProvider(NewProvider(registerer)) }
+// registerer; and so the informers that are started from now on and have a
+// reserved identity. Like workqueue.SetProvider, which it calls, only the first
+// call has an effect.
+func Use(registerer prometheus.Registerer) {
+	workqueue.SetProvider(NewProvider(registerer))
+	UseInformers(registerer)
+}
 
 // NewProvider returns a provider of metrics in a registry, for the
 // MetricsProvider of a configuration. Nothing is registered before the first

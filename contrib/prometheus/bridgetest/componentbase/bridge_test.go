@@ -7,12 +7,19 @@ import (
 
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo/fifo"
 	_ "k8s.io/component-base/metrics/prometheus/workqueue"
 
 	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
 	"github.com/kubewright/kubewright/contrib/prometheus/bridgetest"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
+
+// TestInformers: ours and client-go's informers are values of the same metrics.
+func TestInformers(t *testing.T) {
+	kwprometheus.Use(legacyregistry.Registerer())
+	bridgetest.Informers(t, legacyregistry.DefaultGatherer, true)
+}
 
 func TestBridge(t *testing.T) {
 	// Ours comes first: component-base must still be able to register.

@@ -14,6 +14,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
+// TestInformers: ours are there; controller-runtime knows none of client-go's.
+func TestInformers(t *testing.T) {
+	kwprometheus.Use(metrics.Registry)
+	bridgetest.Informers(t, metrics.Registry, false)
+}
+
 func TestBridge(t *testing.T) {
 	kwprometheus.Use(metrics.Registry)
 	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})

@@ -1,0 +1,105 @@
+package kwprometheus
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// UseInformers is the part of Use for informers. Like informer.SetMetricsProvider,
+// which it calls, only the first call has an effect.
+func UseInformers(registerer prometheus.Registerer) {
+	informer.SetMetricsProvider(NewInformerProvider(registerer))
+}
+
+// NewInformerProvider returns a provider of metrics in a registry, for the
+// MetricsProvider of an informer's configuration. Nothing is registered before
+// the first informer that has a reserved identity starts. Metrics of an identity
+// that is not reserved any more stay as they were.
+func NewInformerProvider(registerer prometheus.Registerer) cache.InformerMetricsProvider {
+	return &informerProvider{registerer: registerer}
+}
+
+type informerProvider struct {
+	registerer prometheus.Registerer
+
+	once            sync.Once
+	queued, version *prometheus.GaugeVec
+	latency         *prometheus.HistogramVec
+}
+
+const informerSubsystem = "informer"
+
+var informerLabels = []string{"name", "group", "version", "resource"}
+
+func (p *informerProvider) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return reserved{id: id, gauge: informerMetric(id, p.of(id).queued.GetMetricWith)}
+}
+
+func (p *informerProvider) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+	return reserved{id: id, histogram: informerMetric(id, p.of(id).latency.GetMetricWith)}
+}
+
+func (p *informerProvider) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return reserved{id: id, gauge: informerMetric(id, p.of(id).version.GetMetricWith)}
+}
+
+// of registers everything, the first time, for an informer of this identity.
+func (p *informerProvider) of(id cache.InformerNameAndResource) *informerProvider {
+	p.once.Do(func() {
+		// component-base registers its metrics when client-go makes its first
+		// store with an identity, and panics if something of that name is there
+		// by then. So that happens now, with the identity that is about to have
+		// such metrics anyway.
+		cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(id, nil))
+		p.queued = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Subsystem: informerSubsystem, Name: "queued_items",
+			Help: "What was read from the server and is not in the store yet",
+		}, informerLabels))
+		p.version = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Subsystem: informerSubsystem, Name: "store_resource_version",
+			Help: "The last 15 digits of the resourceVersion that the store shows",
+		}, informerLabels))
+		p.latency = join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Subsystem: informerSubsystem, Name: "processing_latency_seconds",
+			Help: "How long what was taken from the queue took into the store and to where handlers read it, in seconds",
+			// As component-base has it.
+			Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
+		}, informerLabels))
+	})
+	return p
+}
+
+// informerMetric returns the metric of an identity.
+func informerMetric[M any](id cache.InformerNameAndResource, get func(prometheus.Labels) (M, error)) M {
+	resource := id.GroupVersionResource()
+	metric, err := get(prometheus.Labels{"name": id.Name(), "group": resource.Group, "version": resource.Version, "resource": resource.Resource})
+	if err != nil {
+		panic(fmt.Sprintf("kwprometheus: the registry's metrics of informers have other labels: %v", err))
+	}
+	return metric
+}
+
+// reserved is a metric that is written as long as its identity is reserved: the
+// name of an informer that has stopped may be another's by now.
+type reserved struct {
+	id        cache.InformerNameAndResource
+	gauge     prometheus.Gauge
+	histogram prometheus.Observer
+}
+
+func (r reserved) Set(value float64) {
+	if r.id.Reserved() {
+		r.gauge.Set(value)
+	}
+}
+
+func (r reserved) Observe(value float64) {
+	if r.id.Reserved() {
+		r.histogram.Observe(value)
+	}
+}
