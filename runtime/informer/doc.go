@@ -36,6 +36,28 @@
 // may remove it from the object. And a handler that panics, where the process
 // survives that, still becomes synced.
 //
+// # Beyond client-go
+//
+// What client-go's interfaces have no place for is reached by functions that take
+// whatever generated code returns, and is off unless asked for:
+//
+//   - [Of] gives the typed [Informer] behind a generated one, and with it
+//     [Informer.Events], a loop over changes.
+//   - [WaitForSync] and [WaitForSyncOr] say why which informer has not synced,
+//     [StatusOf] how one is doing, [HealthCheck] the same to a health endpoint.
+//   - [WaitFor] waits for a resourceVersion: read your own writes.
+//   - [AddEventHandler] takes [HandlerOptions]: a backlog that is bounded by the
+//     number of objects, and panics that are contained. Panics are counted and
+//     backlogs measured in any case, see [Status].
+//   - [IndexLabels] and [IndexField] declare indexes that listers use.
+//   - [Tune] sets deadlines for servers that fall silent, tells of objects that
+//     were deleted and created again as such, and samples for mutations.
+//   - [SetMetricsProvider] names who makes the metrics that client-go's informers
+//     have; contrib/prometheus has one.
+//
+// Package factory has the same for all informers of a factory, and releases single
+// ones. examples/informers shows each of them.
+//
 // # Two faces
 //
 // [Informer] is for any key and type. [Shared] and [TypedShared] show one as

@@ -1,6 +1,8 @@
 package informer
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,6 +18,8 @@ import (
 type Indexer[K comparable, T any] struct {
 	store *store.Store[K, T]
 	keys  Keys[K, T]
+	// informer is who fills the store, nil if nobody of ours does.
+	informer *Informer[K, T]
 
 	// mu guards indexers: the functions behind the store's indexes.
 	mu       sync.RWMutex
@@ -32,6 +36,15 @@ var (
 // it must be added through it.
 func NewIndexer[K comparable, T any](s *store.Store[K, T], keys Keys[K, T]) *Indexer[K, T] {
 	return &Indexer[K, T]{store: s, keys: keys, indexers: cache.Indexers{}}
+}
+
+// WaitFor waits until the store shows a version, see [Informer.WaitFor]. It is an
+// error if no informer fills the store.
+func (x *Indexer[K, T]) WaitFor(ctx context.Context, resourceVersion string) error {
+	if x.informer == nil {
+		return errors.New("wait for a version: no informer fills the indexer")
+	}
+	return x.informer.WaitFor(ctx, resourceVersion)
 }
 
 // Store returns the store behind the indexer.

@@ -27,6 +27,7 @@ func Share[K comparable, T any](config Config[K, T], keys Keys[K, T], indexers c
 	config.Key = keys.Of
 	core := New(config)
 	s := &Shared[K, T]{core: core, indexer: NewIndexer(core.store, keys), keys: keys}
+	s.indexer.informer = core
 	if err := s.indexer.AddIndexers(indexers); err != nil {
 		// The store is new: only indexes of config can be in the way.
 		panic(err)

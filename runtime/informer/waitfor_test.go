@@ -12,8 +12,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // TestWaitFor: whoever waits for a version is released by the change, bookmark
@@ -54,6 +56,31 @@ func TestWaitFor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestListerWaitsFor: what a lister reads is awaited through the lister, too.
+func TestListerWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
+		stop := run(i)
+		for range 10 {
+			version := strconv.Itoa(s.put("a"))
+			if err := lister.WaitFor(t.Context(), list, version); err != nil {
+				t.Error(err)
+			}
+			if got, err := list.Get("a"); err != nil || got.ResourceVersion != version {
+				t.Errorf("read %v, %v after the write of version %s", got, err, version)
+			}
+		}
+		stop()
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNames[*configMap]())} {
+			if err := lister.WaitFor(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
+				t.Errorf("waited for %T", other)
+			}
+		}
+	})
 }
 
 func wait(t *testing.T, i *informer.TypedShared[*configMap], version string) {

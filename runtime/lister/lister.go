@@ -8,6 +8,10 @@
 // asks for values of a label costs what has these values if the store has a
 // [store.LabelIndex] for the label, see informer.IndexLabels.
 //
+// Beside generated listers, which are as in client-go, there are functions that
+// take one: [ListByFields] finds objects by the values of fields, and [WaitFor]
+// waits until the lister shows a resourceVersion.
+//
 // Listers return the objects that the indexer holds, not copies: they must not
 // be changed.
 package lister
