@@ -45,7 +45,7 @@ var allowed = []struct {
 	{"runtime/client/...", []string{"runtime/client", "runtime/listwatch"}},
 	{"runtime/reflector", []string{"runtime/listwatch"}},
 	{"runtime/lister", []string{"runtime/store"}},
-	{"runtime/informer", []string{"runtime/store", "runtime/deltafifo", "runtime/reflector", "runtime/listwatch"}},
+	{"runtime/informer", []string{"runtime/store", "runtime/deltafifo", "runtime/reflector", "runtime/listwatch", "runtime/decode"}},
 	{"runtime/factory", []string{"runtime/informer", "runtime/lister"}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},

@@ -154,4 +154,5 @@ var (
 	listMetaType = reflect.TypeFor[metav1.ListMeta]()
 	typeMetaType = reflect.TypeFor[metav1.TypeMeta]()
 	statusType   = reflect.TypeFor[metav1.Status]()
+	identityType = reflect.TypeFor[identity]()
 )

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/decode"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -34,4 +35,38 @@ func (s *Shared[K, T]) setDecoding(opts listwatch.DecodingOptions) error {
 		return errNoStreams
 	}
 	return s.core.beforeStart(func() { source.SetDecoding(opts) })
+}
+
+// keepUnchanged tells a source that wants to know what the store holds already.
+// It says whether there is one.
+func (i *Informer[K, T]) keepUnchanged() bool {
+	source, ok := i.config.Source.(interface {
+		KeepUnchanged(func(decode.Identity) (T, bool)) bool
+	})
+	if _, named := any(*new(K)).(cache.ObjectName); !ok || !named {
+		return false
+	}
+	return source.KeepUnchanged(func(id decode.Identity) (T, bool) {
+		key, _ := any(cache.ObjectName{Namespace: id.Namespace, Name: id.Name}).(K)
+		obj, version, ok := i.store.Lookup(key)
+		return obj, ok && version == id.ResourceVersion && version != ""
+	})
+}
+
+// keep stages an object of the store again, as it is: it has been transformed,
+// and its version is kept beside it.
+func (s staging[K, T]) keep(obj T) bool {
+	if !s.sink.keeps {
+		return false
+	}
+	key, err := s.sink.key(obj)
+	if err != nil {
+		return false
+	}
+	stored, version, ok := s.sink.store.Lookup(key)
+	if !ok || any(stored) != any(obj) {
+		return false
+	}
+	s.staged.Set(key, stored, version)
+	return true
 }

@@ -51,7 +51,7 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 func (i *Informer[K, T]) newReflector(queue *deltafifo.DeltaFIFO[K, T], m *metrics) *reflector.Reflector[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K, T]{store: i.store, queue: queue, metrics: m, key: i.config.Key, transform: i.transform}
+	s := sink[K, T]{store: i.store, queue: queue, metrics: m, key: i.config.Key, transform: i.transform, keeps: i.keepUnchanged()}
 	r := reflector.New(i.config.Source, s, reflector.Options{
 		Name:            i.config.Name,
 		TypeDescription: i.config.Description,
@@ -91,6 +91,8 @@ type sink[K comparable, T any] struct {
 	metrics   *metrics
 	key       func(T) (K, error)
 	transform func(T) (T, error)
+	// keeps says that lists may bring objects out of the store itself.
+	keeps bool
 }
 
 // accept returns an object as it will be stored, and its key.
@@ -147,6 +149,9 @@ type staging[K comparable, T any] struct {
 }
 
 func (s staging[K, T]) Add(obj T, resourceVersion string) error {
+	if s.keep(obj) {
+		return nil
+	}
 	key, obj, err := s.sink.accept(obj)
 	if err == nil {
 		s.staged.Set(key, obj, resourceVersion)

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/watchlist"
+
+	"github.com/kubewright/kubewright/runtime/decode"
 )
 
 // ClientOptions adjusts a source over a generated client. The zero value is
@@ -54,6 +56,17 @@ type clientSource[TV any, L runtime.Object] struct {
 // been read from yet.
 func (s *clientSource[TV, L]) SetDecoding(opts DecodingOptions) {
 	s.decoding = NewDecoding[*TV](opts)
+}
+
+// KeepUnchanged tells the source where to look for objects that are cached, if
+// its options ask for that. It returns whether they do. It is for a source that
+// hasn't been read from yet.
+func (s *clientSource[TV, L]) KeepUnchanged(known func(decode.Identity) (*TV, bool)) bool {
+	if s.decoding == nil || !s.decoding.keep {
+		return false
+	}
+	s.decoding.known = known
+	return true
 }
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the

@@ -18,6 +18,13 @@ type DecodingOptions struct {
 	// Options say what streams keep and share. What can't be streamed is kept
 	// as a whole.
 	decode.Options
+	// KeepUnchanged has a list in JSON bring an object that is cached already,
+	// with the resourceVersion that it has in the list, as it is cached, without
+	// decoding it. It is for objects whose every change has a new version. That
+	// isn't so where the server fills in what it doesn't store: a new default
+	// or another conversion of a CustomResourceDefinition changes what is served
+	// and not the version.
+	KeepUnchanged bool
 	// Off has everything read by client-go, in one piece.
 	Off bool
 }
@@ -29,13 +36,16 @@ type Decoding[T any] struct {
 	decoder *decode.Decoder[T]
 	off     bool
 	unfit   atomic.Bool
+	// keep says to ask known for what is cached, once that is set.
+	keep  bool
+	known func(decode.Identity) (T, bool)
 }
 
 // NewDecoding returns what a source needs to stream, if neither opts nor the
 // environment have anything against it.
 func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
 	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on}
+	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on, keep: opts.KeepUnchanged}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }

@@ -119,6 +119,7 @@ func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, i
 			begun = true
 			return item(obj)
 		},
+		Known: s.decoding.known,
 	}
 	result := s.resource.Request(intercept(s.client, body.of), opts).Do(ctx)
 	if !body.streamed {

@@ -1,0 +1,138 @@
+package informer_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// relists is a server whose lists are made by a function, each of them followed
+// by a watch that expires when the test says so.
+type relists struct {
+	list   func(w io.Writer, n int)
+	lists  atomic.Int64
+	expire chan struct{}
+}
+
+func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Query().Get("watch") == "" {
+		n := s.lists.Add(1)
+		fmt.Fprintf(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[`, n)
+		s.list(w, int(n))
+		io.WriteString(w, "]}")
+		return
+	}
+	w.(http.Flusher).Flush()
+	select {
+	case <-r.Context().Done():
+	case <-s.expire:
+		io.WriteString(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`)
+	}
+}
+
+// relisting runs an informer of such a server, by lists only. replaced receives
+// after each of them that was handed to the handlers completely: the last
+// object of a list must be called last.
+func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc) (i cache.SharedIndexInformer, replaced chan struct{}) {
+	s.expire = make(chan struct{})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
+	httpClient := client.Must(rest.HTTPClientFor(config))
+	t.Cleanup(httpClient.CloseIdleConnections)
+	c := client.NewWithList[corev1.ConfigMap, corev1.ConfigMapList](client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
+	i = informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: listsOnly{}})
+	if err := informer.SetDecoding(i, decoding); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.SetTransform(transform); err != nil {
+		t.Fatal(err)
+	}
+	replaced = make(chan struct{})
+	last := func(obj any) {
+		if strings.HasPrefix(obj.(*corev1.ConfigMap).Name, "last") {
+			replaced <- struct{}{}
+		}
+	}
+	// A resync period makes it hear of objects that stay as they are.
+	if _, err := i.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{
+		AddFunc:    last,
+		UpdateFunc: func(_, obj any) { last(obj) },
+	}, 0); err != nil {
+		t.Fatal(err)
+	}
+	return i, replaced
+}
+
+// listsOnly is a clientset that has lists read in pages.
+type listsOnly struct{}
+
+func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
+
+// start runs an informer until the end of the test.
+func start(t *testing.T, i cache.SharedIndexInformer) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		i.RunWithContext(t.Context())
+	}()
+	t.Cleanup(func() { <-ended })
+}
+
+func object(name, version, data string) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q},"data":{"k":%q}}`, name, version, data)
+}
+
+// With the option, a relist keeps the very objects whose version stayed, as the
+// transform made them, and takes those that changed. Without it all are new.
+func TestKeepUnchanged(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			s := &relists{list: func(w io.Writer, n int) {
+				fmt.Fprint(w, object("same", "1", fmt.Sprint(n)), ",", object("changed", fmt.Sprint(n), fmt.Sprint(n)), ",", object("last", fmt.Sprint(n), ""))
+			}}
+			transforms := 0
+			i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: keep}, func(obj any) (any, error) {
+				transforms++
+				obj.(*corev1.ConfigMap).ResourceVersion = ""
+				return obj, nil
+			})
+			get := func(name string) *corev1.ConfigMap {
+				obj, exists, err := i.GetStore().GetByKey("ns/" + name)
+				if err != nil || !exists {
+					t.Fatalf("%s: %v, %v", name, exists, err)
+				}
+				return obj.(*corev1.ConfigMap)
+			}
+			start(t, i)
+			<-replaced
+			same, changed := get("same"), get("changed")
+			s.expire <- struct{}{}
+			<-replaced
+			if kept := get("same") == same; kept != keep {
+				t.Errorf("kept: %v", kept)
+			}
+			if now := get("changed"); now == changed || now.Data["k"] != "2" {
+				t.Errorf("what changed is %v", now)
+			}
+			if want := map[bool]int{true: 5, false: 6}[keep]; transforms != want {
+				t.Errorf("%d transforms, expected %d", transforms, want)
+			}
+		})
+	}
+}

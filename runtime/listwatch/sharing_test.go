@@ -1,0 +1,65 @@
+package listwatch_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	goruntime "runtime"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// Ten times all objects are replaced by others: what is shared doesn't keep
+// those that are gone. What the live heap may grow by are the tables, which
+// have bounds.
+func TestSharingLeaksNothing(t *testing.T) {
+	const objects = 20_000
+	generation := 0
+	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		generation++
+		var b bytes.Buffer
+		b.WriteString(listHead)
+		for k := range objects {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			// Values that repeat a few times, so that they are looked for.
+			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8, strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
+			fmt.Fprintf(&b, `{"metadata":{"name":"object-%d-%d","namespace":"ns","annotations":{"a":"%0500d"},"labels":%s},"data":%s}`, generation, k, k, data, data)
+		}
+		b.WriteString("]}")
+		w.Write(b.Bytes())
+	})
+	for _, share := range []bool{false, true} {
+		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
+			source := listwatch.FromClient[corev1.ConfigMap](
+				func() listwatch.Client[*corev1.ConfigMapList] { return c },
+				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Options: decode.Options{ShareValues: share}}})
+			var all []*corev1.ConfigMap
+			heap := func() int64 {
+				all, _ = collect(t, source, metav1.ListOptions{})
+				goruntime.GC()
+				goruntime.GC()
+				var stats goruntime.MemStats
+				goruntime.ReadMemStats(&stats)
+				return int64(stats.HeapAlloc)
+			}
+			first, last := heap(), int64(0)
+			for range 10 {
+				last = heap()
+			}
+			t.Logf("%d objects: %d KB, %d KB after ten times others", len(all), first>>10, last>>10)
+			if last > first+first/20 {
+				t.Errorf("%d bytes after the first list, %d after ten more", first, last)
+			}
+			goruntime.KeepAlive(source)
+		})
+	}
+}
