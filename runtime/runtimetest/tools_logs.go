@@ -149,7 +149,7 @@ var realFIFOs = []ToolScenario{
 			{KnownObjects: b.known(), EmitDeltaTypeBookmark: true}, {AtomicEvents: true},
 		} {
 			func() {
-				defer func() { b.Note("%v", recover()) }()
+				defer func() { b.Note("panics %t", recover() != nil) }()
 				b.Tools.RealFIFO(o)
 			}()
 		}
