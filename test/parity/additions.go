@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,6 +56,39 @@ func (a additions) has(pkg, change string) bool {
 	})
 }
 
+// comparison is what apidiff says of two copies of a module.
+type comparison struct {
+	summary  string   // N of M packages
+	tags     string   // N of M types
+	listed   int      // additions that are documented
+	leftOut  int      // packages of the original that don't compile
+	problems []string // the rest: what is missing or incompatible, and unlisted additions
+}
+
+// read reads the output of apidiff for a module.
+func (a additions) read(out []byte, module string) comparison {
+	var c comparison
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
+		if m := compatible.FindStringSubmatch(line); m != nil && a.has(strings.TrimPrefix(m[1], module+"/"), m[2]) {
+			c.listed++
+		} else if m != nil {
+			c.problems = append(c.problems, line+", which is not in docs/additions.md")
+		} else if s, ok := strings.CutPrefix(line, "apidiff: "); ok {
+			c.summary, _, _ = strings.Cut(s, " (")
+		} else if s, ok := strings.CutPrefix(line, "struct tags: "); ok {
+			c.tags = s
+		} else if strings.HasPrefix(line, "left out: ") {
+			c.leftOut++
+		} else {
+			c.problems = append(c.problems, line)
+		}
+	}
+	return c
+}
+
+var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
+
 // compare compares the exported API of what theirs has, as far as it compiles,
 // with ours. Nothing may be missing or incompatible, which a method added to an
 // interface is; what is there beyond has to be listed.
@@ -61,41 +96,19 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir}, theirs.patterns()...)
 	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
-	out, diffErr := cmd.CombinedOutput()
-	var breaks []string
-	found, broken, unlisted := 0, 0, []string{}
-	summary := ""
-	for line := range strings.Lines(string(out)) {
-		line = strings.TrimSpace(line)
-		if m := compatible.FindStringSubmatch(line); m != nil {
-			found++
-			if !listed.has(strings.TrimPrefix(m[1], ours.path()+"/"), m[2]) {
-				unlisted = append(unlisted, line)
-			}
-		} else if s, ok := strings.CutPrefix(line, "apidiff: "); ok {
-			summary, _, _ = strings.Cut(s, " (")
-		} else if strings.HasPrefix(line, "left out: ") {
-			broken++
-		} else {
-			breaks = append(breaks, line)
-		}
+	out, err := cmd.CombinedOutput()
+	c := listed.read(out, ours.path())
+	if err != nil || len(c.problems) > 0 {
+		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")), strings.Join(c.problems, "\n"))
 	}
-	if diffErr != nil {
-		return "", fmt.Errorf("apidiff: %w\n%s", diffErr, strings.Join(breaks, "\n"))
+	if c.listed > 0 {
+		c.summary += fmt.Sprintf(", %d listed additions", c.listed)
 	}
-	if len(unlisted) > 0 {
-		return "", fmt.Errorf("not in docs/additions.md:\n%s", strings.Join(unlisted, "\n"))
+	if c.leftOut > 0 {
+		c.summary += fmt.Sprintf("; %d more of upstream's don't compile, ours do", c.leftOut)
 	}
-	if found > 0 {
-		summary += fmt.Sprintf(", %d listed additions", found)
-	}
-	if broken > 0 {
-		summary += fmt.Sprintf("; %d more of upstream's don't compile, ours do", broken)
-	}
-	return summary, nil
+	return c.summary, nil
 }
-
-var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 
 // types are the names of the types with +genclient in the row's packages.
 func (s row) types(dir string) []string {

@@ -42,3 +42,17 @@ func TestUnnamed(t *testing.T) {
 		t.Errorf("no names at all must not pass: %v", got)
 	}
 }
+
+func TestComparison(t *testing.T) {
+	listed := additions{{"informers*/internal", "Options: added"}}
+	c := listed.read([]byte(`left out: m/broken: no
+  m/informers/internal: (compatible) Options: added
+  m/informers/internal: (compatible) More: added
+  m/clients: Pod.Get: removed
+apidiff: 3 of 4 packages have all of the original's (1 incompatible changes, 2 compatible, 0 packages added)
+struct tags: 5 of 5 exported struct types unchanged
+`), "m")
+	if c.summary != "3 of 4 packages have all of the original's" || c.tags != "5 of 5 exported struct types unchanged" || c.listed != 1 || c.leftOut != 1 || len(c.problems) != 2 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -78,15 +79,20 @@ func (g *regenerated) shared(file string) bool {
 
 // apidiff compares the exported API, struct tags included.
 func (g *regenerated) apidiff() error {
-	out, err := g.logged("apidiff.log", g.command(g.copy, filepath.Join(g.work, "bin", "apidiff"), "-old", g.orig, "-new", g.copy, "./..."))
-	for _, line := range nonEmpty(out) {
-		if strings.HasPrefix(line, "apidiff: ") || strings.HasPrefix(line, "struct tags: ") {
-			line = "check client-go, " + line
-		}
-		fmt.Println(line)
-	}
+	listed, err := readAdditions(filepath.Join(g.root, "docs", "additions.md"))
 	if err != nil {
-		g.failed = append(g.failed, fmt.Errorf("client-go: apidiff: %w", err))
+		return err
+	}
+	out, err := g.logged("apidiff.log", g.command(g.copy, filepath.Join(g.work, "bin", "apidiff"),
+		"-missing", "-max", "1000000", "-old", g.orig, "-new", g.copy, "./..."))
+	c := listed.read([]byte(out), clientGoModule)
+	for _, problem := range c.problems {
+		fmt.Printf("  %s\n", problem)
+	}
+	fmt.Printf("check client-go, apidiff: %s (%d listed additions)\n", c.summary, c.listed)
+	fmt.Printf("check client-go, struct tags: %s\n", c.tags)
+	if err != nil || len(c.problems) > 0 {
+		g.failed = append(g.failed, fmt.Errorf("client-go: apidiff: %w", cmp.Or(err, errors.New("additions"))))
 	}
 	return nil
 }
