@@ -51,6 +51,8 @@ var allowed = []struct {
 	{"runtime/workqueue/...", []string{"runtime/..."}},
 	{"runtime/runtimetest/...", []string{"runtime/..."}},
 
+	{"informers", []string{"runtime/informer", "runtime/factory"}},
+
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",

@@ -1,0 +1,94 @@
+package informers_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clientgo "k8s.io/client-go/informers"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/metadata/metadatainformer"
+
+	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var things = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+
+func thing(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Thing",
+		"metadata": map[string]any{"namespace": "ns", "name": name, "labels": map[string]any{"name": name}},
+	}}
+}
+
+// sharedFactory is what both of client-go's factories are.
+type sharedFactory interface {
+	Start(<-chan struct{})
+	ForResource(schema.GroupVersionResource) clientgo.GenericInformer
+	WaitForCacheSync(<-chan struct{}) map[schema.GroupVersionResource]bool
+	Shutdown()
+}
+
+// TestLikeClientGo: informers and listers of ours and of client-go's hold the
+// same; ours are ours.
+func TestLikeClientGo(t *testing.T) {
+	scheme := metadatafake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	meta := &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Thing"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", Labels: map[string]string{"name": "a"}},
+	}
+	for name, factories := range map[string]func() (ours, theirs sharedFactory){
+		"dynamic": func() (ours, theirs sharedFactory) {
+			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+				map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
+			return informers.NewDynamicSharedInformerFactory(client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+		},
+		"metadata": func() (ours, theirs sharedFactory) {
+			client := metadatafake.NewSimpleMetadataClient(scheme, meta)
+			return informers.NewMetadataSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := factories()
+				for _, f := range []sharedFactory{ours, theirs} {
+					i := f.ForResource(things)
+					if again := f.ForResource(things); again.Informer() != i.Informer() {
+						t.Error("another informer for the same resource")
+					}
+					stop := make(chan struct{})
+					f.Start(stop)
+					if synced := f.WaitForCacheSync(stop); !synced[things] {
+						t.Errorf("synced %v", synced)
+					}
+					found, err := i.Lister().ByNamespace("ns").List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+					if err != nil || len(found) != 1 {
+						t.Errorf("found %v, %v", found, err)
+					}
+					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) || err.Error() != `things.example.com "b" not found` {
+						t.Errorf("error %v", err)
+					}
+					if _, ok := informer.StatusOf(i.Informer()); ok != (f == ours) {
+						t.Errorf("it is ours: %v", ok)
+					}
+					close(stop)
+					f.Shutdown()
+				}
+			})
+		})
+	}
+}
