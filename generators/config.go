@@ -78,6 +78,8 @@ type InformerOptions struct {
 	// clientsets, for types with json tags and without; Listers is that of
 	// the listers.
 	VersionedClientset, InternalClientset, Listers string
+	// Metadata makes, beside the others, informers and listers of metadata only.
+	Metadata bool
 }
 
 // ApplyOptions are what applyconfiguration-gen can be told.

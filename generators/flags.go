@@ -154,6 +154,9 @@ func NewListerGen() *Tool {
 	return t
 }
 
+// metadataUsage is the help of another.
+const metadataUsage = "make informers and listers that keep only the metadata of objects, too"
+
 // NewInformerGen returns the command informer-gen.
 func NewInformerGen() *Tool {
 	t := newTool(informerGenName)
@@ -163,6 +166,7 @@ func NewInformerGen() *Tool {
 	t.flags.StringVar(&o.InternalClientset, "internal-clientset-package", "", "the import path of the clientset for internal types")
 	t.flags.StringVar(&o.VersionedClientset, "versioned-clientset-package", "", "the import path of the clientset")
 	t.flags.StringVar(&o.Listers, "listers-package", "", "the import path of the listers")
+	t.flags.BoolVar(&o.Metadata, "metadata-informers", false, metadataUsage)
 	t.flags.BoolVar(&o.SingleDirectory, "single-directory", false, "leave out the folders internalversion and externalversions")
 	t.config = func(patterns []string) (Config, error) {
 		c.Inputs = packageInputs(patterns)

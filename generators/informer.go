@@ -19,6 +19,8 @@ type informerGen struct {
 	generator
 	// clientset and listers are what the informers use.
 	clientset, listers render.Package
+	// metadata asks for informers of metadata, too.
+	metadata bool
 }
 
 // tree is the folder and the import path of the informers of internal types, or
@@ -52,6 +54,7 @@ func newInformerGens(options InformerOptions, api *model.API) []*informerGen {
 			},
 			clientset: render.Package{Path: clientset},
 			listers:   render.Package{Path: options.Listers},
+			metadata:  options.Metadata,
 		}
 		g.take(api, func(p *model.Package) bool { return p.Informer && p.Version.Internal == internal }, (*model.Kind).HasInformer)
 		if len(g.versions) > 0 {
@@ -72,6 +75,7 @@ func (g *informerGen) files(h header) []render.File {
 		{"{group}/interface.go", "informer/group.tmpl", true, g.group},
 		{informersFolder + "/interface.go", "informer/version.tmpl", true, g.version},
 		{informersFolder + "/{kind}.go", "informer/kind.tmpl", true, g.kind},
+		{informersFolder + "/{kind}_metadata.go", "informer/metadata.tmpl", g.metadata, g.kind},
 	}, h)
 }
 

@@ -32,7 +32,7 @@ func everything() Config {
 		Lister: &ListerOptions{Dir: "listers", Package: pkg + "listers"},
 		Informer: &InformerOptions{
 			Dir: "informers", Package: pkg + "informers",
-			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers",
+			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,
 		},
 		Apply: &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
 	}

@@ -45,6 +45,7 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.client.Lean, "lean", false, leanUsage)
 	fs.StringSliceVar(&l.overrides, "included-types-overrides", nil, "types in the form group/version/type; for the group versions among them these types get a client, and no others")
 	fs.BoolVar(&l.informer.SingleDirectory, "single-directory", false, "leave out the folder externalversions of the informers")
+	fs.BoolVar(&l.informer.Metadata, "metadata-informers", false, metadataUsage)
 	fs.StringVar(&l.internalClientset, "internal-clientset-package", "", "the import path of the clientset that informers of internal types use (default the one generated)")
 	fs.BoolVar(&l.withApply, "with-applyconfig", false, "make apply configurations, and clients that apply them, too")
 	fs.StringVar(&l.applyConfigs, "applyconfig-dir", "", "the folder for apply configurations (default applyconfiguration in --output-dir)")

@@ -34,7 +34,7 @@ var imported = []string{
 	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields", "k8s.io/apimachinery/pkg/apis/meta/v1",
 	"k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
 	"k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/util/runtime", "k8s.io/apimachinery/pkg/watch",
-	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
+	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake", "k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
 	"sigs.k8s.io/structured-merge-diff/v6/typed",
 	"github.com/kubewright/kubewright/runtime/client/apply", "github.com/kubewright/kubewright/runtime/client/fake",
 	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer", "github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",

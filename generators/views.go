@@ -37,6 +37,7 @@ func packages() map[string]render.Package {
 		"cache":         at("k8s.io/client-go/tools/cache"),
 		"discovery":     at("k8s.io/client-go/discovery"),
 		"fakediscovery": {Path: "k8s.io/client-go/discovery/fake", Alias: "fakediscovery"},
+		"metadata":      at("k8s.io/client-go/metadata"),
 		"rest":          at("k8s.io/client-go/rest"),
 		"testing":       at("k8s.io/client-go/testing"),
 

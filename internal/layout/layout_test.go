@@ -77,7 +77,7 @@ var notBelowRuntime = []string{
 // generated code leans on; whatever else it imported would be frozen for ever.
 var generatedMayImport = []string{
 	"k8s.io/apimachinery/...", "k8s.io/api/...",
-	"k8s.io/client-go/discovery/...", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
+	"k8s.io/client-go/discovery/...", "k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
 	"k8s.io/client-go/util/flowcontrol", "k8s.io/client-go/applyconfigurations/...",
 	"sigs.k8s.io/structured-merge-diff/v6/typed",
 }
