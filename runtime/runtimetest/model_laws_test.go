@@ -67,6 +67,14 @@ func show(s state) string {
 // check waits until nothing moves but the clock and checks every law.
 func (m *model) check() {
 	synctest.Wait()
+	all := append([]*observer{m.watcher, m.resyncer}, m.others...)
+	meet := func() {
+		for _, o := range all {
+			o.meet()
+		}
+	}
+	meet()
+	defer meet()
 	m.look()
 	m.checkReads()
 	m.checkSync()

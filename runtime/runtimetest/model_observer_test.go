@@ -2,6 +2,7 @@ package runtimetest_test
 
 import (
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,9 +26,12 @@ type told struct {
 type observer struct {
 	m            *model
 	registration atomic.Pointer[clientgo.ResourceEventHandlerRegistration]
-	gate         chan struct{}
-	nap          time.Duration
-	inside       atomic.Int32
+	// mu orders a call and what the walk reads of it, which synctest.Wait doesn't
+	// where the goroutine of the call has ended.
+	mu     sync.Mutex
+	gate   chan struct{}
+	nap    time.Duration
+	inside atomic.Int32
 	// gone forbids calls, leave makes the next one the last, deaf forbids resyncs.
 	gone, leave, deaf atomic.Bool
 
@@ -62,6 +66,12 @@ func (o *observer) release() {
 	}
 }
 
+// meet orders what the calls did before what the walk does next, and the reverse.
+func (o *observer) meet() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+}
+
 // idle says that the observer has nothing to do, while nothing moves.
 func (o *observer) idle() bool { return o.inside.Load() == 0 }
 
@@ -77,7 +87,9 @@ func (o *observer) enter() (leave func()) {
 		<-o.gate
 	}
 	time.Sleep(o.nap)
+	o.mu.Lock()
 	return func() {
+		o.mu.Unlock()
 		if registration := o.registration.Load(); registration != nil && o.leave.Load() && !o.gone.Swap(true) {
 			if err := o.m.subject.informer.RemoveEventHandler(*registration); err != nil {
 				o.m.fail(err.Error())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -285,8 +286,12 @@ func (b *Bench) detect(do func(*corev1.ConfigMap)) {
 		defer func() { b.Note("panics %t", strings.Contains(fmt.Sprint(recover()), "objects modified")) }()
 		d.Run(stop)
 	}()
-	time.Sleep(10 * time.Second)
+	// Between two looks of the detector; what is added tells it, and the race
+	// detector, that what comes later comes after the change.
+	time.Sleep(10*time.Second + 500*time.Millisecond)
+	synctest.Wait()
 	do(cm)
+	d.AddObject(object("c", "1"))
 	time.Sleep(10 * time.Second)
 	close(stop)
 	<-over
