@@ -135,32 +135,3 @@ func (g *regenerated) probe() error {
 	g.check("observed behaviours", n, len(results[0]), "")
 	return nil
 }
-
-// test runs client-go's own tests, as far as they reach regenerated code in any
-// way: the others are compiled from the same files as in the release. What
-// passes in the release has to pass.
-func (g *regenerated) test() error {
-	lines, err := g.lines(g.orig, "go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
-	if err != nil {
-		return err
-	}
-	reaches := regexp.MustCompile(` ` + clientGoModule + `/(` + strings.Join(clientGoFolders, "|") + `)[/ ]`)
-	args := []string{"test", "-timeout", "4m", "-json"}
-	for _, line := range lines {
-		name, _, _ := strings.Cut(line, " ")
-		if pkg, ok := strings.CutSuffix(name, ".test"); ok && reaches.MatchString(line+" ") {
-			args = append(args, pkg)
-		}
-	}
-	if _, err := g.logged("test.json", g.command(g.copy, "go", args...)); err != nil {
-		fmt.Printf("# go test: %v\n", err) // the release fails, too, in places
-	}
-	compare := exec.Command(filepath.Join(g.work, "bin", "testcmp"), "-expected", filepath.Join(g.here, "client-go.expected"),
-		"-title", "check client-go, its own tests", filepath.Join(g.logs, "test.json"))
-	out, err := compare.CombinedOutput()
-	fmt.Print(string(out))
-	if err != nil {
-		g.failed = append(g.failed, fmt.Errorf("client-go: its own tests: %w", err))
-	}
-	return nil
-}

@@ -104,7 +104,7 @@ func prepare(work string) (*run, error) {
 	if err := build(r.root, r.ours, "./cmd/..."); err != nil {
 		return nil, err
 	}
-	return r, build(here, filepath.Join(work, "bin"), "./apidiff", "./testcmp")
+	return r, build(here, filepath.Join(work, "bin"), "./apidiff")
 }
 
 func build(dir, out string, packages ...string) error {
