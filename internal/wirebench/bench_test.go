@@ -11,7 +11,7 @@ import (
 )
 
 // rounds is how often everything is measured, in turn. Medians count.
-const rounds = 5
+var rounds = setting("WIREBENCH_ROUNDS", 5)
 
 // run measures a mode in a process of its own.
 func run(tb testing.TB, server, mode string, watchList bool) cost {

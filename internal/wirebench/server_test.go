@@ -10,12 +10,15 @@ import (
 )
 
 // objects is how many there are; fewer are enough to see that it works.
-var objects = func() int {
-	if n, err := strconv.Atoi(os.Getenv("WIREBENCH_OBJECTS")); err == nil {
+var objects = setting("WIREBENCH_OBJECTS", 20000)
+
+// setting is a number from the environment.
+func setting(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
 	}
-	return 20000
-}()
+	return otherwise
+}
 
 const bookmark = `{"type":"BOOKMARK","object":{"apiVersion":"bench.example.com/v1","kind":"Workload","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 

@@ -40,6 +40,7 @@ func FromClient[TV any, L runtime.Object](resource func() Client[L], opts Client
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: reflect.TypeFor[*TV]()},
 		decoding: NewDecoding[*TV](opts.Decoding),
+		limiter:  opts.Decoding.Limiter,
 	}
 }
 
@@ -50,12 +51,13 @@ type clientSource[TV any, L runtime.Object] struct {
 	expected             expectation
 	// decoding is nil in a source that is below one that streams.
 	decoding *Decoding[*TV]
+	limiter  *Limiter
 }
 
 // SetDecoding changes how the source streams. It is for a source that hasn't
 // been read from yet.
 func (s *clientSource[TV, L]) SetDecoding(opts DecodingOptions) {
-	s.decoding = NewDecoding[*TV](opts)
+	s.decoding, s.limiter = NewDecoding[*TV](opts), opts.Limiter
 }
 
 // KeepUnchanged tells the source where to look for objects that are cached, if
@@ -80,6 +82,11 @@ func (s *clientSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions,
 	if err != nil {
 		return ListMeta{}, err
 	}
+	leave, err := s.limiter.enter(ctx)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	defer leave()
 	if streaming := s.stream(client); streaming != nil {
 		return streaming.List(ctx, opts, item)
 	}
@@ -95,6 +102,22 @@ func (s *clientSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions
 	if err != nil {
 		return nil, err
 	}
+	if s.limiter == nil || !isListing(opts) {
+		return s.watch(ctx, client, opts)
+	}
+	leave, err := s.limiter.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := s.watch(ctx, client, opts)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return &limitedStream[*TV]{Stream: stream, leave: leave}, nil
+}
+
+func (s *clientSource[TV, L]) watch(ctx context.Context, client Client[L], opts metav1.ListOptions) (Stream[*TV], error) {
 	if streaming := s.stream(client); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}

@@ -25,6 +25,9 @@ type DecodingOptions struct {
 	// or another conversion of a CustomResourceDefinition changes what is served
 	// and not the version.
 	KeepUnchanged bool
+	// Limiter, if not nil, says how many sources that share it may read a list
+	// at a time, streamed or not.
+	Limiter *Limiter
 	// Off has everything read by client-go, in one piece.
 	Off bool
 }

@@ -1,0 +1,101 @@
+package listwatch_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// gated is a client whose lists wait to be let go.
+type gated struct {
+	listing chan struct{}
+	release chan error
+	events  *watch.FakeWatcher
+}
+
+func (g *gated) List(ctx context.Context, opts metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	g.listing <- struct{}{}
+	return &corev1.ConfigMapList{}, <-g.release
+}
+
+func (g *gated) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return g.events, nil
+}
+
+// Only so many lists are read at a time, streamed as a watch or not; each gives
+// its place back however it ends; other watches need none.
+func TestLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
+		limiter := listwatch.NewLimiter(2)
+		source := func() listwatch.Source[*corev1.ConfigMap] {
+			return listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return g },
+				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+		}
+		ended := make(chan error, 9)
+		list := func(ctx context.Context) {
+			go func() {
+				_, err := source().List(ctx, metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil })
+				ended <- err
+			}()
+			synctest.Wait()
+		}
+		expect := func(listing int) {
+			t.Helper()
+			synctest.Wait()
+			if len(g.listing) != listing {
+				t.Fatalf("%d lists have begun, expected %d", len(g.listing), listing)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		list(t.Context())
+		list(t.Context())
+		list(ctx)
+		expect(2)
+		cancel()
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("a list that waited: %v", err)
+		}
+		list(t.Context())
+		expect(2)
+		g.release <- errors.New("failed")
+		expect(3)
+
+		// Both places are taken: a watch has to wait only if it begins with a list.
+		if w, err := source().Watch(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Error(err)
+		} else {
+			w.Stop()
+		}
+		g.events = watch.NewFake()
+		g.release <- nil
+		initial := true
+		streamed, err := source().Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list(t.Context())
+		expect(3)
+		go g.events.Action(watch.Bookmark, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			ResourceVersion: "1", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+		}})
+		if e, err := streamed.Next(t.Context()); err != nil || !e.InitialEventsEnd {
+			t.Errorf("%v, %v", e, err)
+		}
+		expect(4)
+		streamed.Stop()
+		list(t.Context())
+		expect(4)
+		for range 3 {
+			g.release <- nil
+		}
+		expect(5)
+	})
+}
