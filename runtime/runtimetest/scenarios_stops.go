@@ -12,10 +12,13 @@ var stops = []Scenario{
 	{Name: "stopped between two pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Fill(moreThanAPage)
 		w.Handle("h")
-		gate := make(chan struct{})
-		w.OnPage(func() error { <-gate; return nil })
+		w.Server.OnRequest(func(ctx context.Context, r Request) error {
+			if r.Options.Continue != "" {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
 		w.Start()
-		close(gate)
 	}},
 	{Name: "stopped while it backs off", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.HandleErrors()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,18 +39,19 @@ var transforms = []Scenario{
 		w.Step("bookmark")
 	}},
 	{Name: "a transform and a streamed list", Script: func(w *World) {
-		calls := 0
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { calls++; return cm, nil })
+		var calls atomic.Int32
+		w.transforming(func(cm *corev1.ConfigMap) (any, error) { calls.Add(1); return cm, nil })
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
-		w.Note("%d calls", calls)
+		w.Note("%d calls", calls.Load())
 	}, Differs: "client-go transforms what is streamed twice"},
 	{Name: "a transform that fails in a list", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.HandleErrors()
-		fail := true
+		var fail atomic.Bool
+		fail.Store(true)
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Name == "b" && fail {
+			if cm.Name == "b" && fail.Load() {
 				return nil, errors.New("can't")
 			}
 			return cm, nil
@@ -57,13 +59,13 @@ var transforms = []Scenario{
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
-		fail = false
+		fail.Store(false)
 		w.Advance(LongEnough)
 	}},
 	{Name: "a transform that fails in a relist", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		fail := false
+		var fail atomic.Bool
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Name == "b" && fail {
+			if cm.Name == "b" && fail.Load() {
 				return nil, errors.New("can't")
 			}
 			return cm, nil
@@ -71,18 +73,18 @@ var transforms = []Scenario{
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
-		fail = true
+		fail.Store(true)
 		w.Missed([]string{"c"}, []string{"a"})
 		w.Step("changes")
 		w.Server.FailWatches(expired())
 		w.Advance(2 * time.Second)
-		fail = false
+		fail.Store(false)
 		w.Advance(LongEnough)
 	}},
 	{Name: "a transform that fails for a deletion", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		fail := false
+		var fail atomic.Bool
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if fail {
+			if fail.Load() {
 				return nil, errors.New("can't")
 			}
 			return cm, nil
@@ -90,9 +92,9 @@ var transforms = []Scenario{
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
-		fail = true
+		fail.Store(true)
 		w.Remove("a")
-		fail = false
+		fail.Store(false)
 		w.Relist(func() {})
 	}},
 	{Name: "a transform that drops what isn't needed", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
