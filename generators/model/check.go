@@ -120,6 +120,13 @@ func (l *loader) checkKinds(v *Version) {
 			l.lax(kind.Pos, "types %s and %s both have the resource %q; write // +resourceName=other above one", other.Name, kind.Name, kind.Resource)
 		}
 		resources[kind.Resource] = kind
+		// The clients of groups, and their fakes, have these.
+		if v.Package.Client && (kind.Plural == "Fake" || kind.Plural == "RESTClient") {
+			l.failFor(Clients, kind.Pos, "the client of group %q would have a second method %s; give type %s another plural", v.Group.Name, kind.Plural, kind.Name)
+		}
+		if v.Package.Lister && kind.HasLister() && kind.Namespaced && kind.Plural == "List" {
+			l.failFor(Listers, kind.Pos, "the lister of type %s would have a second method List; give the type another plural", kind.Name)
+		}
 		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
 			l.failFor(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
 		}

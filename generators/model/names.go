@@ -42,7 +42,7 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	}
 	// What can't name a type, or would be hidden by what every client's methods
 	// call their receiver; plural exceptions and kinds of one letter lead there.
-	if token.IsKeyword(kind.PrivatePlural) || gotypes.Universe.Lookup(kind.PrivatePlural) != nil || kind.PrivatePlural == "c" {
+	if token.IsKeyword(kind.PrivatePlural) || gotypes.Universe.Lookup(kind.PrivatePlural) != nil || kind.PrivatePlural == "c" || kind.PrivatePlural == "init" {
 		kind.PrivatePlural = kind.Private + "Resources"
 	}
 	kind.Lower = strings.ToLower(kind.Name)
