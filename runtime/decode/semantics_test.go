@@ -24,11 +24,14 @@ type (
 		A        string `json:"a"`
 		Untagged string
 		Dash     string `json:"-"`
-		Comma    string `json:"-,"`
-		Odd      string `json:"odd\"name"`
-		Spaced   string `json:"with space"`
-		hidden   string
-		Self     *Names `json:"self"`
+		//lint:ignore SA5008 The odd tag is the point.
+		Comma string `json:"-,"`
+		//lint:ignore SA5008 The odd tag is the point.
+		Odd    string `json:"odd\"name"`
+		Spaced string `json:"with space"`
+		//lint:ignore U1000 It is for the decoder to ignore.
+		hidden string
+		Self   *Names `json:"self"`
 	}
 	Inner struct {
 		A     string `json:"a"` // hidden by Names.A

@@ -69,9 +69,6 @@ type reply struct {
 	body    string
 	// cut ends the connection after the body, as if more were to come.
 	cut bool
-	// listed is how many items arrive; streamed says that they needn't wait
-	// for the whole.
-	streamed bool
 }
 
 func (r reply) serve(w http.ResponseWriter, _ *http.Request) {
