@@ -329,13 +329,14 @@ WATCH rv="102" bookmarks timeout
 	},
 	want: listedA + "add c@103\n" + `WATCH rv="103" bookmarks timeout` + "\n",
 }, {
-	name: "silent for too long", before: listed, opts: options{silence: 2 * time.Minute},
+	name: "silent for too long", before: listed, opts: options{silence: time.Minute},
+	// All of it takes less than the five minutes after which watches may time out.
 	then: func(w *world) {
-		w.advance(119 * time.Second)
+		w.advance(59 * time.Second)
 		w.create("b")
-		w.advance(119 * time.Second)
+		w.advance(59 * time.Second)
 		w.server.Bookmark()
-		w.advance(119 * time.Second)
+		w.advance(59 * time.Second)
 		w.advance(time.Second)
 	},
 	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
