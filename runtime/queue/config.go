@@ -37,7 +37,8 @@ type Config[T comparable] struct {
 	Ageing time.Duration
 
 	// Share names the party, a namespace or a tenant say, that an item
-	// belongs to. Parties that have items ready take turns, one item each,
+	// belongs to; it is asked whenever the item becomes ready. Parties that
+	// have items ready take turns, one item each,
 	// however many items each of them has. Within a party the order is that
 	// of priority, or first in, first out.
 	Share func(item T) string

@@ -196,6 +196,7 @@ func TestDelayLine(t *testing.T) {
 		line.AddAfter("stopped", time.Second)
 		line.Stop()
 		line.AddAfter("late", time.Second)
+		line.AddAfter("late, at once", 0)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if want := []string{"now", "a", "b"}; !slices.Equal(got, want) {

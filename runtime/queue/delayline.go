@@ -22,7 +22,8 @@ type DelayLine[T comparable] struct {
 }
 
 // NewDelayLine returns a delay line that calls out with each item in its
-// turn, one at a time and with nothing locked. A nil clock is the real one.
+// turn when its delay is over, one at a time and with nothing locked. A nil
+// clock is the real one.
 func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
 	d := &DelayLine[T]{table: newTable[T, struct{}](), base: newTimebase(c), out: out}
 	d.delays.alarm = alarm{base: &d.base, ring: d.deliver}
@@ -32,16 +33,18 @@ func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
 // AddAfter hands on item when the delay is over, in the call when it is 0 or
 // less. Of several delays of an item that which ends first counts.
 func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
+	hash := d.table.hash(item)
+	d.mu.Lock()
+	if d.stopped {
+		d.mu.Unlock()
+		return
+	}
 	if delay <= 0 {
+		d.mu.Unlock()
 		d.out(item)
 		return
 	}
-	hash := d.table.hash(item)
-	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
 	id := d.table.find(hash, item)
 	if id == 0 {
 		id = d.table.insert(hash, item)
@@ -73,7 +76,8 @@ func (d *DelayLine[T]) Len() int {
 	return d.table.len()
 }
 
-// Stop forgets all items, and those that come later.
+// Stop forgets all items, and those that come later. A delivery that is under
+// way may still hand on what was due before.
 func (d *DelayLine[T]) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -66,3 +66,47 @@ func TestStaleNodesAreDropped(t *testing.T) {
 		}
 	})
 }
+
+// TestNothingIsAllocated puts items through queues that have seen as many.
+func TestNothingIsAllocated(t *testing.T) {
+	share := func(item int) string { return "abc"[item%3 : item%3+1] }
+	for name, config := range map[string]Config[int]{
+		"plain":    {},
+		"priority": {Ageing: time.Second},
+		"fair":     {Share: share},
+		"both":     {Share: share, Ageing: time.Second},
+	} {
+		q := New(config)
+		cycle := func() {
+			for item := range 500 {
+				q.Add(item)
+				q.AddAfter(item+500, time.Hour)
+				q.Cancel(item + 500)
+			}
+			for range 500 {
+				item, _ := q.Get()
+				q.Done(item)
+			}
+		}
+		if n := testing.AllocsPerRun(10, cycle); n > 0 {
+			t.Errorf("%s: %v allocations for 500 items", name, n)
+		}
+		q.ShutDown()
+	}
+}
+
+// TestAnIdleQueueIsSmall counts what one takes with the default limiter.
+func TestAnIdleQueueIsSmall(t *testing.T) {
+	const n = 1000
+	queues := make([]*Queue[string], n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range queues {
+		queues[i] = New(Config[string]{})
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / n; each > 1024 {
+		t.Errorf("%d bytes", each)
+	}
+	runtime.KeepAlive(queues)
+}

@@ -126,6 +126,24 @@ func TestFairShares(t *testing.T) {
 	}
 }
 
+// TestAShareThatChanges has an item belong to another party each time that its
+// share is asked for, while it is added again with a higher priority.
+func TestAShareThatChanges(t *testing.T) {
+	for _, ageing := range []time.Duration{0, time.Second} {
+		asked := 0
+		q := queue.New(queue.Config[string]{Ageing: ageing, Share: func(string) string {
+			asked++
+			return fmt.Sprint(asked % 3)
+		}})
+		for i := range 20 {
+			q.AddWith(fmt.Sprint(i%7), at(i))
+		}
+		if got := drainTo(q); len(got) != 7 || asked != 7 {
+			t.Errorf("%q after %d questions, want each of 7 once", got, asked)
+		}
+	}
+}
+
 func TestBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})

@@ -19,8 +19,8 @@ type Queue[T comparable] struct {
 	base      timebase
 	delays    schedule
 	shutting  bool
-	// idle and empty wait for the end of a drain.
-	idle, empty []chan struct{}
+	// idle and empty are closed at the end of a drain; nil when nobody waits.
+	idle, empty chan struct{}
 
 	merge       bool
 	prioritised bool

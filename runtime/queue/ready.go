@@ -104,6 +104,9 @@ type fair struct {
 	shareOf func(id uint32) string
 	newLane func() ready
 	lanes   map[string]*lane
+	// laneOf is the lane of each ready slot, indexed by id: the share of its
+	// item may be another by now.
+	laneOf paged[*lane]
 	// turns holds the lanes that have something ready, each once.
 	turns FIFO[*lane]
 	// idle lanes are kept for the next share that has something ready.
@@ -124,14 +127,14 @@ func (f *fair) push(id uint32, priority int32) {
 	if l == nil {
 		l = f.open(share)
 	}
+	f.laneOf.grow(int(id) + 1)
+	*f.laneOf.at(int(id)) = l
 	l.push(id, priority)
 	f.n++
 }
 
 func (f *fair) touch(id uint32, before, priority int32) {
-	if priority > before {
-		f.lanes[f.shareOf(id)].touch(id, before, priority)
-	}
+	(*f.laneOf.at(int(id))).touch(id, before, priority)
 }
 
 func (f *fair) pop() uint32 {

@@ -10,10 +10,8 @@ import "context"
 func (q *Queue[T]) ShutDown() {
 	q.mu.Lock()
 	q.shutDown()
-	idle := q.idle
-	q.idle = nil
+	release(&q.idle)
 	q.mu.Unlock()
-	release(idle)
 }
 
 // ShutDownWithDrain is ShutDown, and then waits until nothing is in process.
@@ -26,8 +24,7 @@ func (q *Queue[T]) ShutDownWithDrain() {
 		q.mu.Unlock()
 		return
 	}
-	over := make(chan struct{})
-	q.idle = append(q.idle, over)
+	over := wait(&q.idle)
 	q.mu.Unlock()
 	<-over
 }
@@ -42,8 +39,7 @@ func (q *Queue[T]) Drain(ctx context.Context) error {
 		q.mu.Unlock()
 		return nil
 	}
-	over := make(chan struct{})
-	q.empty = append(q.empty, over)
+	over := wait(&q.empty)
 	q.mu.Unlock()
 	select {
 	case <-over:
@@ -74,16 +70,23 @@ func (q *Queue[T]) shutDown() {
 
 // settle needs the lock and is called when nothing is in process.
 func (q *Queue[T]) settle() {
-	release(q.idle)
-	q.idle = nil
+	release(&q.idle)
 	if q.ready.len() == 0 {
-		release(q.empty)
-		q.empty = nil
+		release(&q.empty)
 	}
 }
 
-func release(waiting []chan struct{}) {
-	for _, over := range waiting {
-		close(over)
+// wait returns the channel that release closes.
+func wait(end *chan struct{}) <-chan struct{} {
+	if *end == nil {
+		*end = make(chan struct{})
+	}
+	return *end
+}
+
+func release(end *chan struct{}) {
+	if *end != nil {
+		close(*end)
+		*end = nil
 	}
 }

@@ -13,6 +13,9 @@ type Pool struct {
 	// want is the number of workers that there should be, size the number
 	// that there are, busy those of them that reconcile.
 	want, size, busy int
+	// run counts the runs: a worker that outlived the grace of its run has no
+	// part in the next.
+	run int
 	// start starts a worker, nil when nothing runs.
 	start func()
 	// wait is the context in which idle workers wait; wake ends it before
@@ -57,14 +60,17 @@ func (p *Pool) Resize(workers int) {
 }
 
 // open begins a run: start is called with the pool locked for each worker that
-// is to be.
-func (p *Pool) open(ctx context.Context, workers int, start func()) {
+// is to be, with the number of the run.
+func (p *Pool) open(ctx context.Context, workers int, start func(run int)) {
 	p.mu.Lock()
 	if p.start != nil {
 		p.mu.Unlock()
 		panic("workqueue: a Pool is for one Run at a time")
 	}
-	p.base, p.start = ctx, start
+	p.run++
+	run := p.run
+	p.size, p.busy = 0, 0
+	p.base, p.start = ctx, func() { start(run) }
 	p.wait, p.wake = context.WithCancel(ctx)
 	p.mu.Unlock()
 	p.Resize(workers)
@@ -81,9 +87,12 @@ func (p *Pool) close() {
 
 // waiting returns the context in which a worker waits for its next item, and
 // false when the worker is one too many: then it is counted out.
-func (p *Pool) waiting() (context.Context, bool) {
+func (p *Pool) waiting(run int) (context.Context, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if run != p.run {
+		return nil, false
+	}
 	if p.start != nil && p.size > p.want {
 		p.size--
 		return nil, false
@@ -92,14 +101,18 @@ func (p *Pool) waiting() (context.Context, bool) {
 }
 
 // left counts a worker out that ends for another reason.
-func (p *Pool) left() {
+func (p *Pool) left(run int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.size--
+	if run == p.run {
+		p.size--
+	}
 }
 
-func (p *Pool) working(n int) {
+func (p *Pool) working(run, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.busy += n
+	if run == p.run {
+		p.busy += n
+	}
 }

@@ -74,7 +74,8 @@ func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConf
 
 // NewTypedRateLimitingQueue returns a rate limiting queue. It has no metrics.
 // Whoever uses AddRateLimited must call Forget when an item succeeded or is
-// given up, or the limiter counts its failures for ever.
+// given up, or the limiter counts its failures for ever. A nil limiter is
+// DefaultTypedControllerRateLimiter's.
 func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
 	return NewTypedRateLimitingQueueWithConfig(rateLimiter, TypedRateLimitingQueueConfig[T]{})
 }
@@ -82,6 +83,9 @@ func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) Ty
 // NewTypedRateLimitingQueueWithConfig returns a rate limiting queue as
 // configured. About Forget see NewTypedRateLimitingQueue.
 func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
+	if rateLimiter == nil {
+		rateLimiter = DefaultTypedControllerRateLimiter[T]()
+	}
 	if config.DelayingQueue == nil {
 		return newQueue(rateLimiter, config.Name, config.MetricsProvider, config.Clock)
 	}

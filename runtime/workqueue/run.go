@@ -50,10 +50,6 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 		o.pool = new(Pool)
 	}
 	r := &runner[T]{runOptions: o, q: q, own: Unwrap[T](q), reconcile: reconcile, down: make(chan struct{})}
-	r.taking = ctx
-	if o.drain {
-		r.taking = context.WithoutCancel(ctx)
-	}
 	processing := ctx
 	if o.drain || o.grace > 0 {
 		processing = context.WithoutCancel(ctx)
@@ -61,8 +57,12 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 	var cancel context.CancelFunc
 	r.processing, cancel = context.WithCancel(processing)
 	defer cancel()
+	r.taking = ctx
+	if o.drain {
+		r.taking = r.processing
+	}
 
-	r.pool.open(r.taking, workers, func() { r.workers.Go(r.work) })
+	r.pool.open(r.taking, workers, func(run int) { r.workers.Go(func() { r.work(run) }) })
 	select {
 	case <-r.down:
 	case <-ctx.Done():
@@ -115,16 +115,16 @@ func (r *runner[T]) wait(ctx context.Context) error {
 	}
 }
 
-func (r *runner[T]) work() {
+func (r *runner[T]) work(run int) {
 	tooMany := false
 	// Also when the reconciler ends the goroutine, as t.FailNow does.
 	defer func() {
 		if !tooMany {
-			r.pool.left()
+			r.pool.left(run)
 		}
 	}()
 	for {
-		wait, ok := r.pool.waiting()
+		wait, ok := r.pool.waiting(run)
 		if !ok {
 			tooMany = true
 			return
@@ -132,7 +132,7 @@ func (r *runner[T]) work() {
 		item, err := r.get(wait)
 		switch {
 		case err == nil:
-			r.process(item)
+			r.process(run, item)
 		case errors.Is(err, ErrShutDown):
 			r.downOnce.Do(func() { close(r.down) })
 			return
@@ -158,9 +158,9 @@ func (r *runner[T]) get(ctx context.Context) (T, error) {
 	return item, nil
 }
 
-func (r *runner[T]) process(item T) {
-	r.pool.working(1)
-	defer r.pool.working(-1)
+func (r *runner[T]) process(run int, item T) {
+	r.pool.working(run, 1)
+	defer r.pool.working(run, -1)
 	defer r.q.Done(item)
 	result, err := r.call(item)
 	end := r.processing.Err()

@@ -253,6 +253,88 @@ func TestRunAgain(t *testing.T) {
 	})
 }
 
+// TestRunAgainWithWorkersLeft has a worker outlive the grace of its run, whose
+// pool then serves the next one: the worker takes nothing of that, and isn't
+// counted in it.
+func TestRunAgainWithWorkersLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		var pool workqueue.Pool
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		q.Add("stuck")
+		err := workqueue.Run[string](ctx, q, 1, func(_ context.Context, item string) (workqueue.Result, error) {
+			if item != "stuck" {
+				t.Errorf("the first run has %q", item)
+			}
+			time.Sleep(10 * time.Second)
+			return workqueue.Result{}, nil
+		}, workqueue.WithPool(&pool), workqueue.WithGrace(time.Second))
+		if !errors.Is(err, context.DeadlineExceeded) || pool.Size() != 1 || pool.Busy() != 1 {
+			t.Errorf("%v, %d workers, %d busy", err, pool.Size(), pool.Busy())
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for i := range 3 {
+			time.AfterFunc(time.Duration(i*8)*time.Second, func() { q.Add(fmt.Sprint(i)) })
+		}
+		runs := 0
+		err = workqueue.Run[string](ctx, q, 1, func(ctx context.Context, _ string) (workqueue.Result, error) {
+			runs++
+			if ctx.Err() != nil || pool.Size() != 1 || pool.Busy() != 1 {
+				t.Errorf("%v, %d workers, %d busy", ctx.Err(), pool.Size(), pool.Busy())
+			}
+			return workqueue.Result{}, nil
+		}, workqueue.WithPool(&pool))
+		if err != nil || runs != 3 || pool.Size() != 0 {
+			t.Errorf("%v after %d items, %d workers", err, runs, pool.Size())
+		}
+	})
+}
+
+// TestNothingBeginsAfterRun has the grace end before the drain does: what is
+// still ready then stays in the queue, whoever returns later.
+func TestNothingBeginsAfterRun(t *testing.T) {
+	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 10 {
+			q.Add(fmt.Sprint(i))
+		}
+		time.AfterFunc(time.Second/2, cancel)
+		var begun atomic.Int32
+		err := workqueue.Run(ctx, q, 2, func(context.Context, string) (workqueue.Result, error) {
+			begun.Add(1)
+			time.Sleep(time.Second)
+			return workqueue.Result{}, nil
+		}, workqueue.WithDrain(), workqueue.WithGrace(2*time.Second))
+		time.Sleep(time.Hour)
+		if n := begun.Load(); n != 6 || q.Len() != 4 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, %d items begun, %d left", err, n, q.Len())
+		}
+	})
+}
+
+// TestRunWithoutGrace takes 0 and less for none.
+func TestRunWithoutGrace(t *testing.T) {
+	for _, grace := range []time.Duration{0, -time.Second} {
+		eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			q.Add("a")
+			start := time.Now()
+			err := workqueue.Run(ctx, q, 1, func(ctx context.Context, _ string) (workqueue.Result, error) {
+				<-ctx.Done()
+				time.Sleep(time.Minute)
+				return workqueue.Result{}, nil
+			}, workqueue.WithGrace(grace))
+			if after := time.Since(start); err != nil || after != time.Second+time.Minute {
+				t.Errorf("grace %v: %v after %v", grace, err, after)
+			}
+		})
+	}
+}
+
 func TestRunPanics(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
 	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, true }()

@@ -19,8 +19,11 @@ type runOptions struct {
 // WithGrace gives the items in process that much time when the context of Run
 // is done: until then the context of the reconcilers lives on, and then Run
 // ends it and returns an error that is context.DeadlineExceeded, whether they
-// have returned or not.
-func WithGrace(grace time.Duration) RunOption { return func(o *runOptions) { o.grace = grace } }
+// have returned or not. 0 or less is no grace: the context of the reconcilers
+// ends at once, and Run waits for them however long they take.
+func WithGrace(grace time.Duration) RunOption {
+	return func(o *runOptions) { o.grace = max(grace, 0) }
+}
 
 // WithDrain makes Run shut the queue down when its context is done, and process
 // all that is ready then. The context of the reconcilers lives on meanwhile, as

@@ -98,6 +98,23 @@ var delayScenarios = map[string]func(side) []string{
 		q.ShutDown()
 		return tr.lines
 	},
+	"no limiter": func(s side) []string {
+		tr := newTranscript()
+		for _, c := range []config{{}, {delaying: s.delaying(config{})}} {
+			func() {
+				q := s.limiting(c)
+				defer q.ShutDown()
+				defer func() {
+					if recover() != nil {
+						tr.say("panics")
+					}
+				}()
+				q.AddRateLimited("a")
+				tr.get(q)
+			}()
+		}
+		return tr.lines
+	},
 	"long backoff": func(s side) []string {
 		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(1, time.Hour)})
 		for range 63 {
