@@ -26,7 +26,6 @@ type gauges struct {
 type gauge struct {
 	of   *gauges
 	name string
-	sum  bool
 }
 
 func (g gauge) Set(v float64) {
