@@ -142,7 +142,7 @@ func TestIdentityIsInherited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		provider := &counting{}
+		provider.made = 0
 		informer.SetMetricsProvider(provider)
 		f := newGenerated(open())
 		f.informers.SetInformerName(name)
@@ -167,6 +167,9 @@ func TestIdentityIsInherited(t *testing.T) {
 		}
 	})
 }
+
+// provider is the process's: only the first that is set counts.
+var provider = &counting{}
 
 // counting is a provider that counts the informers that it makes metrics for.
 type counting struct{ made int }
@@ -198,6 +201,7 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 		f.informers.InformerFor(&corev1.ConfigMap{}, forbidden)
 		ctx, cancel := context.WithCancel(t.Context())
 		f.informers.StartWithContext(ctx)
+		synctest.Wait() // until one has synced and the other was refused
 		start := time.Now()
 		err := factory.WaitForSyncOr(ctx, f, informer.Permanent)
 		var all *informer.NotSyncedError
