@@ -325,7 +325,10 @@ func (m *model) hook() {
 func (m *model) register(resync time.Duration, manner int) *observer {
 	o := newObserver(m, manner)
 	if m.watcher != nil {
+		// It may be in a call at the moment.
+		m.watcher.mu.Lock()
 		o.from = len(m.watcher.log)
+		m.watcher.mu.Unlock()
 	}
 	registration, err := m.subject.informer.AddEventHandlerWithOptions(o, clientgo.HandlerOptions{ResyncPeriod: &resync})
 	if err != nil {
