@@ -40,7 +40,7 @@ const unfinishedPeriod = 500 * time.Millisecond
 type recorder struct {
 	Metrics
 	base *timebase
-	mu   *sync.Mutex
+	mu   sync.Locker
 	// times is indexed by id; 0 is the head of the list.
 	times  paged[times]
 	n      int64
@@ -57,7 +57,7 @@ type times struct {
 	waits, runs     bool
 }
 
-func newRecorder(m *Metrics, base *timebase, mu *sync.Mutex) *recorder {
+func newRecorder(m *Metrics, base *timebase, mu sync.Locker) *recorder {
 	r := &recorder{Metrics: *m, base: base, mu: mu}
 	r.times.grow(1)
 	r.alarm = alarm{base: base, ring: r.tick}

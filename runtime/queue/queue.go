@@ -2,14 +2,13 @@ package queue
 
 import (
 	"math"
-	"sync"
 	"time"
 )
 
 // Queue is a work queue, see the package documentation. It is made by New.
 // All methods are safe for concurrent use.
 type Queue[T comparable] struct {
-	mu    sync.Mutex
+	mu    mutex
 	table table[T, entry]
 	ready ready
 	// inProcess is the number of items that Get has handed out and that are
