@@ -6,13 +6,13 @@
 // It is not part of the runtime, because client-go's interfaces for it reach the
 // built-in clientset.
 //
-// Everything that package informer offers for what generated code returns works
-// with these informers, too.
+// Everything that packages informer and factory offer for what generated code
+// returns works with these informers and factories, too, but for
+// [factory.TweakListOptions]: these informers have resources, not types.
 package informers
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,18 +39,21 @@ func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync tim
 // NewFilteredDynamicSharedInformerFactory makes a factory of dynamic informers for
 // a namespace, whose requests tweakListOptions, if not nil, changes.
 func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions dynamicinformer.TweakListOptionsFunc) dynamicinformer.DynamicSharedInformerFactory {
-	return newResources(func(resource schema.GroupVersionResource) clientgo.GenericInformer {
-		return NewFilteredDynamicInformer(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
+	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
+		return newDynamic(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
 }
 
 // NewFilteredDynamicInformer makes a dynamic informer that is shared with nobody.
 // Its TypedInformer, by informer.Typed, is one of *unstructured.Unstructured.
 func NewFilteredDynamicInformer(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) clientgo.GenericInformer {
-	i := informer.NewShared[unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
+	return factory.NewGeneric(newDynamic(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
+}
+
+func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) cache.SharedIndexInformer {
+	return informer.NewShared[unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
 		return client.Resource(resource).Namespace(namespace)
 	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
-	return factory.NewGeneric(i, resource.GroupResource())
 }
 
 // NewMetadataSharedInformerFactory makes a factory of metadata informers for all
@@ -62,18 +65,21 @@ func NewMetadataSharedInformerFactory(client metadata.Interface, defaultResync t
 // NewFilteredMetadataSharedInformerFactory makes a factory of metadata informers
 // for a namespace, whose requests tweakListOptions, if not nil, changes.
 func NewFilteredMetadataSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions metadatainformer.TweakListOptionsFunc) metadatainformer.SharedInformerFactory {
-	return newResources(func(resource schema.GroupVersionResource) clientgo.GenericInformer {
-		return NewFilteredMetadataInformer(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
+	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
+		return newMetadata(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
 }
 
 // NewFilteredMetadataInformer makes a metadata informer that is shared with
 // nobody.
 func NewFilteredMetadataInformer(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) clientgo.GenericInformer {
-	i := informer.NewShared[metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+	return factory.NewGeneric(newMetadata(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
+}
+
+func newMetadata(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) cache.SharedIndexInformer {
+	return informer.NewShared[metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
 	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
-	return factory.NewGeneric(i, resource.GroupResource())
 }
 
 func options(client any, resource schema.GroupVersionResource, resyncPeriod time.Duration, indexers cache.Indexers, tweak func(*metav1.ListOptions)) informer.Options {
@@ -87,34 +93,21 @@ func byNamespace() cache.Indexers {
 // resources is a factory of an informer for each resource. Its methods are safe
 // for concurrent use.
 type resources struct {
-	make func(schema.GroupVersionResource) clientgo.GenericInformer
-
-	mu        sync.Mutex
-	informers map[schema.GroupVersionResource]clientgo.GenericInformer
-	started   map[schema.GroupVersionResource]bool
-	stopping  bool
-	running   sync.WaitGroup
+	factory.Handle
+	make func(schema.GroupVersionResource) cache.SharedIndexInformer
+	set  *factory.Set[schema.GroupVersionResource]
 }
 
-func newResources(make func(schema.GroupVersionResource) clientgo.GenericInformer) *resources {
-	return &resources{
-		make:      make,
-		informers: map[schema.GroupVersionResource]clientgo.GenericInformer{},
-		started:   map[schema.GroupVersionResource]bool{},
-	}
+func newResources(make func(schema.GroupVersionResource) cache.SharedIndexInformer) *resources {
+	set := &factory.Set[schema.GroupVersionResource]{}
+	return &resources{Handle: set.Handle(), make: make, set: set}
 }
 
 // ForResource returns the informer of a resource, which whoever asks first makes
 // the factory have.
 func (f *resources) ForResource(resource schema.GroupVersionResource) clientgo.GenericInformer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	i, ok := f.informers[resource]
-	if !ok {
-		i = f.make(resource)
-		f.informers[resource] = i
-	}
-	return i
+	i := f.set.Get(resource, func() cache.SharedIndexInformer { return f.make(resource) })
+	return factory.NewGeneric(i, resource.GroupResource())
 }
 
 // Start is StartWithContext with a channel.
@@ -122,45 +115,14 @@ func (f *resources) Start(stopCh <-chan struct{}) { f.StartWithContext(wait.Cont
 
 // StartWithContext starts, on goroutines of their own, the informers that were
 // not started yet. They run until ctx is done.
-func (f *resources) StartWithContext(ctx context.Context) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.stopping {
-		return
-	}
-	for resource, i := range f.informers {
-		if !f.started[resource] {
-			f.started[resource] = true
-			f.running.Go(func() { i.Informer().RunWithContext(ctx) })
-		}
-	}
-}
+func (f *resources) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
 
 // WaitForCacheSync waits, on channels, until all started informers have synced or
 // stopCh is closed, and says which have.
 func (f *resources) WaitForCacheSync(stopCh <-chan struct{}) map[schema.GroupVersionResource]bool {
-	f.mu.Lock()
-	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
-	for resource := range f.started {
-		started[resource] = f.informers[resource].Informer()
-	}
-	f.mu.Unlock()
-	synced := map[schema.GroupVersionResource]bool{}
-	for resource, i := range started {
-		select {
-		case <-i.HasSyncedChecker().Done():
-		case <-stopCh:
-		}
-		synced[resource] = i.HasSynced()
-	}
-	return synced
+	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
 // Shutdown waits until all informers have stopped, which it doesn't make them do,
 // and starts no more.
-func (f *resources) Shutdown() {
-	f.mu.Lock()
-	f.stopping = true
-	f.mu.Unlock()
-	f.running.Wait()
-}
+func (f *resources) Shutdown() { f.set.Shutdown() }

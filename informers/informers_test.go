@@ -1,6 +1,7 @@
 package informers_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 
 	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -91,4 +93,38 @@ func TestLikeClientGo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFactoryFunctions: what package factory does for generated factories it does
+// for dynamic ones, whose informers have resources for types.
+func TestFactoryFunctions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
+		f := informers.NewDynamicSharedInformerFactory(client, 0)
+		first := f.ForResource(things).Informer()
+		ctx, cancel := context.WithCancel(t.Context())
+		f.Start(ctx.Done())
+		if err := factory.WaitForSync(ctx, f); err != nil {
+			t.Error(err)
+		}
+		if statuses, err := factory.Statuses(f); err != nil || len(statuses) != 1 || statuses[0].Objects != 1 {
+			t.Errorf("statuses %+v, %v", statuses, err)
+		}
+		if err := factory.Release(f, first); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if !first.IsStopped() {
+			t.Error("released, the informer goes on")
+		}
+		if f.ForResource(things).Informer() == first {
+			t.Error("released, the informer is still the factory's")
+		}
+		if err := factory.TweakListOptions(f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {}); err == nil {
+			t.Error("a type's options, where informers aren't found by types, are no error")
+		}
+		cancel()
+		f.Shutdown()
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -20,22 +19,17 @@ import (
 // own are upstream's and no more.
 type Handle struct{ of owner }
 
-// owner is a Factory of whatever client.
+// owner is a [Set] of whatever key.
 type owner interface {
 	all(onlyStarted bool) []cache.SharedIndexInformer
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
 	adjustWith(func(cache.SharedIndexInformer) error)
-	tweakType(reflect.Type, func(*metav1.ListOptions)) error
-	tweaksOf(reflect.Type) []func(*metav1.ListOptions)
+	tweak(key any, tweak func(*metav1.ListOptions)) error
+	tweaksOf(key any) []func(*metav1.ListOptions)
 }
 
 func (h Handle) owner() owner { return h.of }
-
-// Handle returns what to embed.
-func (f *Factory[C]) Handle() Handle { return Handle{f} }
-
-func (f *Factory[C]) owner() owner { return f }
 
 // ErrOfAnotherMake is returned for a factory that isn't one of ours.
 var ErrOfAnotherMake = errors.New("the factory is of another make")
@@ -136,65 +130,4 @@ func shared(informers []cache.SharedIndexInformer) []cache.SharedInformer {
 		list[n] = i
 	}
 	return list
-}
-
-func (f *Factory[C]) all(onlyStarted bool) []cache.SharedIndexInformer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []cache.SharedIndexInformer
-	for _, e := range f.informers {
-		if e.started || !onlyStarted {
-			all = append(all, e.informer)
-		}
-	}
-	return all
-}
-
-var errNotOfFactory = errors.New("the informer is not of this factory, or was released")
-
-// find returns the entry of an informer. The caller holds mu.
-func (f *Factory[C]) find(i cache.SharedInformer) (reflect.Type, *entry, error) {
-	for t, e := range f.informers {
-		if cache.SharedInformer(e.informer) == i {
-			return t, e, nil
-		}
-	}
-	return nil, nil, errNotOfFactory
-}
-
-func (f *Factory[C]) hold(i cache.SharedInformer) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, e, err := f.find(i)
-	if err == nil {
-		e.holds++
-	}
-	return err
-}
-
-func (f *Factory[C]) release(i cache.SharedInformer) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	t, e, err := f.find(i)
-	if err != nil {
-		return err
-	}
-	if e.holds--; e.holds > 0 {
-		return nil
-	}
-	delete(f.informers, t)
-	if f.heirs == nil {
-		f.heirs = map[reflect.Type]func(cache.SharedInformer){}
-	}
-	f.heirs[t] = informer.Bequeath(i)
-	if e.started {
-		e.stop()
-	}
-	return nil
-}
-
-func (f *Factory[C]) adjustWith(adjust func(cache.SharedIndexInformer) error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.adjust = append(f.adjust, adjust)
 }

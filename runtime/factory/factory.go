@@ -19,7 +19,6 @@ package factory
 import (
 	"context"
 	"reflect"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,27 +40,7 @@ type Factory[C any] struct {
 	customResync  map[reflect.Type]time.Duration
 	transform     cache.TransformFunc
 	informerName  *cache.InformerName
-	tweaks        tweaks
-
-	mu        sync.Mutex
-	informers map[reflect.Type]*entry
-	// heirs are what the next informer of a type, of which one was released,
-	// takes over.
-	heirs  map[reflect.Type]func(cache.SharedInformer)
-	adjust []func(cache.SharedIndexInformer) error
-	// stopping is set by Shutdown: nothing is started any more.
-	stopping bool
-	// running counts the informers that were started and have not returned.
-	running sync.WaitGroup
-}
-
-// entry is an informer and whether this factory started it.
-type entry struct {
-	informer cache.SharedIndexInformer
-	started  bool
-	// stop ends it, if it was started. holds counts who needs it.
-	stop  context.CancelFunc
-	holds int
+	set           Set[reflect.Type]
 }
 
 // New makes an empty factory. defaultResync is the resync period of the
@@ -71,7 +50,6 @@ func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 		client:        client,
 		defaultResync: defaultResync,
 		customResync:  map[reflect.Type]time.Duration{},
-		informers:     map[reflect.Type]*entry{},
 	}
 }
 
@@ -97,34 +75,21 @@ func (f *Factory[C]) InformerName() *cache.InformerName { return f.informerName 
 // makes it by newFunc, which must not call back into the factory; later calls
 // return the same informer and ignore newFunc. It does not start the informer.
 func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
 	t := reflect.TypeOf(obj)
-	if e, ok := f.informers[t]; ok {
-		return e.informer
-	}
-	period, ok := f.customResync[t]
-	if !ok {
-		period = f.defaultResync
-	}
-	informer := newFunc(f.client, period)
-	if f.transform != nil {
-		// Only an informer that somebody else made and started can refuse.
-		if err := informer.SetTransform(f.transform); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
+	return f.set.Get(t, func() cache.SharedIndexInformer {
+		period, ok := f.customResync[t]
+		if !ok {
+			period = f.defaultResync
 		}
-	}
-	if inherit := f.heirs[t]; inherit != nil {
-		inherit(informer)
-	}
-	for _, adjust := range f.adjust {
-		if err := adjust(informer); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not adjusted as it should be", "type", t)
+		informer := newFunc(f.client, period)
+		if f.transform != nil {
+			// Only an informer that somebody else made and started can refuse.
+			if err := informer.SetTransform(f.transform); err != nil {
+				utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
+			}
 		}
-	}
-	f.informers[t] = &entry{informer: informer}
-	return informer
+		return informer
+	})
 }
 
 // Start is StartWithContext for a stop channel.
@@ -136,48 +101,36 @@ func (f *Factory[C]) Start(stopCh <-chan struct{}) {
 // before, each on a goroutine of its own, and returns at once. They run until
 // ctx is done. Call it again after asking for more informers. After Shutdown it
 // does nothing.
-func (f *Factory[C]) StartWithContext(ctx context.Context) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *Factory[C]) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
 
-	if f.stopping {
-		return
-	}
-	for _, e := range f.informers {
-		if !e.started {
-			e.started = true
-			var own context.Context
-			own, e.stop = context.WithCancel(ctx)
-			f.running.Go(func() {
-				defer e.stop()
-				e.informer.RunWithContext(own)
-			})
+// WaitForCacheSync is WaitForCacheSyncWithContext for a stop channel.
+func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]bool {
+	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
+}
+
+// WaitForCacheSyncWithContext blocks, on channels, until every informer that is
+// started at the time of the call has synced, or ctx is done. The result says
+// for each which it was. It says nothing about handlers: wait for their
+// registration's HasSyncedChecker.
+func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
+	result := cache.SyncResult{Synced: f.set.WaitForCacheSync(ctx)}
+	for _, synced := range result.Synced {
+		if !synced {
+			result.Err = context.Cause(ctx)
 		}
 	}
+	return result
 }
 
 // Shutdown waits until every started informer has returned, then releases the
 // informer name. It stops nothing itself: end the context or close the channel
 // that the informers were started with, before or while it waits.
 func (f *Factory[C]) Shutdown() {
-	f.mu.Lock()
-	f.stopping = true
-	f.mu.Unlock()
-
-	f.running.Wait()
+	f.set.Shutdown()
 	f.informerName.Release()
 }
 
-// started returns the informers that this factory has started.
-func (f *Factory[C]) started() map[reflect.Type]cache.SharedIndexInformer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// Handle returns what to embed.
+func (f *Factory[C]) Handle() Handle { return f.set.Handle() }
 
-	informers := make(map[reflect.Type]cache.SharedIndexInformer, len(f.informers))
-	for t, e := range f.informers {
-		if e.started {
-			informers[t] = e.informer
-		}
-	}
-	return informers
-}
+func (f *Factory[C]) owner() owner { return &f.set }

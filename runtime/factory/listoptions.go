@@ -1,9 +1,7 @@
 package factory
 
 import (
-	"fmt"
 	"reflect"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,7 +19,7 @@ func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)
 	if err != nil {
 		return err
 	}
-	return o.tweakType(reflect.TypeOf(obj), tweak)
+	return o.tweak(reflect.TypeOf(obj), tweak)
 }
 
 // TweaksOf is what generated code makes the tweak of an informer of obj's type
@@ -44,32 +42,4 @@ func TweaksOf[F ~func(*metav1.ListOptions)](f any, obj runtime.Object, all F) F 
 			tweak(options)
 		}
 	}
-}
-
-// tweaks are the functions given for types. They have a lock of their own, since
-// informers ask for them while the factory makes them.
-type tweaks struct {
-	mu     sync.Mutex
-	byType map[reflect.Type][]func(*metav1.ListOptions)
-}
-
-func (f *Factory[C]) tweakType(t reflect.Type, tweak func(*metav1.ListOptions)) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.informers[t] != nil {
-		return fmt.Errorf("the informer of %v has been made already", t)
-	}
-	f.tweaks.mu.Lock()
-	defer f.tweaks.mu.Unlock()
-	if f.tweaks.byType == nil {
-		f.tweaks.byType = map[reflect.Type][]func(*metav1.ListOptions){}
-	}
-	f.tweaks.byType[t] = append(f.tweaks.byType[t], tweak)
-	return nil
-}
-
-func (f *Factory[C]) tweaksOf(t reflect.Type) []func(*metav1.ListOptions) {
-	f.tweaks.mu.Lock()
-	defer f.tweaks.mu.Unlock()
-	return f.tweaks.byType[t]
 }

@@ -1,0 +1,233 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Set keeps one informer for each key, starts those that were not started yet,
+// waits for their first sync and shuts them down together. A [Factory] is a set
+// by Go type. What embeds a set's [Handle] can be given to the functions of this
+// package.
+//
+// All methods are safe for concurrent use. The zero Set is empty and ready.
+type Set[K comparable] struct {
+	mu        sync.Mutex
+	informers map[K]*entry
+	// heirs are what the next informer of a key, of which one was released,
+	// takes over.
+	heirs  map[K]func(cache.SharedInformer)
+	adjust []func(cache.SharedIndexInformer) error
+	// stopping is set by Shutdown: nothing is started any more.
+	stopping bool
+	// running counts the informers that were started and have not returned.
+	running sync.WaitGroup
+
+	// tweaks have a lock of their own, since informers ask for them while they
+	// are made.
+	tweaksMu sync.Mutex
+	tweaks   map[K][]func(*metav1.ListOptions)
+}
+
+// entry is an informer and whether its set started it.
+type entry struct {
+	informer cache.SharedIndexInformer
+	started  bool
+	// stop ends it, if it was started. holds counts who needs it.
+	stop  context.CancelFunc
+	holds int
+}
+
+// Handle returns what to embed.
+func (s *Set[K]) Handle() Handle { return Handle{s} }
+
+// Get returns the informer of a key. The first call for a key makes it by make,
+// which must not call back into the set; later calls return the same informer and
+// ignore make. It does not start the informer.
+func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if e, ok := s.informers[key]; ok {
+		return e.informer
+	}
+	i := make()
+	if inherit := s.heirs[key]; inherit != nil {
+		inherit(i)
+	}
+	for _, adjust := range s.adjust {
+		if err := adjust(i); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not adjusted as it should be", "informer", key)
+		}
+	}
+	if s.informers == nil {
+		s.informers = map[K]*entry{}
+	}
+	s.informers[key] = &entry{informer: i}
+	return i
+}
+
+// StartWithContext starts every informer that this set has not started before,
+// each on a goroutine of its own, and returns at once. They run until ctx is
+// done. Call it again after asking for more informers. After Shutdown it does
+// nothing.
+func (s *Set[K]) StartWithContext(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.stopping {
+		return
+	}
+	for _, e := range s.informers {
+		if !e.started {
+			e.started = true
+			var own context.Context
+			own, e.stop = context.WithCancel(ctx)
+			s.running.Go(func() {
+				defer e.stop()
+				e.informer.RunWithContext(own)
+			})
+		}
+	}
+}
+
+// WaitForCacheSync blocks, on channels, until every informer that is started at
+// the time of the call has synced, or ctx is done, and says for each whether it
+// has. It says nothing about handlers: wait for their registration's
+// HasSyncedChecker.
+func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
+	informers := s.started()
+	for _, i := range informers {
+		select {
+		case <-i.HasSyncedChecker().Done():
+		case <-ctx.Done():
+			// The loop goes on: it blocks no more, and the state of each
+			// informer is looked at below.
+		}
+	}
+	synced := make(map[K]bool, len(informers))
+	for key, i := range informers {
+		synced[key] = i.HasSynced()
+	}
+	return synced
+}
+
+// started returns the informers that this set has started.
+func (s *Set[K]) started() map[K]cache.SharedIndexInformer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	informers := make(map[K]cache.SharedIndexInformer, len(s.informers))
+	for key, e := range s.informers {
+		if e.started {
+			informers[key] = e.informer
+		}
+	}
+	return informers
+}
+
+// Shutdown waits until every started informer has returned, and starts no more.
+// It stops nothing itself: end the context that the informers were started with,
+// before or while it waits.
+func (s *Set[K]) Shutdown() {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+
+	s.running.Wait()
+}
+
+func (s *Set[K]) all(onlyStarted bool) []cache.SharedIndexInformer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []cache.SharedIndexInformer
+	for _, e := range s.informers {
+		if e.started || !onlyStarted {
+			all = append(all, e.informer)
+		}
+	}
+	return all
+}
+
+var errNotOfFactory = errors.New("the informer is not of this factory, or was released")
+
+// find returns the entry of an informer. The caller holds mu.
+func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
+	for key, e = range s.informers {
+		if cache.SharedInformer(e.informer) == i {
+			return key, e, nil
+		}
+	}
+	return key, nil, errNotOfFactory
+}
+
+func (s *Set[K]) hold(i cache.SharedInformer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, e, err := s.find(i)
+	if err == nil {
+		e.holds++
+	}
+	return err
+}
+
+func (s *Set[K]) release(i cache.SharedInformer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, e, err := s.find(i)
+	if err != nil {
+		return err
+	}
+	if e.holds--; e.holds > 0 {
+		return nil
+	}
+	delete(s.informers, key)
+	if s.heirs == nil {
+		s.heirs = map[K]func(cache.SharedInformer){}
+	}
+	s.heirs[key] = informer.Bequeath(i)
+	if e.started {
+		e.stop()
+	}
+	return nil
+}
+
+func (s *Set[K]) adjustWith(adjust func(cache.SharedIndexInformer) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.adjust = append(s.adjust, adjust)
+}
+
+func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
+	k, ok := key.(K)
+	if !ok {
+		return fmt.Errorf("the factory's informers are found by %T, not by %T", k, key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.informers[k] != nil {
+		return fmt.Errorf("the informer of %v has been made already", k)
+	}
+	s.tweaksMu.Lock()
+	defer s.tweaksMu.Unlock()
+	if s.tweaks == nil {
+		s.tweaks = map[K][]func(*metav1.ListOptions){}
+	}
+	s.tweaks[k] = append(s.tweaks[k], tweak)
+	return nil
+}
+
+func (s *Set[K]) tweaksOf(key any) []func(*metav1.ListOptions) {
+	k, _ := key.(K)
+	s.tweaksMu.Lock()
+	defer s.tweaksMu.Unlock()
+	return s.tweaks[k]
+}
