@@ -104,5 +104,6 @@ func (a *applier[T, C]) apply(ctx context.Context, configuration C, opts metav1.
 		SubResource(subresources...).
 		VersionedParams(&patchOpts, a.of.codec).
 		Do(ctx).Into(result)
+	a.of.wrote(result, err)
 	return result, err
 }

@@ -74,6 +74,7 @@ func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions
 		VersionedParams(&opts, c.codec).
 		Body(obj).
 		Do(ctx).Into(result)
+	c.wrote(result, err)
 	return result, err
 }
 
@@ -86,6 +87,7 @@ func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions
 		VersionedParams(&opts, c.codec).
 		Body(obj).
 		Do(ctx).Into(result)
+	c.wrote(result, err)
 	return result, err
 }
 
@@ -99,16 +101,22 @@ func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateO
 		VersionedParams(&opts, c.codec).
 		Body(obj).
 		Do(ctx).Into(result)
+	c.wrote(result, err)
 	return result, err
 }
 
 // Delete asks the server to delete the object of that name. It may be gone
 // only later, when its finalizers have run.
 func (c *Client[T]) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
-	return c.to(c.rest.Delete()).
+	result := c.to(c.rest.Delete()).
 		Name(name).
 		Body(&opts).
-		Do(ctx).Error()
+		Do(ctx)
+	err := result.Error()
+	if err == nil {
+		c.deleted(name, &opts, result)
+	}
+	return err
 }
 
 // Patch changes the object of that name, or the sub-resource that the path of
@@ -121,5 +129,6 @@ func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, 
 		VersionedParams(&opts, c.codec).
 		Body(data).
 		Do(ctx).Into(result)
+	c.wrote(result, err)
 	return result, err
 }

@@ -14,8 +14,9 @@
 // Methods that a type asks for with +genclient:method are one call each of
 // GetAs, ListAs, CreateAs, UpdateAs, PatchAs or ApplyAs.
 //
-// Clients hold no state beside what they were made with. They are safe for
-// concurrent use, as is the rest.Interface below them. Like client-go's
+// Clients hold no state beside what they were made with; those of a group version
+// share a [Writes], which remembers what they wrote. They are safe for concurrent
+// use, as is the rest.Interface below them. Like client-go's
 // clients they return an empty object, not nil, beside the error of a request
 // that failed; only an apply that is refused before it is sent returns nil.
 package client

@@ -60,6 +60,7 @@ func CreateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subr
 		VersionedParams(&opts, at.codec).
 		Body(in).
 		Do(ctx).Into(into)
+	at.wrote(into, err)
 	return into, err
 }
 
@@ -73,6 +74,7 @@ func UpdateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subr
 		VersionedParams(&opts, at.codec).
 		Body(in).
 		Do(ctx).Into(into)
+	at.wrote(into, err)
 	return into, err
 }
 
@@ -86,6 +88,7 @@ func PatchAs[RV any, R result[RV]](ctx context.Context, c Requester, name string
 		VersionedParams(&opts, at.codec).
 		Body(data).
 		Do(ctx).Into(into)
+	at.wrote(into, err)
 	return into, err
 }
 
@@ -114,5 +117,6 @@ func ApplyAs[RV any, C comparable, R result[RV]](ctx context.Context, c Requeste
 		SubResource(subresource).
 		VersionedParams(&patchOpts, at.codec).
 		Do(ctx).Into(into)
+	at.wrote(into, err)
 	return into, err
 }

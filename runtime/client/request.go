@@ -17,6 +17,8 @@ type endpoint struct {
 	namespace       string
 	clusterScoped   bool
 	prefersProtobuf bool
+	// writes is where to note what is written, nil for nowhere.
+	writes *Writes
 }
 
 // Option changes how a client asks.

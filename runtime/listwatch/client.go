@@ -139,6 +139,14 @@ func (s *clientSource[TV, L]) prepare(opts *metav1.ListOptions) (Client[L], erro
 	return client, nil
 }
 
+// Written asks the client what was written through it, see [Writing].
+func (s *clientSource[TV, L]) Written(namespace string, after uint64) (Written, bool) {
+	if writing, ok := any(s.resource()).(Writing); ok {
+		return writing.Written(namespace, after)
+	}
+	return Written{}, false
+}
+
 // stream is the streaming source of client, nil if it has none.
 func (s *clientSource[TV, L]) stream(client Client[L]) Source[*TV] {
 	if streaming, ok := client.(Streaming[*TV]); ok && s.decoding != nil {

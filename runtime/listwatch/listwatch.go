@@ -14,7 +14,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Source yields the objects of one resource. Implementations are safe for
@@ -73,4 +75,32 @@ type Client[L runtime.Object] interface {
 // the methods of the generated interface only, is read through those methods.
 type Streaming[T any] interface {
 	ListWatchSource(*Decoding[T]) Source[T]
+}
+
+// Writing is implemented, beside Client, by a resource's client that remembers
+// what was written through it and its likes. Informers ask the client that they
+// would list with; a wrapper hides it, as it hides Streaming.
+type Writing interface {
+	// Written says what was written in the namespace that the client was made
+	// for or, if it was made for all, in that one, "" for all; and what was
+	// deleted, wherever, after the deletion of that sequence number. ok is false
+	// if nothing is remembered.
+	Written(namespace string, after uint64) (written Written, ok bool)
+}
+
+// Written is what a client remembers of its writes.
+type Written struct {
+	// ResourceVersion is the highest that a write was answered with, "" if none
+	// was.
+	ResourceVersion string
+	// Deletions are those that have no such version, in their order.
+	Deletions []Deletion
+}
+
+// Deletion is an object that is gone, by a deletion whose version isn't known.
+type Deletion struct {
+	// Sequence numbers the deletions of a resource, from 1 on.
+	Sequence uint64
+	Name     cache.ObjectName
+	UID      types.UID
 }

@@ -22,6 +22,7 @@ type GiftCardsV1Interface interface {
 // GiftCardsV1Client makes the clients of the resources in gift-cards.promo.kubewright.dev/v1.
 type GiftCardsV1Client struct {
 	restClient rest.Interface
+	writes     client.Writes
 }
 
 // GiftCards returns the client of giftcards in namespace, or with "" for what needs
@@ -55,7 +56,7 @@ func NewForConfigAndClient(c *rest.Config, h *http.Client) (*GiftCardsV1Client, 
 	if err != nil {
 		return nil, err
 	}
-	return &GiftCardsV1Client{restClient}, nil
+	return &GiftCardsV1Client{restClient: restClient}, nil
 }
 
 // NewForConfigOrDie is [NewForConfig] for configurations that are known to be
@@ -66,7 +67,7 @@ func NewForConfigOrDie(c *rest.Config) *GiftCardsV1Client {
 
 // New makes a GiftCardsV1Client that sends its requests through c.
 func New(c rest.Interface) *GiftCardsV1Client {
-	return &GiftCardsV1Client{c}
+	return &GiftCardsV1Client{restClient: c}
 }
 
 // RESTClient returns what the requests are sent through, nil for a nil client.
@@ -75,6 +76,15 @@ func (c *GiftCardsV1Client) RESTClient() rest.Interface {
 		return nil
 	}
 	return c.restClient
+}
+
+// written returns what remembers the writes of these clients, nil for a nil
+// client.
+func (c *GiftCardsV1Client) written() *client.Writes {
+	if c == nil {
+		return nil
+	}
+	return &c.writes
 }
 
 // This code is written for the first generation of its runtime.

@@ -42,5 +42,5 @@ type giftCards struct {
 
 // newGiftCards returns the client of giftcards in namespace.
 func newGiftCards(c *GiftCardsV1Client, namespace string) *giftCards {
-	return &giftCards{client.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace)}
+	return &giftCards{client.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace, client.RememberIn(c.written()))}
 }

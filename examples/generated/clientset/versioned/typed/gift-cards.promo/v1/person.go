@@ -39,5 +39,5 @@ type persons struct {
 
 // newPersons returns the client of people in namespace.
 func newPersons(c *GiftCardsV1Client, namespace string) *persons {
-	return &persons{client.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](c.RESTClient(), scheme.ParameterCodec, "people", namespace)}
+	return &persons{client.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](c.RESTClient(), scheme.ParameterCodec, "people", namespace, client.RememberIn(c.written()))}
 }

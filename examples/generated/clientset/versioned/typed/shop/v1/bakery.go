@@ -47,7 +47,7 @@ type bakeries struct {
 
 // newBakeries returns the client of bakeries in namespace.
 func newBakeries(c *ShopV1Client, namespace string) *bakeries {
-	return &bakeries{client.NewWithList[shopv1.Bakery, shopv1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace)}
+	return &bakeries{client.NewWithList[shopv1.Bakery, shopv1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
 }
 
 // GetScale reads the sub-resource scale of a Bakery as a Scale.

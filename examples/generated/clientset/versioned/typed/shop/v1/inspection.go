@@ -33,5 +33,5 @@ type inspections struct {
 
 // newInspections returns the client of inspections in namespace.
 func newInspections(c *ShopV1Client, namespace string) *inspections {
-	return &inspections{client.NewWithList[shopv1.Inspection, shopv1.InspectionList](c.RESTClient(), scheme.ParameterCodec, "inspections", namespace)}
+	return &inspections{client.NewWithList[shopv1.Inspection, shopv1.InspectionList](c.RESTClient(), scheme.ParameterCodec, "inspections", namespace, client.RememberIn(c.written()))}
 }

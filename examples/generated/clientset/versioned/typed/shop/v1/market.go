@@ -39,5 +39,5 @@ type markets struct {
 
 // newMarkets returns the client of markets.
 func newMarkets(c *ShopV1Client) *markets {
-	return &markets{client.NewWithList[shopv1.Market, shopv1.MarketList](c.RESTClient(), scheme.ParameterCodec, "markets", "", client.ClusterScoped())}
+	return &markets{client.NewWithList[shopv1.Market, shopv1.MarketList](c.RESTClient(), scheme.ParameterCodec, "markets", "", client.ClusterScoped(), client.RememberIn(c.written()))}
 }

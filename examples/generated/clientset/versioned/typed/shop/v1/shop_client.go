@@ -23,6 +23,7 @@ type ShopV1Interface interface {
 // ShopV1Client makes the clients of the resources in shop.kubewright.dev/v1.
 type ShopV1Client struct {
 	restClient rest.Interface
+	writes     client.Writes
 }
 
 // Bakeries returns the client of bakeries in namespace, or with "" for what needs
@@ -61,7 +62,7 @@ func NewForConfigAndClient(c *rest.Config, h *http.Client) (*ShopV1Client, error
 	if err != nil {
 		return nil, err
 	}
-	return &ShopV1Client{restClient}, nil
+	return &ShopV1Client{restClient: restClient}, nil
 }
 
 // NewForConfigOrDie is [NewForConfig] for configurations that are known to be
@@ -72,7 +73,7 @@ func NewForConfigOrDie(c *rest.Config) *ShopV1Client {
 
 // New makes a ShopV1Client that sends its requests through c.
 func New(c rest.Interface) *ShopV1Client {
-	return &ShopV1Client{c}
+	return &ShopV1Client{restClient: c}
 }
 
 // RESTClient returns what the requests are sent through, nil for a nil client.
@@ -81,6 +82,15 @@ func (c *ShopV1Client) RESTClient() rest.Interface {
 		return nil
 	}
 	return c.restClient
+}
+
+// written returns what remembers the writes of these clients, nil for a nil
+// client.
+func (c *ShopV1Client) written() *client.Writes {
+	if c == nil {
+		return nil
+	}
+	return &c.writes
 }
 
 // This code is written for the first generation of its runtime.

@@ -39,5 +39,5 @@ type bakeries struct {
 
 // newBakeries returns the client of bakeries in namespace.
 func newBakeries(c *ShopV1beta1Client, namespace string) *bakeries {
-	return &bakeries{client.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace)}
+	return &bakeries{client.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
 }

@@ -21,6 +21,7 @@ type ShopV1beta1Interface interface {
 // ShopV1beta1Client makes the clients of the resources in shop.kubewright.dev/v1beta1.
 type ShopV1beta1Client struct {
 	restClient rest.Interface
+	writes     client.Writes
 }
 
 // Bakeries returns the client of bakeries in namespace, or with "" for what needs
@@ -48,7 +49,7 @@ func NewForConfigAndClient(c *rest.Config, h *http.Client) (*ShopV1beta1Client, 
 	if err != nil {
 		return nil, err
 	}
-	return &ShopV1beta1Client{restClient}, nil
+	return &ShopV1beta1Client{restClient: restClient}, nil
 }
 
 // NewForConfigOrDie is [NewForConfig] for configurations that are known to be
@@ -59,7 +60,7 @@ func NewForConfigOrDie(c *rest.Config) *ShopV1beta1Client {
 
 // New makes a ShopV1beta1Client that sends its requests through c.
 func New(c rest.Interface) *ShopV1beta1Client {
-	return &ShopV1beta1Client{c}
+	return &ShopV1beta1Client{restClient: c}
 }
 
 // RESTClient returns what the requests are sent through, nil for a nil client.
@@ -68,6 +69,15 @@ func (c *ShopV1beta1Client) RESTClient() rest.Interface {
 		return nil
 	}
 	return c.restClient
+}
+
+// written returns what remembers the writes of these clients, nil for a nil
+// client.
+func (c *ShopV1beta1Client) written() *client.Writes {
+	if c == nil {
+		return nil
+	}
+	return &c.writes
 }
 
 // This code is written for the first generation of its runtime.
