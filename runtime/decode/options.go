@@ -15,7 +15,8 @@ type Options struct {
 	// ShareValues gives fields that have the same text in several objects the
 	// same maps, slices and pointers, which saves the most where objects are
 	// copies of each other. Whoever then changes an object without copying it
-	// first changes others, too.
+	// first changes others, too. A decoder keeps the values to share, with at
+	// most 4 MB of text.
 	ShareValues bool
 }
 

@@ -11,19 +11,28 @@ const (
 	// Only values of some length are looked for, and not of any.
 	shortestValue = 8
 	longestValue  = 4 << 10
-	// The table of values has so many buckets at first, and at most; see table.
+	// The table of values has so many buckets at first, and four times as many
+	// whenever there were as many misses, up to the largest.
 	smallestValues = 1 << 6
-	largestValues  = 1 << 10
-	// Of so many values of a field one in four must have been there before for
-	// the field to be looked for any longer.
-	trials = 64
+	largestValues  = 1 << 12
+	// The table keeps so many bytes of text; beyond that it forgets.
+	largestText = 4 << 20
+	// Of so many values of a field one in eight must have been there before for
+	// the field to be looked for any longer. If they weren't, so many values are
+	// let pass before the next attempt: fields may change their nature, and
+	// values that go round in a long circle show that late.
+	trials = 512
+	pause  = 8 * trials
 )
 
-// values holds decoded values, for other objects to share.
+// values holds decoded values, for other objects to share. As in a table, a
+// bucket has a place for a value that was found again and one for another.
 type values struct {
 	seed    maphash.Seed
 	buckets [][2]value
 	misses  int
+	// text is how many bytes of text they have.
+	text int
 }
 
 // value is what a text was decoded into.
@@ -33,10 +42,24 @@ type value struct {
 	is   reflect.Value
 }
 
-// history is how often values of a field were there before.
-type history struct{ tries, hits uint32 }
+// history is how often values of a field were there before, of those that were
+// looked for since the last decision.
+type history struct{ tries, hits, pause uint32 }
 
-func (h history) isHopeless() bool { return h.tries >= trials && h.hits*4 < h.tries }
+// isHopeless says whether the next value isn't to be looked for.
+func (h *history) isHopeless() bool {
+	if h.pause > 0 {
+		h.pause--
+		return true
+	}
+	if h.tries == trials {
+		if h.hits*8 < h.tries {
+			h.pause = pause
+		}
+		h.tries, h.hits = 0, 0
+	}
+	return h.pause > 0
+}
 
 // isShared says whether values of a plan refer to memory.
 func (p *plan) isShared() bool {
@@ -50,7 +73,7 @@ func (p *plan) isShared() bool {
 // share decodes the value of a field, or finds what its text was decoded into
 // before.
 func (d *decoder) share(f *field, at unsafe.Pointer) bool {
-	if f.history.isHopeless() || !f.plan.isShared() {
+	if !f.plan.isShared() || f.history.isHopeless() {
 		return d.value(f.plan, at)
 	}
 	target := reflect.NewAt(f.typ, at).Elem()
@@ -68,10 +91,6 @@ func (d *decoder) share(f *field, at unsafe.Pointer) bool {
 		return d.value(f.plan, at)
 	}
 	f.history.tries++
-	if f.history.tries == trials*trials {
-		// Fields may change their nature.
-		f.history = history{tries: f.history.tries / trials, hits: f.history.hits / trials}
-	}
 	b := d.values.bucket(text)
 	for i := range b {
 		if b[i].plan == f.plan && bytes.Equal(b[i].text, text) {
@@ -88,17 +107,41 @@ func (d *decoder) share(f *field, at unsafe.Pointer) bool {
 		return false
 	}
 	d.pos = end
-	d.values.misses++
 	copied := reflect.New(f.typ).Elem()
 	copied.Set(target)
-	// Decoding may have replaced the buckets.
-	d.values.bucket(kept)[1] = value{plan: f.plan, text: kept, is: copied}
+	d.values.add(value{plan: f.plan, text: kept, is: copied})
 	return true
+}
+
+// add keeps one that was looked for in vain.
+func (v *values) add(one value) {
+	v.misses++
+	if v.text+len(one.text) > largestText {
+		v.forget()
+	}
+	place := &v.bucket(one.text)[1]
+	v.text += len(one.text) - len(place.text)
+	*place = one
+}
+
+// forget makes room: what wasn't found again goes, and if that is too little
+// everything.
+func (v *values) forget() {
+	proven := 0
+	for i := range v.buckets {
+		v.buckets[i][1] = value{}
+		proven += len(v.buckets[i][0].text)
+	}
+	if proven > largestText/2 {
+		clear(v.buckets)
+		proven = 0
+	}
+	v.text = proven
 }
 
 // bucket returns the places for a text.
 func (v *values) bucket(text []byte) *[2]value {
-	if v.misses >= 2*len(v.buckets) && len(v.buckets) < largestValues {
+	if v.misses >= len(v.buckets) && len(v.buckets) < largestValues {
 		v.grow()
 	}
 	return &v.buckets[maphash.Bytes(v.seed, text)&uint64(len(v.buckets)-1)]
@@ -115,6 +158,7 @@ func (v *values) grow() {
 		for _, one := range []value{b[1], b[0]} {
 			if one.plan != nil {
 				to := v.bucket(one.text)
+				v.text -= len(to[1].text)
 				to[0], to[1] = one, to[0]
 			}
 		}
