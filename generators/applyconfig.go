@@ -215,7 +215,6 @@ type applyTypeView struct {
 	// Marked is true for what is an apply configuration of an object.
 	Marked  bool
 	Extract *applyExtractView
-	Ensures []applyEnsureView
 	Setters []applySetterView
 	Getters []applyGetterView
 }
@@ -225,9 +224,6 @@ type applyFieldView struct {
 	Doc             []string
 	Name, Type, Tag string
 }
-
-// applyEnsureView is a method that makes sure of an embedded pointer.
-type applyEnsureView struct{ Method, Holder, Name, Type string }
 
 // applySetterView is a With method.
 type applySetterView struct {

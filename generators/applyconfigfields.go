@@ -158,8 +158,8 @@ func (w *applyWriter) fields(t *model.Type) {
 	}
 }
 
-// methods adds With methods, and those that make sure of embedded pointers. The
-// first of several fields of one name has it, as upstream has it.
+// methods adds With methods. The first of several fields of one name has it, as
+// upstream has it.
 func (w *applyWriter) methods(t *model.Type, holder string) {
 	for _, m := range w.g.members(t) {
 		if w.taken[m.Name] {
@@ -168,12 +168,6 @@ func (w *applyWriter) methods(t *model.Type, holder string) {
 		w.taken[m.Name] = true
 		switch m.embedding {
 		case embedConfig:
-			if !m.json.Inline && m.Type.Form != model.Pointer {
-				w.view.Ensures = append(w.view.Ensures, applyEnsureView{
-					Method: "ensure" + configName(m.Type.Name.Name) + "Exists", Holder: holder,
-					Name: configName(m.Type.Name.Name), Type: w.g.configType(m.Type),
-				})
-			}
 			w.methods(w.g.embedded(m.Field), m.inner(holder))
 		case embedType:
 			w.methods(w.g.embedded(m.Field), holder+"."+m.Name)
@@ -186,11 +180,11 @@ func (w *applyWriter) methods(t *model.Type, holder string) {
 // inner is the embedded configuration of a field: what has a key is nil until
 // it is needed.
 func (m member) inner(holder string) string {
-	name := configName(m.Type.Deref().Name.Name)
+	inner := holder + "." + configName(m.Type.Deref().Name.Name)
 	if m.json.Inline {
-		return holder + "." + name
+		return inner
 	}
-	return "b.ensure" + name + "Exists()"
+	return render.Package{Path: applyPath}.Ident("Ensure").String() + "(&" + inner + ")"
 }
 
 func (w *applyWriter) getters(t *model.Type, holder string) {

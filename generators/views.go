@@ -10,7 +10,10 @@ import (
 )
 
 // runtimePath is where the packages are that generated code calls.
-const runtimePath = "github.com/kubewright/kubewright/runtime/"
+const (
+	runtimePath = "github.com/kubewright/kubewright/runtime/"
+	applyPath   = runtimePath + "client/apply"
+)
 
 // packages are the packages that templates know by name, as {{metav1}}.
 func packages() map[string]render.Package {
@@ -43,7 +46,7 @@ func packages() map[string]render.Package {
 
 		"typed": at("sigs.k8s.io/structured-merge-diff/v6/typed"),
 
-		"apply":      at(runtimePath + "client/apply"),
+		"apply":      at(applyPath),
 		"client":     at(runtimePath + "client"),
 		"clientfake": {Path: runtimePath + "client/fake", Alias: "clientfake"},
 		"factories":  {Path: runtimePath + "factory", Alias: "factories"},

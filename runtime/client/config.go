@@ -63,6 +63,42 @@ func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client
 	return build(config, client)
 }
 
+// ForGroup makes a client of a group: build is called with its REST client.
+func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) *C) (*C, error) {
+	restClient, err := group.RESTClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	return build(restClient), nil
+}
+
+// GroupClient is what makes the clients of a group version's resources: generated
+// code defines types of their own of it. Its methods are safe for concurrent use.
+type GroupClient struct {
+	rest   rest.Interface
+	writes Writes
+}
+
+// NewGroupClient makes a GroupClient that sends requests through c.
+func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{rest: c} }
+
+// RESTClient returns what requests are sent through, nil for a nil GroupClient.
+func (c *GroupClient) RESTClient() rest.Interface {
+	if c == nil {
+		return nil
+	}
+	return c.rest
+}
+
+// Writes returns what remembers the writes of all these clients, nil for a nil
+// GroupClient.
+func (c *GroupClient) Writes() *Writes {
+	if c == nil {
+		return nil
+	}
+	return &c.writes
+}
+
 // WithRateLimiter returns a copy of config for all clients of a clientset to
 // share one rate limiter: that of config, else one of its QPS and Burst. It is
 // an error to set QPS and not Burst. Without any of them each client has rest's

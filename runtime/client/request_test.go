@@ -238,3 +238,17 @@ func check(t *testing.T, seen *recorder, want request) {
 		t.Errorf("request\n got %q\nwant %q", got, want)
 	}
 }
+
+// A GroupClient gives what it was made of, and a nil one nothing.
+func TestGroupClient(t *testing.T) {
+	sent := &rest.RESTClient{}
+	c := client.NewGroupClient(sent)
+	writes := c.Writes()
+	if c.RESTClient() != sent || writes == nil || c.Writes() != writes {
+		t.Errorf("%v, %v", c.RESTClient(), writes)
+	}
+	c = nil
+	if c.RESTClient() != nil || c.Writes() != nil {
+		t.Errorf("of nil: %v, %v", c.RESTClient(), c.Writes())
+	}
+}

@@ -42,6 +42,10 @@ type ResourceIndexer[T runtime.Object] struct {
 	namespace string // empty for all namespaces and for cluster-scoped objects
 }
 
+// Embedding is a struct that embeds a ResourceIndexer: generated code defines its
+// listers by it.
+type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
+
 // New returns a ResourceIndexer for all namespaces, or for cluster-scoped
 // objects. resource names the resource in errors. The indexer must hold nothing
 // but T.

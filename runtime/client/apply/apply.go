@@ -4,6 +4,13 @@
 // generated methods are one expression.
 package apply
 
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
 // Set sets a field to value.
 func Set[B, V any](b B, field *V, value V) B {
 	*field = value
@@ -64,4 +71,40 @@ func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
 		(*into)[k] = v
 	}
 	return b
+}
+
+// Extracted returns b, or nil with an error.
+func Extracted[C any](b *C, err error) (*C, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Kinds are the apply configurations of the kinds of a group version: nil
+// pointers, one of each type.
+type Kinds struct {
+	Version schema.GroupVersion
+	Configs []any
+}
+
+// ForKind returns a new apply configuration of a kind, nil if versions have none.
+// It is of the type whose name is that of the kind, beginning with a capital
+// letter, with ApplyConfiguration at the end.
+func ForKind(kind schema.GroupVersionKind, versions ...Kinds) any {
+	if kind.Kind == "" {
+		return nil
+	}
+	name := strings.ToUpper(kind.Kind[:1]) + kind.Kind[1:] + "ApplyConfiguration"
+	for _, v := range versions {
+		if v.Version != kind.GroupVersion() {
+			continue
+		}
+		for _, config := range v.Configs {
+			if t := reflect.TypeOf(config).Elem(); t.Name() == name {
+				return reflect.New(t).Interface()
+			}
+		}
+	}
+	return nil
 }

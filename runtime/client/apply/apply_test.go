@@ -1,10 +1,14 @@
 package apply
 
 import (
+	"errors"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Appending what is pointed to, in as many calls as one likes, gives the
@@ -107,5 +111,51 @@ func TestSet(t *testing.T) {
 	Append(&b, Ensure(&b.List), []int{2, 3})
 	if !slices.Equal(*b.List, []int{1, 2, 3}) {
 		t.Errorf("Ensure and Append gave %v", *b.List)
+	}
+}
+
+type (
+	OvenApplyConfiguration struct{ Name *string }
+	MillApplyConfiguration struct{}
+)
+
+// Configurations are found by version and kind, also when a version comes twice,
+// and each is a new one.
+func TestForKind(t *testing.T) {
+	v1, v2 := schema.GroupVersion{Group: "g", Version: "v1"}, schema.GroupVersion{Group: "g", Version: "v2"}
+	versions := []Kinds{
+		{v1, []any{(*OvenApplyConfiguration)(nil)}},
+		{v2, nil},
+		{v1, []any{(*MillApplyConfiguration)(nil)}},
+	}
+	for _, c := range []struct {
+		kind schema.GroupVersionKind
+		want any
+	}{
+		{v1.WithKind("Oven"), &OvenApplyConfiguration{}},
+		{v1.WithKind("oven"), &OvenApplyConfiguration{}},
+		{v1.WithKind("Mill"), &MillApplyConfiguration{}},
+		{v2.WithKind("Oven"), nil},
+		{v1.WithKind("Bread"), nil},
+		{v1.WithKind(""), nil},
+	} {
+		if got := ForKind(c.kind, versions...); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v: %#v, want %#v", c.kind, got, c.want)
+		}
+	}
+	one := ForKind(v1.WithKind("Oven"), versions...).(*OvenApplyConfiguration)
+	one.Name = new(string)
+	if two := ForKind(v1.WithKind("Oven"), versions...).(*OvenApplyConfiguration); two.Name != nil {
+		t.Error("the same configuration twice")
+	}
+}
+
+func TestExtracted(t *testing.T) {
+	c := &MillApplyConfiguration{}
+	if got, err := Extracted(c, nil); got != c || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := Extracted(c, errors.ErrUnsupported); got != nil || err != errors.ErrUnsupported {
+		t.Errorf("%v, %v, want the error alone", got, err)
 	}
 }

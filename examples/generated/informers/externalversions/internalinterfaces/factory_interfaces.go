@@ -6,6 +6,7 @@ import (
 	"time"
 
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
@@ -43,6 +44,41 @@ type InformerOptions struct {
 
 	// TweakListOptions, if not nil, changes what the informer asks for.
 	TweakListOptions TweakListOptionsFunc
+}
+
+// Scope is what the informers of a factory have in common: where they come from
+// and what they are limited to.
+type Scope struct {
+	Factory          SharedInformerFactory
+	Namespace        string
+	TweakListOptions TweakListOptionsFunc
+}
+
+// options are those of a factory's informer of obj's type.
+func (s Scope) options(obj runtime.Object, resyncPeriod time.Duration) InformerOptions {
+	return InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		InformerName:     s.Factory.InformerName(),
+		TweakListOptions: factories.TweaksOf(s.Factory, obj, s.TweakListOptions),
+	}
+}
+
+// Shared gives access to the informer of obj's type that the factory shares; if
+// this is the first to ask for it, newInformer makes it.
+func Shared[I cache.SharedIndexInformer, L any](s Scope, obj runtime.Object, newInformer func(versioned.Interface, InformerOptions) I, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) informers.Access[I, L] {
+	return informers.NewAccess(func() cache.SharedIndexInformer {
+		return s.Factory.InformerFor(obj, func(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
+			return newInformer(client, s.options(obj, resyncPeriod))
+		})
+	}, typed, newLister)
+}
+
+// SharedNamespaced is [Shared] for types that live in namespaces.
+func SharedNamespaced[I cache.SharedIndexInformer, L any](s Scope, obj runtime.Object, newInformer func(versioned.Interface, string, InformerOptions) I, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) informers.Access[I, L] {
+	return Shared(s, obj, func(client versioned.Interface, options InformerOptions) I {
+		return newInformer(client, s.Namespace, options)
+	}, typed, newLister)
 }
 
 // RuntimeOptions are options as the runtime takes them, for the informer of a

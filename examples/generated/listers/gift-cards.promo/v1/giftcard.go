@@ -20,9 +20,7 @@ type GiftCardLister interface {
 }
 
 // giftCardLister implements GiftCardLister.
-type giftCardLister struct {
-	listers.ResourceIndexer[*giftcardsv1.GiftCard]
-}
+type giftCardLister listers.Embedding[*giftcardsv1.GiftCard]
 
 // NewGiftCardLister returns a lister over indexer, which should have the
 // index [cache.NamespaceIndex].
@@ -47,6 +45,4 @@ type GiftCardNamespaceLister interface {
 }
 
 // giftCardNamespaceLister implements GiftCardNamespaceLister.
-type giftCardNamespaceLister struct {
-	listers.ResourceIndexer[*giftcardsv1.GiftCard]
-}
+type giftCardNamespaceLister listers.Embedding[*giftcardsv1.GiftCard]

@@ -20,9 +20,7 @@ type PersonLister interface {
 }
 
 // personLister implements PersonLister.
-type personLister struct {
-	listers.ResourceIndexer[*giftcardsv1.Person]
-}
+type personLister listers.Embedding[*giftcardsv1.Person]
 
 // NewPersonLister returns a lister over indexer, which should have the
 // index [cache.NamespaceIndex].
@@ -47,6 +45,4 @@ type PersonNamespaceLister interface {
 }
 
 // personNamespaceLister implements PersonNamespaceLister.
-type personNamespaceLister struct {
-	listers.ResourceIndexer[*giftcardsv1.Person]
-}
+type personNamespaceLister listers.Embedding[*giftcardsv1.Person]

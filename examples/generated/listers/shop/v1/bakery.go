@@ -20,9 +20,7 @@ type BakeryLister interface {
 }
 
 // bakeryLister implements BakeryLister.
-type bakeryLister struct {
-	listers.ResourceIndexer[*shopv1.Bakery]
-}
+type bakeryLister listers.Embedding[*shopv1.Bakery]
 
 // NewBakeryLister returns a lister over indexer, which should have the
 // index [cache.NamespaceIndex].
@@ -47,6 +45,4 @@ type BakeryNamespaceLister interface {
 }
 
 // bakeryNamespaceLister implements BakeryNamespaceLister.
-type bakeryNamespaceLister struct {
-	listers.ResourceIndexer[*shopv1.Bakery]
-}
+type bakeryNamespaceLister listers.Embedding[*shopv1.Bakery]

@@ -20,9 +20,7 @@ type InspectionLister interface {
 }
 
 // inspectionLister implements InspectionLister.
-type inspectionLister struct {
-	listers.ResourceIndexer[*shopv1.Inspection]
-}
+type inspectionLister listers.Embedding[*shopv1.Inspection]
 
 // NewInspectionLister returns a lister over indexer, which should have the
 // index [cache.NamespaceIndex].
@@ -47,6 +45,4 @@ type InspectionNamespaceLister interface {
 }
 
 // inspectionNamespaceLister implements InspectionNamespaceLister.
-type inspectionNamespaceLister struct {
-	listers.ResourceIndexer[*shopv1.Inspection]
-}
+type inspectionNamespaceLister listers.Embedding[*shopv1.Inspection]

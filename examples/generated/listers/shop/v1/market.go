@@ -20,9 +20,7 @@ type MarketLister interface {
 }
 
 // marketLister implements MarketLister.
-type marketLister struct {
-	listers.ResourceIndexer[*shopv1.Market]
-}
+type marketLister listers.Embedding[*shopv1.Market]
 
 // NewMarketLister returns a lister over indexer.
 func NewMarketLister(indexer cache.Indexer) MarketLister {

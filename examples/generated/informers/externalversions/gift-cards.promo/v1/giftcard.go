@@ -48,10 +48,6 @@ type GiftCardIndexers = cache.TypedIndexers[*giftcardsv1.GiftCard]
 // DeletedGiftCard is what handlers are told of a GiftCard that is gone.
 type DeletedGiftCard = cache.DeletedObject[*giftcardsv1.GiftCard]
 
-type giftCardInformer struct {
-	*version
-}
-
 // NewGiftCardInformer makes an informer of giftcards that is shared with nobody:
 // prefer a factory's, which saves memory and connections. For typed access
 // see [NewTypedGiftCardInformer].
@@ -89,20 +85,9 @@ func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace s
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}, options))
 }
 
-func (f *giftCardInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, f.namespace, f.options(&giftcardsv1.GiftCard{}, resyncPeriod))
-}
-
-func (f *giftCardInformer) Informer() cache.SharedIndexInformer {
-	return f.TypedInformer()
-}
-
-func (f *giftCardInformer) TypedInformer() GiftCardIndexInformer {
-	return informers.Typed[*giftcardsv1.GiftCard](f.factory.InformerFor(&giftcardsv1.GiftCard{}, f.defaultInformer))
-}
-
-func (f *giftCardInformer) Lister() listersgiftcardsv1.GiftCardLister {
-	return listersgiftcardsv1.NewGiftCardLister(f.Informer().GetIndexer())
+// GiftCards returns the informer of giftcards.
+func (v version) GiftCards() TypedGiftCardInformer {
+	return internalinterfaces.SharedNamespaced(v.scope, &giftcardsv1.GiftCard{}, NewTypedGiftCardInformerWithOptions, ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
 }
 
 // ToTypedGiftCardInformer gives typed access to an informer that must be one of
@@ -112,15 +97,7 @@ func ToTypedGiftCardInformer(informer GiftCardInformer) TypedGiftCardInformer {
 	if informer, ok := informer.(TypedGiftCardInformer); ok {
 		return informer
 	}
-	return &giftCardTypedInformerAdapter{informer}
-}
-
-type giftCardTypedInformerAdapter struct {
-	GiftCardInformer
-}
-
-func (a *giftCardTypedInformerAdapter) TypedInformer() GiftCardIndexInformer {
-	return informers.Typed[*giftcardsv1.GiftCard](a.Informer())
+	return informers.WithTyped(informer, ToGiftCardIndexInformer)
 }
 
 // ToGiftCardIndexInformer gives typed access to an informer that must be one of

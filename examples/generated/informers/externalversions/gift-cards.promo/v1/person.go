@@ -48,10 +48,6 @@ type PersonIndexers = cache.TypedIndexers[*giftcardsv1.Person]
 // DeletedPerson is what handlers are told of a Person that is gone.
 type DeletedPerson = cache.DeletedObject[*giftcardsv1.Person]
 
-type personInformer struct {
-	*version
-}
-
 // NewPersonInformer makes an informer of people that is shared with nobody:
 // prefer a factory's, which saves memory and connections. For typed access
 // see [NewTypedPersonInformer].
@@ -89,20 +85,9 @@ func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace str
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}, options))
 }
 
-func (f *personInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, f.namespace, f.options(&giftcardsv1.Person{}, resyncPeriod))
-}
-
-func (f *personInformer) Informer() cache.SharedIndexInformer {
-	return f.TypedInformer()
-}
-
-func (f *personInformer) TypedInformer() PersonIndexInformer {
-	return informers.Typed[*giftcardsv1.Person](f.factory.InformerFor(&giftcardsv1.Person{}, f.defaultInformer))
-}
-
-func (f *personInformer) Lister() listersgiftcardsv1.PersonLister {
-	return listersgiftcardsv1.NewPersonLister(f.Informer().GetIndexer())
+// Persons returns the informer of people.
+func (v version) Persons() TypedPersonInformer {
+	return internalinterfaces.SharedNamespaced(v.scope, &giftcardsv1.Person{}, NewTypedPersonInformerWithOptions, ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
 }
 
 // ToTypedPersonInformer gives typed access to an informer that must be one of
@@ -112,15 +97,7 @@ func ToTypedPersonInformer(informer PersonInformer) TypedPersonInformer {
 	if informer, ok := informer.(TypedPersonInformer); ok {
 		return informer
 	}
-	return &personTypedInformerAdapter{informer}
-}
-
-type personTypedInformerAdapter struct {
-	PersonInformer
-}
-
-func (a *personTypedInformerAdapter) TypedInformer() PersonIndexInformer {
-	return informers.Typed[*giftcardsv1.Person](a.Informer())
+	return informers.WithTyped(informer, ToPersonIndexInformer)
 }
 
 // ToPersonIndexInformer gives typed access to an informer that must be one of

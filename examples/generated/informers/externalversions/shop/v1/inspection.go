@@ -48,10 +48,6 @@ type InspectionIndexers = cache.TypedIndexers[*shopv1.Inspection]
 // DeletedInspection is what handlers are told of a Inspection that is gone.
 type DeletedInspection = cache.DeletedObject[*shopv1.Inspection]
 
-type inspectionInformer struct {
-	*version
-}
-
 // NewInspectionInformer makes an informer of inspections that is shared with nobody:
 // prefer a factory's, which saves memory and connections. For typed access
 // see [NewTypedInspectionInformer].
@@ -89,20 +85,9 @@ func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, options))
 }
 
-func (f *inspectionInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, f.namespace, f.options(&shopv1.Inspection{}, resyncPeriod))
-}
-
-func (f *inspectionInformer) Informer() cache.SharedIndexInformer {
-	return f.TypedInformer()
-}
-
-func (f *inspectionInformer) TypedInformer() InspectionIndexInformer {
-	return informers.Typed[*shopv1.Inspection](f.factory.InformerFor(&shopv1.Inspection{}, f.defaultInformer))
-}
-
-func (f *inspectionInformer) Lister() listersshopv1.InspectionLister {
-	return listersshopv1.NewInspectionLister(f.Informer().GetIndexer())
+// Inspections returns the informer of inspections.
+func (v version) Inspections() TypedInspectionInformer {
+	return internalinterfaces.SharedNamespaced(v.scope, &shopv1.Inspection{}, NewTypedInspectionInformerWithOptions, ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
 }
 
 // ToTypedInspectionInformer gives typed access to an informer that must be one of
@@ -112,15 +97,7 @@ func ToTypedInspectionInformer(informer InspectionInformer) TypedInspectionInfor
 	if informer, ok := informer.(TypedInspectionInformer); ok {
 		return informer
 	}
-	return &inspectionTypedInformerAdapter{informer}
-}
-
-type inspectionTypedInformerAdapter struct {
-	InspectionInformer
-}
-
-func (a *inspectionTypedInformerAdapter) TypedInformer() InspectionIndexInformer {
-	return informers.Typed[*shopv1.Inspection](a.Informer())
+	return informers.WithTyped(informer, ToInspectionIndexInformer)
 }
 
 // ToInspectionIndexInformer gives typed access to an informer that must be one of

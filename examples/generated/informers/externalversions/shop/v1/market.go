@@ -48,10 +48,6 @@ type MarketIndexers = cache.TypedIndexers[*shopv1.Market]
 // DeletedMarket is what handlers are told of a Market that is gone.
 type DeletedMarket = cache.DeletedObject[*shopv1.Market]
 
-type marketInformer struct {
-	*version
-}
-
 // NewMarketInformer makes an informer of markets that is shared with nobody:
 // prefer a factory's, which saves memory and connections. For typed access
 // see [NewTypedMarketInformer].
@@ -89,20 +85,9 @@ func NewTypedMarketInformerWithOptions(client versioned.Interface, options inter
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}, options))
 }
 
-func (f *marketInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, f.options(&shopv1.Market{}, resyncPeriod))
-}
-
-func (f *marketInformer) Informer() cache.SharedIndexInformer {
-	return f.TypedInformer()
-}
-
-func (f *marketInformer) TypedInformer() MarketIndexInformer {
-	return informers.Typed[*shopv1.Market](f.factory.InformerFor(&shopv1.Market{}, f.defaultInformer))
-}
-
-func (f *marketInformer) Lister() listersshopv1.MarketLister {
-	return listersshopv1.NewMarketLister(f.Informer().GetIndexer())
+// Markets returns the informer of markets.
+func (v version) Markets() TypedMarketInformer {
+	return internalinterfaces.Shared(v.scope, &shopv1.Market{}, NewTypedMarketInformerWithOptions, ToMarketIndexInformer, listersshopv1.NewMarketLister)
 }
 
 // ToTypedMarketInformer gives typed access to an informer that must be one of
@@ -112,15 +97,7 @@ func ToTypedMarketInformer(informer MarketInformer) TypedMarketInformer {
 	if informer, ok := informer.(TypedMarketInformer); ok {
 		return informer
 	}
-	return &marketTypedInformerAdapter{informer}
-}
-
-type marketTypedInformerAdapter struct {
-	MarketInformer
-}
-
-func (a *marketTypedInformerAdapter) TypedInformer() MarketIndexInformer {
-	return informers.Typed[*shopv1.Market](a.Informer())
+	return informers.WithTyped(informer, ToMarketIndexInformer)
 }
 
 // ToMarketIndexInformer gives typed access to an informer that must be one of

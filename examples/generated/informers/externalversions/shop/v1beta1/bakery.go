@@ -48,10 +48,6 @@ type BakeryIndexers = cache.TypedIndexers[*shopv1beta1.Bakery]
 // DeletedBakery is what handlers are told of a Bakery that is gone.
 type DeletedBakery = cache.DeletedObject[*shopv1beta1.Bakery]
 
-type bakeryInformer struct {
-	*version
-}
-
 // NewBakeryInformer makes an informer of bakeries that is shared with nobody:
 // prefer a factory's, which saves memory and connections. For typed access
 // see [NewTypedBakeryInformer].
@@ -89,20 +85,9 @@ func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace str
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"}, options))
 }
 
-func (f *bakeryInformer) defaultInformer(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, f.namespace, f.options(&shopv1beta1.Bakery{}, resyncPeriod))
-}
-
-func (f *bakeryInformer) Informer() cache.SharedIndexInformer {
-	return f.TypedInformer()
-}
-
-func (f *bakeryInformer) TypedInformer() BakeryIndexInformer {
-	return informers.Typed[*shopv1beta1.Bakery](f.factory.InformerFor(&shopv1beta1.Bakery{}, f.defaultInformer))
-}
-
-func (f *bakeryInformer) Lister() listersshopv1beta1.BakeryLister {
-	return listersshopv1beta1.NewBakeryLister(f.Informer().GetIndexer())
+// Bakeries returns the informer of bakeries.
+func (v version) Bakeries() TypedBakeryInformer {
+	return internalinterfaces.SharedNamespaced(v.scope, &shopv1beta1.Bakery{}, NewTypedBakeryInformerWithOptions, ToBakeryIndexInformer, listersshopv1beta1.NewBakeryLister)
 }
 
 // ToTypedBakeryInformer gives typed access to an informer that must be one of
@@ -112,15 +97,7 @@ func ToTypedBakeryInformer(informer BakeryInformer) TypedBakeryInformer {
 	if informer, ok := informer.(TypedBakeryInformer); ok {
 		return informer
 	}
-	return &bakeryTypedInformerAdapter{informer}
-}
-
-type bakeryTypedInformerAdapter struct {
-	BakeryInformer
-}
-
-func (a *bakeryTypedInformerAdapter) TypedInformer() BakeryIndexInformer {
-	return informers.Typed[*shopv1beta1.Bakery](a.Informer())
+	return informers.WithTyped(informer, ToBakeryIndexInformer)
 }
 
 // ToBakeryIndexInformer gives typed access to an informer that must be one of

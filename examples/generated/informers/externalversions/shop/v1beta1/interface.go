@@ -3,13 +3,8 @@
 package v1beta1
 
 import (
-	"time"
-
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
-	factories "github.com/kubewright/kubewright/runtime/factory"
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
-	runtime "k8s.io/apimachinery/pkg/runtime"
-	cache "k8s.io/client-go/tools/cache"
 )
 
 // Interface gives access to the informers of this group version.
@@ -18,30 +13,13 @@ type Interface interface {
 	Bakeries() TypedBakeryInformer
 }
 
-type version struct {
-	factory          internalinterfaces.SharedInformerFactory
-	namespace        string
-	tweakListOptions internalinterfaces.TweakListOptionsFunc
-}
+// version implements Interface; its methods are beside the informers.
+type version struct{ scope internalinterfaces.Scope }
 
 // New returns the informers of this group version. They come from f and are
 // limited to namespace and to what tweakListOptions makes of their requests.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
-	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
-}
-
-// Bakeries returns the informer of bakeries.
-func (v *version) Bakeries() TypedBakeryInformer {
-	return &bakeryInformer{v}
-}
-
-func (v *version) options(obj runtime.Object, resyncPeriod time.Duration) internalinterfaces.InformerOptions {
-	return internalinterfaces.InformerOptions{
-		ResyncPeriod:     resyncPeriod,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     v.factory.InformerName(),
-		TweakListOptions: factories.TweaksOf(v.factory, obj, v.tweakListOptions),
-	}
+	return version{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
 
 // This code is written for the first generation of its runtime.

@@ -20,10 +20,7 @@ type GiftCardsV1Interface interface {
 }
 
 // GiftCardsV1Client makes the clients of the resources in gift-cards.promo.kubewright.dev/v1.
-type GiftCardsV1Client struct {
-	restClient rest.Interface
-	writes     client.Writes
-}
+type GiftCardsV1Client client.GroupClient
 
 // GiftCards returns the client of giftcards in namespace, or with "" for what needs
 // none: lists and watches of all namespaces.
@@ -46,17 +43,10 @@ func NewForConfig(c *rest.Config) (*GiftCardsV1Client, error) {
 // NewForConfigAndClient makes a GiftCardsV1Client that sends its requests
 // through h, whatever c says of transport.
 func NewForConfigAndClient(c *rest.Config, h *http.Client) (*GiftCardsV1Client, error) {
-	group := client.Group{
+	return client.ForGroup(c, h, client.Group{
 		Version: giftcardsv1.SchemeGroupVersion,
-		APIPath: "/apis",
-		Scheme:  scheme.Scheme,
-		Codecs:  scheme.Codecs,
-	}
-	restClient, err := group.RESTClient(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return &GiftCardsV1Client{restClient: restClient}, nil
+		APIPath: "/apis", Scheme: scheme.Scheme, Codecs: scheme.Codecs,
+	}, New)
 }
 
 // NewForConfigOrDie is [NewForConfig] for configurations that are known to be
@@ -67,24 +57,16 @@ func NewForConfigOrDie(c *rest.Config) *GiftCardsV1Client {
 
 // New makes a GiftCardsV1Client that sends its requests through c.
 func New(c rest.Interface) *GiftCardsV1Client {
-	return &GiftCardsV1Client{restClient: c}
+	return (*GiftCardsV1Client)(client.NewGroupClient(c))
 }
 
 // RESTClient returns what the requests are sent through, nil for a nil client.
 func (c *GiftCardsV1Client) RESTClient() rest.Interface {
-	if c == nil {
-		return nil
-	}
-	return c.restClient
+	return (*client.GroupClient)(c).RESTClient()
 }
 
-// written returns what remembers the writes of these clients, nil for a nil
-// client.
 func (c *GiftCardsV1Client) written() *client.Writes {
-	if c == nil {
-		return nil
-	}
-	return &c.writes
+	return (*client.GroupClient)(c).Writes()
 }
 
 // This code is written for the first generation of its runtime.

@@ -19,10 +19,7 @@ type ShopV1beta1Interface interface {
 }
 
 // ShopV1beta1Client makes the clients of the resources in shop.kubewright.dev/v1beta1.
-type ShopV1beta1Client struct {
-	restClient rest.Interface
-	writes     client.Writes
-}
+type ShopV1beta1Client client.GroupClient
 
 // Bakeries returns the client of bakeries in namespace, or with "" for what needs
 // none: lists and watches of all namespaces.
@@ -39,17 +36,10 @@ func NewForConfig(c *rest.Config) (*ShopV1beta1Client, error) {
 // NewForConfigAndClient makes a ShopV1beta1Client that sends its requests
 // through h, whatever c says of transport.
 func NewForConfigAndClient(c *rest.Config, h *http.Client) (*ShopV1beta1Client, error) {
-	group := client.Group{
+	return client.ForGroup(c, h, client.Group{
 		Version: shopv1beta1.SchemeGroupVersion,
-		APIPath: "/apis",
-		Scheme:  scheme.Scheme,
-		Codecs:  scheme.Codecs,
-	}
-	restClient, err := group.RESTClient(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return &ShopV1beta1Client{restClient: restClient}, nil
+		APIPath: "/apis", Scheme: scheme.Scheme, Codecs: scheme.Codecs,
+	}, New)
 }
 
 // NewForConfigOrDie is [NewForConfig] for configurations that are known to be
@@ -60,24 +50,16 @@ func NewForConfigOrDie(c *rest.Config) *ShopV1beta1Client {
 
 // New makes a ShopV1beta1Client that sends its requests through c.
 func New(c rest.Interface) *ShopV1beta1Client {
-	return &ShopV1beta1Client{restClient: c}
+	return (*ShopV1beta1Client)(client.NewGroupClient(c))
 }
 
 // RESTClient returns what the requests are sent through, nil for a nil client.
 func (c *ShopV1beta1Client) RESTClient() rest.Interface {
-	if c == nil {
-		return nil
-	}
-	return c.restClient
+	return (*client.GroupClient)(c).RESTClient()
 }
 
-// written returns what remembers the writes of these clients, nil for a nil
-// client.
 func (c *ShopV1beta1Client) written() *client.Writes {
-	if c == nil {
-		return nil
-	}
-	return &c.writes
+	return (*client.GroupClient)(c).Writes()
 }
 
 // This code is written for the first generation of its runtime.
