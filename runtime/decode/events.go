@@ -134,11 +134,17 @@ func (e *Events[T]) body(d *decoder) (ok bool) {
 			return false
 		}
 		d.pos = start
-		if typ.Kind == "Status" && typ.APIVersion == "v1" {
+		if e.isStatus(typ.Kind, typ.APIVersion) {
 			e.event.Status = &metav1.Status{}
 			return d.value(d.plans.of(statusType), unsafe.Pointer(e.event.Status))
 		}
 	}
 	e.event.Object, ok = e.object(d)
 	return ok
+}
+
+// isStatus says whether an error's object is a Status, which has that name in
+// all versions, unless the objects are called so, too.
+func (e *Events[T]) isStatus(kind, apiVersion string) bool {
+	return kind == "Status" && (apiVersion == "v1" || e.typ.Name() != "Status")
 }

@@ -25,6 +25,9 @@ func FuzzObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, typ := range types {
 			compare(t, New[*struct{}](Options{}), typ, data)
+			sharing := New[*struct{}](Options{ShareValues: true})
+			compare(t, sharing, typ, data)
+			compare(t, sharing, typ, data) // Values of before.
 		}
 	})
 }

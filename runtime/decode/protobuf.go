@@ -19,8 +19,10 @@ type message interface{ Unmarshal([]byte) error }
 const (
 	wireVarint, wire64, wireBytes, wire32 = 0, 1, 2, 5
 
-	unknownType, unknownRaw = 1, 2 // runtime.Unknown
-	listMetadata, listItems = 1, 2 // all lists
+	wireGroup, wireGroupEnd = 3, 4
+
+	unknownType, unknownRaw, unknownLast = 1, 2, 4 // runtime.Unknown
+	listMetadata, listItems, listLast    = 1, 2, 2 // all lists
 )
 
 // prefix begins every message that is no part of another.
@@ -30,6 +32,7 @@ var (
 	errNoPrefix   = errors.New("provided data does not appear to be a protobuf message of Kubernetes")
 	errBadVarint  = errors.New("proto: integer overflow")
 	errBadLength  = errors.New("proto: a length that leaves its message")
+	errGroupEnd   = errors.New("proto: unexpected end of group")
 	errTwoBodies  = errors.New("proto: two lists in one message")
 	errNoProtobuf = errors.New("the type has no protobuf encoding")
 )
@@ -90,13 +93,19 @@ func (r *reader[T]) varint() (uint64, error) {
 	return 0, r.failed(errBadVarint)
 }
 
-// tag reads a field's number and wire type.
-func (r *reader[T]) tag() (number uint64, wire int, err error) {
+// tag reads a field's number, of 32 bits, and its wire type, which is that of
+// what has a length for all numbers up to last.
+func (r *reader[T]) tag(last int32) (number int32, wire int, err error) {
 	tag, err := r.varint()
-	if err == nil && tag>>3 == 0 {
+	number, wire = int32(tag>>3), int(tag&7)
+	switch {
+	case err != nil:
+	case number <= 0:
 		err = r.failed(fmt.Errorf("proto: illegal tag %d", tag))
+	case number <= last && wire != wireBytes:
+		err = r.failed(fmt.Errorf("proto: wrong wireType = %d for field %d", wire, number))
 	}
-	return tag >> 3, int(tag & 7), err
+	return number, wire, err
 }
 
 // length reads the length of what follows, which ends at limit or before.
@@ -125,8 +134,35 @@ func (r *reader[T]) bytes(limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// pass skips a field of that wire type.
-func (r *reader[T]) pass(wire int, limit int64) (err error) {
+// pass skips a field of that wire type. A group ends where as many groups have
+// ended as have begun.
+func (r *reader[T]) pass(wire int, limit int64) error {
+	for depth := 0; ; {
+		switch wire {
+		case wireGroup:
+			depth++
+		case wireGroupEnd:
+			if depth--; depth < 0 {
+				return r.failed(errGroupEnd)
+			}
+		default:
+			if err := r.passOne(wire, limit); err != nil {
+				return err
+			}
+		}
+		if depth == 0 {
+			return nil
+		}
+		tag, err := r.varint()
+		if err != nil {
+			return err
+		}
+		wire = int(tag & 7)
+	}
+}
+
+// passOne skips a field that is no group.
+func (r *reader[T]) passOne(wire int, limit int64) (err error) {
 	n := 0
 	switch wire {
 	case wireVarint:
@@ -185,14 +221,14 @@ func (l *protobufList[T]) read() error {
 				return l.in.err
 			}
 		}
-		number, wire, err := l.tag()
+		number, wire, err := l.tag(unknownLast)
 		switch {
 		case err != nil:
-		case number == unknownType && wire == wireBytes:
+		case number == unknownType:
 			var typ runtime.TypeMeta
 			err = l.message(&typ, -1)
 			l.typ = metav1.TypeMeta{Kind: typ.Kind, APIVersion: typ.APIVersion}
-		case number == unknownRaw && wire == wireBytes:
+		case number == unknownRaw:
 			err = l.body()
 		default:
 			err = l.pass(wire, -1)
@@ -219,12 +255,12 @@ func (l *protobufList[T]) body() error {
 		}
 	}
 	for end := l.position() + int64(n); l.position() < end; {
-		number, wire, err := l.tag()
+		number, wire, err := l.tag(listLast)
 		switch {
 		case err != nil:
-		case number == listMetadata && wire == wireBytes:
+		case number == listMetadata:
 			err = l.message(&l.meta, end)
-		case number == listItems && wire == wireBytes:
+		case number == listItems:
 			err = l.item(end)
 		default:
 			err = l.pass(wire, end)
@@ -314,7 +350,7 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 // protobufObject decodes what e.unknown holds.
 func (e *Events[T]) protobufObject(event *Event[T]) (err error) {
 	kind, version := e.unknown.Kind, e.unknown.APIVersion
-	if event.Type == watch.Error && kind == "Status" && version == "v1" {
+	if event.Type == watch.Error && e.isStatus(kind, version) {
 		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
 		return event.Status.Unmarshal(e.unknown.Raw)
 	}

@@ -1,0 +1,148 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	restwatch "k8s.io/client-go/rest/watch"
+)
+
+// seedPods are two pods with a little of everything.
+func seedPods() *corev1.PodList {
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "next"}}
+	for _, name := range []string{"a", "b"} {
+		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "ns", Labels: map[string]string{"app": name}, CreationTimestamp: metav1.Unix(1e9, 0),
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
+		}}
+		pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Args: []string{"x", ""}}}
+		pod.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}}
+		list.Items = append(list.Items, pod)
+	}
+	return list
+}
+
+// FuzzListProtobuf: what client-go takes gives the same items, what it refuses
+// is refused. A list with two bodies, which no server writes, is refused here.
+func FuzzListProtobuf(f *testing.F) {
+	info := mediaType(f, runtime.ContentTypeProtobuf)
+	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), seedPods())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, byte(0))
+	f.Add(data, byte(3))
+	theirs := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
+	f.Fuzz(func(t *testing.T, data []byte, most byte) {
+		want := &corev1.PodList{}
+		decoded, _, wantErr := theirs.Decode(data, nil, want)
+		var from io.Reader = bytes.NewReader(data)
+		if most > 0 {
+			from = &steps{data: data, most: int(most)}
+		}
+		var got []corev1.Pod
+		foreign := decoded != nil && decoded != want
+		meta, err := New[*corev1.Pod](Options{}).ListProtobuf(from, ListVisitor[*corev1.Pod]{
+			Type: func(typ metav1.TypeMeta) error {
+				foreign = foreign || typ.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("PodList")
+				return nil
+			},
+			Item: func(p *corev1.Pod) error {
+				got = append(got, *p)
+				return nil
+			},
+		})
+		switch {
+		case errors.Is(err, errTwoBodies):
+		case foreign:
+			// There this package hands over to client-go.
+		case (err == nil) != (wantErr == nil):
+			t.Fatalf("we say %v, they %v", err, wantErr)
+		case err == nil && (!reflect.DeepEqual(got, want.Items) || !reflect.DeepEqual(meta, want.ListMeta)):
+			t.Fatalf("%s; %v and %v", difference(got, want.Items), meta, want.ListMeta)
+		}
+	})
+}
+
+// FuzzEvents and FuzzEventsProtobuf: the same events as client-go's decoder
+// gives, until both end or fail.
+func FuzzEvents(f *testing.F)         { fuzzEvents(f, runtime.ContentTypeJSON) }
+func FuzzEventsProtobuf(f *testing.F) { fuzzEvents(f, runtime.ContentTypeProtobuf) }
+
+func fuzzEvents(f *testing.F, contentType string) {
+	info := mediaType(f, contentType)
+	framer := info.StreamSerializer.Framer
+	embedded := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
+	var seed bytes.Buffer
+	encoder := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&seed), info.StreamSerializer.Serializer), embedded)
+	pods := seedPods()
+	for i, typ := range []watch.EventType{watch.Added, watch.Modified} {
+		if err := encoder.Encode(&watch.Event{Type: typ, Object: &pods.Items[i]}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	status := &metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired}
+	if err := encoder.Encode(&watch.Event{Type: watch.Error, Object: status}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed.Bytes(), byte(0))
+	f.Add(seed.Bytes(), byte(3))
+	f.Fuzz(func(t *testing.T, data []byte, most byte) {
+		body := io.NopCloser(bytes.NewReader(data))
+		theirs := restwatch.NewDecoder(
+			streaming.NewDecoder(framer.NewFrameReader(body), info.StreamSerializer.Serializer),
+			scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil))
+		var from io.Reader = bytes.NewReader(data)
+		if most > 0 {
+			from = &steps{data: data, most: int(most)}
+		}
+		d := New[*corev1.Pod](Options{})
+		ours := d.Events(from)
+		if contentType == runtime.ContentTypeProtobuf {
+			ours = d.EventsProtobuf(from)
+		}
+		for n := 0; ; n++ {
+			typ, want, wantErr := theirs.Decode()
+			got, err := ours.Next()
+			if wantErr != nil || err != nil {
+				if (wantErr == nil) != (err == nil) && !isForeign(want, got.Object) {
+					t.Fatalf("event %d: we say %v, they %v", n, err, wantErr)
+				}
+				return
+			}
+			if isForeign(want, got.Object) {
+				return
+			}
+			var object runtime.Object = got.Object
+			if got.Status != nil {
+				object = got.Status
+			}
+			object.GetObjectKind().SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
+			if got.Type != typ || !reflect.DeepEqual(object, want) {
+				t.Fatalf("event %d: %v and %v: %s", n, got.Type, typ, difference(object, want))
+			}
+		}
+	})
+}
+
+// isForeign says whether an event is about something else than a pod, by what
+// either of both decoders says: there this package hands over to client-go.
+func isForeign(want runtime.Object, got *corev1.Pod) bool {
+	if got != nil && got.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
+		return true
+	}
+	switch want.(type) {
+	case nil, *corev1.Pod, *metav1.Status:
+		return false
+	}
+	return true
+}
