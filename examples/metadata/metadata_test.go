@@ -44,11 +44,11 @@ func TestMetadata(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Errorf("all bakeries: %v, %v", all, err)
 	}
-	north, err := bakeries.Bakeries("north").List(labels.SelectorFromSet(labels.Set{"in": "north"}))
+	north, err := bakeries.ByNamespace("north").List(labels.SelectorFromSet(labels.Set{"in": "north"}))
 	if err != nil || len(north) != 2 {
 		t.Errorf("bakeries in the north: %v, %v", north, err)
 	}
-	if b, err := bakeries.Bakeries("south").Get("a"); err != nil || b.Namespace != "south" || b.Labels["in"] != "south" {
+	if b, err := bakeries.ByNamespace("south").Get("a"); err != nil || b.Namespace != "south" || b.Labels["in"] != "south" {
 		t.Errorf("the bakery in the south: %v, %v", b, err)
 	}
 }

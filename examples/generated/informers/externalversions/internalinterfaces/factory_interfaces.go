@@ -82,8 +82,8 @@ func SharedNamespaced[I cache.SharedIndexInformer, L any](s Scope, obj runtime.O
 }
 
 // RuntimeOptions are options as the runtime takes them, for the informer of a
-// resource of client.
-func RuntimeOptions(client versioned.Interface, resource schema.GroupVersionResource, options InformerOptions) informers.Options {
+// resource of client, which is a clientset or a client of metadata.
+func RuntimeOptions(client any, resource schema.GroupVersionResource, options InformerOptions) informers.Options {
 	return informers.Options{
 		Client:           client,
 		Resource:         resource,

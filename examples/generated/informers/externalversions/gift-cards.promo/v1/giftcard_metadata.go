@@ -19,29 +19,11 @@ func NewGiftCardInformerForMetadata(client metadata.Interface, namespace string,
 	resource := schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}
 	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, informers.Options{
-		Client:           client,
-		Resource:         resource,
-		ResyncPeriod:     options.ResyncPeriod,
-		Indexers:         options.Indexers,
-		InformerName:     options.InformerName,
-		TweakListOptions: options.TweakListOptions,
-	})
+	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }
 
-// GiftCardMetadataLister reads the metadata of giftcards from the index of such an
-// informer. The objects are shared: treat them as read-only.
-type GiftCardMetadataLister struct {
-	listers.ResourceIndexer[*metav1.PartialObjectMetadata]
-}
-
-// NewGiftCardMetadataLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
-func NewGiftCardMetadataLister(indexer cache.Indexer) GiftCardMetadataLister {
-	return GiftCardMetadataLister{listers.New[*metav1.PartialObjectMetadata](indexer, schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "giftcards"})}
-}
-
-// GiftCards returns a lister of the giftcards in namespace.
-func (l GiftCardMetadataLister) GiftCards(namespace string) GiftCardMetadataLister {
-	return GiftCardMetadataLister{listers.NewNamespaced(l.ResourceIndexer, namespace)}
+// NewGiftCardMetadataLister returns a lister over the index of such an informer,
+// which should have the index [cache.NamespaceIndex].
+func NewGiftCardMetadataLister(indexer cache.Indexer) listers.Metadata {
+	return listers.NewMetadata(indexer, schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "giftcards"})
 }

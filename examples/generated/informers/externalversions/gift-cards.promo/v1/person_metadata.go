@@ -19,29 +19,11 @@ func NewPersonInformerForMetadata(client metadata.Interface, namespace string, o
 	resource := schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}
 	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, informers.Options{
-		Client:           client,
-		Resource:         resource,
-		ResyncPeriod:     options.ResyncPeriod,
-		Indexers:         options.Indexers,
-		InformerName:     options.InformerName,
-		TweakListOptions: options.TweakListOptions,
-	})
+	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }
 
-// PersonMetadataLister reads the metadata of people from the index of such an
-// informer. The objects are shared: treat them as read-only.
-type PersonMetadataLister struct {
-	listers.ResourceIndexer[*metav1.PartialObjectMetadata]
-}
-
-// NewPersonMetadataLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
-func NewPersonMetadataLister(indexer cache.Indexer) PersonMetadataLister {
-	return PersonMetadataLister{listers.New[*metav1.PartialObjectMetadata](indexer, schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "people"})}
-}
-
-// Persons returns a lister of the people in namespace.
-func (l PersonMetadataLister) Persons(namespace string) PersonMetadataLister {
-	return PersonMetadataLister{listers.NewNamespaced(l.ResourceIndexer, namespace)}
+// NewPersonMetadataLister returns a lister over the index of such an informer,
+// which should have the index [cache.NamespaceIndex].
+func NewPersonMetadataLister(indexer cache.Indexer) listers.Metadata {
+	return listers.NewMetadata(indexer, schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "people"})
 }

@@ -19,29 +19,11 @@ func NewInspectionInformerForMetadata(client metadata.Interface, namespace strin
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}
 	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, informers.Options{
-		Client:           client,
-		Resource:         resource,
-		ResyncPeriod:     options.ResyncPeriod,
-		Indexers:         options.Indexers,
-		InformerName:     options.InformerName,
-		TweakListOptions: options.TweakListOptions,
-	})
+	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }
 
-// InspectionMetadataLister reads the metadata of inspections from the index of such an
-// informer. The objects are shared: treat them as read-only.
-type InspectionMetadataLister struct {
-	listers.ResourceIndexer[*metav1.PartialObjectMetadata]
-}
-
-// NewInspectionMetadataLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
-func NewInspectionMetadataLister(indexer cache.Indexer) InspectionMetadataLister {
-	return InspectionMetadataLister{listers.New[*metav1.PartialObjectMetadata](indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "inspections"})}
-}
-
-// Inspections returns a lister of the inspections in namespace.
-func (l InspectionMetadataLister) Inspections(namespace string) InspectionMetadataLister {
-	return InspectionMetadataLister{listers.NewNamespaced(l.ResourceIndexer, namespace)}
+// NewInspectionMetadataLister returns a lister over the index of such an informer,
+// which should have the index [cache.NamespaceIndex].
+func NewInspectionMetadataLister(indexer cache.Indexer) listers.Metadata {
+	return listers.NewMetadata(indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "inspections"})
 }

@@ -19,23 +19,10 @@ func NewMarketInformerForMetadata(client metadata.Interface, options internalint
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}
 	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource)
-	}, informers.Options{
-		Client:           client,
-		Resource:         resource,
-		ResyncPeriod:     options.ResyncPeriod,
-		Indexers:         options.Indexers,
-		InformerName:     options.InformerName,
-		TweakListOptions: options.TweakListOptions,
-	})
+	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }
 
-// MarketMetadataLister reads the metadata of markets from the index of such an
-// informer. The objects are shared: treat them as read-only.
-type MarketMetadataLister struct {
-	listers.ResourceIndexer[*metav1.PartialObjectMetadata]
-}
-
-// NewMarketMetadataLister returns a lister over indexer.
-func NewMarketMetadataLister(indexer cache.Indexer) MarketMetadataLister {
-	return MarketMetadataLister{listers.New[*metav1.PartialObjectMetadata](indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "markets"})}
+// NewMarketMetadataLister returns a lister over the index of such an informer.
+func NewMarketMetadataLister(indexer cache.Indexer) listers.Metadata {
+	return listers.NewMetadata(indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "markets"})
 }

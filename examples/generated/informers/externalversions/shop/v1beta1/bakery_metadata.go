@@ -19,29 +19,11 @@ func NewBakeryInformerForMetadata(client metadata.Interface, namespace string, o
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"}
 	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, informers.Options{
-		Client:           client,
-		Resource:         resource,
-		ResyncPeriod:     options.ResyncPeriod,
-		Indexers:         options.Indexers,
-		InformerName:     options.InformerName,
-		TweakListOptions: options.TweakListOptions,
-	})
+	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }
 
-// BakeryMetadataLister reads the metadata of bakeries from the index of such an
-// informer. The objects are shared: treat them as read-only.
-type BakeryMetadataLister struct {
-	listers.ResourceIndexer[*metav1.PartialObjectMetadata]
-}
-
-// NewBakeryMetadataLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
-func NewBakeryMetadataLister(indexer cache.Indexer) BakeryMetadataLister {
-	return BakeryMetadataLister{listers.New[*metav1.PartialObjectMetadata](indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "bakeries"})}
-}
-
-// Bakeries returns a lister of the bakeries in namespace.
-func (l BakeryMetadataLister) Bakeries(namespace string) BakeryMetadataLister {
-	return BakeryMetadataLister{listers.NewNamespaced(l.ResourceIndexer, namespace)}
+// NewBakeryMetadataLister returns a lister over the index of such an informer,
+// which should have the index [cache.NamespaceIndex].
+func NewBakeryMetadataLister(indexer cache.Indexer) listers.Metadata {
+	return listers.NewMetadata(indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "bakeries"})
 }
