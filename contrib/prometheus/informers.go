@@ -2,7 +2,6 @@ package kwprometheus
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/tools/cache"
@@ -17,7 +16,9 @@ func UseInformers(registerer prometheus.Registerer) {
 }
 
 // NewInformerProvider returns a provider of metrics in a registry, for the
-// MetricsProvider of an informer's configuration. Nothing is registered before
+// MetricsProvider of an informer's configuration, or for client-go's
+// SetInformerMetricsProvider in a program in which nobody else has called that.
+// It deals with what the registry has already as NewProvider does. Nothing is registered before
 // the first informer that has a reserved identity starts. Metrics of an identity
 // that is not reserved any more stay as they were.
 func NewInformerProvider(registerer prometheus.Registerer) cache.InformerMetricsProvider {
@@ -27,7 +28,7 @@ func NewInformerProvider(registerer prometheus.Registerer) cache.InformerMetrics
 type informerProvider struct {
 	registerer prometheus.Registerer
 
-	once            sync.Once
+	registration    registration
 	queued, version *prometheus.GaugeVec
 	latency         *prometheus.HistogramVec
 }
@@ -50,28 +51,28 @@ func (p *informerProvider) NewStoreResourceVersionMetric(id cache.InformerNameAn
 
 // of registers everything, the first time, for an informer of this identity.
 func (p *informerProvider) of(id cache.InformerNameAndResource) *informerProvider {
-	p.once.Do(func() {
-		// component-base registers its metrics when client-go makes its first
-		// store with an identity, and panics if something of that name is there
-		// by then. So that happens now, with the identity that is about to have
-		// such metrics anyway.
+	p.registration.ensure(func() {
+		// The identity is about to have such metrics anyway.
 		cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(id, nil))
-		p.queued = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Subsystem: informerSubsystem, Name: "queued_items",
-			Help: "What was read from the server and is not in the store yet",
-		}, informerLabels))
-		p.version = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Subsystem: informerSubsystem, Name: "store_resource_version",
-			Help: "The last 15 digits of the resourceVersion that the store shows",
-		}, informerLabels))
-		p.latency = join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Subsystem: informerSubsystem, Name: "processing_latency_seconds",
-			Help: "How long what was taken from the queue took into the store and to where handlers read it, in seconds",
-			// As component-base has it.
-			Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
-		}, informerLabels))
-	})
+	}, p.register)
 	return p
+}
+
+func (p *informerProvider) register() {
+	p.queued = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: informerSubsystem, Name: "queued_items",
+		Help: "What was read from the server and is not in the store yet",
+	}, informerLabels))
+	p.version = join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: informerSubsystem, Name: "store_resource_version",
+		Help: "The last 15 digits of the resourceVersion that the store shows",
+	}, informerLabels))
+	p.latency = join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Subsystem: informerSubsystem, Name: "processing_latency_seconds",
+		Help: "How long what was taken from the queue took into the store and to where handlers read it, in seconds",
+		// As component-base has it.
+		Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
+	}, informerLabels))
 }
 
 // informerMetric returns the metric of an identity.

@@ -31,7 +31,6 @@ package kwprometheus
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	upstream "k8s.io/client-go/util/workqueue"
@@ -50,10 +49,12 @@ func Use(registerer prometheus.Registerer) {
 }
 
 // NewProvider returns a provider of metrics in a registry, for the
-// MetricsProvider of a configuration. Nothing is registered before the first
-// queue is created; when a metric can't be registered then, because the
-// registry has something else of that name, that panics, as with client-go's
-// providers.
+// MetricsProvider of a configuration, or for client-go's SetProvider in a
+// program in which nobody else has called that. Nothing is registered before
+// the first queue is created. What the registry has by then under the name of a
+// metric is used, if it is of the same kind and has a label name: so there can
+// be any number of providers for a registry. When it is something else, creating
+// the queue panics, as with client-go's providers.
 func NewProvider(registerer prometheus.Registerer) workqueue.MetricsProvider {
 	return &provider{registerer: registerer}
 }
@@ -61,7 +62,7 @@ func NewProvider(registerer prometheus.Registerer) workqueue.MetricsProvider {
 type provider struct {
 	registerer prometheus.Registerer
 
-	once                              sync.Once
+	registration                      registration
 	depth, unfinished, longestRunning vec[prometheus.Gauge]
 	adds, retries                     vec[prometheus.Counter]
 	latency, workDuration             vec[prometheus.Observer]
@@ -100,14 +101,11 @@ func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 
 // of registers everything, the first time, for a queue of this name.
 func (p *provider) of(name string) *provider {
-	p.once.Do(func() {
-		// component-base registers its metrics when client-go creates its
-		// first queue with a name, and panics if something of that name is
-		// there by then. So that happens now. It leaves behind metrics of this
-		// very name, which the queue is about to have anyway.
+	p.registration.ensure(func() {
+		// It leaves behind metrics of this very name, which the queue is about
+		// to have anyway.
 		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()
-		p.register()
-	})
+	}, p.register)
 	return p
 }
 

@@ -62,7 +62,8 @@ workqueue_retries_total{name="two"} 2
 	}
 }
 
-// TestStrangers finds something else under the name of a metric.
+// TestStrangers finds something else under the name of a metric, and does so each
+// time that a queue is created.
 func TestStrangers(t *testing.T) {
 	for name, stranger := range map[string]prometheus.Collector{
 		"kind":   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"}, []string{"name"}),
@@ -72,12 +73,17 @@ func TestStrangers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(stranger)
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "kwprometheus: ") {
+			provider := kwprometheus.NewProvider(registry)
+			for range 2 {
+				got := func() (v any) {
+					defer func() { v = recover() }()
+					use(provider, "one")
+					return
+				}()
+				if got := fmt.Sprint(got); !strings.HasPrefix(got, "kwprometheus: ") {
 					t.Errorf("panics with %q", got)
 				}
-			}()
-			use(kwprometheus.NewProvider(registry), "one")
+			}
 		})
 	}
 }
@@ -85,8 +91,10 @@ func TestStrangers(t *testing.T) {
 // TestPrefix registers through a registerer that can't be asked what it has.
 func TestPrefix(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	use(kwprometheus.NewProvider(prometheus.WrapRegistererWithPrefix("my_", registry)), "one")
-	if n, err := testutil.GatherAndCount(registry, "my_workqueue_depth"); n != 1 || err != nil {
+	for _, name := range []string{"one", "two"} {
+		use(kwprometheus.NewProvider(prometheus.WrapRegistererWithPrefix("my_", registry)), name)
+	}
+	if n, err := testutil.GatherAndCount(registry, "my_workqueue_depth"); n != 2 || err != nil {
 		t.Errorf("%d values, %v", n, err)
 	}
 }
