@@ -31,6 +31,10 @@ type Config struct {
 	// Progress, if not nil, is called as each stage begins.
 	Progress func(stage string)
 
+	// others are folders of this layout that the run leaves alone; a warning
+	// tells what stands in one.
+	others []otherTree
+
 	Client   *ClientOptions
 	Lister   *ListerOptions
 	Informer *InformerOptions

@@ -28,10 +28,12 @@ type Layout struct {
 	applyConfigs                     string
 	clientsetName, internalClientset string
 	overrides                        []string
+	flags                            *pflag.FlagSet
 }
 
 // AddFlags adds the flags of kubewright generate.
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
+	l.flags = fs
 	fs.StringVar(&l.dir, "output-dir", "", "the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
 	fs.StringVar(&l.pkg, "output-pkg", "", "the import path of --output-dir (default as go.mod has it)")
 	fs.StringVar(&l.clientsets, "clientsets-dir", "", "the folder for the clientset's folder (default clientset in --output-dir)")
@@ -99,20 +101,33 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	if l.internalClientset == "" {
 		cfg.Informer.InternalClientset = cfg.Client.Package
 	}
+	configs, err := l.place(l.applyConfigs, "applyconfiguration")
+	if err != nil {
+		return Config{}, err
+	}
 	if l.withApply {
-		configs, err := l.place(l.applyConfigs, "applyconfiguration")
-		if err != nil {
-			return Config{}, err
-		}
 		cfg.Apply = &l.apply
 		cfg.Apply.Dir, cfg.Apply.Package = configs.dir, configs.pkg
 		cfg.Client.ApplyConfigurationPackage = configs.pkg
+	} else if cfg.Client.ApplyConfigurationPackage != configs.pkg {
+		cfg.others = append(cfg.others, otherTree{configs.dir, "utils.go", "apply configurations", "give --with-applyconfig"})
+	}
+	if l.informer.SingleDirectory {
+		cfg.others = append(cfg.others, otherTree{filepath.Join(informers.dir, "externalversions"), "factory.go", "informers", "leave out --single-directory"})
+	} else {
+		cfg.others = append(cfg.others, otherTree{informers.dir, "factory.go", "informers", "give --single-directory"})
 	}
 	return cfg, nil
 }
 
 // base finds the base folder.
 func (l *Layout) base() error {
+	for _, name := range []string{"output-dir", "clientsets-dir", "listers-dir", "informers-dir", "applyconfig-dir"} {
+		// Mostly a variable of a script that isn't set.
+		if flag := l.flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s names no folder; leave the flag out for the default", name)
+		}
+	}
 	if l.dir != "" {
 		return nil
 	}

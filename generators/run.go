@@ -3,6 +3,7 @@ package generators
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
@@ -71,8 +72,23 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
 	}
 	progress(StageCompare)
-	plan, err := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines()}.Compare()
+	set := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines(), KeepOthers: cfg.Strict}
+	for _, other := range cfg.others {
+		if set.Has(filepath.Join(other.dir, other.file)) {
+			problems = append(problems, marker.Problem{Warning: true,
+				Message: fmt.Sprintf("%s has %s, which this run doesn't keep current; %s, or remove it", other.dir, other.what, other.instead)})
+		}
+	}
+	plan, err := set.Compare()
 	return plan, problems, err
+}
+
+// otherTree is a folder that a run with other flags writes to.
+type otherTree struct {
+	// file is in every such folder, and generated.
+	dir, file string
+	// what is in it, and what flag would have kept it current.
+	what, instead string
 }
 
 // files lists the files of all generators that are to run.

@@ -47,8 +47,8 @@ own as file:line:col: message, nothing is written, and the exit status is 1.`,
 					return err
 				}
 				clock.start("")
-				if len(plan.Stale) > 0 && !asJSON {
-					fmt.Fprintln(cmd.ErrOrStderr(), removed(plan.Stale))
+				if !asJSON {
+					fmt.Fprint(cmd.ErrOrStderr(), removed(plan.Stale))
 				}
 				if isTerminal(cmd.OutOrStdout()) && !asJSON {
 					fmt.Fprintf(cmd.OutOrStdout(), "%d files written, %d removed, %d were current (%.1f s)\n",
@@ -135,15 +135,11 @@ func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock
 
 // removed says which files are gone: a deletion is never silent.
 func removed(stale []string) string {
-	const shown = 3
-	if len(stale) == 1 {
-		return fmt.Sprintf("removed a file that these packages don't generate: %s", stale[0])
+	var text strings.Builder
+	for _, path := range stale {
+		fmt.Fprintf(&text, "removed %s, which these packages don't generate\n", path)
 	}
-	text := fmt.Sprintf("removed %d files that these packages don't generate: %s", len(stale), strings.Join(stale[:min(shown, len(stale))], ", "))
-	if len(stale) > shown {
-		text += ", ..."
-	}
-	return text
+	return text.String()
 }
 
 func isTerminal(w io.Writer) bool {

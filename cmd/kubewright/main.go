@@ -38,10 +38,12 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		Example: `  kubewright generate ./apis/...   # write the code
   kubewright check ./apis/...      # fail with a diff if it is not current
   source <(kubewright completion bash)`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -2,6 +2,7 @@ package marker
 
 import (
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -112,6 +113,8 @@ func (p *reader) shape(tag Tag) {
 	if !IsClientTag(tag.Name) {
 		if trimmed := strings.TrimLeft(tag.Name, " \t"); trimmed != tag.Name && IsClientTag(trimmed) {
 			p.lax(tag.Pos, "a blank after the plus sign hides the tag; write +%s", trimmed)
+		} else if hint := Suggest(tag.Name, append(clientTagNames(), "resourceName")); hint != "" {
+			p.lax(tag.Pos, "unknown tag +%s%s", tag.Name, hint)
 		}
 		return
 	}
@@ -136,13 +139,10 @@ func (p *reader) unknown(tag Tag) {
 			return
 		}
 	}
-	names := make([]string, 0, len(clientTags))
-	for name := range clientTags {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	p.fail(tag.Pos, "unknown tag +%s%s", tag.Name, Suggest(tag.Name, names))
+	p.fail(tag.Pos, "unknown tag +%s%s", tag.Name, Suggest(tag.Name, clientTagNames()))
 }
+
+func clientTagNames() []string { return slices.Sorted(maps.Keys(clientTags)) }
 
 // skipped puts readonly, onlyVerbs and skipVerbs together.
 func (p *reader) skipped(first map[string]Tag) []string {

@@ -48,6 +48,9 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			continue
 		}
 		if !IsPackageTag(name) {
+			if hint := Suggest(name, []string{"groupName", "groupGoName"}); hint != "" {
+				p.lax(tag.Pos, "unknown tag +%s%s", name, hint)
+			}
 			continue
 		}
 		parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))

@@ -2,8 +2,11 @@ package model
 
 import (
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // checkNames reports what would collide in the generated code.
@@ -185,5 +188,25 @@ func (l *loader) checkEmpty(packages []*candidate) {
 		l.failFor(Clients, pos, message)
 	} else {
 		l.lax(pos, message)
+	}
+}
+
+// checkPlurals warns of plural exceptions for what looks like a misspelt type.
+// One for a type that isn't here is fine: scripts give all exceptions to every
+// run.
+func (l *loader) checkPlurals(packages []*candidate) {
+	if !l.cfg.Strict {
+		return
+	}
+	var names []string
+	for _, p := range packages {
+		for _, kind := range p.kinds {
+			names = append(names, kind.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.cfg.PluralExceptions)) {
+		if hint := marker.Suggest(name, names); hint != "" && !slices.Contains(names, name) {
+			l.warn(token.Position{}, "--plural-exceptions: no type %s has a client here%s", name, hint)
+		}
 	}
 }

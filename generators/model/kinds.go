@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/gengo/v2/namer"
@@ -67,6 +69,9 @@ func (l *loader) describe(p *candidate) {
 		l.failFor(broken, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
 	}
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
+	if len(p.kinds) > 0 {
+		l.checkGroupName(p)
+	}
 	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
 	}
@@ -78,6 +83,24 @@ func (p *candidate) groupName() string {
 		return p.tags.GroupName
 	}
 	return p.input.Group
+}
+
+// checkGroupName reports a package that registers its types in another group
+// than the one that what is generated of it names: by a constant GroupName, as
+// nearly every register.go has it.
+func (l *loader) checkGroupName(p *candidate) {
+	registered, err := strconv.Unquote(p.src.constant("GroupName"))
+	if err != nil || p.input.Explicit {
+		return
+	}
+	group, where := p.tags.GroupName, "doc.go says"
+	if !p.tags.HasGroupName {
+		group, where = path.Base(path.Dir(p.src.path)), "without +groupName in doc.go it is that of the folder,"
+	}
+	if group != registered {
+		l.lax(p.groupPosition(), "the group of package %s is %q as its constant GroupName says, and %s %q; write // +groupName=%s in doc.go",
+			p.src.path, registered, where, group, registered)
+	}
 }
 
 // kind makes a kind of a type with +genclient, nil when that can't be done.

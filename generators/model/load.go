@@ -37,6 +37,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 		api.Apply = l.apply(packages)
 	}
 	l.checkEmpty(packages)
+	l.checkPlurals(packages)
 	if err := context.Cause(ctx); err != nil {
 		l.fail(token.Position{}, "%v", err)
 	}

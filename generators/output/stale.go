@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (p *Plan) findStale() error {
 			case isTemporary(d.Name()):
 				p.leftovers = append(p.leftovers, path)
 			case strings.HasSuffix(path, ".go") && !wanted[clean(path)]:
-				generated, err := p.isGenerated(path)
+				generated, err := p.set.isGeneratedFile(path)
 				if err != nil {
 					return err
 				}
@@ -64,22 +65,33 @@ func (p *Plan) isRoot(dir string) bool {
 	})
 }
 
-// isGenerated reports whether one of the set's headers is a line of the file
-// before its package clause.
-func (p *Plan) isGenerated(path string) (bool, error) {
+// Has reports whether there is a file at path that generators of the set's
+// headers made.
+func (s Set) Has(path string) bool {
+	generated, err := s.isGeneratedFile(path)
+	return err == nil && generated
+}
+
+func (s Set) isGeneratedFile(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	return s.isGenerated(f), nil
+}
+
+// isGenerated reports whether one of the set's headers is a line of the file
+// before its package clause.
+func (s Set) isGenerated(file io.Reader) bool {
+	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
-		if slices.Contains(p.set.Headers, line) {
-			return true, nil
+		if slices.Contains(s.Headers, line) {
+			return true
 		}
 		if strings.HasPrefix(line, "package ") {
-			return false, nil
+			return false
 		}
 	}
-	return false, nil // a line too long for a header, or no Go at all
+	return false // a line too long for a header, or no Go at all
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
 // TestCutConnections cuts the informer's connection again and again while
@@ -24,7 +25,7 @@ func TestCutConnections(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
 		direct := cached.get(t).Config()
-		config, proxy := proxied(t, direct)
+		config, proxy := tcpproxy.Before(t, direct)
 		s := newSubject(t, bakeries, scope(t), clientset(t, direct), config)
 		churn := newChurn(t, bakeries, s.client, s.scope)
 		s.start()
@@ -55,7 +56,7 @@ func TestExpired(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
 		server := uncached.get(t)
-		config, proxy := proxied(t, server.Config())
+		config, proxy := tcpproxy.Before(t, server.Config())
 		var gate sync.RWMutex // locked: no watch gets through
 		seen := &spy{before: func(q url.Values) {
 			if !isList(q) {

@@ -18,7 +18,6 @@ import (
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
 // The servers that tests share, with the definitions of the examples: each is
@@ -105,23 +104,6 @@ func scope(t *testing.T) string {
 	name = fmt.Sprintf("%s-%d", name, given.Add(1))
 	scopes.Store(t, name)
 	return name
-}
-
-// proxied puts a proxy in front of the server that config is of.
-func proxied(t *testing.T, config *rest.Config) (*rest.Config, *tcpproxy.Proxy) {
-	t.Helper()
-	host, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy, err := tcpproxy.Start(host.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	config = rest.CopyConfig(config)
-	config.Host = "https://" + proxy.Addr()
-	return config, proxy
 }
 
 // spy sees the requests that go through it.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/scratch/pkg/client/clientset/versioned"
@@ -69,7 +67,7 @@ func TestInformers(t *testing.T) {
 }
 
 func (s *setting) testFaults(ctx context.Context, t *testing.T, scope string) {
-	config, proxy := behindProxy(t, s.server.Config())
+	config, proxy := tcpproxy.Before(t, s.server.Config())
 	client, err := versioned.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -176,22 +174,6 @@ func pointers[T any](items []T) []*T {
 		p[i] = &items[i]
 	}
 	return p
-}
-
-// behindProxy puts a proxy in front of the server that config is of.
-func behindProxy(t *testing.T, config *rest.Config) (*rest.Config, *tcpproxy.Proxy) {
-	t.Helper()
-	host, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy, err := tcpproxy.Start(host.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	config.Host = "https://" + proxy.Addr()
-	return config, proxy
 }
 
 // stage is a type under test, whichever it is.
