@@ -65,7 +65,7 @@ func (c *Client[T]) Written(namespace string, after uint64) (listwatch.Written, 
 	if c.writes == nil {
 		return listwatch.Written{}, false
 	}
-	return c.writes.since(c.resource, cmp.Or(c.namespace, namespace), after), true
+	return c.writes.since(c.resource, c.namespace, namespace, after), true
 }
 
 // wrote notes the answer to a write.
@@ -152,28 +152,44 @@ func (w *Writes) deletion(resource string, name cache.ObjectName, uid types.UID)
 		// Half at a time, so that it is not the whole list that moves each time.
 		known.deletions = slices.Delete(known.deletions, 0, keepDeletions/2)
 	}
-	known.deletions = append(known.deletions, listwatch.Deletion{Sequence: known.sequence, Name: name, UID: uid})
+	known.deletions = append(known.deletions, listwatch.Deletion{
+		Sequence: known.sequence,
+		Name:     name,
+		UID:      uid,
+		After:    known.in(name.Namespace),
+	})
 }
 
-func (w *Writes) since(resource, namespace string, after uint64) (result listwatch.Written) {
+// since returns what was written in a namespace, "" for all, and deleted after a
+// deletion. If only is not "", nothing but what was in that namespace.
+func (w *Writes) since(resource, only, namespace string, after uint64) (result listwatch.Written) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := w.resources[resource]
 	if known == nil {
 		return result
 	}
-	result.ResourceVersion = known.highest
-	if namespace != "" {
-		var ok bool
-		if result.ResourceVersion, ok = known.versions[namespace]; !ok {
-			result.ResourceVersion = known.before
-		}
-	}
+	result.ResourceVersion = known.in(cmp.Or(only, namespace))
 	first, _ := slices.BinarySearchFunc(known.deletions, after+1, func(d listwatch.Deletion, sequence uint64) int {
 		return cmp.Compare(d.Sequence, sequence)
 	})
-	result.Deletions = slices.Clone(known.deletions[first:])
+	for _, d := range known.deletions[first:] {
+		if only == "" || d.Name.Namespace == only {
+			result.Deletions = append(result.Deletions, d)
+		}
+	}
 	return result
+}
+
+// in returns the highest version of a namespace, "" for all.
+func (k *written) in(namespace string) string {
+	if namespace == "" {
+		return k.highest
+	}
+	if version, ok := k.versions[namespace]; ok {
+		return version
+	}
+	return k.before
 }
 
 // later returns the later of two versions, the first of which may be "". Of

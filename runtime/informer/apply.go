@@ -129,9 +129,9 @@ func (w *writer[K, T]) bookmark(resourceVersion string) {
 	w.reached()
 }
 
-// reached tells that the store shows a later version than before.
+// reached tells that the store may show a later version than before.
 func (w *writer[K, T]) reached() {
-	w.informer.waiters.release(w.informer.store)
+	w.informer.waiters.release()
 	if w.metrics != nil {
 		w.metrics.version(w.informer.store.ResourceVersion())
 	}

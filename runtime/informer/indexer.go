@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -20,6 +21,9 @@ type Indexer[K comparable, T any] struct {
 	keys  Keys[K, T]
 	// informer is who fills the store, nil if nobody of ours does.
 	informer *Informer[K, T]
+	// settled is a deletion of the informer's client: it and those before it are
+	// known to be over in the store.
+	settled atomic.Uint64
 
 	// mu guards indexers: the functions behind the store's indexes.
 	mu       sync.RWMutex

@@ -35,10 +35,36 @@ func (i *Informer[K, T]) WaitFor(ctx context.Context, resourceVersion string) er
 	if _, err := resourceversion.CompareResourceVersion(resourceVersion, resourceVersion); err != nil {
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
-	w := i.waiters.add(resourceVersion)
+	return i.waitUntil(ctx, func() (bool, error) {
+		met, err := reached(i.store.ResourceVersion(), resourceVersion)
+		if err != nil {
+			return false, fmt.Errorf("wait for version %q: %w", resourceVersion, err)
+		}
+		return met, nil
+	})
+}
+
+// reached says whether a store that is at a version, "" if it has none, shows
+// another one.
+func reached(at, wanted string) (bool, error) {
+	if at == "" {
+		return false, nil
+	}
+	order, err := resourceversion.CompareResourceVersion(at, wanted)
+	return order >= 0, err
+}
+
+// waitUntil waits until the store is as met says, or met fails. met is called
+// after each change of the store, and must be quick.
+func (i *Informer[K, T]) waitUntil(ctx context.Context, met func() (bool, error)) error {
+	if ok, err := met(); ok || err != nil {
+		return err
+	}
+	w := i.waiters.add(met)
 	defer i.waiters.remove(w)
-	// Now that the writer knows who waits, what the store has reached meanwhile.
-	i.waiters.release(i.store)
+	// Now that the writer knows who waits, what has become of the store
+	// meanwhile.
+	i.waiters.release()
 	select {
 	case <-w.done:
 		return w.err
@@ -54,7 +80,7 @@ func (i *Informer[K, T]) WaitFor(ctx context.Context, resourceVersion string) er
 	}
 }
 
-// waiters are those who wait for a version.
+// waiters are those who wait for something of the store.
 type waiters struct {
 	// count spares the writer the lock while nobody waits.
 	count atomic.Int32
@@ -63,14 +89,14 @@ type waiters struct {
 }
 
 type waiter struct {
-	version string
-	// done is closed once the version is reached or err is set.
+	met func() (bool, error)
+	// done is closed once met has said so or err is set.
 	done chan struct{}
 	err  error
 }
 
-func (ws *waiters) add(version string) *waiter {
-	w := &waiter{version: version, done: make(chan struct{})}
+func (ws *waiters) add(met func() (bool, error)) *waiter {
+	w := &waiter{met: met, done: make(chan struct{})}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.list = append(ws.list, w)
@@ -87,25 +113,19 @@ func (ws *waiters) remove(w *waiter) {
 	}
 }
 
-// release ends the wait for what the store has reached.
-func (ws *waiters) release(store interface{ ResourceVersion() string }) {
+// release ends the waits that are over.
+func (ws *waiters) release() {
 	if ws.count.Load() == 0 {
-		return
-	}
-	version := store.ResourceVersion()
-	if version == "" {
 		return
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.list = slices.DeleteFunc(ws.list, func(w *waiter) bool {
-		order, err := resourceversion.CompareResourceVersion(version, w.version)
-		if err == nil && order < 0 {
+		met, err := w.met()
+		if !met && err == nil {
 			return false
 		}
-		if err != nil {
-			w.err = fmt.Errorf("wait for version %q: %w", w.version, err)
-		}
+		w.err = err
 		close(w.done)
 		return true
 	})

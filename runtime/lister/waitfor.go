@@ -13,14 +13,51 @@ import (
 // fails with ctx, if the informer behind the lister stops, if there is none of
 // ours, or if versions are opaque.
 func WaitFor(ctx context.Context, l any, resourceVersion string) error {
-	if backed, ok := l.(interface{ backing() cache.Indexer }); ok {
-		if informed, ok := backed.backing().(interface {
-			WaitFor(ctx context.Context, resourceVersion string) error
-		}); ok {
-			return informed.WaitFor(ctx, resourceVersion)
-		}
+	indexer, _ := behind(l)
+	informed, ok := indexer.(interface {
+		WaitFor(ctx context.Context, resourceVersion string) error
+	})
+	if !ok {
+		return fmt.Errorf("wait for a version: no informer of ours is behind %T", l)
 	}
-	return fmt.Errorf("wait for a version: no informer of ours is behind %T", l)
+	return informed.WaitFor(ctx, resourceVersion)
 }
 
-func (l ResourceIndexer[T]) backing() cache.Indexer { return l.indexer }
+// Fresh waits until what l, a lister that was generated or one of this package,
+// reads shows all that was written, by the time of the call, through the
+// generated clientset that the informer behind it was made with; of a lister for
+// one namespace, what was written there. It waits exactly as long as needed, and
+// not at all if nothing was written or all has arrived:
+//
+//	if err := lister.Fresh(ctx, podLister); err != nil {
+//		return err
+//	}
+//	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
+//
+// See informer.Fresh for what counts as written, for deletions, and for clients
+// that don't remember what they wrote.
+func Fresh(ctx context.Context, l any) error {
+	indexer, namespace := behind(l)
+	informed, ok := indexer.(interface {
+		Fresh(ctx context.Context, namespace string) error
+	})
+	if !ok {
+		return fmt.Errorf("wait for what was written: no informer of ours is behind %T", l)
+	}
+	return informed.Fresh(ctx, namespace)
+}
+
+// behind returns what a lister reads from, nil if it is of another make, and the
+// namespace that it is limited to.
+func behind(l any) (indexer cache.Indexer, namespace string) {
+	if backed, ok := l.(interface {
+		behind() (cache.Indexer, string)
+	}); ok {
+		return backed.behind()
+	}
+	return nil, ""
+}
+
+func (l ResourceIndexer[T]) behind() (cache.Indexer, string) { return l.indexer, l.namespace }
+
+func (l generic) behind() (cache.Indexer, string) { return l.indexer, l.namespace }

@@ -81,10 +81,10 @@ type Streaming[T any] interface {
 // what was written through it and its likes. Informers ask the client that they
 // would list with; a wrapper hides it, as it hides Streaming.
 type Writing interface {
-	// Written says what was written in the namespace that the client was made
-	// for or, if it was made for all, in that one, "" for all; and what was
-	// deleted, wherever, after the deletion of that sequence number. ok is false
-	// if nothing is remembered.
+	// Written says what was written in a namespace, "" for all, and what was
+	// deleted, in any namespace, after the deletion of that sequence number. A
+	// client that was made for one namespace speaks of that one only. ok is
+	// false if it remembers nothing.
 	Written(namespace string, after uint64) (written Written, ok bool)
 }
 
@@ -93,14 +93,18 @@ type Written struct {
 	// ResourceVersion is the highest that a write was answered with, "" if none
 	// was.
 	ResourceVersion string
-	// Deletions are those that have no such version, in their order.
+	// Deletions are those whose version isn't known, in their order.
 	Deletions []Deletion
 }
 
-// Deletion is an object that is gone, by a deletion whose version isn't known.
+// Deletion is an object that is gone by a deletion whose version isn't known.
 type Deletion struct {
 	// Sequence numbers the deletions of a resource, from 1 on.
 	Sequence uint64
 	Name     cache.ObjectName
 	UID      types.UID
+	// After is the highest version that was written in the namespace before, ""
+	// if none was. Whoever doesn't know that version may not know the object
+	// yet.
+	After string
 }
