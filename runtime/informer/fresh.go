@@ -26,8 +26,9 @@ var ErrNoMemory = errors.New("the informer's client doesn't remember what it wro
 // was answered with, see [Informer.WaitFor] for how that is compared and how it
 // ends. A deletion is mostly answered without a version: there it waits until the
 // cache no longer has the object, which it knows by its UID; one whose UID a
-// transform has removed counts as gone. Deletions of collections are not waited
-// for. If the informer selects objects by label or field, or its transform fails
+// transform has removed counts as gone, and so does one that somebody else has
+// created and the cache hasn't heard of yet. Deletions of collections are not
+// waited for. If the informer selects objects by label or field, or its transform fails
 // for what was written, nothing tells it of the write, and the wait lasts until
 // the next event or bookmark that does come.
 //

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -66,8 +67,9 @@ func (s *server) put(name string) int {
 		Labels: map[string]string{"parity": strconv.Itoa(s.version % 2)},
 	}}
 	event := watch.Event{Type: watch.Added, Object: obj}
-	if _, ok := s.objects[name]; ok {
-		event.Type = watch.Modified
+	obj.UID = types.UID(fmt.Sprint("made at ", s.version))
+	if old, ok := s.objects[name]; ok {
+		event.Type, obj.UID = watch.Modified, old.UID
 	}
 	s.objects[name] = obj
 	s.send(event)

@@ -1,0 +1,301 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// delay is how much later than on the server things are known.
+const delay = 500 * time.Millisecond
+
+// lagging is a client of a server whose watches lag behind, and that remembers
+// what was written through it.
+type lagging struct {
+	*server
+	// highest is by namespace, "" is all.
+	highest   map[string]int
+	deletions []listwatch.Deletion
+}
+
+func (l *lagging) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	w, err := l.server.Watch(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	type timed struct {
+		event watch.Event
+		due   time.Time
+	}
+	line, late := make(chan timed, 4096), watch.NewProxyWatcher(make(chan watch.Event))
+	go func() {
+		defer close(line)
+		defer w.Stop()
+		for {
+			select {
+			case e, ok := <-w.ResultChan():
+				if !ok {
+					return
+				}
+				line <- timed{e, time.Now().Add(delay)}
+			case <-late.StopChan():
+				return
+			}
+		}
+	}()
+	events := make(chan watch.Event)
+	go func() {
+		defer close(events)
+		for t := range line {
+			select {
+			case <-time.After(time.Until(t.due)):
+			case <-late.StopChan():
+				continue
+			}
+			select {
+			case events <- t.event:
+			case <-late.StopChan():
+			}
+		}
+	}()
+	return &lateWatch{late, events}, nil
+}
+
+type lateWatch struct {
+	*watch.ProxyWatcher
+	events chan watch.Event
+}
+
+func (w *lateWatch) ResultChan() <-chan watch.Event { return w.events }
+
+func (l *lagging) Written(namespace string, after uint64) (listwatch.Written, bool) {
+	var written listwatch.Written
+	if version := l.highest[namespace]; version > 0 {
+		written.ResourceVersion = strconv.Itoa(version)
+	}
+	written.Deletions = append(written.Deletions, l.deletions[after:]...)
+	return written, true
+}
+
+func (l *lagging) write(name string) {
+	version := l.put(name)
+	l.highest[l.objects[name].Namespace], l.highest[""] = version, version
+}
+
+// delete answers with a status, as servers mostly do.
+func (l *lagging) delete(name string) {
+	obj := l.objects[name]
+	if obj == nil {
+		return
+	}
+	d := listwatch.Deletion{
+		Sequence: uint64(len(l.deletions) + 1),
+		Name:     cache.ObjectName{Namespace: obj.Namespace, Name: name},
+		UID:      obj.UID,
+	}
+	if version := l.highest[obj.Namespace]; version > 0 {
+		d.After = strconv.Itoa(version)
+	}
+	l.remove(name)
+	l.deletions = append(l.deletions, d)
+}
+
+func (l *lagging) informer(opts informer.Options) *informer.TypedShared[*configMap] {
+	opts.Client = l
+	return informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)
+}
+
+func newLagging() *lagging { return &lagging{server: newServer(), highest: map[string]int{}} }
+
+// TestFresh: after Fresh the lister shows what was written by then, or later;
+// where that is shown already, Fresh takes no time, and otherwise as long as it
+// takes to arrive.
+func TestFresh(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			l := newLagging()
+			l.put("x") // by somebody else
+			i := l.informer(informer.Options{})
+			all := lister.New[*configMap](i.GetIndexer(), configMaps)
+			defer run(i)()
+			// Names of one and of two letters are in different namespaces.
+			written, pending, ours := map[string]int{}, map[string]time.Time{}, map[types.UID]bool{}
+			for range 200 {
+				name := []string{"a", "b", "cc", "dd"}[random.IntN(4)]
+				namespace := fmt.Sprint("ns", len(name)%2)
+				switch random.IntN(6) {
+				case 0:
+					l.write(name)
+					written[name], pending[namespace] = l.version, time.Now()
+					ours[l.objects[name].UID] = true
+				case 1:
+					// What neither the cache nor we know could still come and go.
+					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
+					if obj := l.objects[name]; obj != nil && (ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
+						l.delete(name)
+						written[name], pending[namespace] = l.version, time.Now()
+					}
+				case 2:
+					l.put(name)
+				case 3:
+					l.remove(name)
+				case 4:
+					<-time.After(time.Duration(random.IntN(int(2 * delay))))
+				default:
+					from, of := all, ""
+					if random.IntN(2) == 0 {
+						from, of = lister.NewNamespaced(all, namespace), namespace
+					}
+					begun := time.Now()
+					if err := lister.Fresh(t.Context(), from); err != nil {
+						t.Fatal(err)
+					}
+					var last time.Time
+					for where, at := range pending {
+						if (of == "" || where == of) && at.After(last) {
+							last = at
+						}
+					}
+					// What was written before the first list came with that.
+					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() && took > max(needed, 0) {
+						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
+					}
+					for name, version := range written {
+						where := fmt.Sprint("ns", len(name)%2)
+						if of != "" && where != of {
+							continue
+						}
+						shown, err := lister.NewNamespaced(all, where).Get(name)
+						now := l.objects[name]
+						switch {
+						case err == nil && versionOf(shown) < version:
+							t.Fatalf("seed %d: %s is shown as it was at %s, we wrote at %d", seed, name, shown.ResourceVersion, version)
+						case err != nil && now != nil && versionOf(now) == version:
+							t.Fatalf("seed %d: %s, written at %d, isn't shown", seed, name, version)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFreshDeletions: a deletion by UID is over when the object is gone, replaced
+// or was never known, and not before the cache can have known it.
+func TestFreshDeletions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLagging()
+		i := l.informer(informer.Options{})
+		waited := make(chan time.Duration, 1)
+		fresh := func() {
+			begun := time.Now()
+			go func() {
+				if err := informer.Fresh(t.Context(), i); err != nil {
+					t.Error(err)
+				}
+				waited <- time.Since(begun)
+			}()
+		}
+		l.put("a")
+		l.objects["a"].UID = "first"
+		l.delete("a")
+		// Nothing is over before the first list.
+		fresh()
+		synctest.Wait()
+		stop := run(i)
+		if took := <-waited; took != 0 {
+			t.Errorf("took %v after the list", took)
+		}
+		l.write("b")
+		l.objects["b"].UID = "second"
+		l.delete("b") // The cache has never seen it, and is going to.
+		fresh()
+		if took := <-waited; took != delay {
+			t.Errorf("took %v for one that comes and goes", took)
+		}
+		if _, shown, _ := i.GetIndexer().GetByKey("ns1/b"); shown {
+			t.Error("b is shown")
+		}
+		l.deletions = append(l.deletions, listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Name: cache.ObjectName{Namespace: "ns1", Name: "c"}, UID: types.UID("old")})
+		l.put("c")
+		fresh()
+		if took := <-waited; took != 0 {
+			t.Errorf("took %v for one that was replaced", took)
+		}
+		stop()
+	})
+}
+
+// TestFreshFails: where nobody remembers, Fresh says so, and it ends as every
+// wait does.
+func TestFreshFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		if err := informer.Fresh(t.Context(), i); !errors.Is(err, informer.ErrNoMemory) {
+			t.Errorf("a client without memory: %v", err)
+		}
+		if err := informer.Fresh(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrOfAnotherMake) {
+			t.Errorf("client-go's informer: %v", err)
+		}
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNames[*configMap]())} {
+			if err := lister.Fresh(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
+				t.Errorf("fresh from %T", other)
+			}
+		}
+		l := newLagging()
+		l.put("a")
+		i = l.informer(informer.Options{})
+		if err := lister.Fresh(t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps)); err != nil {
+			t.Errorf("nothing was written, but %v", err)
+		}
+		l.write("b")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
+		defer cancel()
+		if err := informer.Fresh(ctx, i); err == nil || err.Error() != "patience" {
+			t.Errorf("not started: %v", err)
+		}
+		stop := run(i)
+		<-i.HasSyncedChecker().Done()
+		l.delete("a")
+		waited := make(chan error)
+		go func() { waited <- informer.Fresh(t.Context(), i) }()
+		synctest.Wait()
+		stop()
+		if err := <-waited; !errors.Is(err, informer.ErrStopped) {
+			t.Errorf("stopped: %v", err)
+		}
+	})
+}
+
+func BenchmarkFresh(b *testing.B) {
+	l := newLagging()
+	l.write("a")
+	i := l.informer(informer.Options{})
+	stop := run(i)
+	<-i.HasSyncedChecker().Done()
+	all := lister.New[*configMap](i.GetIndexer(), configMaps)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := lister.Fresh(b.Context(), all); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stop()
+}
