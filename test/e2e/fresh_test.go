@@ -174,4 +174,3 @@ func TestFreshFinalizer(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
