@@ -86,26 +86,28 @@ func (w *Workload) DeepCopyObject() runtime.Object { c := *w; return &c }
 // DeepCopyObject implements runtime.Object.
 func (l *WorkloadList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
+// GroupVersion is what Workloads are served under.
+var GroupVersion = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
+
 var (
-	groupVersion = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
-	scheme       = runtime.NewScheme()
-	codecs       = serializer.NewCodecFactory(scheme)
-	parameters   = runtime.NewParameterCodec(scheme)
+	scheme     = runtime.NewScheme()
+	codecs     = serializer.NewCodecFactory(scheme)
+	parameters = runtime.NewParameterCodec(scheme)
 )
 
 func init() {
-	scheme.AddKnownTypes(groupVersion, &Workload{}, &WorkloadList{})
-	metav1.AddToGroupVersion(scheme, groupVersion)
+	scheme.AddKnownTypes(GroupVersion, &Workload{}, &WorkloadList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 }
 
-// object is the JSON of the i-th of them: 4.7 KB, in which names, ids, versions
+// Object is the JSON of the i-th of them: 4.7 KB, in which names, ids, versions
 // and a few values are its own, and the rest is like in others.
-func object(i int) []byte {
-	return bytes.ReplaceAll(fmt.Appendf(nil, template, i, i%50, i%200, i%20), []byte("\n"), nil)
+func Object(i int) []byte {
+	return bytes.ReplaceAll(fmt.Appendf(nil, workloadTemplate, i, i%50, i%200, i%20), []byte("\n"), nil)
 }
 
-const template = `{"apiVersion":"bench.example.com/v1","kind":"Workload","metadata":{"annotations":{
+const workloadTemplate = `{"apiVersion":"bench.example.com/v1","kind":"Workload","metadata":{"annotations":{
 "bench.example.com/revision":"3","bench.example.com/contact":"team-%[2]d@example.com","meta.helm.sh/release-name":"release-%[3]d","meta.helm.sh/release-namespace":"team-%[2]d"},
 "creationTimestamp":"2026-03-04T05:06:07Z","finalizers":["bench.example.com/cleanup"],"generation":3,
 "labels":{"app.kubernetes.io/component":"server","app.kubernetes.io/instance":"release-%[3]d","app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/name":"app-%[4]d","app.kubernetes.io/part-of":"shop","tier":"backend"},

@@ -1,0 +1,178 @@
+package wirebench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	goruntime "runtime"
+	"runtime/metrics"
+	"strconv"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Cost is what a process paid.
+type Cost struct {
+	// CPU is that of the whole process, from before its informer existed until
+	// that had synced.
+	CPU time.Duration
+	// Peak is the largest resident set until then, Live the heap that is in use
+	// after a garbage collection, in bytes.
+	Peak, Live int64
+	Mallocs    uint64
+	// Relist is what a relist cost after that, if there was one.
+	Relist Relist
+}
+
+// Relist is what it costs to list everything once more.
+type Relist struct {
+	CPU       time.Duration
+	Allocated uint64
+	// Peak is the largest resident set, Live the largest heap that a garbage
+	// collection found in use, in bytes.
+	Peak, Live int64
+}
+
+// Server is where a process finds its objects.
+type Server struct {
+	// Host is its address; Token and CA, in PEM, are for those that want to be
+	// talked to in confidence.
+	Host, Token string
+	CA          []byte
+	// Objects is how many there are.
+	Objects int
+	// Relist, if not empty, is a URL to post to: the server then adds an object
+	// of the name "relisted", and ends all watches as expired.
+	Relist string
+}
+
+func (s Server) config() *rest.Config {
+	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{CAData: s.CA}, QPS: -1}
+}
+
+// job is what a process is to do. It gets it in the environment.
+type job struct {
+	Mode   string
+	Server Server
+}
+
+const variable = "WIREBENCH_JOB"
+
+// Child does what this process was started for, and ends it. It returns if that
+// isn't to measure something.
+func Child() {
+	text := os.Getenv(variable)
+	if text == "" {
+		return
+	}
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		panic(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(measure(j)); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
+}
+
+func measure(j job) (c Cost) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	start := processCPU()
+	i := modes[j.Mode](j.Server.config())
+	relisted := make(chan struct{})
+	if j.Server.Relist != "" {
+		must(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+			if obj.(metav1.Object).GetName() == "relisted" {
+				close(relisted)
+			}
+		}}))
+	}
+	go i.RunWithContext(ctx)
+	await(ctx, i.HasSyncedChecker().Done())
+	c = Cost{CPU: processCPU() - start, Peak: peak()}
+	goruntime.GC()
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	c.Live, c.Mallocs = int64(after.HeapAlloc)-int64(before.HeapAlloc), after.Mallocs-before.Mallocs
+	if n := len(i.GetStore().ListKeys()); n != j.Server.Objects {
+		panic(fmt.Sprintf("%d objects", n))
+	}
+	if j.Server.Relist != "" {
+		c.Relist = relist(ctx, j.Server.Relist, relisted)
+	}
+	goruntime.KeepAlive(i)
+	return c
+}
+
+func relist(ctx context.Context, url string, done <-chan struct{}) (r Relist) {
+	// The peak starts anew.
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+		panic(err)
+	}
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	start := processCPU()
+	must(http.Post(url, "", nil)).Body.Close()
+	for waiting := true; waiting; {
+		select {
+		case <-ticker.C:
+		case <-done:
+			waiting = false
+		case <-ctx.Done():
+			panic("no relist")
+		}
+		metrics.Read(live)
+		r.Live = max(r.Live, int64(live[0].Value.Uint64()))
+	}
+	r.CPU, r.Peak = processCPU()-start, peak()
+	goruntime.ReadMemStats(&after)
+	r.Allocated = after.TotalAlloc - before.TotalAlloc
+	return r
+}
+
+func await(ctx context.Context, done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-ctx.Done():
+		panic("it doesn't sync")
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func processCPU() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// peak is the largest resident set, 0 where the system doesn't say.
+func peak() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	kb, _ := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
+	return kb << 10
+}

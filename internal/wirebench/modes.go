@@ -1,0 +1,87 @@
+package wirebench
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// collection is what informers are made of.
+type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
+
+func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
+	group := client.Group{Version: GroupVersion, APIPath: "/apis", Scheme: scheme, Codecs: codecs}
+	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
+	return client.NewWithList[Workload, WorkloadList](c, parameters, "workloads", "")
+}
+
+func pods(config *rest.Config) *client.ClientWithList[*corev1.Pod, *corev1.PodList] {
+	config.ContentType = runtime.ContentTypeProtobuf
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme, Codecs: clientscheme.Codecs}
+	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
+	return client.NewWithList[corev1.Pod, corev1.PodList](c, clientscheme.ParameterCodec, "pods", "")
+}
+
+// modes are what is measured. Whether lists are streamed as watches is decided
+// by client-go's feature gate, in the environment.
+var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
+
+// The modes of a collection.
+const (
+	ours     = "ours"
+	dropping = "drop"
+	sharing  = "share"
+	keeping  = "keep"
+	clientGo = "client-go"
+)
+
+func init() {
+	addModes[Workload]("workloads", workloads)
+	addModes[corev1.Pod]("pods", pods)
+}
+
+func addModes[V any, T interface {
+	*V
+	client.Object
+}, L runtime.Object](name string, of collection[T, L]) {
+	noManagedFields := decode.Options{Drop: []string{"metadata.managedFields"}}
+	shared := noManagedFields
+	shared.ShareValues = true
+	for mode, decoding := range map[string]listwatch.DecodingOptions{
+		ours:     {},
+		dropping: {Options: noManagedFields},
+		sharing:  {Options: shared},
+		keeping:  {KeepUnchanged: true},
+	} {
+		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
+			c := of(config)
+			i := informer.NewShared[V, L, T](func() listwatch.Client[L] { return c }, informer.Options{})
+			if err := informer.SetDecoding(i, decoding); err != nil {
+				panic(err)
+			}
+			return i
+		}
+	}
+	modes[name+"/"+clientGo] = func(config *rest.Config) cache.SharedIndexInformer {
+		c := of(config)
+		return cache.NewSharedIndexInformer(&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+				return c.List(ctx, opts)
+			},
+			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+				return c.Watch(ctx, opts)
+			},
+		}, any(T(new(V))).(runtime.Object), 0, cache.Indexers{})
+	}
+}

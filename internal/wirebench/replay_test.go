@@ -1,0 +1,163 @@
+package wirebench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	"k8s.io/apimachinery/pkg/watch"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	restwatch "k8s.io/client-go/rest/watch"
+)
+
+// objects is how many there are; fewer are enough to see that it works.
+var objects = Setting("WIREBENCH_OBJECTS", 20000)
+
+// recording is what a server sends for one collection.
+type recording struct {
+	contentType string
+	// list and events write the whole list, and all as initial events; extra is
+	// an object more, if there is one.
+	list, events func(w io.Writer, extra []byte)
+	expired      []byte
+}
+
+const (
+	bookmark = `{"type":"BOOKMARK","object":{"apiVersion":"bench.example.com/v1","kind":"Workload","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	expired  = `{"type":"ERROR","object":{"apiVersion":"v1","kind":"Status","status":"Failure","code":410,"reason":"Expired","message":"too old"}}` + "\n"
+)
+
+func recordedWorkloads() recording {
+	recorded := make([][]byte, objects)
+	for i := range recorded {
+		recorded[i] = Object(i)
+	}
+	each := func(extra []byte, write func(i int, object []byte)) {
+		for i, o := range recorded {
+			write(i, o)
+		}
+		if extra != nil {
+			write(len(recorded), extra)
+		}
+	}
+	return recording{
+		contentType: runtime.ContentTypeJSON,
+		list: func(w io.Writer, extra []byte) {
+			io.WriteString(w, `{"apiVersion":"bench.example.com/v1","items":[`)
+			each(extra, func(i int, o []byte) {
+				if i > 0 {
+					io.WriteString(w, ",")
+				}
+				w.Write(o)
+			})
+			io.WriteString(w, `],"kind":"WorkloadList","metadata":{"resourceVersion":"1000000"}}`+"\n")
+		},
+		events: func(w io.Writer, extra []byte) {
+			each(extra, func(_ int, o []byte) {
+				io.WriteString(w, `{"type":"ADDED","object":`)
+				w.Write(o)
+				io.WriteString(w, "}\n")
+			})
+			io.WriteString(w, bookmark)
+		},
+		expired: []byte(expired),
+	}
+}
+
+func recordedPods() recording {
+	info, _ := runtime.SerializerInfoForMediaType(clientscheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	encoder := clientscheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
+	all := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000000"}}
+	var events bytes.Buffer
+	eventEncoder := restwatch.NewEncoder(
+		streaming.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&events), info.StreamSerializer.Serializer), encoder)
+	send := func(typ watch.EventType, pod *corev1.Pod) {
+		if err := eventEncoder.Encode(&watch.Event{Type: typ, Object: pod}); err != nil {
+			panic(err)
+		}
+	}
+	for i := range objects {
+		pod := Pod(i)
+		all.Items = append(all.Items, *pod)
+		send(watch.Added, pod)
+	}
+	send(watch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: "1000000", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}})
+	list := must(runtime.Encode(encoder, all))
+	return recording{
+		contentType: runtime.ContentTypeProtobuf,
+		list:        func(w io.Writer, _ []byte) { w.Write(list) },
+		events:      func(w io.Writer, _ []byte) { w.Write(events.Bytes()) },
+	}
+}
+
+// replay is a server that answers lists and watches from what is recorded. Who
+// posts to /relist has an object more in it once, and all watches expire.
+func replay(tb testing.TB, recorded recording, withRelist bool) Server {
+	var mu sync.Mutex
+	var extra []byte
+	end := make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /relist", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		extra = bytes.Replace(Object(objects), fmt.Appendf(nil, `"name":"workload-%d"`, objects), []byte(`"name":"relisted"`), 1)
+		close(end)
+		end = make(chan struct{})
+	})
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		more, ended := extra, end
+		query := r.URL.Query()
+		if query.Get("watch") == "" || query.Get("sendInitialEvents") == "true" {
+			extra = nil // Only one has it; others begin as that one did.
+		}
+		mu.Unlock()
+		w.Header().Set("Content-Type", recorded.contentType)
+		switch {
+		case query.Get("watch") == "":
+			recorded.list(w, more)
+			return
+		case query.Get("sendInitialEvents") == "true":
+			recorded.events(w, more)
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-ended:
+			w.Write(recorded.expired)
+		}
+	})
+	server := httptest.NewServer(mux)
+	tb.Cleanup(server.Close)
+	s := Server{Host: server.URL, Objects: objects}
+	if withRelist {
+		s.Relist = server.URL + "/relist"
+	}
+	return s
+}
+
+// What is posted and listed is what a process needs to end.
+func TestReplay(t *testing.T) {
+	objects = 10
+	t.Cleanup(func() { objects = Setting("WIREBENCH_OBJECTS", 20000) })
+	for _, p := range append(Pairs("workloads"), relists...) {
+		c := run(t, replay(t, recordedWorkloads(), strings.HasPrefix(p.Name, "relist")), p)
+		if c.CPU == 0 || c.Mallocs == 0 {
+			t.Errorf("%v: %+v", p, c)
+		}
+	}
+	for _, p := range Pairs("pods") {
+		run(t, replay(t, recordedPods(), false), p)
+	}
+}

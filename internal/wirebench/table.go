@@ -1,0 +1,138 @@
+package wirebench
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// Pair is what is set side by side.
+type Pair struct {
+	// Name is what the benchmarks are called.
+	Name string
+	// Mode is the collection and how our informer reads it.
+	Mode string
+	// WatchList says whether the list is streamed as a watch.
+	WatchList bool
+}
+
+// Pairs are a collection with each of the options.
+func Pairs(collection string) []Pair {
+	var pairs []Pair
+	for _, options := range []struct{ name, mode string }{
+		{"", ours}, {"/no-managed-fields", dropping}, {"/no-managed-fields,shared-values", sharing},
+	} {
+		for _, list := range []struct {
+			name string
+			is   bool
+		}{{"LIST", false}, {"WatchList", true}} {
+			pairs = append(pairs, Pair{collection + "/list=" + list.name + options.name, collection + "/" + options.mode, list.is})
+		}
+	}
+	return pairs
+}
+
+// column is one of the table's units.
+type column struct {
+	unit string
+	of   func(Cost) float64
+}
+
+const mega = 1 << 20
+
+// synced are the columns of an initial list, relisted those of another one.
+var (
+	synced = []column{
+		{"cpu-s", func(c Cost) float64 { return c.CPU.Seconds() }},
+		{"peak-MB", func(c Cost) float64 { return float64(c.Peak) / mega }},
+		{"live-MB", func(c Cost) float64 { return float64(c.Live) / mega }},
+		{"mallocs", func(c Cost) float64 { return float64(c.Mallocs) }},
+	}
+	relisted = []column{
+		{"cpu-s", func(c Cost) float64 { return c.Relist.CPU.Seconds() }},
+		{"alloc-MB", func(c Cost) float64 { return float64(c.Relist.Allocated) / mega }},
+		{"peak-MB", func(c Cost) float64 { return float64(c.Relist.Peak) / mega }},
+		{"live-to-steady", func(c Cost) float64 { return float64(c.Relist.Live) / float64(c.Live) }},
+	}
+)
+
+// run measures a mode in a process of its own.
+func run(tb testing.TB, server Server, p Pair) (c Cost) {
+	text, err := json.Marshal(job{Mode: p.Mode, Server: server})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.CommandContext(tb.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), variable+"="+string(text), "KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatal(p.Mode, err)
+	}
+	if err := json.Unmarshal(out, &c); err != nil {
+		tb.Fatalf("%s: %v in %q", p.Mode, err, out)
+	}
+	return c
+}
+
+// Sync is a benchmark of what it costs to fill an informer's cache, ours and
+// client-go's, and of a relist if the server has one: the medians of so many
+// rounds, in each of which everything has its turn.
+func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
+	columns := synced
+	if server.Relist != "" {
+		columns = relisted
+	}
+	costs := map[Pair][]Cost{}
+	for range rounds {
+		done := map[Pair]bool{}
+		for _, p := range pairs {
+			for _, side := range []Pair{p.alone(), p.theirs(collection)} {
+				if !done[side] {
+					done[side] = true
+					costs[side] = append(costs[side], run(b, server, side))
+				}
+			}
+		}
+	}
+	for _, p := range pairs {
+		for name, side := range map[string]Pair{"ours": p.alone(), "client-go": p.theirs(collection)} {
+			b.Run(p.Name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+				}
+				b.ReportMetric(0, "ns/op")
+				for _, col := range columns {
+					b.ReportMetric(median(costs[side], col.of), col.unit)
+				}
+			})
+		}
+	}
+}
+
+// alone is what our side of a pair is measured as, theirs client-go's.
+func (p Pair) alone() Pair { return Pair{Mode: p.Mode, WatchList: p.WatchList} }
+
+func (p Pair) theirs(collection string) Pair {
+	return Pair{Mode: collection + "/" + clientGo, WatchList: p.WatchList}
+}
+
+func median(all []Cost, of func(Cost) float64) float64 {
+	var values []float64
+	for _, c := range all {
+		values = append(values, of(c))
+	}
+	slices.SortFunc(values, cmp.Compare[float64])
+	return values[len(values)/2]
+}
+
+// Setting is a number from the environment.
+func Setting(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
