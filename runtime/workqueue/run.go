@@ -224,5 +224,9 @@ func (e *terminalError) Error() string { return e.err.Error() }
 func (e *terminalError) Unwrap() error { return e.err }
 
 func reportError(ctx context.Context, item any, err error) {
-	utilruntime.HandleErrorWithContext(ctx, err, "Reconciling failed", "item", item)
+	message := "Reconciling failed; it is tried again"
+	if _, terminal := errors.AsType[*terminalError](err); terminal {
+		message = "Reconciling failed and is not tried again"
+	}
+	utilruntime.HandleErrorWithContext(ctx, err, message, "item", item)
 }
