@@ -3,10 +3,12 @@ package queue
 import "context"
 
 // ShutDown makes the queue ignore what is added from now on, and forget what
-// is delayed. What is ready is still handed out, and items added while in
-// process become ready with their Done; after the last of them Get reports
-// the end. ShutDown doesn't wait, and ends the waiting of ShutDownWithDrain.
-// It can be called any number of times.
+// is delayed. What is ready is still handed out, and when nothing is ready Get
+// reports the end. That isn't final as long as something is in process: an item
+// that had been added again becomes ready with its Done, so whoever calls Done
+// calls Get once more, as a worker does. ShutDown doesn't wait, and ends the
+// waiting of ShutDownWithDrain, but not that of Drain. It can be called any
+// number of times.
 func (q *Queue[T]) ShutDown() {
 	q.mu.Lock()
 	q.shutDown()
@@ -16,7 +18,8 @@ func (q *Queue[T]) ShutDown() {
 
 // ShutDownWithDrain is ShutDown, and then waits until nothing is in process.
 // It waits for nothing else, in particular not for items that are ready and
-// that perhaps nobody takes any more; Drain does.
+// that perhaps nobody takes any more; Drain does. An item that had been added
+// again while in process is ready after its Done, and no longer waited for.
 func (q *Queue[T]) ShutDownWithDrain() {
 	q.mu.Lock()
 	q.shutDown()
@@ -30,8 +33,10 @@ func (q *Queue[T]) ShutDownWithDrain() {
 }
 
 // Drain is ShutDown, and then waits until nothing is ready and nothing is in
-// process. There must be someone who takes the items. It returns ctx's error
-// when ctx ends first, and leaves the queue shut down.
+// process: with nil it returns at once when that is so already, whatever ctx
+// says. It takes nothing itself, so someone else must go on calling Get and
+// Done. It returns ctx's error when ctx ends first; the queue stays shut down,
+// and Drain can be called again.
 func (q *Queue[T]) Drain(ctx context.Context) error {
 	q.mu.Lock()
 	q.shutDown()

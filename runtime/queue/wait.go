@@ -6,20 +6,21 @@ import (
 )
 
 // ErrShutDown is the error of GetContext and GetBatch when the queue has been
-// shut down and nothing is ready any more.
+// shut down and nothing is ready.
 var ErrShutDown = errors.New("queue: shut down")
 
 // Get waits for an item that is ready and hands it out. The caller owns it
-// until Done, which it must call. shutdown is true, and there is no item,
-// when the queue has been shut down and nothing is ready any more.
+// until Done, which it must call. shutdown is true, and item the zero value,
+// when the queue has been shut down and nothing is ready: see ShutDown for when
+// that can change.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	item, err := q.GetContext(context.Background())
 	return item, err != nil
 }
 
 // GetContext is Get with a way out: it returns the context's error when ctx is
-// done, and ErrShutDown where Get says shutdown. An item is never lost to a
-// context that ends at the same time.
+// done, also when an item is ready, and ErrShutDown where Get says shutdown. An
+// item is never lost to a context that ends at the same time.
 func (q *Queue[T]) GetContext(ctx context.Context) (T, error) {
 	err := q.await(ctx)
 	defer q.unlock()
@@ -31,8 +32,8 @@ func (q *Queue[T]) GetContext(ctx context.Context) (T, error) {
 }
 
 // GetBatch waits like GetContext until an item is ready and hands out up to n
-// of those that are ready then, in their order. Each is in process until its
-// own Done.
+// of those that are ready then, in their order; an n below 1 counts as 1. It
+// doesn't wait for more. Each is in process until its own Done.
 func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
 	err := q.await(ctx)
 	defer q.unlock()

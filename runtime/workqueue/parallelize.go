@@ -2,6 +2,7 @@ package workqueue
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -28,9 +29,11 @@ func WithChunkSize(c int) func(*options) {
 // ParallelizeUntil calls doWorkPiece with 0 to pieces-1, from so many
 // goroutines, and returns when all calls have returned. When ctx ends, no
 // further call is begun. A nil ctx never ends. A panic of doWorkPiece ends its
-// worker as utilruntime decides.
+// worker as utilruntime decides. With no workers or no pieces it does nothing.
+// With fewer than none it panics, as client-go's does: where that finds no chunk
+// in less than no pieces, this one does nothing either.
 func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options) {
-	if pieces <= 0 {
+	if pieces == 0 {
 		return
 	}
 	var o options
@@ -38,6 +41,12 @@ func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWo
 		opt(&o)
 	}
 	size := max(o.chunkSize, 1)
+	if workers < 0 || pieces < 0 && (pieces+size-1)/size < 0 {
+		panic(fmt.Sprintf("workqueue: ParallelizeUntil with %d workers and %d pieces", workers, pieces))
+	}
+	if pieces < 0 {
+		return
+	}
 	chunks := (pieces-1)/size + 1
 	var stop <-chan struct{}
 	if ctx != nil {

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	upstream "k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
 func TestParallelizeUntil(t *testing.T) {
 	for _, test := range []struct{ workers, pieces, chunk int }{
-		{1, 1, 0}, {3, 0, 1}, {4, 1000, 1}, {10, 3, 1}, {4, 1000, 13}, {2, 10, 100}, {5, 1001, -1}, {0, 5, 1}, {3, -1, 1},
+		{1, 1, 0}, {3, 0, 1}, {4, 1000, 1}, {10, 3, 1}, {4, 1000, 13}, {2, 10, 100}, {5, 1001, -1}, {0, 5, 1},
 	} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			seen := make([]atomic.Int32, max(test.pieces, 0))
@@ -37,6 +38,41 @@ func TestParallelizeUntil(t *testing.T) {
 				t.Errorf("%d workers at once", n)
 			}
 		})
+	}
+}
+
+// TestParallelizeFewerThanNone compares what numbers of workers and pieces below
+// 0 do with what they do to client-go's.
+func TestParallelizeFewerThanNone(t *testing.T) {
+	// outcome tells what f did: it panics or calls doWorkPiece so many times.
+	outcome := func(f func(doWorkPiece func(int))) (said string) {
+		var done atomic.Int32
+		defer func() {
+			if said = fmt.Sprint(done.Load()); recover() != nil {
+				said = "panic"
+			}
+		}()
+		f(func(int) { done.Add(1) })
+		return
+	}
+	seen := map[string]bool{}
+	for workers := -2; workers <= 2; workers++ {
+		for pieces := -8; pieces <= 8; pieces++ {
+			for chunk := -1; chunk <= 4; chunk++ {
+				got := outcome(func(f func(int)) {
+					workqueue.ParallelizeUntil(t.Context(), workers, pieces, f, workqueue.WithChunkSize(chunk))
+				})
+				want := outcome(func(f func(int)) {
+					upstream.ParallelizeUntil(t.Context(), workers, pieces, f, upstream.WithChunkSize(chunk))
+				})
+				if seen[want] = true; got != want {
+					t.Errorf("%d workers, %d pieces, chunks of %d: %s, client-go: %s", workers, pieces, chunk, got, want)
+				}
+			}
+		}
+	}
+	if !seen["panic"] || !seen["0"] || !seen["8"] {
+		t.Error(seen)
 	}
 }
 

@@ -22,7 +22,9 @@ type Result struct {
 
 // Run processes the items of q with so many workers until ctx is done, or
 // until q has been shut down and is empty. It returns when all workers have
-// ended, nil unless the time of WithGrace was over before that.
+// ended, nil unless the time of WithGrace was over before that. Fewer than 0
+// workers are 0: then nothing is processed, and a shutdown isn't noticed, until
+// the Pool of WithPool has others; without one Run waits for ctx.
 //
 // For each item reconcile is called, and then
 //

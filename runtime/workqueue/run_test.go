@@ -55,6 +55,27 @@ func eachQueue(t *testing.T, test func(t *testing.T, q workqueue.TypedRateLimiti
 	}
 }
 
+// TestRunWithoutWorkers runs with none and with fewer: nothing is processed, and
+// Run waits for its context.
+func TestRunWithoutWorkers(t *testing.T) {
+	for _, workers := range []int{0, -3} {
+		eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			q.Add("a")
+			time.AfterFunc(time.Second, q.ShutDown)
+			start := time.Now()
+			err := workqueue.Run(ctx, q, workers, func(context.Context, string) (workqueue.Result, error) {
+				t.Error("an item is processed")
+				return workqueue.Result{}, nil
+			})
+			if took := time.Since(start); err != nil || took != time.Minute || q.Len() != 1 {
+				t.Errorf("%d workers: %v after %v, %d items are ready", workers, err, took, q.Len())
+			}
+		})
+	}
+}
+
 func TestRunResults(t *testing.T) {
 	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
 		ctx, cancel := context.WithCancel(t.Context())
