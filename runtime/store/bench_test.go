@@ -162,11 +162,13 @@ func BenchmarkGet(b *testing.B) {
 	})
 }
 
+// BenchmarkList fills one store at a time: most of a list's cost is its part in
+// collecting the garbage of 100,000 objects, and a program has one store of them.
 func BenchmarkList(b *testing.B) {
 	objects := benchObjectsOf(1)
-	s, c := benchNew(), benchNewClientGo()
-	benchFill(objects, s, c)
 	b.Run("ours", func(b *testing.B) {
+		s := benchNew()
+		benchFill(objects, s, nil)
 		for b.Loop() {
 			if len(s.List()) != benchObjects {
 				b.Fatal("missing")
@@ -174,6 +176,8 @@ func BenchmarkList(b *testing.B) {
 		}
 	})
 	b.Run("ours-iterated", func(b *testing.B) {
+		s := benchNew()
+		benchFill(objects, s, nil)
 		for b.Loop() {
 			n := 0
 			for key, o := range s.All() {
@@ -187,14 +191,10 @@ func BenchmarkList(b *testing.B) {
 		}
 	})
 	b.Run("client-go", func(b *testing.B) {
+		c := benchNewClientGo()
+		benchFill(objects, nil, c)
 		for b.Loop() {
-			n := 0
-			for _, o := range c.List() {
-				if o != nil {
-					n++
-				}
-			}
-			if n != benchObjects {
+			if len(c.List()) != benchObjects {
 				b.Fatal("missing")
 			}
 		}
