@@ -14,6 +14,9 @@
 //	Hold, Release     stop a single informer when the last who needs it is done
 //	Adjust            changes every informer as it is made
 //	TweakListOptions  changes what the informer of one type lists and watches
+//
+// Namespaces runs such a factory for each of a set of namespaces that may change,
+// and shows what they have as one.
 package factory
 
 import (

@@ -1,0 +1,360 @@
+package factory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
+)
+
+// town is a server that lets nobody read more than a namespace, and none of those
+// that are closed.
+type town struct {
+	clienttesting.ObjectTracker
+	mu      sync.Mutex
+	version int
+	closed  map[string]bool
+}
+
+var configMapsResource = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+func newTown() *town {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	return &town{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil), closed: map[string]bool{}}
+}
+
+func (*town) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (s *town) put(namespace, name string) {
+	s.version++
+	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: fmt.Sprint(1000 + s.version)}}
+	if err := s.Create(configMapsResource, obj, namespace); err != nil {
+		if err := s.Update(configMapsResource, obj, namespace); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// quarter is the client of a namespace.
+type quarter struct {
+	*town
+	namespace string
+}
+
+func (q quarter) refused() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.namespace == "" || q.closed[q.namespace] {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("not here"))
+	}
+	return nil
+}
+
+func (q quarter) List(_ context.Context, _ metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	if err := q.refused(); err != nil {
+		return nil, err
+	}
+	list, err := q.town.List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
+	if err != nil {
+		return nil, err
+	}
+	return list.(*corev1.ConfigMapList), nil
+}
+
+func (q quarter) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return q.town.Watch(configMapsResource, q.namespace, opts)
+}
+
+// inNamespace stands for a generated factory that is limited to a namespace.
+type inNamespace struct {
+	*factory.Factory[quarter]
+}
+
+func (f inNamespace) configMaps() cache.SharedIndexInformer {
+	return f.InformerFor(&corev1.ConfigMap{}, func(c quarter, resync time.Duration) cache.SharedIndexInformer {
+		return informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
+			informer.Options{Client: c.town, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+	})
+}
+
+func (s *town) namespaces() *factory.Namespaces[inNamespace] {
+	return factory.NewNamespaces(func(namespace string) inNamespace {
+		return inNamespace{factory.New(quarter{s, namespace}, 0)}
+	})
+}
+
+// knowing is a handler that knows what it was told, and that it isn't called by
+// two at a time.
+type knowing struct {
+	t     *testing.T
+	busy  atomic.Bool
+	known map[string]string
+}
+
+func (k *knowing) told(obj any, gone bool) {
+	if !k.busy.CompareAndSwap(false, true) {
+		k.t.Error("two calls at a time")
+	}
+	defer k.busy.Store(false)
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	if err != nil {
+		k.t.Error(err)
+	}
+	if _, known := k.known[key]; gone && !known {
+		k.t.Errorf("%s is gone, and was never there", key)
+	}
+	delete(k.known, key)
+	if !gone {
+		k.known[key] = obj.(*corev1.ConfigMap).ResourceVersion
+	}
+}
+
+func (k *knowing) OnAdd(obj any, _ bool)  { k.told(obj, false) }
+func (k *knowing) OnUpdate(_, newObj any) { k.told(newObj, false) }
+func (k *knowing) OnDelete(obj any)       { k.told(obj, true) }
+
+// TestNamespaces: whatever is added, removed and changed, handlers and listers
+// know what is in the namespaces of the set, once everything has arrived.
+func TestNamespaces(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			s := newTown()
+			n := s.namespaces()
+			i := n.Informer(inNamespace.configMaps)
+			of := lister.New[*corev1.ConfigMap](i.GetIndexer(), configMapsResource.GroupResource())
+			handlers := map[*knowing]cache.ResourceEventHandlerRegistration{}
+			there := map[string]bool{}
+			check := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
+			startAt := random.IntN(20)
+			for step := range 150 {
+				namespace := fmt.Sprint("ns", random.IntN(4))
+				switch random.IntN(9) {
+				case 0:
+					check(n.Add(namespace))
+					there[namespace] = true
+				case 1:
+					n.Remove(namespace)
+					delete(there, namespace)
+				case 2:
+					h := &knowing{t: t, known: map[string]string{}}
+					r, err := i.AddEventHandler(h)
+					check(err)
+					handlers[h] = r
+				case 3:
+					for h, r := range handlers {
+						check(i.RemoveEventHandler(r))
+						delete(handlers, h)
+						break
+					}
+				case 4:
+					_ = s.Delete(configMapsResource, namespace, fmt.Sprint("object", random.IntN(3)))
+				default:
+					s.put(namespace, fmt.Sprint("object", random.IntN(3)))
+				}
+				if step == startAt {
+					n.StartWithContext(t.Context())
+				}
+				if step < startAt || random.IntN(4) > 0 {
+					continue
+				}
+				check(n.WaitForSync(t.Context()))
+				for _, r := range handlers {
+					<-r.HasSyncedChecker().Done()
+				}
+				synctest.Wait()
+				if !i.HasSynced() {
+					t.Fatalf("seed %d: not synced", seed)
+				}
+				want := map[string]string{}
+				for namespace := range there {
+					list, err := quarter{s, namespace}.List(t.Context(), metav1.ListOptions{})
+					check(err)
+					for _, obj := range list.Items {
+						want[namespace+"/"+obj.Name] = obj.ResourceVersion
+					}
+				}
+				got := map[string]string{}
+				all, err := of.List(labels.Everything())
+				check(err)
+				for _, obj := range all {
+					got[obj.Namespace+"/"+obj.Name] = obj.ResourceVersion
+					one, err := lister.NewNamespaced(of, obj.Namespace).Get(obj.Name)
+					check(err)
+					if one != obj {
+						t.Fatalf("seed %d: got %v", seed, one)
+					}
+				}
+				if !maps.Equal(got, want) {
+					t.Fatalf("seed %d: listed %v, want %v", seed, got, want)
+				}
+				if keys := i.GetStore().ListKeys(); len(keys) != len(want) {
+					t.Fatalf("seed %d: keys %v", seed, keys)
+				}
+				in, err := lister.NewNamespaced(of, namespace).List(labels.Everything())
+				check(err)
+				for _, obj := range in {
+					if obj.Namespace != namespace {
+						t.Fatalf("seed %d: %s is in %s", seed, obj.Name, namespace)
+					}
+				}
+				for h := range handlers {
+					if !maps.Equal(h.known, want) {
+						t.Fatalf("seed %d: a handler knows %v, want %v", seed, h.known, want)
+					}
+				}
+				if !slices.Equal(n.Names(), slices.Sorted(maps.Keys(there))) {
+					t.Fatalf("seed %d: %v, want %v", seed, n.Names(), there)
+				}
+			}
+			n.Shutdown()
+			if !i.IsStopped() {
+				t.Error("not stopped")
+			}
+		})
+	}
+}
+
+// TestNamespacesSync: a namespace that can't be read is named, and waits for it end
+// with the set.
+func TestNamespacesSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTown()
+		s.put("open", "a")
+		s.closed["closed"] = true
+		n := s.namespaces()
+		i := n.Informer(inNamespace.configMaps)
+		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		if err := errors.Join(err, n.Add("open"), n.Add("closed"), n.Add("closed")); err != nil {
+			t.Fatal(err)
+		}
+		early := r.HasSyncedChecker().Done()
+		n.StartWithContext(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err = n.WaitForSync(ctx)
+		var unsynced *informer.NotSyncedError
+		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 || !strings.Contains(err.Error(), "forbidden") {
+			t.Errorf("error %v", err)
+		}
+		if i.HasSynced() || r.HasSynced() {
+			t.Error("synced")
+		}
+		if _, ok, _ := i.GetStore().GetByKey("open/a"); !ok {
+			t.Error("what is open isn't shown")
+		}
+		s.mu.Lock()
+		s.closed["closed"] = false
+		s.mu.Unlock()
+		<-early
+		<-i.HasSyncedChecker().Done()
+		if err := n.Add("new"); err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := n.Factory("new"); !ok || f.configMaps() == i {
+			t.Error("no factory of a namespace")
+		}
+		s.mu.Lock()
+		s.closed["never"] = true
+		s.mu.Unlock()
+		if err := n.Add("never"); err != nil {
+			t.Fatal(err)
+		}
+		late := i.HasSyncedChecker().Done()
+		n.Shutdown()
+		select {
+		case <-late:
+			t.Error("synced by being shut down")
+		default:
+		}
+	})
+}
+
+// TestNamespacesSetUp: what is set before holds for namespaces to come, and what
+// can't be done is refused.
+func TestNamespacesSetUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTown()
+		s.put("a", "x")
+		s.put("b", "x")
+		n := s.namespaces()
+		if err := n.Add("a"); err != nil {
+			t.Fatal(err)
+		}
+		i := n.Informer(inNamespace.configMaps)
+		err := errors.Join(
+			i.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.ConfigMap).Name}, nil }}),
+			i.SetTransform(func(obj any) (any, error) {
+				obj.(*corev1.ConfigMap).Data = map[string]string{"seen": "yes"}
+				return obj, nil
+			}),
+			n.Add("b"),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.StartWithContext(t.Context())
+		if err := n.WaitForSync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, err := i.GetIndexer().ByIndex("name", "x")
+		if err != nil || len(found) != 2 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		for _, obj := range found {
+			if obj.(*corev1.ConfigMap).Data["seen"] != "yes" {
+				t.Errorf("%v wasn't transformed", obj)
+			}
+		}
+		keys, err := i.GetIndexer().IndexKeys("name", "x")
+		if err != nil || !slices.Equal(keys, []string{"a/x", "b/x"}) {
+			t.Errorf("keys %v, %v", keys, err)
+		}
+		if values := i.GetIndexer().ListIndexFuncValues("name"); !slices.Equal(values, []string{"x"}) {
+			t.Errorf("values %v", values)
+		}
+		if err := i.SetTransform(nil); err == nil {
+			t.Error("a transform was set too late")
+		}
+		for _, err := range []error{i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil)} {
+			if err == nil {
+				t.Error("it was not refused")
+			}
+		}
+		n.Remove("b")
+		if found, err := i.GetIndexer().Index("name", found[0]); err != nil || len(found) != 1 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		n.Shutdown()
+	})
+}

@@ -1,0 +1,133 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// spreadIndexer reads what the informers of several namespaces have.
+type spreadIndexer[F Runner] struct{ of *spread[F] }
+
+// errReadOnly is what writes to an indexer of several namespaces are refused with.
+var errReadOnly = errors.New("the indexer of several namespaces can only be read")
+
+func (spreadIndexer[F]) Add(any) error               { return errReadOnly }
+func (spreadIndexer[F]) Update(any) error            { return errReadOnly }
+func (spreadIndexer[F]) Delete(any) error            { return errReadOnly }
+func (spreadIndexer[F]) Replace([]any, string) error { return errReadOnly }
+func (spreadIndexer[F]) Resync() error               { return nil }
+func (spreadIndexer[F]) Bookmark(string)             {}
+
+func (spreadIndexer[F]) LastStoreSyncResourceVersion() string { return "" }
+
+func (x spreadIndexer[F]) Get(obj any) (item any, exists bool, err error) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return nil, false, cache.KeyError{Obj: obj, Err: err}
+	}
+	return x.GetByKey(key)
+}
+
+func (x spreadIndexer[F]) GetByKey(key string) (item any, exists bool, err error) {
+	namespace, _, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return nil, false, nil // No object has such a key.
+	}
+	if child := x.of.in(namespace); child != nil {
+		return child.GetIndexer().GetByKey(key)
+	}
+	return nil, false, nil
+}
+
+func (x spreadIndexer[F]) List() []any {
+	list := []any{}
+	for _, child := range x.of.now() {
+		list = append(list, child.GetIndexer().List()...)
+	}
+	return list
+}
+
+func (x spreadIndexer[F]) ListKeys() []string {
+	keys := []string{}
+	for _, child := range x.of.now() {
+		keys = append(keys, child.GetIndexer().ListKeys()...)
+	}
+	return keys
+}
+
+// Index asks only the namespace's informer for the objects of a namespace.
+func (x spreadIndexer[F]) Index(name string, obj any) ([]any, error) {
+	if name == cache.NamespaceIndex {
+		if m, err := meta.Accessor(obj); err == nil {
+			return x.ByIndex(name, m.GetNamespace())
+		}
+	}
+	return collect(x.of.now(), func(child cache.Indexer) ([]any, error) { return child.Index(name, obj) })
+}
+
+func (x spreadIndexer[F]) ByIndex(name, value string) ([]any, error) {
+	if name == cache.NamespaceIndex {
+		child := x.of.in(value)
+		if child == nil {
+			return []any{}, nil
+		}
+		return child.GetIndexer().ByIndex(name, value)
+	}
+	return collect(x.of.now(), func(child cache.Indexer) ([]any, error) { return child.ByIndex(name, value) })
+}
+
+func (x spreadIndexer[F]) IndexKeys(name, value string) ([]string, error) {
+	keys, err := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.IndexKeys(name, value) })
+	slices.Sort(keys)
+	return keys, err
+}
+
+func (x spreadIndexer[F]) ListIndexFuncValues(name string) []string {
+	values, _ := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.ListIndexFuncValues(name), nil })
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+func (x spreadIndexer[F]) GetIndexers() cache.Indexers {
+	for _, child := range x.of.now() {
+		return child.GetIndexer().GetIndexers()
+	}
+	return cache.Indexers{}
+}
+
+func (x spreadIndexer[F]) AddIndexers(indexers cache.Indexers) error {
+	return x.of.AddIndexers(indexers)
+}
+
+// Fresh waits until the informers of a namespace, "" for all, show what was
+// written there, see [informer.Fresh].
+func (x spreadIndexer[F]) Fresh(ctx context.Context, namespace string) error {
+	children := x.of.now()
+	if namespace != "" {
+		children = slices.DeleteFunc([]cache.SharedIndexInformer{x.of.in(namespace)}, func(i cache.SharedIndexInformer) bool { return i == nil })
+	}
+	for _, child := range children {
+		if err := informer.Fresh(ctx, child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func collect[E any](children []cache.SharedIndexInformer, of func(cache.Indexer) ([]E, error)) ([]E, error) {
+	all := []E{}
+	for _, child := range children {
+		found, err := of(child.GetIndexer())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
