@@ -2,6 +2,7 @@ package queue
 
 import (
 	"math"
+	"reflect"
 	"time"
 )
 
@@ -17,10 +18,14 @@ type Queue[T comparable] struct {
 	waiters   waiters
 	base      timebase
 	delays    schedule
-	shutting  bool
+	// intake holds items that are about to be delayed.
+	intake   []arrival[T]
+	shutting bool
 	// idle and empty are closed at the end of a drain; nil when nobody waits.
 	idle, empty chan struct{}
 
+	// intakeFrom is the number of delayed items from which on intake is used.
+	intakeFrom  int
 	merge       bool
 	prioritised bool
 	priorityOf  func(T) int
@@ -60,6 +65,10 @@ func New[T comparable](c Config[T]) *Queue[T] {
 	}
 	if q.limiter == nil {
 		q.limiter = DefaultLimiter[T]()
+	}
+	q.intakeFrom = math.MaxInt
+	if alwaysHashable(reflect.TypeFor[T]()) {
+		q.intakeFrom = intakeFrom
 	}
 	q.ready = q.order(&c)
 	q.delays.alarm = alarm{base: &q.base, ring: q.deliver}
@@ -121,6 +130,7 @@ func (q *Queue[T]) Cancel(item T) bool {
 	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.enter()
 	id := q.table.find(hash, item)
 	if id == 0 || !q.delays.cancel(id) {
 		return false
@@ -173,7 +183,10 @@ func (q *Queue[T]) Done(item T) {
 // insert adds item after a delay, at once when that is 0 or less. retry tells
 // the metrics that there might have been one.
 func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
-	hash := q.table.hash(item)
+	var hash uint32
+	if delay <= 0 {
+		hash = q.table.hash(item)
+	}
 	q.mu.Lock()
 	defer q.unlock()
 	if q.shutting {
@@ -182,20 +195,33 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	if retry && q.metrics != nil {
 		q.metrics.Retries.Inc()
 	}
-	id := q.slotOf(hash, item)
 	if delay > 0 {
-		if q.delays.due(id) <= after(q.base.atLeast(), delay) && !q.prioritised {
-			return // it is due earlier as it is; no need to ask for the time
-		}
-		if q.delays.set(id, after(q.base.now(), delay), priority) {
-			q.delays.arm()
-		}
+		q.delay(item, delay, priority)
 		return
 	}
+	if q.merge {
+		q.enter()
+	}
+	id := q.slotOf(hash, item)
 	if q.merge && q.delays.cancel(id) {
 		q.delays.arm()
 	}
 	q.add(id, priority)
+}
+
+// delay puts item on the schedule.
+func (q *Queue[T]) delay(item T, delay time.Duration, priority int32) {
+	if q.delays.n >= q.intakeFrom {
+		q.takeIn(item, after(q.base.now(), delay), priority)
+		return
+	}
+	id := q.slotOf(q.table.hash(item), item)
+	if q.delays.due(id) <= after(q.base.atLeast(), delay) && !q.prioritised {
+		return // it is due earlier as it is; no need to ask for the time
+	}
+	if q.delays.set(id, after(q.base.now(), delay), priority) {
+		q.delays.arm()
+	}
 }
 
 // add makes the item of a slot ready, or marks it when it is in process.
