@@ -2,6 +2,7 @@ package queue
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,3 +111,70 @@ func TestAnIdleQueueIsSmall(t *testing.T) {
 	}
 	runtime.KeepAlive(queues)
 }
+
+// TestBurstsAreGivenBack puts many items through queues of all kinds and then a
+// few: what the many took isn't held.
+func TestBurstsAreGivenBack(t *testing.T) {
+	const many, few, most = 200_000, 10, 64 << 10
+	share := func(item int) string { return strconv.Itoa(item % 20_000) }
+	held := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for name, config := range map[string]Config[int]{
+		"plain":    {},
+		"priority": {Ageing: time.Second},
+		"fair":     {Share: share},
+		"both":     {Share: share, Ageing: time.Second},
+		"measured": {Metrics: &Metrics{ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := New(config)
+				defer q.ShutDown()
+				before := held()
+				for _, n := range []int{many, few} {
+					for item := range n {
+						// Added twice, with a higher priority the second time:
+						// that leaves stale nodes.
+						q.Add(item)
+						q.AddWith(item, AddOptions{Priority: &n})
+						q.AddAfter(-item, time.Hour)
+					}
+					if n == many && held()-before < most {
+						t.Error("the burst takes nothing")
+					}
+					for range n {
+						item, _ := q.Get()
+						q.Done(item)
+					}
+					time.Sleep(time.Hour)
+					synctest.Wait()
+					for range n {
+						item, _ := q.Get()
+						q.Done(item)
+					}
+				}
+				if after := held() - before; after > most {
+					t.Errorf("%d bytes are held", after)
+				}
+				q.Add(1) // and it goes on
+				if item, _ := q.Get(); item != 1 {
+					t.Error(item)
+				}
+				q.Done(1)
+			})
+		})
+	}
+}
+
+// ignore is a metric of any kind.
+type ignore struct{}
+
+func (ignore) Inc()            {}
+func (ignore) Dec()            {}
+func (ignore) Set(float64)     {}
+func (ignore) Observe(float64) {}

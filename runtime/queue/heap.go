@@ -41,13 +41,20 @@ func (h *heap) pop() node {
 	last := len(h.nodes) - 1
 	n := h.nodes[last]
 	h.nodes = h.nodes[:last]
-	switch {
-	case last > 0:
+	if last > 0 {
 		h.down(0, n)
-	case cap(h.nodes) > keepSlots:
-		h.nodes = nil
+	} else {
+		h.reset()
 	}
 	return first
+}
+
+// reset makes the heap empty, and gives back what a large one took.
+func (h *heap) reset() {
+	if cap(h.nodes) > keepSlots {
+		h.nodes = nil
+	}
+	h.nodes = h.nodes[:0]
 }
 
 // down puts n at i or below. It first lets the least children move up all the

@@ -55,7 +55,7 @@ func (q *Queue[T]) enter() {
 		a := &q.intake[i]
 		if a.id == 0 || q.table.at(a.id).item != a.item {
 			a.id = q.slotOf(a.hash, a.item)
-		} else if a.kept <= a.due && !q.prioritised {
+		} else if a.kept <= a.due && q.ranks == nil {
 			continue
 		}
 		q.delays.set(a.id, a.due, a.priority)

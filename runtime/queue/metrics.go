@@ -59,7 +59,7 @@ type times struct {
 
 func newRecorder(m *Metrics, base *timebase, mu sync.Locker) *recorder {
 	r := &recorder{Metrics: *m, base: base, mu: mu}
-	r.times.grow(1)
+	r.giveBack()
 	r.alarm = alarm{base: base, ring: r.tick}
 	return r
 }
@@ -105,6 +105,12 @@ func (r *recorder) done(id uint32) {
 	r.n--
 	r.starts -= t.started
 	t.runs = false
+}
+
+// giveBack gives back what a burst took. No id is in use.
+func (r *recorder) giveBack() {
+	r.times = paged[times]{}
+	r.times.grow(1)
 }
 
 // tick updates the gauges. It goes on until it has seen nothing in process,

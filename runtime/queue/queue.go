@@ -25,15 +25,13 @@ type Queue[T comparable] struct {
 	idle, empty chan struct{}
 
 	// intakeFrom is the number of delayed items from which on intake is used.
-	intakeFrom  int
-	merge       bool
-	prioritised bool
-	priorityOf  func(T) int
-	// priorities, indexed by id, are those of the copies that are ready or
-	// wait for Done.
-	priorities paged[int32]
-	limiter    Limiter[T]
-	metrics    *recorder
+	intakeFrom int
+	merge      bool
+	priorityOf func(T) int
+	// ranks is nil unless the queue has priorities.
+	ranks   *ranks
+	limiter Limiter[T]
+	metrics *recorder
 }
 
 // entry is what the queue knows of an item besides the item; that it is
@@ -56,12 +54,11 @@ const (
 // item is delayed, or in process with Metrics set.
 func New[T comparable](c Config[T]) *Queue[T] {
 	q := &Queue[T]{
-		table:       newTable[T, entry](),
-		base:        newTimebase(c.Clock),
-		merge:       c.MergeDelayed,
-		priorityOf:  c.Priority,
-		prioritised: c.prioritised(),
-		limiter:     c.Limiter,
+		table:      newTable[T, entry](),
+		base:       newTimebase(c.Clock),
+		merge:      c.MergeDelayed,
+		priorityOf: c.Priority,
+		limiter:    c.Limiter,
 	}
 	if q.limiter == nil {
 		q.limiter = DefaultLimiter[T]()
@@ -216,7 +213,7 @@ func (q *Queue[T]) delay(item T, delay time.Duration, priority int32) {
 		return
 	}
 	id := q.slotOf(q.table.hash(item), item)
-	if q.delays.due(id) <= after(q.base.atLeast(), delay) && !q.prioritised {
+	if q.delays.due(id) <= after(q.base.atLeast(), delay) && q.ranks == nil {
 		return // it is due earlier as it is; no need to ask for the time
 	}
 	if q.delays.set(id, after(q.base.now(), delay), priority) {
@@ -237,9 +234,9 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 	if q.metrics != nil {
 		q.metrics.added(id)
 	}
-	if q.prioritised {
-		q.priorities.grow(int(id) + 1)
-		*q.priorities.at(int(id)) = priority
+	if q.ranks != nil {
+		q.ranks.of.grow(int(id) + 1)
+		q.ranks.of.at(int(id)).priority = priority
 	}
 	if e.state&inProcess != 0 {
 		e.state |= again
@@ -252,10 +249,10 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 // raise raises the priority of an item that is ready or waits for Done, and
 // returns what it was.
 func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
-	if !q.prioritised {
+	if q.ranks == nil {
 		return 0
 	}
-	p := q.priorities.at(int(id))
+	p := &q.ranks.of.at(int(id)).priority
 	before = *p
 	*p = max(before, priority)
 	return before
@@ -269,9 +266,20 @@ func (q *Queue[T]) slotOf(hash uint32, item T) uint32 {
 	return q.table.insert(hash, item)
 }
 
+// dropIfUnused gives the slot back of an item that is nowhere any more. When the
+// table says that a burst is over, everything that was kept by id goes too.
 func (q *Queue[T]) dropIfUnused(id uint32) {
-	if q.table.at(id).value.state == 0 && !q.delays.has(id) {
-		q.table.remove(id)
+	if q.table.at(id).value.state != 0 || q.delays.has(id) || !q.table.remove(id) {
+		return
+	}
+	if q.ranks != nil {
+		q.ranks.of = paged[rank]{}
+	}
+	if f, ok := q.ready.(*fair); ok {
+		f.giveBack()
+	}
+	if q.metrics != nil {
+		q.metrics.giveBack()
 	}
 }
 

@@ -36,22 +36,25 @@ type prioritised struct {
 	n      int
 }
 
-// ranks is what is known of each prioritised slot, indexed by id and shared
-// by all heaps of a queue; a seq of 0 means that the slot isn't in one.
+// ranks is what is known of each slot of a queue with priorities, indexed by id
+// and shared by all its heaps.
 type ranks struct {
 	of  paged[rank]
 	seq uint32
 }
 
 type rank struct {
+	// key and seq are those of the slot's node; a seq of 0 means that it is in
+	// no heap.
 	key int64
 	seq uint32
+	// priority is that of the copy that is ready or waits for Done.
+	priority int32
 }
 
 func (p *prioritised) len() int { return p.n }
 
 func (p *prioritised) push(id uint32, priority int32) {
-	p.ranks.of.grow(int(id) + 1)
 	var since int64
 	if p.ageing > 0 {
 		since = p.now()
@@ -70,7 +73,8 @@ func (p *prioritised) put(id uint32, key int64) {
 	if p.ranks.seq++; p.ranks.seq == 0 {
 		p.ranks.seq = 1
 	}
-	*p.ranks.of.at(int(id)) = rank{key, p.ranks.seq}
+	r := p.ranks.of.at(int(id))
+	r.key, r.seq = key, p.ranks.seq
 	p.heap.push(node{key: key, seq: p.ranks.seq, id: id})
 	if p.heap.wasteful(p.n) {
 		p.heap.compact(p.live)
@@ -81,7 +85,9 @@ func (p *prioritised) pop() uint32 {
 	for {
 		if n := p.heap.pop(); p.live(n) {
 			p.ranks.of.at(int(n.id)).seq = 0
-			p.n--
+			if p.n--; p.n == 0 {
+				p.heap.reset() // the rest is stale
+			}
 			return n.id
 		}
 	}
@@ -151,6 +157,12 @@ func (f *fair) pop() uint32 {
 	return id
 }
 
+// giveBack gives back what a burst took. Nothing is ready; a map never becomes
+// smaller by itself.
+func (f *fair) giveBack() {
+	f.lanes, f.laneOf, f.idle = map[string]*lane{}, paged[*lane]{}, nil
+}
+
 // open makes the lane of a share that had nothing ready, last in turn.
 func (f *fair) open(share string) *lane {
 	var l *lane
@@ -194,9 +206,9 @@ func (q *Queue[T]) order(c *Config[T]) ready {
 	newLane := func() ready { return new(fifo) }
 	if c.prioritised() {
 		ageing := min(cmp.Or(c.Ageing, DefaultAgeing), maxAgeing)
-		shared := new(ranks)
+		q.ranks = new(ranks)
 		newLane = func() ready {
-			return &prioritised{ranks: shared, ageing: int64(ageing), now: q.base.now}
+			return &prioritised{ranks: q.ranks, ageing: int64(ageing), now: q.base.now}
 		}
 	}
 	if c.Share == nil {

@@ -107,8 +107,10 @@ func (t *table[T, V]) insert(hash uint32, item T) uint32 {
 	return id
 }
 
-// remove vacates the slot of id.
-func (t *table[T, V]) remove(id uint32) {
+// remove vacates the slot of id. It tells whether that was the last one, and a
+// burst's memory has been given back: then whoever keeps arrays by id does the
+// same.
+func (t *table[T, V]) remove(id uint32) (givenBack bool) {
 	mask := uint32(1)<<t.width - 1
 	hole := t.home(t.at(id).hash)
 	for t.cells[hole]&mask != id {
@@ -126,9 +128,7 @@ func (t *table[T, V]) remove(id uint32) {
 	t.cells[hole] = 0
 	*t.at(id) = slot[T, V]{}
 	t.free = append(t.free, id)
-	if t.len() == 0 {
-		t.emptied()
-	}
+	return t.len() == 0 && t.emptied()
 }
 
 // distance is the number of steps from one cell to another.
@@ -142,14 +142,16 @@ func (t *table[T, V]) distance(from, to int) int {
 // emptied starts the slots afresh, and gives them back when the table was far
 // from needing them since it was last empty: one burst must not hold its
 // memory for ever, and a regular one must not allocate it each time.
-func (t *table[T, V]) emptied() {
-	if len(t.cells) > keepSlots && t.peak*8 < len(t.cells) {
+func (t *table[T, V]) emptied() (givenBack bool) {
+	givenBack = len(t.cells) > keepSlots && t.peak*8 < len(t.cells)
+	if givenBack {
 		t.cells, t.slots, t.free = nil, paged[slot[T, V]]{}, nil
 	} else {
 		t.slots.reset()
 		t.free = t.free[:0]
 	}
 	t.peak = 0
+	return givenBack
 }
 
 // grow makes half as many more cells. There are always as many slots as there
