@@ -38,9 +38,9 @@ type Config[T comparable] struct {
 
 	// Share names the party, a namespace or a tenant say, that an item
 	// belongs to; it is asked whenever the item becomes ready. Parties that
-	// have items ready take turns, one item each,
-	// however many items each of them has. Within a party the order is that
-	// of priority, or first in, first out.
+	// have items ready take turns, one item each, however many items each of
+	// them has. Within a party the order is that of priority, or first in,
+	// first out.
 	Share func(item T) string
 
 	// Order replaces the order in which ready items are handed out. It

@@ -45,10 +45,7 @@ func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 		return
 	}
 	defer d.mu.Unlock()
-	id := d.table.find(hash, item)
-	if id == 0 {
-		id = d.table.insert(hash, item)
-	}
+	id := d.table.slotOf(hash, item)
 	if d.delays.set(id, after(d.base.now(), delay), 0) {
 		d.delays.arm()
 	}

@@ -54,7 +54,7 @@ func (q *Queue[T]) enter() {
 	for i := range q.intake {
 		a := &q.intake[i]
 		if a.id == 0 || q.table.at(a.id).item != a.item {
-			a.id = q.slotOf(a.hash, a.item)
+			a.id = q.table.slotOf(a.hash, a.item)
 		} else if a.kept <= a.due && q.ranks == nil {
 			continue
 		}

@@ -44,11 +44,7 @@ func (f *failures[T]) count(item T) int {
 	hash := f.table.hash(item)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := f.table.find(hash, item)
-	if id == 0 {
-		id = f.table.insert(hash, item)
-	}
-	s := f.table.at(id)
+	s := f.table.at(f.table.slotOf(hash, item))
 	s.value++
 	return int(s.value - 1)
 }
@@ -159,14 +155,12 @@ func (l *TurnLimiter[T]) When(item T) time.Duration {
 	defer l.mu.Unlock()
 	now := time.Now()
 	since := int64(now.Sub(l.start))
-	id := l.turns.find(hash, item)
-	if id == 0 {
-		id = l.turns.insert(hash, item)
-	} else if turn := l.turns.at(id).value; turn > since {
-		return time.Duration(turn - since)
+	s := l.turns.at(l.turns.slotOf(hash, item))
+	if s.value > since {
+		return time.Duration(s.value - since)
 	}
 	delay := l.bucket.ReserveN(now, 1).DelayFrom(now)
-	l.turns.at(id).value = after(since, delay)
+	s.value = after(since, delay)
 	return delay
 }
 

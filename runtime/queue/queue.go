@@ -199,7 +199,7 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	if q.merge {
 		q.enter()
 	}
-	id := q.slotOf(hash, item)
+	id := q.table.slotOf(hash, item)
 	if q.merge && q.delays.cancel(id) {
 		q.delays.arm()
 	}
@@ -212,7 +212,7 @@ func (q *Queue[T]) delay(item T, delay time.Duration, priority int32) {
 		q.takeIn(item, after(q.base.now(), delay), priority)
 		return
 	}
-	id := q.slotOf(q.table.hash(item), item)
+	id := q.table.slotOf(q.table.hash(item), item)
 	if q.delays.due(id) <= after(q.base.atLeast(), delay) && q.ranks == nil {
 		return // it is due earlier as it is; no need to ask for the time
 	}
@@ -256,14 +256,6 @@ func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
 	before = *p
 	*p = max(before, priority)
 	return before
-}
-
-// slotOf returns the slot of item, a new one if it has none.
-func (q *Queue[T]) slotOf(hash uint32, item T) uint32 {
-	if id := q.table.find(hash, item); id != 0 {
-		return id
-	}
-	return q.table.insert(hash, item)
 }
 
 // dropIfUnused gives the slot back of an item that is nowhere any more. When the

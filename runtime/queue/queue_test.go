@@ -93,3 +93,24 @@ func TestGetContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestAnItemThatCannotBeHashed is the panic of who adds it, and nobody else's.
+func TestAnItemThatCannotBeHashed(t *testing.T) {
+	q := queue.New(queue.Config[any]{})
+	defer q.ShutDown()
+	for _, add := range []func(any){q.Add, func(item any) { q.AddAfter(item, time.Hour) }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("it is added")
+				}
+			}()
+			add([]int{1})
+		}()
+		q.Add("a")
+		if item, _ := q.Get(); item != "a" {
+			t.Error(item)
+		}
+		q.Done("a")
+	}
+}

@@ -192,7 +192,7 @@ func (h *hooked[T]) touch(id uint32, _, _ int32) { h.order.Touch(h.queue.table.a
 // in of its own accord.
 func (h *hooked[T]) pop() uint32 {
 	item := h.order.Pop()
-	return h.queue.slotOf(h.queue.table.hash(item), item)
+	return h.queue.table.slotOf(h.queue.table.hash(item), item)
 }
 
 // order makes what the configuration asks for.

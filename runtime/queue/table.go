@@ -86,6 +86,14 @@ func (t *table[T, V]) find(hash uint32, item T) uint32 {
 	}
 }
 
+// slotOf returns the id of item, a new one if it has none.
+func (t *table[T, V]) slotOf(hash uint32, item T) uint32 {
+	if id := t.find(hash, item); id != 0 {
+		return id
+	}
+	return t.insert(hash, item)
+}
+
 // insert gives item, which must not be there, a slot with a zero value.
 func (t *table[T, V]) insert(hash uint32, item T) uint32 {
 	// At most four fifths of the cells are taken.

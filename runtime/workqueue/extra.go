@@ -34,17 +34,6 @@ func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
-// Metrics makes the metrics of a queue with a name, for the Config of
-// [queue.New]. A nil provider is that of SetProvider. Without a name or a
-// provider it returns nil.
-func Metrics(provider MetricsProvider, name string) *queue.Metrics {
-	m := queueMetrics(provider, name)
-	if m != nil {
-		m.Retries = retriesMetric(provider, name)
-	}
-	return m
-}
-
 // GetContext is q.Get with a way out, see [queue.Queue.GetContext]. Its error
 // is errors.ErrUnsupported when q is another implementation.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {

@@ -40,19 +40,36 @@ func SetProvider(metricsProvider MetricsProvider) {
 	})
 }
 
-func globalProvider() MetricsProvider {
+// providerOf returns the provider of a queue with a name, which is that of
+// SetProvider unless it was given another: nil when it has none, or no name.
+func providerOf(provider MetricsProvider, name string) MetricsProvider {
+	if name == "" {
+		return nil
+	}
+	if provider != nil {
+		return provider
+	}
 	global.mu.Lock()
 	defer global.mu.Unlock()
 	return global.provider
 }
 
-// queueMetrics makes the metrics of a queue that counts no retries, nil when
-// there is no name or no provider.
-func queueMetrics(provider MetricsProvider, name string) *queue.Metrics {
-	if provider == nil {
-		provider = globalProvider()
+// Metrics makes the metrics of a queue with a name, for the Config of
+// [queue.New]. A nil provider is that of SetProvider. Without a name or a
+// provider it returns nil.
+func Metrics(provider MetricsProvider, name string) *queue.Metrics {
+	m := plainMetrics(provider, name)
+	if m != nil {
+		m.Retries = retriesMetric(provider, name)
 	}
-	if provider == nil || name == "" {
+	return m
+}
+
+// plainMetrics makes the metrics of a queue that counts no retries, nil when
+// there is no name or no provider.
+func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
+	provider = providerOf(provider, name)
+	if provider == nil {
 		return nil
 	}
 	return &queue.Metrics{
@@ -68,10 +85,8 @@ func queueMetrics(provider MetricsProvider, name string) *queue.Metrics {
 
 // retriesMetric makes the seventh metric, which delaying queues have.
 func retriesMetric(provider MetricsProvider, name string) CounterMetric {
+	provider = providerOf(provider, name)
 	if provider == nil {
-		provider = globalProvider()
-	}
-	if provider == nil || name == "" {
 		return ignored{}
 	}
 	return provider.NewRetriesMetric(name)

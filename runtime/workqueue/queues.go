@@ -32,7 +32,7 @@ func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
 	return &Typed[T]{queue.New(queue.Config[T]{
 		Clock:   config.Clock,
 		Order:   config.Queue,
-		Metrics: queueMetrics(config.MetricsProvider, config.Name),
+		Metrics: plainMetrics(config.MetricsProvider, config.Name),
 	})}
 }
 
@@ -94,11 +94,7 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimi
 
 // newQueue returns a queue that can do everything.
 func newQueue[T comparable](limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker) *queue.Queue[T] {
-	config := queue.Config[T]{Clock: c, Limiter: limiter, Metrics: queueMetrics(provider, name)}
-	if config.Metrics != nil {
-		config.Metrics.Retries = retriesMetric(provider, name)
-	}
-	return queue.New(config)
+	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
 }
 
 // delayed puts a delay line before a queue that was given to us.
