@@ -114,25 +114,46 @@ func cutName(metric string) (kind, name, resource string) {
 	return kind, name, resource
 }
 
+// processProvider is the one that the first of two settings makes the process's,
+// for good. firstProvider sets both, once in a run of the tests, and returns what
+// there was before.
+var (
+	processProvider = &gauges{values: map[string]float64{}}
+	firstProvider   = sync.OnceValue(func() cache.InformerMetricsProvider {
+		name, err := cache.NewInformerName("before")
+		if err != nil {
+			panic(err)
+		}
+		defer name.Release()
+		before := informer.MetricsProviderFor(name.WithResource(schema.GroupVersionResource{Resource: "a"}), nil)
+		informer.SetMetricsProvider(processProvider)
+		informer.SetMetricsProvider(&gauges{})
+		return before
+	})
+)
+
 // TestMetricsNeedAnIdentity: an informer without a reserved identity has none,
 // and the second of a kind gets none.
 func TestMetricsNeedAnIdentity(t *testing.T) {
+	if before := firstProvider(); before != nil {
+		t.Errorf("before one was set, the process's provider was %v", before)
+	}
 	name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
 	defer name.Release()
-	provider := &gauges{}
+	given := &gauges{}
 	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}), name.WithResource(schema.GroupVersionResource{Resource: "a"})
 	for _, test := range []struct {
-		id    cache.InformerNameAndResource
-		given cache.InformerMetricsProvider
-		want  bool
-	}{{first, provider, true}, {second, provider, false}, {cache.InformerNameAndResource{}, provider, false}, {first, nil, false}} {
-		if got := informer.MetricsProviderFor(test.id, test.given); (got != nil) != test.want {
+		id          cache.InformerNameAndResource
+		given, want cache.InformerMetricsProvider
+	}{
+		{first, given, given},
+		{second, given, nil},
+		{cache.InformerNameAndResource{}, given, nil},
+		{first, nil, processProvider},
+		{second, nil, nil},
+	} {
+		if got := informer.MetricsProviderFor(test.id, test.given); got != test.want {
 			t.Errorf("%v: %v", test, got)
 		}
-	}
-	informer.SetMetricsProvider(provider)
-	informer.SetMetricsProvider(&gauges{})
-	if got := informer.MetricsProviderFor(first, nil); got != cache.InformerMetricsProvider(provider) {
-		t.Errorf("the process's provider is %v", got)
 	}
 }
