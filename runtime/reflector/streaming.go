@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/consistencydetector"
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -93,6 +94,11 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 	}
 	l.stream = &ownedStream[T]{Stream: stream, cancel: cancel}
 	l.staging = l.sink.Begin()
+	var inspected *inspected[T]
+	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
+		inspected = inspect(l.staging)
+		l.staging = inspected
+	}
 	defer func() {
 		if l.staging != nil {
 			l.staging.Discard()
@@ -102,12 +108,15 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 		}
 	}()
 	warned := l.warnOfSilence(ctx, opened)
-	complete, err = l.follow(ctx, l.stream, opened, l.stage(ctx))
+	ended, err := l.follow(ctx, l.stream, opened, l.stage(ctx))
 	warned()
-	if err != nil || !complete {
+	if err != nil || !ended {
 		return false, l.orTimeout(ctx, err)
 	}
 	l.position.setUnavailable(false)
+	if inspected != nil {
+		inspected.check(ctx, l.name, l.version, l.source)
+	}
 	staging := l.staging
 	l.staging = nil
 	if err := staging.Commit(l.version); err != nil {

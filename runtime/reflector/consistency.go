@@ -1,0 +1,63 @@
+package reflector
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/consistencydetector"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// inspected keeps what is staged of a streamed list, as it came, for client-go's
+// detector of inconsistencies: with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR in the
+// environment of the process, every streamed list is compared with an ordinary
+// one of the same version, and a difference panics. It is for tests of servers.
+type inspected[T any] struct {
+	Staging[T]
+	items map[cache.ObjectName]metav1.Object
+}
+
+// inspect returns what stands between a streamed list and staging while the
+// detector is on.
+func inspect[T any](staging Staging[T]) *inspected[T] {
+	return &inspected[T]{Staging: staging, items: map[cache.ObjectName]metav1.Object{}}
+}
+
+func (s *inspected[T]) Add(obj T, resourceVersion string) error {
+	if object, ok := any(obj).(runtime.Object); ok {
+		// The sink may change what it is given.
+		if copied, ok := object.DeepCopyObject().(metav1.Object); ok {
+			s.items[cache.MetaObjectToName(copied)] = copied
+		}
+	}
+	return s.Staging.Add(obj, resourceVersion)
+}
+
+func (s *inspected[T]) Remove(obj T) error {
+	if object, ok := any(obj).(metav1.Object); ok {
+		delete(s.items, cache.MetaObjectToName(object))
+	}
+	return s.Staging.Remove(obj)
+}
+
+// check lists what was staged once more, and panics if that differs. A list that
+// fails is tried again until ctx is done.
+func (s *inspected[T]) check(ctx context.Context, name, version string, source listwatch.Source[T]) {
+	list := func(ctx context.Context, opts metav1.ListOptions) (*metav1.List, error) {
+		var items metav1.List
+		_, err := source.List(ctx, opts, func(obj T) error {
+			if object, ok := any(obj).(runtime.Object); ok {
+				items.Items = append(items.Items, runtime.RawExtension{Object: object})
+			}
+			return nil
+		})
+		return &items, err
+	}
+	consistencydetector.CheckDataConsistency(ctx, name, version, list, nil, metav1.ListOptions{},
+		func() []metav1.Object { return slices.Collect(maps.Values(s.items)) })
+}
