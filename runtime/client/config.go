@@ -75,12 +75,13 @@ func ForGroup[C any](config *rest.Config, client *http.Client, group Group, buil
 // GroupClient is what makes the clients of a group version's resources: generated
 // code defines types of their own of it. Its methods are safe for concurrent use.
 type GroupClient struct {
-	rest   rest.Interface
-	writes Writes
+	rest rest.Interface
+	// writes is a pointer because generated types are comparable.
+	writes *Writes
 }
 
 // NewGroupClient makes a GroupClient that sends requests through c.
-func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{rest: c} }
+func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{rest: c, writes: new(Writes)} }
 
 // RESTClient returns what requests are sent through, nil for a nil GroupClient.
 func (c *GroupClient) RESTClient() rest.Interface {
@@ -96,7 +97,7 @@ func (c *GroupClient) Writes() *Writes {
 	if c == nil {
 		return nil
 	}
-	return &c.writes
+	return c.writes
 }
 
 // WithRateLimiter returns a copy of config for all clients of a clientset to

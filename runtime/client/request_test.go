@@ -239,13 +239,17 @@ func check(t *testing.T, seen *recorder, want request) {
 	}
 }
 
-// A GroupClient gives what it was made of, and a nil one nothing.
+// A GroupClient gives what it was made of, and a nil one nothing. The types that
+// generated code makes of it are comparable, as upstream's are.
 func TestGroupClient(t *testing.T) {
 	sent := &rest.RESTClient{}
 	c := client.NewGroupClient(sent)
 	writes := c.Writes()
 	if c.RESTClient() != sent || writes == nil || c.Writes() != writes {
 		t.Errorf("%v, %v", c.RESTClient(), writes)
+	}
+	if same := *c; same != *c {
+		t.Error("a copy is not equal")
 	}
 	c = nil
 	if c.RESTClient() != nil || c.Writes() != nil {
