@@ -34,6 +34,8 @@ type decoder struct {
 	// and texts hold what is being collected for a map or a slice.
 	unquoted []byte
 	pairs    []string
+	// identity is that of the object that was looked for last.
+	identity identity
 }
 
 var (

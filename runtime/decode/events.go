@@ -18,12 +18,18 @@ type Event[T any] struct {
 	Object T
 	// Status is the object of an error that says that it is a Status.
 	Status *metav1.Status
+	// Known says that the object is the cached one, as it is, and Version which
+	// it came with.
+	Known   bool
+	Version string
 }
 
 // Events is a stream of events, for one reader.
 type Events[T any] struct {
 	reader[T]
 	event Event[T]
+	// cached has objects that are added handed over as they are cached.
+	cached Cached[T]
 	// What protobuf is decoded through.
 	protobuf bool
 	raw      metav1.WatchEvent
@@ -53,6 +59,10 @@ func (d *Decoder[T]) EventsProtobuf(from io.Reader) *Events[T] {
 	}
 	return e
 }
+
+// Cached says from when on objects that are added may be cached already, as those
+// of a list that is streamed as a watch are. It is for the reader of e.
+func (e *Events[T]) Cached(c Cached[T]) { e.cached = c }
 
 // Next blocks until a whole event is there. It returns io.EOF at the end of the
 // stream between two events, io.ErrUnexpectedEOF inside of one, what reading
@@ -139,7 +149,12 @@ func (e *Events[T]) body(d *decoder) (ok bool) {
 			return d.value(d.plans.of(statusType), unsafe.Pointer(e.event.Status))
 		}
 	}
-	e.event.Object, ok = e.object(d)
+	var c Cached[T]
+	if e.event.Type == watch.Added {
+		c = e.cached
+	}
+	f, ok := c.object(&e.reader, d, ofEvent)
+	e.event.Object, e.event.Known, e.event.Version = f.object, f.known, f.version
 	return ok
 }
 

@@ -17,13 +17,8 @@ type ListVisitor[T any] struct {
 	Type func(metav1.TypeMeta) error
 	// Item is called for each item. The item belongs to the receiver.
 	Item func(T) error
-	// Known, if not nil, is asked before an item in JSON is decoded. An object
-	// that it returns is handed over in the item's place, as it is.
-	Known func(Identity) (T, bool)
+	Cached[T]
 }
-
-// Identity is what tells an object and its state from others.
-type Identity struct{ Namespace, Name, ResourceVersion string }
 
 var errItemsTwice = errors.New("the list has its items twice")
 
@@ -161,14 +156,9 @@ func (l *list[T]) items() error {
 
 func (l *list[T]) item() error {
 	var item T
-	err := l.try(func(d *decoder) (ok bool) {
-		if l.visitor.Known != nil {
-			var known bool
-			if item, known, ok = l.known(d); known || !ok {
-				return ok
-			}
-		}
-		item, ok = l.object(d)
+	err := l.try(func(d *decoder) bool {
+		f, ok := l.visitor.object(&l.reader, d, ofItem)
+		item = f.object
 		return ok
 	})
 	if err != nil {
@@ -176,26 +166,4 @@ func (l *list[T]) item() error {
 	}
 	l.complete++
 	return l.visitor.Item(item)
-}
-
-// known looks whether the receiver has the item already, and steps over it then.
-func (l *list[T]) known(d *decoder) (item T, known, ok bool) {
-	start := d.pos
-	var id identity
-	if !d.value(d.plans.of(identityType), unsafe.Pointer(&id)) {
-		return item, false, false
-	}
-	if item, known = l.visitor.Known(Identity(id.Metadata)); !known {
-		d.pos, d.depth = start, 0
-	}
-	return item, known, true
-}
-
-// identity is decoded in place of an object to see whether it is known.
-type identity struct {
-	Metadata struct {
-		Namespace       string `json:"namespace"`
-		Name            string `json:"name"`
-		ResourceVersion string `json:"resourceVersion"`
-	} `json:"metadata"`
 }

@@ -16,7 +16,7 @@ type Options struct {
 	// same maps, slices and pointers, which saves the most where objects are
 	// copies of each other. Whoever then changes an object without copying it
 	// first changes others, too. A decoder keeps the values to share, with at
-	// most 4 MB of text.
+	// most 2 MB of text.
 	ShareValues bool
 }
 

@@ -14,9 +14,9 @@ const (
 	// The table of values has so many buckets at first, and four times as many
 	// whenever there were as many misses, up to the largest.
 	smallestValues = 1 << 6
-	largestValues  = 1 << 12
+	largestValues  = 1 << 11
 	// The table keeps so many bytes of text; beyond that it forgets.
-	largestText = 4 << 20
+	largestText = 2 << 20
 	// Of so many values of a field one in eight must have been there before for
 	// the field to be looked for any longer. If they weren't, so many values are
 	// let pass before the next attempt: fields may change their nature, and

@@ -99,12 +99,13 @@ func object(name, version, data string) string {
 }
 
 // With the option, a relist keeps the very objects whose version stayed, as the
-// transform made them, and takes those that changed. Without it all are new.
+// transform made them, and takes those that changed. Without it, it keeps those
+// whose text stayed, too.
 func TestKeepUnchanged(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			s := &relists{list: func(w io.Writer, n int) {
-				fmt.Fprint(w, object("same", "1", fmt.Sprint(n)), ",", object("changed", fmt.Sprint(n), fmt.Sprint(n)), ",", object("last", fmt.Sprint(n), ""))
+				fmt.Fprint(w, object("same", "1", fmt.Sprint(n)), ",", object("changed", fmt.Sprint(n), fmt.Sprint(n)), ",", object("still", "1", "x"), ",", object("last", fmt.Sprint(n), ""))
 			}}
 			transforms := 0
 			i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: keep}, func(obj any) (any, error) {
@@ -121,16 +122,19 @@ func TestKeepUnchanged(t *testing.T) {
 			}
 			start(t, i)
 			<-replaced
-			same, changed := get("same"), get("changed")
+			same, changed, still := get("same"), get("changed"), get("still")
 			s.expire <- struct{}{}
 			<-replaced
 			if kept := get("same") == same; kept != keep {
 				t.Errorf("kept: %v", kept)
 			}
+			if get("still") != still {
+				t.Error("what came with the same text was replaced")
+			}
 			if now := get("changed"); now == changed || now.Data["k"] != "2" {
 				t.Errorf("what changed is %v", now)
 			}
-			if want := map[bool]int{true: 5, false: 6}[keep]; transforms != want {
+			if want := map[bool]int{true: 6, false: 7}[keep]; transforms != want {
 				t.Errorf("%d transforms, expected %d", transforms, want)
 			}
 		})

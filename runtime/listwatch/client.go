@@ -60,14 +60,14 @@ func (s *clientSource[TV, L]) SetDecoding(opts DecodingOptions) {
 	s.decoding, s.limiter = NewDecoding[*TV](opts), opts.Limiter
 }
 
-// KeepUnchanged tells the source where to look for objects that are cached, if
-// its options ask for that. It returns whether they do. It is for a source that
-// hasn't been read from yet.
+// KeepUnchanged tells the source where to look for objects that are cached: a
+// list then brings those that didn't change as they are. It returns whether it
+// may do so. It is for a source that hasn't been read from yet.
 func (s *clientSource[TV, L]) KeepUnchanged(known func(decode.Identity) (*TV, bool)) bool {
-	if s.decoding == nil || !s.decoding.keep {
+	if s.decoding == nil || !s.decoding.streams() {
 		return false
 	}
-	s.decoding.known = known
+	s.decoding.cached.Known = known
 	return true
 }
 

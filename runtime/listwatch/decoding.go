@@ -20,10 +20,11 @@ type DecodingOptions struct {
 	decode.Options
 	// KeepUnchanged has a list in JSON bring an object that is cached already,
 	// with the resourceVersion that it has in the list, as it is cached, without
-	// decoding it. It is for objects whose every change has a new version. That
-	// isn't so where the server fills in what it doesn't store: a new default
-	// or another conversion of a CustomResourceDefinition changes what is served
-	// and not the version.
+	// decoding it. Without this option that is done only where the text is the
+	// same, too, as in the list before. It is for objects whose every change has
+	// a new version. That isn't so where the server fills in what it doesn't
+	// store: a new default or another conversion of a CustomResourceDefinition
+	// changes what is served and not the version.
 	KeepUnchanged bool
 	// Limiter, if not nil, says how many sources that share it may read a list
 	// at a time, streamed or not.
@@ -39,16 +40,33 @@ type Decoding[T any] struct {
 	decoder *decode.Decoder[T]
 	off     bool
 	unfit   atomic.Bool
-	// keep says to ask known for what is cached, once that is set.
-	keep  bool
-	known func(decode.Identity) (T, bool)
+	// cached has a list bring what didn't change as it is cached.
+	cached decode.Cached[T]
 }
 
 // NewDecoding returns what a source needs to stream, if neither opts nor the
 // environment have anything against it.
 func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
 	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	return &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on, keep: opts.KeepUnchanged}
+	d := &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on}
+	if !opts.KeepUnchanged {
+		d.cached.Texts = &decode.Texts{}
+	}
+	return d
+}
+
+// begin and end enclose a list, which may have several pages. They may be called
+// for lists of which nothing is cached.
+func (d *Decoding[T]) begin() {
+	if d.cached.Texts != nil {
+		d.cached.Texts.Begin()
+	}
+}
+
+func (d *Decoding[T]) end() {
+	if d.cached.Texts != nil {
+		d.cached.Texts.End()
+	}
 }
 
 func (d *Decoding[T]) streams() bool { return !d.off }

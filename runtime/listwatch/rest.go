@@ -119,7 +119,10 @@ func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, i
 			begun = true
 			return item(obj)
 		},
-		Known: s.decoding.known,
+		Cached: s.decoding.cached,
+	}
+	if opts.Continue == "" {
+		s.decoding.begin()
 	}
 	result := s.resource.Request(intercept(s.client, body.of), opts).Do(ctx)
 	if !body.streamed {
@@ -137,6 +140,9 @@ func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, i
 	}
 	if err := result.Error(); err != nil {
 		return ListMeta{}, err
+	}
+	if body.meta.Continue == "" {
+		s.decoding.end()
 	}
 	return ListMeta{ResourceVersion: body.meta.ResourceVersion, Continue: body.meta.Continue}, nil
 }

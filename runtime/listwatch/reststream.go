@@ -44,13 +44,13 @@ func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) 
 	if body == nil {
 		return newStream[*TV](w, expectation{goType: reflect.TypeFor[*TV]()}), nil
 	}
-	return &restStream[TV]{
-		watch:  w,
-		events: events,
-		body:   body,
-		kind:   s.kind,
-		unfit:  func() { s.decoding.unfit.Store(true) },
-	}, nil
+	stream := &restStream[TV]{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
+	if isListing(opts) {
+		s.decoding.begin()
+		events.Cached(s.decoding.cached)
+		stream.listing = true
+	}
+	return stream, nil
 }
 
 // watchBody is what client-go's own watcher reads in place of a response: it
@@ -78,12 +78,13 @@ func (b *watchBody) Close() error {
 
 // restStream reads the events of a watch as they arrive.
 type restStream[TV any] struct {
-	watch  watch.Interface
-	events *decode.Events[*TV]
-	body   *watchBody
-	kind   schema.GroupVersionKind
-	// unfit has whatever follows read by client-go.
-	unfit func()
+	watch    watch.Interface
+	events   *decode.Events[*TV]
+	body     *watchBody
+	kind     schema.GroupVersionKind
+	decoding *Decoding[*TV]
+	// listing says that the initial events haven't ended.
+	listing bool
 	// done belongs to the context that ends the stream, by the function that
 	// unwatch takes back. Both are for the reader only.
 	done    <-chan struct{}
@@ -104,6 +105,9 @@ func (s *restStream[TV]) Next(ctx context.Context) (Event[*TV], error) {
 	}
 	if raw.Type == watch.Error {
 		return Event[*TV]{}, s.serverError(raw)
+	}
+	if raw.Known {
+		return Event[*TV]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	return s.convert(raw)
 }
@@ -180,7 +184,7 @@ func (s *restStream[TV]) object(decoded *TV) (object, error) {
 	if ok && s.isExpected(obj) {
 		return obj, nil
 	}
-	s.unfit()
+	s.decoding.unfit.Store(true)
 	kind := "nothing"
 	if ok {
 		kind = obj.GetObjectKind().GroupVersionKind().String()
@@ -196,6 +200,11 @@ func (s *restStream[TV]) convert(raw decode.Event[*TV]) (Event[*TV], error) {
 	event := Event[*TV]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		if s.listing && event.InitialEventsEnd {
+			s.listing = false
+			s.events.Cached(decode.Cached[*TV]{})
+			s.decoding.end()
+		}
 		return event, nil
 	}
 	event.Object = raw.Object

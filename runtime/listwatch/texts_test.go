@@ -1,0 +1,117 @@
+package listwatch_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// What a list brings as the list before brought it is the cached object, and
+// isn't decoded again, whether it is listed, in pages or not, or streamed as a
+// watch. The same text makes different objects there: it isn't taken for the
+// other's. A list that didn't get to its end says nothing about the next.
+func TestUnchangedTexts(t *testing.T) {
+	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed","resourceVersion":"3"}}`
+	const head = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`
+	generation := 0
+	broken := false
+	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		// Its version stays, though what is served doesn't.
+		served := fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served","resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
+		switch query := r.URL.Query(); {
+		case query.Get("watch") == "true":
+			fmt.Fprintf(w, `{"type":"ADDED","object":%s}{"type":"ADDED","object":%s}`, fixed, served)
+			fmt.Fprint(w, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
+			fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, fixed)
+		case broken:
+			fmt.Fprint(w, head+fixed+","+served)
+		case query.Get("continue") == "":
+			fmt.Fprint(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[`+fixed+"]}")
+		default:
+			fmt.Fprint(w, head+served+"]}")
+		}
+	})
+	source := listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{})
+	cached := map[decode.Identity]*corev1.ConfigMap{}
+	source.(interface {
+		KeepUnchanged(func(decode.Identity) (*corev1.ConfigMap, bool)) bool
+	}).KeepUnchanged(func(id decode.Identity) (*corev1.ConfigMap, bool) {
+		o, ok := cached[id]
+		return o, ok
+	})
+	// take says which objects were cached, and caches all.
+	kept := ""
+	take := func(o *corev1.ConfigMap) error {
+		id := decode.Identity{Namespace: o.Namespace, Name: o.Name, ResourceVersion: o.ResourceVersion}
+		if cached[id] == o {
+			kept += o.Name + " "
+		}
+		cached[id] = o
+		return nil
+	}
+	list := func() {
+		for next := ""; ; {
+			meta, err := source.List(t.Context(), metav1.ListOptions{Continue: next}, take)
+			if err != nil && !broken {
+				t.Error(err)
+			}
+			if next = meta.Continue; next == "" {
+				return
+			}
+		}
+	}
+	stream := func() {
+		initial := true
+		w, err := source.Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		for {
+			e, err := w.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.InitialEventsEnd {
+				break
+			}
+			if want := map[string]string{"fixed": "3", "served": "4"}[e.Object.Name]; e.ResourceVersion != want {
+				t.Errorf("%s has version %q", e.Object.Name, e.ResourceVersion)
+			}
+			take(e.Object)
+		}
+		if e, err := w.Next(t.Context()); err != nil || cached[decode.Identity{Namespace: "ns", Name: "fixed", ResourceVersion: "3"}] == e.Object {
+			t.Errorf("after the initial events: %v, %v", e, err)
+		}
+	}
+	for i, step := range []struct {
+		run        func()
+		generation int
+		broken     bool
+		kept       string
+	}{
+		{list, 1, false, ""},
+		{list, 1, false, "fixed served "},
+		{list, 2, false, "fixed "},
+		{list, 3, true, "fixed "},
+		{list, 3, false, "fixed "},
+		{list, 3, false, "fixed served "},
+		{stream, 3, false, ""},
+		{stream, 3, false, "fixed served "},
+		{stream, 4, false, "fixed "},
+		{list, 4, false, ""},
+	} {
+		kept, generation, broken = "", step.generation, step.broken
+		step.run()
+		if kept != step.kept {
+			t.Errorf("step %d kept %q, expected %q", i, kept, step.kept)
+		}
+	}
+}
