@@ -9,8 +9,9 @@
 // [store.LabelIndex] for the label, see informer.IndexLabels.
 //
 // Beside generated listers, which are as in client-go, there are functions that
-// take one: [ListByFields] finds objects by the values of fields, and [WaitFor]
-// waits until the lister shows a resourceVersion.
+// take one: [ListByFields] finds objects by the values of fields, [WaitFor] waits
+// until the lister shows a resourceVersion, and [Fresh] until it shows what was
+// written through the clientset behind it.
 //
 // Listers return the objects that the indexer holds, not copies: they must not
 // be changed.

@@ -1,0 +1,144 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Options for all informers of a factory: deadlines for servers that fall silent,
+// a watch over objects that handlers modify though they must not, and a transform
+// that drops what nobody reads.
+func Example_tune() {
+	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+	}})
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithTransform(cache.TransformFunc(func(obj any) (any, error) {
+		if object, ok := obj.(metav1.Object); ok {
+			object.SetManagedFields(nil)
+		}
+		return obj, nil
+	})))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	_ = factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
+		return informer.Tune(i, informer.Tuning{
+			InitialEventsTimeout: time.Minute,
+			SilenceTimeout:       5 * time.Minute,
+			RecreationIsDeletion: true,
+			MutationSample:       1000,
+			OnMutation:           func(original, modified runtime.Object) { fmt.Println("modified:", original, modified) },
+		})
+	})
+	bakeries := shop.Shop().V1().Bakeries()
+	lister := bakeries.Lister()
+	shop.StartWithContext(ctx)
+	if err := factory.WaitForSync(ctx, shop); err != nil {
+		fmt.Println(err)
+	}
+	corner, _ := lister.Bakeries("town").Get("corner")
+	fmt.Println(len(corner.ManagedFields), "managed fields")
+	fmt.Println("too late:", informer.Tune(bakeries.Informer(), informer.Tuning{}))
+	// Output:
+	// 0 managed fields
+	// too late: informer has already started
+}
+
+// versions is a provider of metrics that keeps only one of them.
+// contrib/prometheus has a whole one.
+type versions struct{ shown atomic.Int64 }
+
+func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return nothing{}
+}
+func (v *versions) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return nothing{}
+}
+func (v *versions) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	fmt.Println("a metric of", id.Name(), id.GroupVersionResource().Resource)
+	return v
+}
+func (v *versions) Set(version float64) { v.shown.Store(int64(version)) }
+
+type nothing struct{}
+
+func (nothing) Set(float64)     {}
+func (nothing) Observe(float64) {}
+
+// Informers have metrics once they have a name, and somebody who makes them.
+func Example_metrics() {
+	name, err := cache.NewInformerName("shop-controller")
+	if err != nil {
+		fmt.Println(err)
+	}
+	provider := &versions{}
+	informer.SetMetricsProvider(provider)
+
+	client := fake.NewSimpleClientset(bakery("corner", "square", "7"))
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithInformerName(name))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown() // Releases the name, too.
+	defer cancel()
+	shop.Shop().V1().Bakeries().Informer()
+	shop.StartWithContext(ctx)
+	if err := factory.WaitForSync(ctx, shop); err != nil {
+		fmt.Println(err)
+	}
+	// Output: a metric of shop-controller bakeries
+}
+
+// Informers of a set of namespaces that may change, for programs that may read
+// those and nothing else.
+func Example_namespaces() {
+	client := fake.NewSimpleClientset()
+	for _, namespace := range []string{"town", "village", "city"} {
+		b := bakery("corner", "square", "1")
+		b.Namespace = namespace
+		_, _ = client.ShopV1().Bakeries(namespace).Create(context.Background(), b, metav1.CreateOptions{})
+	}
+	shops := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
+		return externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+	})
+	defer shops.Shutdown()
+	bakeries := shops.Informer(func(f externalversions.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Shop().V1().Bakeries().Informer()
+	})
+	lister := listersshopv1.NewBakeryLister(bakeries.GetIndexer())
+	_, _ = bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				fmt.Println("gone:", gone.Key)
+			}
+		},
+	})
+	ctx := context.Background()
+	shops.StartWithContext(ctx)
+	_, _ = shops.Add("town"), shops.Add("village")
+	if err := shops.WaitForSync(ctx); err != nil {
+		fmt.Println(err)
+	}
+	all, _ := lister.List(labels.Everything())
+	fmt.Println(shops.Names(), len(all))
+
+	shops.Remove("town")
+	all, _ = lister.List(labels.Everything())
+	fmt.Println(shops.Names(), len(all))
+	// Output:
+	// [town village] 2
+	// gone: town/corner
+	// [village] 1
+}
