@@ -22,6 +22,7 @@ e2e-kube: ## the clients of k8s.io/api against a real kube-apiserver that fails 
 bench: ## our benchmarks beside the incumbents', one table
 	@go run ./internal/benchtable ./runtime/...
 	@go run ./internal/benchtable -count 1 -benchtime 1x -benchmem=false ./internal/wirebench
+	@cd test/e2e && go run github.com/kubewright/kubewright/internal/benchtable -count 1 -benchtime 1x -benchmem=false ./wirebench
 	@cd test/gentools && go run github.com/kubewright/kubewright/internal/benchtable -count 5 -benchtime 1x -benchmem=false .
 
 parity: ## regenerate client-go and real API repositories with our generators, compare

@@ -42,19 +42,22 @@ type Relist struct {
 
 // Server is where a process finds its objects.
 type Server struct {
-	// Host is its address; Token and CA, in PEM, are for those that want to be
-	// talked to in confidence.
-	Host, Token string
-	CA          []byte
+	// Host is its address. Token, Name and CA, in PEM, are for those that want
+	// to be talked to in confidence.
+	Host, Token, Name string
+	CA                []byte
 	// Objects is how many there are.
 	Objects int
 	// Relist, if not empty, is a URL to post to: the server then adds an object
 	// of the name "relisted", and ends all watches as expired.
 	Relist string
+	// Program, if not empty, is a program that calls [Child]; otherwise that is
+	// the running one.
+	Program string
 }
 
 func (s Server) config() *rest.Config {
-	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{CAData: s.CA}, QPS: -1}
+	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 
 // job is what a process is to do. It gets it in the environment.

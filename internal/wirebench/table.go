@@ -66,7 +66,7 @@ func run(tb testing.TB, server Server, p Pair) (c Cost) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.CommandContext(tb.Context(), os.Args[0])
+	cmd := exec.CommandContext(tb.Context(), cmp.Or(server.Program, os.Args[0]))
 	cmd.Env = append(os.Environ(), variable+"="+string(text), "KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

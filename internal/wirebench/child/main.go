@@ -1,0 +1,7 @@
+// Command child measures one mode, for benchmarks whose own program is so large
+// that it would count.
+package main
+
+import "github.com/kubewright/kubewright/internal/wirebench"
+
+func main() { wirebench.Child() }
