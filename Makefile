@@ -29,10 +29,10 @@ parity: ## regenerate client-go and real API repositories with our generators, c
 	@cd test/parity && go run . $(PARITY)
 
 generate: ## write the generated code of examples/
-	@go run ./cmd/kubewright generate ./examples/apis/... --output-dir examples/generated --metadata-informers
+	@go run ./cmd/kubewright generate ./examples/apis/... --output-dir examples/generated --metadata-informers --read-only-views
 
 check: ## fail with a diff if the generated code of examples/ is not current
-	@go run ./cmd/kubewright check ./examples/apis/... --output-dir examples/generated --metadata-informers
+	@go run ./cmd/kubewright check ./examples/apis/... --output-dir examples/generated --metadata-informers --read-only-views
 
 lint: ## gofmt, go vet, staticcheck
 	@go run ./internal/testall -only gofmt && go run ./internal/testall -only vet && go run ./internal/testall -only staticcheck

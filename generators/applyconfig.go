@@ -259,7 +259,7 @@ type applySubresourceView struct{ Name, Suffix string }
 
 func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
 	name := exported(t.TypeName.Name)
-	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name), Doc: typeDoc(t.Lines)}
+	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name), Doc: declarationDoc(t.Lines)}
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion

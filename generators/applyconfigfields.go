@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -259,31 +258,7 @@ func (g *applyGen) configPackage(name model.TypeName) render.Package {
 }
 
 // typeText is a type as it is.
-func (g *applyGen) typeText(e *model.Expr) string {
-	switch e.Form {
-	case model.Pointer:
-		return "*" + g.typeText(e.Elem)
-	case model.Slice:
-		return "[]" + g.typeText(e.Elem)
-	case model.Array:
-		return "[" + e.Text + "]" + g.typeText(e.Elem)
-	case model.Map:
-		return "map[" + g.typeText(e.Key) + "]" + g.typeText(e.Elem)
-	case model.Literal:
-		return e.Text
-	}
-	text := e.Name.Name
-	if e.Name.Path != "" {
-		text = render.Package{Path: e.Name.Path, Alias: g.aliases[e.Name.Path]}.Ident(e.Name.Name).String()
-	}
-	for i, arg := range e.Args {
-		text += map[bool]string{true: "[", false: ", "}[i == 0] + g.typeText(arg)
-	}
-	if len(e.Args) > 0 {
-		text += "]"
-	}
-	return text
-}
+func (g *applyGen) typeText(e *model.Expr) string { return typeText(g.aliases, e) }
 
 // fieldDoc are the lines of a comment that are no markers.
 func fieldDoc(lines []string) []string {
@@ -296,8 +271,8 @@ func fieldDoc(lines []string) []string {
 	return doc
 }
 
-// typeDoc is the same for a type, whose comment gofmt formats.
-func typeDoc(lines []string) []string {
+// declarationDoc is the same for what is declared: such comments gofmt formats.
+func declarationDoc(lines []string) []string {
 	var text []string
 	for _, line := range lines {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "+") {
@@ -318,7 +293,7 @@ func typeDoc(lines []string) []string {
 			doc[i] = strings.TrimSpace("// " + line)
 		}
 	}
-	return slices.Concat([]string{"//"}, doc)
+	return doc
 }
 
 func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

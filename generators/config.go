@@ -69,6 +69,8 @@ type ClientOptions struct {
 type ListerOptions struct {
 	// Dir and Package are the folder and the import path of the listers.
 	Dir, Package string
+	// ReadOnlyViews makes, beside the others, listers of read-only views.
+	ReadOnlyViews bool
 }
 
 // InformerOptions are what informer-gen can be told.
@@ -128,6 +130,9 @@ func (c Config) model() (model.Config, error) {
 	}
 	if c.Lister != nil {
 		m.Generators |= model.Listers
+		if c.Lister.ReadOnlyViews {
+			m.Generators |= model.Views
+		}
 	}
 	if c.Informer != nil {
 		m.Generators |= model.Informers

@@ -141,14 +141,20 @@ func NewClientGen() *Tool {
 	return t
 }
 
+// viewsUsage is the help of another.
+const viewsUsage = "make listers of read-only views of objects, too"
+
 // NewListerGen returns the command lister-gen.
 func NewListerGen() *Tool {
 	t := newTool(listerGenName)
 	var c common
+	var o ListerOptions
 	c.add(t.flags)
+	t.flags.BoolVar(&o.ReadOnlyViews, "read-only-views", false, viewsUsage)
 	t.config = func(patterns []string) (Config, error) {
 		c.Inputs = packageInputs(patterns)
-		c.Lister = &ListerOptions{Dir: c.dir, Package: c.pkg}
+		o.Dir, o.Package = c.dir, c.pkg
+		c.Lister = &o
 		return c.Config, c.validate()
 	}
 	return t

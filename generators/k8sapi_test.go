@@ -29,7 +29,7 @@ func everything() Config {
 			Dir: "clientset/versioned", Package: pkg + "clientset/versioned", APIPath: "/apis", Fake: true,
 			ApplyConfigurationPackage: pkg + "applyconfigurations", PrefersProtobuf: true,
 		},
-		Lister: &ListerOptions{Dir: "listers", Package: pkg + "listers"},
+		Lister: &ListerOptions{Dir: "listers", Package: pkg + "listers", ReadOnlyViews: true},
 		Informer: &InformerOptions{
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,

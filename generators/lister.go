@@ -10,15 +10,22 @@ import (
 const listerGenName = "lister-gen"
 
 // listerGen makes a lister for each kind that can be listed and read.
-type listerGen struct{ generator }
+type listerGen struct {
+	generator
+	// viewWriter makes read-only views, too; nil if they are not asked for.
+	*viewWriter
+}
 
 func newListerGen(options ListerOptions, api *model.API) *listerGen {
-	g := &listerGen{generator{
+	g := &listerGen{generator: generator{
 		name: listerGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
 		kinds:       map[*model.Version][]*model.Kind{},
 		groupFolder: func(group *model.Group) string { return strings.ToLower(group.PackageName) },
 	}}
 	g.take(api, func(p *model.Package) bool { return p.Lister }, (*model.Kind).HasLister)
+	if options.ReadOnlyViews {
+		g.viewWriter = newViewWriter(g, api.Types)
+	}
 	return g
 }
 
@@ -48,6 +55,7 @@ func (g *listerGen) files(h header) []render.File {
 	return g.expand([]row{
 		{listersFolder + "/expansion_generated.go", "lister/expansion.tmpl", true, g.expansion},
 		{listersFolder + "/{kind}.go", "lister/kind.tmpl", true, g.kind},
+		{listersFolder + "/views_generated.go", "lister/views.tmpl", g.viewWriter != nil, g.views},
 	}, h)
 }
 

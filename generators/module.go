@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -17,6 +18,7 @@ import (
 type Layout struct {
 	Config
 	client   ClientOptions
+	lister   ListerOptions
 	informer InformerOptions
 	apply    ApplyOptions
 	// withApply asks for apply configurations, too.
@@ -48,6 +50,7 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&l.overrides, "included-types-overrides", nil, "types in the form group/version/type; for the group versions among them these types get a client, and no others")
 	fs.BoolVar(&l.informer.SingleDirectory, "single-directory", false, "leave out the folder externalversions of the informers")
 	fs.BoolVar(&l.informer.Metadata, "metadata-informers", false, metadataUsage)
+	fs.BoolVar(&l.lister.ReadOnlyViews, "read-only-views", false, viewsUsage)
 	fs.StringVar(&l.internalClientset, "internal-clientset-package", "", "the import path of the clientset that informers of internal types use (default the one generated)")
 	fs.BoolVar(&l.withApply, "with-applyconfig", false, "make apply configurations, and clients that apply them, too")
 	fs.StringVar(&l.applyConfigs, "applyconfig-dir", "", "the folder for apply configurations (default applyconfiguration in --output-dir)")
@@ -62,6 +65,9 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	}
 	if err := validateClientsetName(l.clientsetName); err != nil {
 		return Config{}, err
+	}
+	if slices.Contains([]string{"internal", "main", "vendor"}, l.clientsetName) {
+		return Config{}, fmt.Errorf("--clientset-name %s: Go doesn't let informers and programs import a package in a folder of that name", l.clientsetName)
 	}
 	if l.withApply && l.client.ApplyConfigurationPackage != "" {
 		return Config{}, errors.New("--with-applyconfig makes what --apply-configuration-package says is there: give one of the two")
@@ -91,9 +97,9 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	cfg.Client, cfg.Informer = &l.client, &l.informer
+	cfg.Client, cfg.Lister, cfg.Informer = &l.client, &l.lister, &l.informer
 	cfg.Client.Dir, cfg.Client.Package = filepath.Join(clients.dir, l.clientsetName), path.Join(clients.pkg, l.clientsetName)
-	cfg.Lister = &ListerOptions{Dir: listers.dir, Package: listers.pkg}
+	cfg.Lister.Dir, cfg.Lister.Package = listers.dir, listers.pkg
 	cfg.Informer.Dir, cfg.Informer.Package = informers.dir, informers.pkg
 	cfg.Informer.Listers = listers.pkg
 	cfg.Informer.VersionedClientset = cfg.Client.Package

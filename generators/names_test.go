@@ -189,7 +189,7 @@ func randomAPI(seed uint64) api {
 	if len(a.packages) == 0 {
 		return randomAPI(seed + 1<<50)
 	}
-	for _, f := range []string{"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--lean", "--metadata-informers", "--clientset-name=" + pick(r, []string{"internal", "fake", "scheme", "clientset", "version", "client", "rest"})} {
+	for _, f := range []string{"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--lean", "--metadata-informers", "--read-only-views", "--clientset-name=" + pick(r, []string{"internal", "fake", "scheme", "clientset", "version", "client", "rest"})} {
 		if r.IntN(3) == 0 {
 			a.flags = append(a.flags, f)
 		}

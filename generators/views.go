@@ -53,6 +53,7 @@ func packages() map[string]render.Package {
 		"informers":  {Path: runtimePath + "informer", Alias: "informers"},
 		"listers":    {Path: runtimePath + "lister", Alias: "listers"},
 		"version":    at(runtimePath + "version"),
+		"view":       at(viewPath),
 	}
 }
 

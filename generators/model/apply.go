@@ -142,6 +142,19 @@ func (l *loader) apply(packages []*candidate) *Apply {
 	return a
 }
 
+// types reads the kinds and all types that they lead to.
+func (l *loader) types(packages []*candidate) map[TypeName]*Type {
+	r := newTypeReader(&l.sources)
+	var kinds []TypeName
+	for _, p := range packages {
+		for _, k := range p.kinds {
+			kinds = append(kinds, TypeName{p.src.path, k.Name})
+		}
+	}
+	r.read(kinds)
+	return r.types
+}
+
 // elsewhere are the types of AppliedElsewhere that no kind leads to, as far as
 // they are in packages that get apply configurations.
 func (l *loader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {

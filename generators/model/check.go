@@ -133,7 +133,7 @@ func (l *loader) checkKinds(v *Version) {
 		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
 			l.failFor(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
 		}
-		for _, name := range kind.declares(v.Package) {
+		for _, name := range kind.declares(v.Package, l.cfg.has(Views)) {
 			if other := declared[name]; other != "" {
 				_, identifier, _ := strings.Cut(name, " ")
 				l.failFor(Clients|Listers|Informers, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", identifier, kind.Name, other)
@@ -145,8 +145,8 @@ func (l *loader) checkKinds(v *Version) {
 }
 
 // declares lists the exported identifiers that a kind brings to each of the
-// three generated packages, as "package identifier".
-func (k *Kind) declares(p *Package) []string {
+// three generated packages, as "package identifier"; views are read-only ones.
+func (k *Kind) declares(p *Package, views bool) []string {
 	var names []string
 	add := func(to string, identifiers ...string) {
 		for _, identifier := range identifiers {
@@ -160,6 +160,9 @@ func (k *Kind) declares(p *Package) []string {
 		add("listers", k.Name+"Lister", k.Name+"ListerExpansion")
 		if k.Namespaced {
 			add("listers", k.Name+"NamespaceLister", k.Name+"NamespaceListerExpansion")
+		}
+		if views {
+			add("listers", "New"+k.Name+"Lister", "NewReadOnly"+k.Name+"Lister")
 		}
 	}
 	if p.Informer && k.HasInformer() {

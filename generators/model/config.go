@@ -45,7 +45,9 @@ const (
 	Informers
 	// ApplyConfigurations are also what fills in API.Apply.
 	ApplyConfigurations
-	AllGenerators = Clients | Listers | Informers | ApplyConfigurations
+	// Views are what fills in API.Types.
+	Views
+	AllGenerators = Clients | Listers | Informers | ApplyConfigurations | Views
 )
 
 // has reports whether any of g is to run.

@@ -36,6 +36,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	if cfg.has(ApplyConfigurations) {
 		api.Apply = l.apply(packages)
 	}
+	if cfg.has(Views) {
+		api.Types = l.types(packages)
+	}
 	l.checkEmpty(packages)
 	l.checkPlurals(packages)
 	if err := context.Cause(ctx); err != nil {

@@ -20,6 +20,9 @@ type API struct {
 	Packages []*Package
 	// Apply is nil unless apply configurations are to be generated.
 	Apply *Apply
+	// Types are the kinds that can have read-only views and all types that they
+	// lead to, nil unless views are to be generated.
+	Types map[TypeName]*Type
 }
 
 // Group is one API group.

@@ -37,6 +37,7 @@ var allowed = []struct {
 	{"templates", nil},
 
 	{"runtime/version", nil},
+	{"runtime/view", nil},
 	{"runtime/store", nil},
 	{"runtime/deltafifo", nil},
 	{"runtime/decode", nil},
@@ -56,7 +57,7 @@ var allowed = []struct {
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",
-		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister", "runtime/informer", "runtime/factory",
+		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister", "runtime/view", "runtime/informer", "runtime/factory",
 	}},
 	{"examples/...", []string{"examples/...", "runtime/..."}},
 }

@@ -1,0 +1,201 @@
+package generators
+
+import (
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
+)
+
+// viewPath is what views are made of.
+const viewPath = runtimePath + "view"
+
+// viewWriter makes read-only views: one of each kind that has a lister, and of
+// the structs of the same packages that those lead to.
+type viewWriter struct {
+	types map[model.TypeName]*model.Type
+	// packages are where the views of a package's types go.
+	packages map[string]render.Package
+	// aliases are what to call the packages of the types.
+	aliases map[string]string
+	// viewed are the types with a view.
+	viewed map[model.TypeName]bool
+}
+
+// newViewWriter finds the types that get a view.
+func newViewWriter(g *listerGen, types map[model.TypeName]*model.Type) *viewWriter {
+	w := &viewWriter{types: types, packages: map[string]render.Package{}, aliases: map[string]string{}, viewed: map[model.TypeName]bool{}}
+	for _, v := range g.versions {
+		pkg := g.folder(listersFolder, scope{group: v.Group, version: v})
+		pkg.Alias = versionAlias("listers", v)
+		w.packages[v.Package.Path], w.aliases[v.Package.Path] = pkg, apiPackage(v).Alias
+	}
+	for _, v := range g.versions {
+		for _, k := range g.kinds[v] {
+			w.reach(&model.Expr{Name: model.TypeName{Path: v.Package.Path, Name: k.Name}})
+		}
+	}
+	return w
+}
+
+// reach marks the structs that a type leads to.
+func (w *viewWriter) reach(e *model.Expr) {
+	if e == nil {
+		return
+	}
+	e = w.resolve(e.Deref())
+	w.reach(e.Elem)
+	t := w.types[e.Name]
+	if e.Form != model.Named || len(e.Args) > 0 || w.viewed[e.Name] || t == nil || !t.Struct ||
+		w.packages[e.Name.Path].Path == "" || !token.IsExported(e.Name.Name) {
+		return
+	}
+	w.viewed[e.Name] = true
+	for _, f := range t.Fields {
+		w.reach(f.Type)
+	}
+}
+
+// resolve follows the names of lists, maps and pointers, not those of structs.
+func (w *viewWriter) resolve(e *model.Expr) *model.Expr {
+	for range 16 {
+		t := w.types[e.Name]
+		if e.Form != model.Named || len(e.Args) > 0 || t == nil || t.Struct || t.Underlying == nil {
+			break
+		}
+		e = t.Underlying
+	}
+	return e
+}
+
+// viewsView is views_generated.go.
+type viewsView struct {
+	PackageName string
+	Types       []viewTypeView
+	Kinds       []kindListerView
+}
+
+// viewTypeView is the view of a type.
+type viewTypeView struct {
+	Name string
+	Type render.Ident
+	// Meta is true for types that embed metadata, Copies for those that have
+	// no field where the method is that makes copies.
+	Meta, Copies bool
+	Getters      []viewGetterView
+}
+
+// viewGetterView is a method that reads a field.
+type viewGetterView struct {
+	Doc []string
+	// Name is the field's; Result is the method's result, Value how it is made.
+	Name, Result, Value string
+}
+
+// views is what the template of a version's views is a view of.
+func (g *listerGen) views(at scope) any {
+	w, path := g.viewWriter, at.version.Package.Path
+	view := viewsView{PackageName: at.version.PackageName}
+	names := slices.SortedFunc(maps.Keys(w.viewed), func(a, b model.TypeName) int { return strings.Compare(a.Name, b.Name) })
+	for _, name := range names {
+		if name.Path == path {
+			view.Types = append(view.Types, w.view(w.types[name], apiPackage(at.version).Ident(name.Name)))
+		}
+	}
+	for _, k := range g.kinds[at.version] {
+		at.kind = k
+		view.Kinds = append(view.Kinds, g.kind(at).(kindListerView))
+	}
+	return view
+}
+
+func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
+	view := viewTypeView{Name: t.Name, Type: name, Copies: t.Field("DeepCopy") == nil}
+	for _, f := range t.Fields {
+		switch {
+		case f.Embedded && f.Type.Form == model.Named && f.Type.Name == objectMeta:
+			view.Meta = true
+		case token.IsExported(f.Name) && !(f.Embedded && f.Type.Name == typeMeta):
+			getter := w.getter(f)
+			getter.Doc, getter.Name = declarationDoc(f.Lines), f.Name
+			if len(getter.Doc) == 0 {
+				getter.Doc = []string{"// " + f.Name + " reads the field of that name."}
+			}
+			view.Getters = append(view.Getters, getter)
+		}
+	}
+	return view
+}
+
+// getter says how a field is read without letting out what could be changed.
+func (w *viewWriter) getter(f *model.Field) viewGetterView {
+	field := "v.object." + f.Name
+	of := func(function string) string { return render.Package{Path: viewPath}.Ident(function).String() }
+	e := w.resolve(f.Type)
+	switch {
+	case w.scalar(f.Type):
+		return viewGetterView{Result: w.text(f.Type), Value: field}
+	case w.viewed[e.Name] && e.Form == model.Named:
+		typ, view := w.element(e)
+		return viewGetterView{Result: typ, Value: view + "(&" + field + ")"}
+	case !w.named(f.Type):
+		return viewGetterView{Result: "any", Value: of("Copy") + "[any](" + field + ")"}
+	case e.Form == model.Pointer && w.scalar(e.Elem):
+		return viewGetterView{Result: "(" + w.text(e.Elem) + ", bool)", Value: of("Optional") + "(" + field + ")"}
+	case e.Form == model.Pointer && w.viewed[e.Elem.Name]:
+		typ, view := w.element(e.Elem)
+		return viewGetterView{Result: "(" + typ + ", bool)", Value: of("Pointer") + "(" + field + ", " + view + ")"}
+	case e.Form == model.Slice && w.scalar(e.Elem):
+		return viewGetterView{Result: of("List") + "[" + w.text(e.Elem) + "]", Value: of("ListOf") + "(" + field + ")"}
+	case e.Form == model.Slice:
+		typ, view := w.element(e.Elem)
+		return viewGetterView{Result: of("List") + "[" + typ + "]", Value: of("Views") + "(" + field + ", " + view + ")"}
+	case e.Form == model.Map && w.scalar(e.Elem):
+		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + w.text(e.Elem) + "]", Value: of("MapOf") + "(" + field + ")"}
+	case e.Form == model.Map:
+		typ, view := w.element(e.Elem)
+		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + typ + "]", Value: of("MapViews") + "(" + field + ", " + view + ")"}
+	}
+	return viewGetterView{Result: w.text(f.Type), Value: of("Copy") + "(" + field + ")"}
+}
+
+// element is what an element of a list or a map is shown as, and the function
+// that makes it of a pointer to the element.
+func (w *viewWriter) element(e *model.Expr) (typ, view string) {
+	if e.Form == model.Named && w.viewed[e.Name] {
+		pkg := w.packages[e.Name.Path]
+		return pkg.Ident(e.Name.Name + "View").String(), pkg.Ident("New" + e.Name.Name + "View").String()
+	}
+	text := w.text(e)
+	return text, render.Package{Path: viewPath}.Ident("CopyOf").String() + "[" + text + "]"
+}
+
+// scalar reports whether values of a type are copied by assignment, as far as one
+// can tell.
+func (w *viewWriter) scalar(e *model.Expr) bool {
+	if !w.named(e) {
+		return false
+	}
+	switch e = w.resolve(e); {
+	case e.Form != model.Named || e.Name.Path != "":
+		return false
+	default:
+		return e.Name.Name != "any" && e.Name.Name != "error"
+	}
+}
+
+// named reports whether a type can be written in another package.
+func (w *viewWriter) named(e *model.Expr) bool {
+	switch {
+	case e == nil:
+		return true
+	case e.Form == model.Literal && e.Text == "any", e.Form == model.Named && e.Name.Path != "" && !token.IsExported(e.Name.Name):
+		return false
+	}
+	return w.named(e.Key) && w.named(e.Elem) && !slices.ContainsFunc(e.Args, func(arg *model.Expr) bool { return !w.named(arg) })
+}
+
+func (w *viewWriter) text(e *model.Expr) string { return typeText(w.aliases, e) }
