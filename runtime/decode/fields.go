@@ -16,6 +16,8 @@ type fields struct {
 	byName map[string]int32
 	// first is the field that an object began with last.
 	first int32
+	// unsettled are those that settle looks at, nil before the first time.
+	unsettled []*field
 }
 
 // field is one of a struct's names and where its value goes.

@@ -20,13 +20,14 @@ func (d *decoder) settle(p *plan, at unsafe.Pointer) {
 			d.settle(p.elem, to)
 		}
 	case opSlice:
-		switch p.elem.op {
-		case opString, opStruct, opPointer, opSlice, opStrings, opStringMap:
-			v := reflect.NewAt(p.typ, at).Elem()
-			first, size := v.UnsafePointer(), p.elem.typ.Size()
-			for i := range v.Len() {
-				d.settle(p.elem, unsafe.Add(first, uintptr(i)*size))
-			}
+		if !p.elem.settles() {
+			return
+		}
+		// All slices have the same header.
+		s := *(*[]byte)(at)
+		first, size := unsafe.Pointer(unsafe.SliceData(s)), p.elem.typ.Size()
+		for i := range len(s) {
+			d.settle(p.elem, unsafe.Add(first, uintptr(i)*size))
 		}
 	case opStrings:
 		s := *(*[]string)(at)
@@ -42,14 +43,27 @@ func (d *decoder) settle(p *plan, at unsafe.Pointer) {
 	}
 }
 
+// settles says whether there can be something to do in a value.
+func (p *plan) settles() bool {
+	switch p.op {
+	case opString:
+		return !p.unique
+	case opStruct, opPointer, opSlice, opStrings, opStringMap:
+		return true
+	}
+	return false
+}
+
 func (d *decoder) settleFields(p *plan, at unsafe.Pointer) {
 	fs := d.fieldsOf(p)
 	if fs == nil {
 		return
 	}
+	if fs.unsettled == nil {
+		fs.unsettled = d.unsettled(p, fs)
+	}
 fields:
-	for i := range fs.list {
-		f := &fs.list[i]
+	for _, f := range fs.unsettled {
 		to := at
 		for _, h := range f.via {
 			if to = *(*unsafe.Pointer)(unsafe.Add(to, h.offset)); to == nil {
@@ -61,9 +75,21 @@ fields:
 			reflect.NewAt(f.typ, to).Elem().SetZero()
 			continue
 		}
-		if f.plan == nil {
-			d.compile(p, f)
-		}
 		d.settle(f.plan, to)
 	}
+}
+
+// unsettled are the fields that there can be something to do with.
+func (d *decoder) unsettled(p *plan, fs *fields) []*field {
+	some := []*field{}
+	for i := range fs.list {
+		f := &fs.list[i]
+		if f.plan == nil && !f.drop {
+			d.compile(p, f)
+		}
+		if f.drop || f.plan.settles() {
+			some = append(some, f)
+		}
+	}
+	return some
 }
