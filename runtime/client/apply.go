@@ -17,9 +17,9 @@ var (
 )
 
 // Configuration is an apply configuration of an object with metadata, by
-// pointer: what `*XApplyConfiguration` is.
+// pointer: what `*XApplyConfiguration` is. It doesn't embed comparable, for then
+// the compiler would make code for each configuration instead of for all.
 type Configuration interface {
-	comparable
 	GetName() *string
 }
 
@@ -62,7 +62,7 @@ func NewWithListAndApply[TV, LV any, C Configuration, T interface {
 	return &ClientWithListAndApply[T, L, C]{
 		Client:   c,
 		lister:   l,
-		streamer: newStreamer[TV, L, T](plainClient[L]{l, c.Watch}),
+		streamer: streamer[T, L]{plainClient[L]{l}},
 		applier:  applier[T, C]{c},
 	}
 }
@@ -86,7 +86,7 @@ func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts m
 
 func (a *applier[T, C]) apply(ctx context.Context, configuration C, opts metav1.ApplyOptions, subresources ...string) (T, error) {
 	var none T
-	if configuration == *new(C) {
+	if any(configuration) == any(*new(C)) {
 		return none, errNoObject
 	}
 	name := configuration.GetName()

@@ -63,8 +63,7 @@ func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions
 // after opts.TimeoutSeconds if they are set, when the server ends it, when ctx
 // is done, or by Stop.
 func (c *Client[T]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	opts.Watch = true
-	return c.collection(c.rest, opts).Watch(ctx)
+	return c.watch(ctx, opts)
 }
 
 // Create stores obj and returns it as the server has it now.

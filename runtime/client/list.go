@@ -26,7 +26,7 @@ func NewWithList[TV, LV any, T interface {
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
 	l := newLister[LV, L](&c.endpoint)
-	return &ClientWithList[T, L]{Client: c, lister: l, streamer: newStreamer[TV, L, T](plainClient[L]{l, c.Watch})}
+	return &ClientWithList[T, L]{Client: c, lister: l, streamer: streamer[T, L]{plainClient[L]{l}}}
 }
 
 // lister adds the methods for collections.

@@ -1,10 +1,12 @@
 package client
 
 import (
+	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 )
 
@@ -56,6 +58,12 @@ func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 		UseProtobufAsDefaultIfPreferred(e.prefersProtobuf).
 		NamespaceIfScoped(e.namespace, !e.clusterScoped).
 		Resource(e.resource)
+}
+
+// watch opens a stream of changes.
+func (e *endpoint) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return e.collection(e.rest, opts).Watch(ctx)
 }
 
 // collection is the request of a list or, as opts have it, of a watch, by a

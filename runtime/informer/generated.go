@@ -48,13 +48,12 @@ func NewShared[TV any, L runtime.Object, T interface {
 	*TV
 	object
 }](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
-	source := listwatch.FromClient[TV](resource, listwatch.ClientOptions{
+	source := listwatch.FromClient[T](resource, listwatch.ClientOptions{
 		TweakListOptions: opts.TweakListOptions,
 		Client:           opts.Client,
 	})
 	return &TypedShared[T]{Share(Config[cache.ObjectName, T]{
-		// T is *TV, which type parameters can't be told to be assignable.
-		Source:       any(source).(listwatch.Source[T]),
+		Source:       source,
 		ResyncPeriod: opts.ResyncPeriod,
 		// Reserves the resource under the name, or logs that it is taken.
 		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {

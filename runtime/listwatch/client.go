@@ -29,41 +29,41 @@ type ClientOptions struct {
 }
 
 // FromClient returns a source over a generated typed client with items of type
-// TV and lists of type L. The resource function is called at each list and each
-// watch, not before: whoever never lists needs no working client.
-func FromClient[TV any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[*TV] {
-	return &clientSource[TV, L]{
+// T, a pointer, and lists of type L. The resource function is called at each
+// list and each watch, not before: whoever never lists needs no working client.
+func FromClient[T any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[T] {
+	return &clientSource[T, L]{
 		resource:             resource,
 		tweak:                opts.TweakListOptions,
 		watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
-		expected: expectation{goType: reflect.TypeFor[*TV]()},
-		decoding: NewDecoding[*TV](opts.Decoding),
+		expected: expectation{goType: reflect.TypeFor[T]()},
+		decoding: NewDecoding[T](opts.Decoding),
 		limiter:  opts.Decoding.Limiter,
 	}
 }
 
-type clientSource[TV any, L runtime.Object] struct {
+type clientSource[T any, L runtime.Object] struct {
 	resource             func() Client[L]
 	tweak                func(*metav1.ListOptions)
 	watchListUnsupported bool
 	expected             expectation
 	// decoding is nil in a source that is below one that streams.
-	decoding *Decoding[*TV]
+	decoding *Decoding[T]
 	limiter  *Limiter
 }
 
 // SetDecoding changes how the source streams. It is for a source that hasn't
 // been read from yet.
-func (s *clientSource[TV, L]) SetDecoding(opts DecodingOptions) {
-	s.decoding, s.limiter = NewDecoding[*TV](opts), opts.Limiter
+func (s *clientSource[T, L]) SetDecoding(opts DecodingOptions) {
+	s.decoding, s.limiter = NewDecoding[T](opts), opts.Limiter
 }
 
 // KeepUnchanged tells the source where to look for objects that are cached: a
 // list then brings those that didn't change as they are. It returns whether it
 // may do so. It is for a source that hasn't been read from yet.
-func (s *clientSource[TV, L]) KeepUnchanged(known func(decode.Identity) (*TV, bool)) bool {
+func (s *clientSource[T, L]) KeepUnchanged(known func(decode.Identity) (T, bool)) bool {
 	if s.decoding == nil || !s.decoding.streams() {
 		return false
 	}
@@ -73,11 +73,11 @@ func (s *clientSource[TV, L]) KeepUnchanged(known func(decode.Identity) (*TV, bo
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the
 // method that client-go looks for.
-func (s *clientSource[TV, L]) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
+func (s *clientSource[T, L]) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
 
 var errNoClient = errors.New("no client to list and watch with")
 
-func (s *clientSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, item func(*TV) error) (ListMeta, error) {
+func (s *clientSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return ListMeta{}, err
@@ -97,7 +97,7 @@ func (s *clientSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions,
 	return readList(list, item)
 }
 
-func (s *clientSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[*TV], error) {
+func (s *clientSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return nil, err
@@ -114,10 +114,10 @@ func (s *clientSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions
 		leave()
 		return nil, err
 	}
-	return &limitedStream[*TV]{Stream: stream, leave: leave}, nil
+	return &limitedStream[T]{Stream: stream, leave: leave}, nil
 }
 
-func (s *clientSource[TV, L]) watch(ctx context.Context, client Client[L], opts metav1.ListOptions) (Stream[*TV], error) {
+func (s *clientSource[T, L]) watch(ctx context.Context, client Client[L], opts metav1.ListOptions) (Stream[T], error) {
 	if streaming := s.stream(client); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}
@@ -125,10 +125,10 @@ func (s *clientSource[TV, L]) watch(ctx context.Context, client Client[L], opts 
 	if err != nil {
 		return nil, err
 	}
-	return newStream[*TV](w, s.expected), nil
+	return newStream[T](w, s.expected), nil
 }
 
-func (s *clientSource[TV, L]) prepare(opts *metav1.ListOptions) (Client[L], error) {
+func (s *clientSource[T, L]) prepare(opts *metav1.ListOptions) (Client[L], error) {
 	if s.tweak != nil {
 		s.tweak(opts)
 	}
@@ -140,7 +140,7 @@ func (s *clientSource[TV, L]) prepare(opts *metav1.ListOptions) (Client[L], erro
 }
 
 // Written asks the client what was written through it, see [Writing].
-func (s *clientSource[TV, L]) Written(namespace string, after uint64) (Written, bool) {
+func (s *clientSource[T, L]) Written(namespace string, after uint64) (Written, bool) {
 	if writing, ok := any(s.resource()).(Writing); ok {
 		return writing.Written(namespace, after)
 	}
@@ -148,8 +148,8 @@ func (s *clientSource[TV, L]) Written(namespace string, after uint64) (Written, 
 }
 
 // stream is the streaming source of client, nil if it has none.
-func (s *clientSource[TV, L]) stream(client Client[L]) Source[*TV] {
-	if streaming, ok := client.(Streaming[*TV]); ok && s.decoding != nil {
+func (s *clientSource[T, L]) stream(client Client[L]) Source[T] {
+	if streaming, ok := client.(Streaming[T]); ok && s.decoding != nil {
 		return streaming.ListWatchSource(s.decoding)
 	}
 	return nil

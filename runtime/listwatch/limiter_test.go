@@ -36,7 +36,7 @@ func TestLimiter(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
 		limiter := listwatch.NewLimiter(2)
 		source := func() listwatch.Source[*corev1.ConfigMap] {
-			return listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return g },
+			return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return g },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 		}
 		ended := make(chan error, 9)

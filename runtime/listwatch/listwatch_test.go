@@ -155,7 +155,7 @@ func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 func TestFromClient(t *testing.T) {
 	var s client
 	asked := 0
-	source := listwatch.FromClient[corev1.ConfigMap](func() client { asked++; return s }, listwatch.ClientOptions{
+	source := listwatch.FromClient[*corev1.ConfigMap](func() client { asked++; return s }, listwatch.ClientOptions{
 		TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
 	})
 	if asked != 0 {
@@ -209,8 +209,8 @@ func (s streaming) ListWatchSource(*listwatch.Decoding[*corev1.ConfigMap]) listw
 func TestStreamingClient(t *testing.T) {
 	s := server()
 	s.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "streamed"}})
-	c := streaming{source: listwatch.FromClient[corev1.ConfigMap](func() client { return s }, listwatch.ClientOptions{})}
-	source := listwatch.FromClient[corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
+	c := streaming{source: listwatch.FromClient[*corev1.ConfigMap](func() client { return s }, listwatch.ClientOptions{})}
+	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
 	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "streamed" {
 		t.Errorf("%v", items)
 	}
@@ -231,9 +231,9 @@ func TestWatchListSemantics(t *testing.T) {
 		source any
 		want   bool
 	}{
-		"clientset without":      {listwatch.FromClient[corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
-		"clientset with":         {listwatch.FromClient[corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
-		"no clientset":           {listwatch.FromClient[corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{}), false},
+		"clientset without":      {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
+		"clientset with":         {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
+		"no clientset":           {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{}), false},
 		"lister-watcher without": {listwatch.FromListerWatcher[any](no.ListerWatcher(), nil), true},
 		"lister-watcher with":    {listwatch.FromListerWatcher[any](server().ListerWatcher(), nil), false},
 	} {

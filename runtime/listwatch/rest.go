@@ -37,21 +37,21 @@ type RESTResource[L runtime.Object] struct {
 // sends that isn't JSON or protobuf of the expected kind. Two things differ
 // with streams: the metric of the response's size counts nothing, and an object
 // of a watch that can't be decoded is located in the error.
-func FromREST[TV any, L runtime.Object](resource RESTResource[L], decoding *Decoding[*TV]) Source[*TV] {
-	plain := &clientSource[TV, L]{
+func FromREST[T any, L runtime.Object](resource RESTResource[L], decoding *Decoding[T]) Source[T] {
+	plain := &clientSource[T, L]{
 		resource: func() Client[L] { return resource.Plain },
-		expected: expectation{goType: reflect.TypeFor[*TV]()},
+		expected: expectation{goType: reflect.TypeFor[T]()},
 	}
 	client, ok := resource.Client.(*rest.RESTClient)
-	if !ok || decoding == nil || !decoding.streams() || !decodesAsIs(client) || !isList(reflect.TypeFor[L](), reflect.TypeFor[TV]()) {
+	if !ok || decoding == nil || !decoding.streams() || !decodesAsIs(client) || !isList(reflect.TypeFor[L](), reflect.TypeFor[T]().Elem()) {
 		return plain
 	}
-	return &restSource[TV, L]{
+	return &restSource[T, L]{
 		resource: resource,
 		client:   client,
 		plain:    plain,
 		decoding: decoding,
-		kind:     client.APIVersion().WithKind(reflect.TypeFor[TV]().Name()),
+		kind:     client.APIVersion().WithKind(reflect.TypeFor[T]().Elem().Name()),
 		listKind: client.APIVersion().WithKind(reflect.TypeFor[L]().Elem().Name()),
 		protobuf: decoding.decoder.HasProtobuf() && isProtobufList(reflect.TypeFor[L]().Elem()),
 	}
@@ -66,7 +66,7 @@ func isProtobufList(list reflect.Type) bool {
 		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
 }
 
-// isList says whether L has items of type TV where lists have them.
+// isList says whether a list has items of a type where lists have them.
 func isList(list, item reflect.Type) bool {
 	if list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
 		return false
@@ -80,11 +80,11 @@ func isList(list, item reflect.Type) bool {
 	return name == "items" && (elem == item || elem == reflect.PointerTo(item))
 }
 
-type restSource[TV any, L runtime.Object] struct {
+type restSource[T any, L runtime.Object] struct {
 	resource RESTResource[L]
 	client   *rest.RESTClient
-	plain    Source[*TV]
-	decoding *Decoding[*TV]
+	plain    Source[T]
+	decoding *Decoding[T]
 	// kind and listKind are what objects and lists say that they are. Servers
 	// that send something else, and types that are registered under another
 	// name than their own, are left to client-go, which has a scheme.
@@ -94,20 +94,20 @@ type restSource[TV any, L runtime.Object] struct {
 }
 
 // streams says whether to stream now.
-func (s *restSource[TV, L]) streams(ctx context.Context) bool {
+func (s *restSource[T, L]) streams(ctx context.Context) bool {
 	return !s.decoding.unfit.Load() && !klog.FromContext(ctx).V(8).Enabled()
 }
 
 // errUnknownKind ends a list of something else than was asked for.
 var errUnknownKind = errors.New("the server sent a list of an unexpected kind")
 
-func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, item func(*TV) error) (ListMeta, error) {
+func (s *restSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
 	if !s.streams(ctx) {
 		return s.plain.List(ctx, opts, item)
 	}
-	body := &listBody[*TV]{decoder: s.decoding.decoder, protobuf: s.protobuf}
+	body := &listBody[T]{decoder: s.decoding.decoder, protobuf: s.protobuf}
 	begun := false
-	body.visitor = decode.ListVisitor[*TV]{
+	body.visitor = decode.ListVisitor[T]{
 		Type: func(typ metav1.TypeMeta) error {
 			if !isKind(typ, s.listKind) && typ != (metav1.TypeMeta{}) {
 				s.decoding.unfit.Store(true)
@@ -115,7 +115,7 @@ func (s *restSource[TV, L]) List(ctx context.Context, opts metav1.ListOptions, i
 			}
 			return nil
 		},
-		Item: func(obj *TV) error {
+		Item: func(obj T) error {
 			begun = true
 			return item(obj)
 		},

@@ -53,7 +53,7 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 // sources are the same resource, streamed and read by client-go.
 func sources(c *configMaps) map[string]listwatch.Source[*corev1.ConfigMap] {
 	source := func(off bool) listwatch.Source[*corev1.ConfigMap] {
-		return listwatch.FromClient[corev1.ConfigMap](
+		return listwatch.FromClient[*corev1.ConfigMap](
 			func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
 	}
 	return map[string]listwatch.Source[*corev1.ConfigMap]{"streamed": source(false), "plain": source(true)}

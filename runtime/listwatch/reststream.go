@@ -19,13 +19,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/decode"
 )
 
-func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[*TV], error) {
+func (s *restSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
 	if !s.streams(ctx) {
 		return s.plain.Watch(ctx, opts)
 	}
 	opts.Watch = true
 	var body *watchBody
-	var events *decode.Events[*TV]
+	var events *decode.Events[T]
 	w, err := s.resource.Request(intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
 		switch {
 		case mediaType == runtime.ContentTypeJSON:
@@ -42,9 +42,9 @@ func (s *restSource[TV, L]) Watch(ctx context.Context, opts metav1.ListOptions) 
 		return nil, err
 	}
 	if body == nil {
-		return newStream[*TV](w, expectation{goType: reflect.TypeFor[*TV]()}), nil
+		return newStream[T](w, expectation{goType: reflect.TypeFor[T]()}), nil
 	}
-	stream := &restStream[TV]{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
+	stream := &restStream[T]{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
 	if isListing(opts) {
 		s.decoding.begin()
 		events.Cached(s.decoding.cached)
@@ -77,12 +77,12 @@ func (b *watchBody) Close() error {
 }
 
 // restStream reads the events of a watch as they arrive.
-type restStream[TV any] struct {
+type restStream[T any] struct {
 	watch    watch.Interface
-	events   *decode.Events[*TV]
+	events   *decode.Events[T]
 	body     *watchBody
 	kind     schema.GroupVersionKind
-	decoding *Decoding[*TV]
+	decoding *Decoding[T]
 	// listing says that the initial events haven't ended.
 	listing bool
 	// done belongs to the context that ends the stream, by the function that
@@ -91,30 +91,30 @@ type restStream[TV any] struct {
 	unwatch func() bool
 }
 
-func (s *restStream[TV]) Stop() { s.watch.Stop() }
+func (s *restStream[T]) Stop() { s.watch.Stop() }
 
-func (s *restStream[TV]) Next(ctx context.Context) (Event[*TV], error) {
+func (s *restStream[T]) Next(ctx context.Context) (Event[T], error) {
 	s.endWith(ctx)
 	if err := ctx.Err(); err != nil {
-		return Event[*TV]{}, err
+		return Event[T]{}, err
 	}
 	raw, err := s.events.Next()
 	if err != nil {
 		s.endWith(context.Background())
-		return Event[*TV]{}, s.failure(ctx, err)
+		return Event[T]{}, s.failure(ctx, err)
 	}
 	if raw.Type == watch.Error {
-		return Event[*TV]{}, s.serverError(raw)
+		return Event[T]{}, s.serverError(raw)
 	}
 	if raw.Known {
-		return Event[*TV]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+		return Event[T]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	return s.convert(raw)
 }
 
 // endWith has the stream stopped when ctx is done. It is nearly always the
 // context of the call before.
-func (s *restStream[TV]) endWith(ctx context.Context) {
+func (s *restStream[T]) endWith(ctx context.Context) {
 	if ctx.Done() == s.done {
 		return
 	}
@@ -130,7 +130,7 @@ func (s *restStream[TV]) endWith(ctx context.Context) {
 // failure is what a stream that can't be read ends with: in good order where
 // client-go takes it for the end of the connection, else with the error that
 // client-go makes.
-func (s *restStream[TV]) failure(ctx context.Context, err error) error {
+func (s *restStream[T]) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -159,7 +159,7 @@ func undecodable(err error) error {
 }
 
 // serverError is the error that an event stands for.
-func (s *restStream[TV]) serverError(raw decode.Event[*TV]) error {
+func (s *restStream[T]) serverError(raw decode.Event[T]) error {
 	if raw.Status != nil {
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return apierrors.FromObject(raw.Status)
@@ -179,7 +179,7 @@ type object interface {
 
 // object returns what an event is about, and clears what it says of its kind, as
 // client-go does with watched objects.
-func (s *restStream[TV]) object(decoded *TV) (object, error) {
+func (s *restStream[T]) object(decoded T) (object, error) {
 	obj, ok := any(decoded).(object)
 	if ok && s.isExpected(obj) {
 		return obj, nil
@@ -192,17 +192,17 @@ func (s *restStream[TV]) object(decoded *TV) (object, error) {
 	return nil, undecodable(fmt.Errorf("an object that says that it is %s, not a %v: from now on client-go's decoder is asked", kind, s.kind))
 }
 
-func (s *restStream[TV]) convert(raw decode.Event[*TV]) (Event[*TV], error) {
+func (s *restStream[T]) convert(raw decode.Event[T]) (Event[T], error) {
 	obj, err := s.object(raw.Object)
 	if err != nil {
-		return Event[*TV]{}, err
+		return Event[T]{}, err
 	}
-	event := Event[*TV]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	event := Event[T]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		if s.listing && event.InitialEventsEnd {
 			s.listing = false
-			s.events.Cached(decode.Cached[*TV]{})
+			s.events.Cached(decode.Cached[T]{})
 			s.decoding.end()
 		}
 		return event, nil
@@ -213,7 +213,7 @@ func (s *restStream[TV]) convert(raw decode.Event[*TV]) (Event[*TV], error) {
 
 // isExpected says whether an object is of the resource's kind, and if so clears
 // that.
-func (s *restStream[TV]) isExpected(obj runtime.Object) bool {
+func (s *restStream[T]) isExpected(obj runtime.Object) bool {
 	if typ, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
 		if !isKind(*typ, s.kind) {
 			return false

@@ -39,7 +39,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 	})
 	for _, share := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
-			source := listwatch.FromClient[corev1.ConfigMap](
+			source := listwatch.FromClient[*corev1.ConfigMap](
 				func() listwatch.Client[*corev1.ConfigMapList] { return c },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Options: decode.Options{ShareValues: share}}})
 			var all []*corev1.ConfigMap

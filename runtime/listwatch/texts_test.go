@@ -38,7 +38,7 @@ func TestUnchangedTexts(t *testing.T) {
 			fmt.Fprint(w, head+served+"]}")
 		}
 	})
-	source := listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{})
+	source := listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{})
 	cached := map[decode.Identity]*corev1.ConfigMap{}
 	source.(interface {
 		KeepUnchanged(func(decode.Identity) (*corev1.ConfigMap, bool)) bool

@@ -182,7 +182,7 @@ func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwat
 func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f sourceFunc) source() listwatch.Source[*corev1.ConfigMap] {
-	return listwatch.FromClient[corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] {
+	return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] {
 		return watcher{f}
 	}, listwatch.ClientOptions{})
 }

@@ -169,7 +169,7 @@ func (w *world) failed(_ context.Context, err error) { w.errs = append(w.errs, e
 
 // ours and upstream are the two subjects.
 func ours(_ context.Context, w *world, opts options) (func(context.Context), func() string) {
-	source := listwatch.FromClient[corev1.ConfigMap](
+	source := listwatch.FromClient[*corev1.ConfigMap](
 		func() listwatch.Client[*corev1.ConfigMapList] { return w.server }, listwatch.ClientOptions{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
 		Name: "test", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,

@@ -78,7 +78,7 @@ func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts m
 
 func (a *applier[T, C]) apply(ctx context.Context, configuration C, opts metav1.ApplyOptions, subresources ...string) (T, error) {
 	var none T
-	if configuration == *new(C) {
+	if any(configuration) == any(*new(C)) {
 		return none, errNoConfiguration
 	}
 	data, err := json.Marshal(configuration)
