@@ -58,17 +58,17 @@ func New[K comparable, T any](key func(T) K) *DeltaFIFO[K, T] {
 
 // Added appends that an object appeared, with its resourceVersion.
 func (f *DeltaFIFO[K, T]) Added(object T, version string) {
-	f.Append(Delta[K, T]{Type: Added, Key: f.key(object), Object: object, Version: version})
+	f.append(&Delta[K, T]{Type: Added, Key: f.key(object), Object: object, Version: version})
 }
 
 // Updated appends that an object changed.
 func (f *DeltaFIFO[K, T]) Updated(object T, version string) {
-	f.Append(Delta[K, T]{Type: Updated, Key: f.key(object), Object: object, Version: version})
+	f.append(&Delta[K, T]{Type: Updated, Key: f.key(object), Object: object, Version: version})
 }
 
 // Deleted appends that an object, of which this is the final state, is gone.
 func (f *DeltaFIFO[K, T]) Deleted(object T, version string) {
-	f.Append(Delta[K, T]{Type: Deleted, Key: f.key(object), Object: object, Version: version})
+	f.append(&Delta[K, T]{Type: Deleted, Key: f.key(object), Object: object, Version: version})
 }
 
 // Replace appends a list that replaces everything known before, as one delta.
@@ -87,14 +87,19 @@ func (f *DeltaFIFO[K, T]) SyncAll() { f.Append(Delta[K, T]{Type: SyncAll}) }
 
 // Append appends one delta of any type.
 func (f *DeltaFIFO[K, T]) Append(delta Delta[K, T]) {
+	delta.Initial = false
+	f.append(&delta)
+}
+
+// append is Append for a delta that needn't be copied first.
+func (f *DeltaFIFO[K, T]) append(delta *Delta[K, T]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delta.Initial = false
 	if !f.populated && delta.Type.populates() {
 		f.populated = true
 		delta.Initial = delta.Type == ReplacedAll
 	}
-	f.push(&delta)
+	f.push(delta)
 	f.added()
 }
 
