@@ -178,6 +178,9 @@ func TestNamespaces(t *testing.T) {
 						break
 					}
 				case 4:
+					// The tracker knows nothing of what was deleted between a list and
+					// the watch that follows.
+					synctest.Wait()
 					_ = s.Delete(configMapsResource, namespace, fmt.Sprint("object", random.IntN(3)))
 				default:
 					s.put(namespace, fmt.Sprint("object", random.IntN(3)))

@@ -56,7 +56,7 @@ var mutations = map[string]mutation{
 		"e.old = c.Object", "if e.old = c.Object; BUG { e.old = c.Old }"},
 	"informer: handlers never become synced": {"informer/apply.go",
 		"n.initial, n.synced = initial, initial", "n.initial, n.synced = initial, initial && !BUG"},
-	"informer: who doesn't resync is told what didn't change": {"informer/registration.go",
+	"informer: who doesn't resync is told what didn't change": {"informer/reader.go",
 		"resyncing := n.audience.includes(r)", "resyncing := n.audience.includes(r) || BUG"},
 	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
