@@ -7,19 +7,22 @@
 //	BenchmarkGet/ours/indexes=3
 //	BenchmarkGet/client-go/indexes=3
 //
-// Both run in the same process, in turn, count times; the table shows medians.
-// The ratio is theirs divided by ours, for every unit, so that more is better
-// for us.
+// All of a package's benchmarks run count times, each time in a new process, so
+// that whatever disturbs the machine for a while meets ours and theirs alike; the
+// table shows medians. The ratio is theirs divided by ours, for every unit, so
+// that more is better for us.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,39 +35,75 @@ func main() {
 	pattern := flag.String("bench", ".", "passed to go test")
 	mem := flag.Bool("benchmem", true, "passed to go test; false for what runs other programs")
 	flag.Parse()
-	args := []string{"test", "-run", "^$", "-bench", *pattern, fmt.Sprintf("-benchmem=%t", *mem), "-timeout", "120m", "-count", strconv.Itoa(*count)}
+	args := []string{"-test.run=^$", "-test.bench=" + *pattern, fmt.Sprintf("-test.benchmem=%t", *mem), "-test.timeout=120m"}
 	if *benchtime != "" {
-		args = append(args, "-benchtime", *benchtime)
+		args = append(args, "-test.benchtime="+*benchtime)
 	}
-	if err := run(os.Stdout, append(args, flag.Args()...)); err != nil {
+	if err := run(os.Stdout, flag.Args(), args, *count); err != nil {
 		fmt.Fprintln(os.Stderr, "benchtable:", err)
 		os.Exit(1)
 	}
 }
 
-// run runs the go command and writes the table of what it measured to w.
-func run(w io.Writer, args []string) error {
-	cmd := exec.Command("go", args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+// run builds the tests of the packages, runs the benchmarks in them count times,
+// and writes the table of what they measured to w.
+func run(w io.Writer, patterns, args []string, count int) error {
+	dir, err := os.MkdirTemp("", "benchtable")
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	rows, failures, err := read(out)
-	if werr := cmd.Wait(); werr != nil {
-		return fmt.Errorf("go test: %w\n%s", werr, strings.Join(failures, "\n"))
-	}
+	defer os.RemoveAll(dir)
+	packages, err := packagesWithTests(patterns)
 	if err != nil {
 		return err
 	}
+	t := table{byKey: map[key]*row{}}
+	for n, p := range packages {
+		binary := filepath.Join(dir, strconv.Itoa(n)+".test")
+		build := exec.Command("go", "test", "-c", "-o", binary, p.path)
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
+		}
+		for range count {
+			cmd := exec.Command(binary, args...)
+			cmd.Dir = p.dir
+			out, err := cmd.CombinedOutput()
+			other, rerr := t.read(bytes.NewReader(out))
+			if err != nil {
+				return fmt.Errorf("benchmarks of %s: %w\n%s", p.path, err, strings.Join(other, "\n"))
+			}
+			if rerr != nil {
+				return rerr
+			}
+		}
+		if err := os.Remove(binary); err != nil {
+			return err
+		}
+	}
+	rows := t.complete()
 	if len(rows) == 0 {
-		return fmt.Errorf("no benchmark with an incumbent beside it in go %s", strings.Join(args, " "))
+		return fmt.Errorf("no benchmark with an incumbent beside it in %s", strings.Join(patterns, " "))
 	}
 	write(w, rows)
 	return nil
+}
+
+type testedPackage struct{ path, dir string }
+
+// packagesWithTests are those that the patterns name.
+func packagesWithTests(patterns []string) ([]testedPackage, error) {
+	cmd := exec.Command("go", append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`}, patterns...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var packages []testedPackage
+	for line := range strings.Lines(string(out)) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+		packages = append(packages, testedPackage{path, dir})
+	}
+	return packages, nil
 }
 
 // key names one line of the table.
@@ -76,10 +115,16 @@ type row struct {
 	ours, theirs []float64
 }
 
-// read parses the output of go test -bench. It also returns the lines that
-// are no benchmark results, for error messages.
-func read(r io.Reader) (rows []*row, other []string, err error) {
-	byKey := map[key]*row{}
+// table collects the measurements of all runs, in the order in which they first
+// came.
+type table struct {
+	rows  []*row
+	byKey map[key]*row
+}
+
+// read adds the output of a test binary's benchmarks. It returns the lines that
+// are no results, for error messages.
+func (t *table) read(r io.Reader) (other []string, err error) {
 	pkg := ""
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -101,22 +146,26 @@ func read(r io.Reader) (rows []*row, other []string, err error) {
 		for i := 2; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)
 			if err != nil {
-				return nil, other, fmt.Errorf("%q: %w", line, err)
+				return other, fmt.Errorf("%q: %w", line, err)
 			}
 			k := key{pkg, name, fields[i+1]}
-			if byKey[k] == nil {
-				byKey[k] = &row{key: k}
-				rows = append(rows, byKey[k])
+			if t.byKey[k] == nil {
+				t.byKey[k] = &row{key: k}
+				t.rows = append(t.rows, t.byKey[k])
 			}
 			if ours {
-				byKey[k].ours = append(byKey[k].ours, value)
+				t.byKey[k].ours = append(t.byKey[k].ours, value)
 			} else {
-				byKey[k].theirs = append(byKey[k].theirs, value)
+				t.byKey[k].theirs = append(t.byKey[k].theirs, value)
 			}
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r *row) bool { return r.ours == nil || r.theirs == nil })
-	return rows, other, lines.Err()
+	return other, lines.Err()
+}
+
+// complete are the rows that have measurements of both.
+func (t *table) complete() []*row {
+	return slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.ours == nil || r.theirs == nil })
 }
 
 // split takes the element "ours", "upstream" or "client-go" out of a

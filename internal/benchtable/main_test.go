@@ -17,7 +17,8 @@ BenchmarkGet/client-go/indexes=3-2	 100	 36 ns/op	 2 allocs/op
 BenchmarkAlone-2	 100	 36 ns/op
 PASS
 `
-	rows, other, err := read(strings.NewReader(output))
+	measured := table{byKey: map[key]*row{}}
+	other, err := measured.read(strings.NewReader(output))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ PASS
 		t.Errorf("lines that are no results: %q", other)
 	}
 	var b strings.Builder
-	write(&b, rows)
+	write(&b, measured.complete())
 	got := strings.Fields(b.String())
 	want := strings.Fields(`what unit ours theirs ratio
 		store Get/indexes=3 ns/op 12 36 3.00

@@ -9,8 +9,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Every benchmark runs ours, typed as informers use it, and client-go's two
-// queues, over the same objects.
+// Every benchmark runs ours, typed as informers use it, beside client-go's two
+// queues, over the same objects: in order, in batches where there are some,
+// beside RealFIFO, and by key beside DeltaFIFO.
 //
 //	go test -run '^$' -bench . -benchmem -count 5 ./runtime/deltafifo
 
@@ -32,8 +33,8 @@ func known() cache.Store { return cache.NewStore(cache.MetaNamespaceKeyFunc) }
 
 func clientGoQueues() map[string]func() cache.Queue {
 	return map[string]func() cache.Queue{
-		"client-go-RealFIFO": func() cache.Queue { return cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, known(), nil) },
-		"client-go-DeltaFIFO": func() cache.Queue {
+		"in-order/client-go": func() cache.Queue { return cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, known(), nil) },
+		"by-key/client-go": func() cache.Queue {
 			return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known(), EmitDeltaTypeReplaced: true})
 		},
 	}
@@ -43,7 +44,7 @@ func ignore(any, bool) error { return nil }
 
 func BenchmarkAddPop(b *testing.B) {
 	objects := benchObjects(1000)
-	b.Run("ours", func(b *testing.B) {
+	b.Run("in-order/ours", func(b *testing.B) {
 		f := New(nameOf)
 		i := 0
 		for b.Loop() {
@@ -55,7 +56,7 @@ func BenchmarkAddPop(b *testing.B) {
 			i++
 		}
 	})
-	b.Run("ours-by-key", func(b *testing.B) {
+	b.Run("by-key/ours", func(b *testing.B) {
 		f := New(nameOf)
 		i := 0
 		for b.Loop() {
@@ -87,7 +88,7 @@ func BenchmarkAddPop(b *testing.B) {
 // BenchmarkBacklog adds 1,000 deltas and takes them all.
 func BenchmarkBacklog(b *testing.B) {
 	objects := benchObjects(1000)
-	b.Run("ours", func(b *testing.B) {
+	b.Run("in-order/ours", func(b *testing.B) {
 		f := New(nameOf)
 		for b.Loop() {
 			for _, o := range objects {
@@ -98,7 +99,7 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 		}
 	})
-	b.Run("ours-by-key", func(b *testing.B) {
+	b.Run("by-key/ours", func(b *testing.B) {
 		f := New(nameOf)
 		for b.Loop() {
 			for _, o := range objects {
@@ -140,7 +141,7 @@ func BenchmarkReplace(b *testing.B) {
 		}
 		return items
 	}
-	b.Run("ours", func(b *testing.B) {
+	b.Run("in-order/ours", func(b *testing.B) {
 		f := New(nameOf)
 		for b.Loop() {
 			f.Replace(items(), "1")
@@ -155,7 +156,7 @@ func BenchmarkReplace(b *testing.B) {
 			}
 		}
 	})
-	b.Run("ours-by-key", func(b *testing.B) {
+	b.Run("by-key/ours", func(b *testing.B) {
 		f := New(nameOf)
 		for b.Loop() {
 			f.Replace(items(), "1")
