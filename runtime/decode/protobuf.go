@@ -31,6 +31,7 @@ var (
 	errBadVarint  = errors.New("proto: integer overflow")
 	errBadLength  = errors.New("proto: a length that leaves its message")
 	errGroupEnd   = errors.New("proto: unexpected end of group")
+	errTwoTypes   = errors.New("proto: two types in one message")
 	errTwoBodies  = errors.New("proto: two lists in one message")
 	errNoProtobuf = errors.New("the type has no protobuf encoding")
 )
@@ -223,9 +224,14 @@ func (l *protobufList[T]) read() error {
 		switch {
 		case err != nil:
 		case number == unknownType:
-			var typ runtime.TypeMeta
+			// What comes twice is merged.
+			typ := runtime.TypeMeta{Kind: l.typ.Kind, APIVersion: l.typ.APIVersion}
 			err = l.message(&typ, -1)
-			l.typ = metav1.TypeMeta{Kind: typ.Kind, APIVersion: typ.APIVersion}
+			merged := metav1.TypeMeta{Kind: typ.Kind, APIVersion: typ.APIVersion}
+			if err == nil && l.typed && merged != l.typ {
+				err = l.failed(errTwoTypes)
+			}
+			l.typ = merged
 		case number == unknownRaw:
 			err = l.body()
 		default:
