@@ -72,7 +72,15 @@ func (a *alarm) set(due int64) {
 		// Some clocks have no AfterFunc, and the fake one calls it under
 		// its own lock; a timer's channel works with each of them. The
 		// goroutine lives as long as the alarm is set.
-		timer, quit := a.newTimer(due), make(chan struct{})
+		timer := a.newTimer(due)
+		if a.base.until(due) <= 0 {
+			// It was stepped past that time meanwhile, and its timers ring when
+			// it is stepped again at the earliest.
+			timer.Stop()
+			go a.ring()
+			return
+		}
+		quit := make(chan struct{})
 		a.fake, a.quit = timer, quit
 		go func() {
 			select {

@@ -19,8 +19,8 @@ type Config[T comparable] struct {
 	Limiter Limiter[T]
 
 	// MergeDelayed makes Add take along a delayed copy of the item, so that
-	// the item runs once and not again when the delay is over. Without it a
-	// delayed copy stays, as in client-go.
+	// the item runs once and not again when the delay is over, with the higher
+	// of both priorities. Without it a delayed copy stays, as in client-go.
 	MergeDelayed bool
 
 	// Priority gives the priority of an item that is added without one. Items

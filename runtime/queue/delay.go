@@ -6,11 +6,15 @@ import "runtime"
 type schedule struct {
 	timeline
 	alarm alarm
-	// armed is the time that the alarm is set for, 0 when it isn't.
+	// armed is the time that the alarm is set for, never when it isn't.
 	armed int64
 	// ringing tells that what is due is being delivered; the alarm is set
 	// again at the end of that.
 	ringing bool
+}
+
+func newSchedule(base *timebase, ring func()) schedule {
+	return schedule{alarm: alarm{base: base, ring: ring}, armed: never}
 }
 
 // deliveryBurst is the number of due items that are added under one hold of
@@ -23,15 +27,15 @@ func (s *schedule) arm() {
 		return
 	}
 	next := s.next()
-	switch {
-	case next == s.armed || next == never && s.armed == 0:
-	case next == never:
+	switch next {
+	case s.armed:
+		return
+	case never:
 		s.alarm.stop()
-		s.armed = 0
 	default:
 		s.alarm.set(next)
-		s.armed = next
 	}
+	s.armed = next
 }
 
 // armBy sets the alarm for due unless it is set for an earlier time: something
@@ -48,7 +52,7 @@ func (s *schedule) rung() bool {
 	if s.ringing {
 		return false
 	}
-	s.ringing, s.armed = true, 0
+	s.ringing, s.armed = true, never
 	return true
 }
 
@@ -62,7 +66,7 @@ func (s *schedule) end() {
 func (s *schedule) stop(f func(id uint32)) {
 	s.clear(f)
 	s.alarm.stop()
-	s.armed = 0
+	s.armed = never
 }
 
 // deliver adds what is due. It is the alarm's function.

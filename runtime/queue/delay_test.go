@@ -74,12 +74,48 @@ func (c *steppingClock) NewTimer(d time.Duration) clock.Timer {
 // TestSteppedInBetween steps the clock after the queue has read it and before
 // the queue's timer is set: the item is on time all the same.
 func TestSteppedInBetween(t *testing.T) {
-	clock := &steppingClock{clocktesting.NewFakeClock(time.Now()), 10 * time.Millisecond}
+	for _, step := range []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, time.Second} {
+		clock := &steppingClock{clocktesting.NewFakeClock(time.Now()), step}
+		q := queue.New(queue.Config[string]{Clock: clock})
+		q.AddAfter("a", 50*time.Millisecond)
+		if rest := 50*time.Millisecond - step; rest > 0 {
+			clock.Step(rest)
+		}
+		if item, _ := q.Get(); item != "a" {
+			t.Errorf("Get is %q", item)
+		}
+	}
+}
+
+// TestClockThatGoesBack to where a due time is that of the queue's beginning.
+func TestClockThatGoesBack(t *testing.T) {
+	start := time.Now()
+	clock := clocktesting.NewFakeClock(start)
 	q := queue.New(queue.Config[string]{Clock: clock})
-	q.AddAfter("a", 50*time.Millisecond)
-	clock.Step(40 * time.Millisecond)
+	clock.SetTime(start.Add(-5 * time.Second))
+	q.AddAfter("a", 5*time.Second)
+	clock.Step(time.Minute)
 	if item, _ := q.Get(); item != "a" {
 		t.Errorf("Get is %q", item)
+	}
+}
+
+// TestStopBesideAdditions is for the race detector.
+func TestStopBesideAdditions(t *testing.T) {
+	for range 20 {
+		line := queue.NewDelayLine(nil, func(int) {})
+		var all sync.WaitGroup
+		all.Go(func() {
+			for i := range 100 {
+				line.AddAfter(i, time.Hour)
+				line.Cancel(i - 1)
+			}
+		})
+		all.Go(line.Stop)
+		all.Wait()
+		if n := line.Len(); n != 0 {
+			t.Errorf("%d are delayed after the end", n)
+		}
 	}
 }
 

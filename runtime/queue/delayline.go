@@ -26,7 +26,7 @@ type DelayLine[T comparable] struct {
 // clock is the real one.
 func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
 	d := &DelayLine[T]{table: newTable[T, struct{}](), base: newTimebase(c), out: out}
-	d.delays.alarm = alarm{base: &d.base, ring: d.deliver}
+	d.delays = newSchedule(&d.base, d.deliver)
 	return d
 }
 
@@ -80,7 +80,7 @@ func (d *DelayLine[T]) Stop() {
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.delays.stop(func(uint32) {})
-	d.table = newTable[T, struct{}]()
+	d.table.clear() // its seed is read without the lock
 }
 
 // deliver is the alarm's function.

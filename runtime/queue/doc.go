@@ -35,7 +35,8 @@
 //   - After ShutDown what is ready is still handed out. ShutDownWithDrain waits
 //     for what is in process, to the moment; Drain for what is ready as well.
 //   - While nothing is delayed, and nothing in process with Metrics set, there
-//     is no goroutine and no timer, and an idle queue takes less than 1 KB.
+//     is no goroutine and no timer, and a new queue takes less than 1 KB. What a
+//     burst took is given back when the queue has been empty since.
 //
 // It doesn't promise that items are taken in order when there are several
 // workers (they are handed out in order), nor anything beyond the process.

@@ -61,7 +61,8 @@ func (m *model) push(item, priority int) {
 }
 
 func (m *model) add(item, priority int) {
-	if m.config.MergeDelayed {
+	if d, ok := m.delayed[item]; ok && m.config.MergeDelayed {
+		priority = max(priority, d.priority)
 		delete(m.delayed, item)
 	}
 	m.deliver(item, priority)

@@ -234,3 +234,43 @@ func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 		t.Errorf("Get is %q", item)
 	}
 }
+
+// TestAPanicOfAHookLosesOneAdd, and neither the item for ever nor a drain.
+func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
+	panics := false
+	q := queue.New(queue.Config[string]{Share: func(string) string {
+		if panics {
+			panic("no share")
+		}
+		return ""
+	}})
+	survive := func(do func()) {
+		defer func() { _ = recover() }()
+		panics = true
+		defer func() { panics = false }()
+		do()
+	}
+	survive(func() { q.Add("a") })
+	q.Add("a")
+	if n := q.Len(); n != 1 {
+		t.Fatalf("%d are ready", n)
+	}
+	item, _ := q.Get()
+	q.Add("a")
+	survive(func() { q.Done(item) })
+	if err := q.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMergingKeepsThePriority of the delayed copy that an addition takes along.
+func TestMergingKeepsThePriority(t *testing.T) {
+	high := 50
+	q := queue.New(queue.Config[string]{MergeDelayed: true, Priority: func(string) int { return 0 }})
+	q.AddWith("a", queue.AddOptions{Priority: &high, After: time.Minute})
+	q.Add("b")
+	q.Add("a")
+	if item, _ := q.Get(); item != "a" {
+		t.Errorf("%q goes first", item)
+	}
+}

@@ -68,7 +68,7 @@ func New[T comparable](c Config[T]) *Queue[T] {
 		q.intakeFrom = intakeFrom
 	}
 	q.ready = q.order(&c)
-	q.delays.alarm = alarm{base: &q.base, ring: q.deliver}
+	q.delays = newSchedule(&q.base, q.deliver)
 	if c.Metrics != nil {
 		q.metrics = newRecorder(c.Metrics, &q.base, &q.mu)
 	}
@@ -166,14 +166,13 @@ func (q *Queue[T]) Done(item T) {
 	}
 	wasAdded := e.state&again != 0
 	e.state &^= inProcess | again
+	if q.inProcess == 0 {
+		defer q.settle() // also when a hook panics
+	}
 	if wasAdded {
-		e.state |= isReady
-		q.ready.push(id, q.raise(id, math.MinInt32))
+		q.push(id, q.raise(id, math.MinInt32))
 	} else {
 		q.dropIfUnused(id)
-	}
-	if q.inProcess == 0 {
-		q.settle()
 	}
 }
 
@@ -200,7 +199,9 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 		q.enter()
 	}
 	id := q.table.slotOf(hash, item)
-	if q.merge && q.delays.cancel(id) {
+	if q.merge && q.delays.has(id) {
+		priority = max(priority, q.delays.priority(id))
+		q.delays.cancel(id)
 		q.delays.arm()
 	}
 	q.add(id, priority)
@@ -231,19 +232,25 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 		}
 		return
 	}
-	if q.metrics != nil {
-		q.metrics.added(id)
-	}
 	if q.ranks != nil {
 		q.ranks.of.grow(int(id) + 1)
 		q.ranks.of.at(int(id)).priority = priority
 	}
 	if e.state&inProcess != 0 {
 		e.state |= again
-		return
+	} else {
+		q.push(id, priority)
 	}
-	e.state |= isReady
+	if q.metrics != nil {
+		q.metrics.added(id)
+	}
+}
+
+// push makes the item of a slot ready. If a hook of the caller's panics, it isn't:
+// the next one who adds it tries again.
+func (q *Queue[T]) push(id uint32, priority int32) {
 	q.ready.push(id, priority)
+	q.table.at(id).value.state |= isReady
 }
 
 // raise raises the priority of an item that is ready or waits for Done, and

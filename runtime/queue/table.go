@@ -153,13 +153,19 @@ func (t *table[T, V]) distance(from, to int) int {
 func (t *table[T, V]) emptied() (givenBack bool) {
 	givenBack = len(t.cells) > keepSlots && t.peak*8 < len(t.cells)
 	if givenBack {
-		t.cells, t.slots, t.free = nil, paged[slot[T, V]]{}, nil
+		t.clear()
 	} else {
 		t.slots.reset()
 		t.free = t.free[:0]
+		t.peak = 0
 	}
-	t.peak = 0
 	return givenBack
+}
+
+// clear forgets all items and gives their memory back. What was hashed before is
+// good for the table afterwards, too.
+func (t *table[T, V]) clear() {
+	t.cells, t.slots, t.free, t.peak = nil, paged[slot[T, V]]{}, nil, 0
 }
 
 // grow makes half as many more cells. There are always as many slots as there

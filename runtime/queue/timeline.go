@@ -34,6 +34,9 @@ func (t *timeline) due(id uint32) int64 {
 	return t.at.at(int(id)).due
 }
 
+// priority is what a slot that is due at some time was set with.
+func (t *timeline) priority(id uint32) int32 { return t.at.at(int(id)).priority }
+
 // set makes the slot due, and tells whether that is news: of two times the
 // earlier stays, of two priorities the higher.
 func (t *timeline) set(id uint32, due int64, priority int32) bool {

@@ -41,6 +41,8 @@ func (p *Pool) Busy() int {
 // Resize changes the number of workers. New ones start at once; those that are
 // too many stop when they are done with their item. With 0 workers nothing is
 // processed until the next Resize, and a shutdown of the queue isn't noticed.
+// Workers that wait in the Get of another implementation's queue can't be woken:
+// they take one more item each before they stop.
 // Before and after Run it does nothing.
 func (p *Pool) Resize(workers int) {
 	p.mu.Lock()

@@ -35,7 +35,8 @@ type Result struct {
 //	ctx's, at the end   added again
 //	any other           added again as the limiter has it, and the error reported
 //
-// and Done in any case. Errors are reported to utilruntime, and panics go
+// and Done in any case. A queue that has been shut down, as WithDrain does,
+// ignores what is added: nothing is tried again then. Errors are reported to utilruntime, and panics go
 // where it sends them; options change both. When ctx is done no further item
 // is taken and the context of the reconcilers ends too, at once or as the
 // options have it.
@@ -44,7 +45,7 @@ type Result struct {
 // this package's, whose Get can't be interrupted: that is shut down when ctx is
 // done.
 func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], workers int, reconcile func(context.Context, T) (Result, error), opts ...RunOption) error {
-	o := runOptions{onError: reportError}
+	o := runOptions{onError: func(ctx context.Context, item any, err error) { reportError(ctx, item, err, q.ShuttingDown()) }}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -211,6 +212,12 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the reconciler panicked: %v", e.Value) }
 
+// Unwrap returns the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
 // Terminal marks an error as one that trying again doesn't help. It returns
 // nil for nil.
 func Terminal(err error) error {
@@ -225,10 +232,16 @@ type terminalError struct{ err error }
 func (e *terminalError) Error() string { return e.err.Error() }
 func (e *terminalError) Unwrap() error { return e.err }
 
-func reportError(ctx context.Context, item any, err error) {
+// reportError is what Run does with errors, ended tells that the queue takes
+// nothing more.
+func reportError(ctx context.Context, item any, err error, ended bool) {
 	message := "Reconciling failed; it is tried again"
-	if _, terminal := errors.AsType[*terminalError](err); terminal {
+	if _, terminal := errors.AsType[*terminalError](err); terminal || ended {
 		message = "Reconciling failed and is not tried again"
 	}
-	utilruntime.HandleErrorWithContext(ctx, err, message, "item", item)
+	values := []any{"item", item}
+	if p, ok := errors.AsType[*PanicError](err); ok {
+		values = append(values, "stack", string(p.Stack))
+	}
+	utilruntime.HandleErrorWithContext(ctx, err, message, values...)
 }

@@ -242,3 +242,14 @@ func TestRunSurvivesGoexit(t *testing.T) {
 		}
 	})
 }
+
+// TestPanicErrorUnwraps to what was panicked with.
+func TestPanicErrorUnwraps(t *testing.T) {
+	cause := errors.New("cause")
+	if !errors.Is(&workqueue.PanicError{Value: cause}, cause) {
+		t.Error("the cause is lost")
+	}
+	if err := errors.Unwrap(&workqueue.PanicError{Value: "text"}); err != nil {
+		t.Errorf("a text unwraps to %v", err)
+	}
+}

@@ -26,7 +26,8 @@ func WithGrace(grace time.Duration) RunOption {
 }
 
 // WithDrain makes Run shut the queue down when its context is done, and process
-// all that is ready then. The context of the reconcilers lives on meanwhile, as
+// all that is ready then, each item once: one that fails isn't tried again, and
+// what was delayed is forgotten. The context of the reconcilers lives on meanwhile, as
 // long as WithGrace allows, without it as long as they take.
 func WithDrain() RunOption { return func(o *runOptions) { o.drain = true } }
 
