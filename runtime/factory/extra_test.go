@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,17 @@ func TestReleaseBeforeStart(t *testing.T) {
 
 // TestThousandStartsAndStops: nothing is left of informers that were released.
 func TestThousandStartsAndStops(t *testing.T) {
+	// Go never frees a goroutine's descriptor, so how many there are depends
+	// on how many happened to be alive at once. Have more than enough of them
+	// before the heap is measured.
+	var descriptors sync.WaitGroup
+	started := make(chan struct{})
+	for range 1000 {
+		descriptors.Go(func() { <-started })
+	}
+	close(started)
+	descriptors.Wait()
+
 	f := newGenerated(open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var after100 uint64
