@@ -180,6 +180,21 @@ func BenchmarkList(b *testing.B) {
 		benchFill(objects, s, nil)
 		for b.Loop() {
 			n := 0
+			for o := range s.Snapshot().Values() {
+				if o != nil {
+					n++
+				}
+			}
+			if n != benchObjects {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("keys-and-objects/ours", func(b *testing.B) {
+		s := benchNew()
+		benchFill(objects, s, nil)
+		for b.Loop() {
+			n := 0
 			for key, o := range s.All() {
 				if o != nil && key.Name != "" {
 					n++
@@ -202,6 +217,21 @@ func BenchmarkList(b *testing.B) {
 	b.Run("list/client-go", listClientGo)
 	// It has no other way to see every object.
 	b.Run("iterated/client-go", listClientGo)
+	b.Run("keys-and-objects/client-go", func(b *testing.B) {
+		c := benchNewClientGo()
+		benchFill(objects, nil, c)
+		for b.Loop() {
+			n := 0
+			for _, key := range c.ListKeys() {
+				if _, ok, _ := c.GetByKey(key); ok {
+					n++
+				}
+			}
+			if n != benchObjects {
+				b.Fatal("missing")
+			}
+		}
+	})
 }
 
 func BenchmarkByIndex(b *testing.B) {
