@@ -123,20 +123,19 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkInitialSync is the way of 100,000 objects from memory to all
-// handlers; a third of its cost is the source's own.
+// BenchmarkInitialSync is the way of many objects from memory to all handlers; a
+// third of its cost is the source's own.
 func BenchmarkInitialSync(b *testing.B) {
-	const objects = 100_000
-	f := newFeed(objects)
-	for _, handlers := range []int{1, 4} {
+	for _, c := range []struct{ objects, handlers int }{{100_000, 1}, {100_000, 4}, {1_000_000, 1}} {
+		f := newFeed(c.objects)
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("objects=%d/handlers=%d/%s", c.objects, c.handlers, m.name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					i := m.make(f)
 					var done sync.WaitGroup
-					for range handlers {
-						if _, err := i.AddEventHandler(count(objects, &done)); err != nil {
+					for range c.handlers {
+						if _, err := i.AddEventHandler(count(c.objects, &done)); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -144,7 +143,7 @@ func BenchmarkInitialSync(b *testing.B) {
 					done.Wait()
 					stop()
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/objects, "ns/object")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.objects), "ns/object")
 			})
 		}
 	}
