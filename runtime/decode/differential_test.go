@@ -2,49 +2,12 @@ package decode
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"math/rand"
 	"reflect"
-	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
-	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	kjson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/kubernetes/scheme"
 )
-
-var perKind = flag.Int("objects", 8, "random objects for each kind in differential tests")
-
-// TestDifferentialKinds holds the decoder to Kubernetes' own over every type of
-// k8s.io/api, filled at random.
-func TestDifferentialKinds(t *testing.T) {
-	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), serializer.NewCodecFactory(scheme.Scheme))
-	kinds := 0
-	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
-		if gvk.Version == "__internal" || strings.HasSuffix(gvk.Kind, "List") {
-			continue
-		}
-		kinds++
-		t.Run(gvk.String(), func(t *testing.T) {
-			core := New[*struct{}](Options{})
-			for range *perKind {
-				obj := reflect.New(typ).Interface()
-				fill.Fill(obj)
-				data, err := json.Marshal(obj)
-				if err != nil {
-					continue // The types refuse some values that Go has.
-				}
-				compare(t, core, typ, data)
-			}
-		})
-	}
-	if kinds < 150 {
-		t.Errorf("only %d kinds", kinds)
-	}
-}
 
 // compare decodes data with both decoders.
 func compare(t *testing.T, d *Decoder[*struct{}], typ reflect.Type, data []byte) {

@@ -38,7 +38,7 @@ var (
 
 // HasProtobuf says whether the type has a protobuf encoding.
 func (d *Decoder[T]) HasProtobuf() bool {
-	return reflect.TypeFor[T]().Implements(reflect.TypeFor[message]())
+	return reflect.PointerTo(d.typ).Implements(reflect.TypeFor[message]())
 }
 
 // ListProtobuf is List for a list in Kubernetes' protobuf encoding, whose

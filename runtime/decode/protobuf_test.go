@@ -32,7 +32,7 @@ func testProtobuf[T, L any, PT interface {
 		encoder := scheme.Codecs.EncoderForVersion(info.Serializer, version)
 		decoder := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
 		fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(2), serializer.NewCodecFactory(scheme.Scheme)).NumElements(1, 4)
-		for range *perKind {
+		for range min(*perKind, 8) {
 			list := PL(new(L))
 			fill.Fill(list)
 			data, err := runtime.Encode(encoder, list)

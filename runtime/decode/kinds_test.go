@@ -1,0 +1,294 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	restwatch "k8s.io/client-go/rest/watch"
+
+	promov1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
+)
+
+// perKind is small so that all tests take seconds; make nightly asks for 1,000.
+var perKind = flag.Int("objects", 8, "random objects for each kind in differential tests")
+
+// perList is how many of them are in one list, or follow each other as events.
+const perList = 10
+
+// kinds has those of k8s.io/api and of our examples, and what all groups have.
+var kinds, kindCodecs = func() (*runtime.Scheme, serializer.CodecFactory) {
+	all := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, metav1.AddMetaToScheme, shopv1.AddToScheme, shopv1beta1.AddToScheme, promov1.AddToScheme,
+	} {
+		utilruntime.Must(add(all))
+	}
+	return all, serializer.NewCodecFactory(all)
+}()
+
+// objects fills objects at random. They have a JSON encoding: Go has values that
+// some types refuse to encode.
+type objects struct {
+	filler interface{ Fill(any) }
+	rand   *rand.Rand
+}
+
+func newObjects(seed int64) objects {
+	return objects{
+		filler: fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), kindCodecs).NumElements(0, 3),
+		rand:   rand.New(rand.NewSource(seed)),
+	}
+}
+
+func (o objects) one(t *testing.T, typ reflect.Type) (obj any, data []byte) {
+	for range 1000 {
+		obj := reflect.New(typ).Interface()
+		o.filler.Fill(obj)
+		if data, err := json.Marshal(obj); err == nil {
+			return obj, data
+		}
+	}
+	t.Fatalf("nothing to be had of %v", typ)
+	return nil, nil
+}
+
+// eachKind runs a test for each kind, or for those that have lists in an encoding.
+func eachKind(t *testing.T, encoding string, least int, test func(*testing.T, schema.GroupVersionKind, reflect.Type)) {
+	count := 0
+	for gvk, typ := range kinds.AllKnownTypes() {
+		if gvk.Version == runtime.APIVersionInternal || strings.HasSuffix(gvk.Kind, "List") ||
+			encoding != "" && !isListed(gvk, typ, encoding) {
+			continue
+		}
+		count++
+		t.Run(gvk.String(), func(t *testing.T) { test(t, gvk, typ) })
+	}
+	if count < least {
+		t.Errorf("only %d kinds", count)
+	}
+}
+
+func isListed(gvk schema.GroupVersionKind, typ reflect.Type, encoding string) bool {
+	if encoding == runtime.ContentTypeProtobuf && !reflect.PointerTo(typ).Implements(reflect.TypeFor[message]()) {
+		return false
+	}
+	list, ok := kinds.AllKnownTypes()[listOf(gvk)]
+	if !ok {
+		return false
+	}
+	_, ok = list.FieldByName("Items")
+	return ok
+}
+
+func listOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
+	return gvk.GroupVersion().WithKind(gvk.Kind + "List")
+}
+
+// TestKinds holds the decoder to Kubernetes' own over objects of every kind.
+func TestKinds(t *testing.T) {
+	fill := newObjects(1)
+	eachKind(t, "", 200, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
+		d := New[*struct{}](Options{})
+		for range *perKind {
+			_, data := fill.one(t, typ)
+			compare(t, d, typ, data)
+		}
+	})
+}
+
+// TestKindsStreamed holds lists and watches of every kind, in both encodings, to
+// what client-go's decoders give, cut into reads of all sizes.
+func TestKindsStreamed(t *testing.T) {
+	fill := newObjects(2)
+	for name, contentType := range map[string]string{"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf} {
+		t.Run(name, func(t *testing.T) {
+			eachKind(t, contentType, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
+				w := newWire(gvk, typ, contentType)
+				for done := 0; done < *perKind; done += perList {
+					var batch []runtime.Object
+					for range min(perList, *perKind-done) {
+						obj, _ := fill.one(t, typ)
+						batch = append(batch, obj.(runtime.Object))
+					}
+					w.list(t, fill, batch)
+					w.watch(t, fill, batch)
+				}
+			})
+		})
+	}
+}
+
+// wire is one kind in one encoding.
+type wire struct {
+	gvk         schema.GroupVersionKind
+	contentType string
+	info        runtime.SerializerInfo
+	encoder     runtime.Encoder
+	theirs      runtime.Decoder
+	// ours has several decoders, with options that change no object.
+	ours []*Decoder[runtime.Object]
+}
+
+func newWire(gvk schema.GroupVersionKind, typ reflect.Type, contentType string) *wire {
+	w := &wire{gvk: gvk, contentType: contentType}
+	w.info, _ = runtime.SerializerInfoForMediaType(kindCodecs.SupportedMediaTypes(), contentType)
+	w.encoder = kindCodecs.EncoderForVersion(w.info.Serializer, gvk.GroupVersion())
+	w.theirs = kindCodecs.WithoutConversion().DecoderToVersion(w.info.Serializer, nil)
+	for _, opts := range []Options{{}, {ShareValues: true}} {
+		w.ours = append(w.ours, decoderOf(typ, opts))
+	}
+	return w
+}
+
+// reads cuts data into reads of random sizes.
+func (o objects) reads(data []byte) io.Reader {
+	switch o.rand.Intn(4) {
+	case 0:
+		return bytes.NewReader(data)
+	case 1:
+		return iotest.DataErrReader(bytes.NewReader(data))
+	}
+	return chunks{bytes.NewReader(data), o.rand, 1 << o.rand.Intn(16)}
+}
+
+// list holds one list, the kinds of whose items are set by chance, to client-go
+// and, in JSON, to Kubernetes' decoder.
+func (w *wire) list(t *testing.T, fill objects, batch []runtime.Object) {
+	list, err := kinds.New(listOf(w.gvk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill.filler.Fill(reflect.ValueOf(list).Elem().FieldByName("ListMeta").Addr().Interface())
+	items := make([]runtime.Object, len(batch))
+	for i, obj := range batch {
+		items[i] = obj.DeepCopyObject()
+		if w.contentType == runtime.ContentTypeJSON && fill.rand.Intn(2) == 0 {
+			items[i].GetObjectKind().SetGroupVersionKind(w.gvk)
+		}
+	}
+	if err := meta.SetList(list, items); err != nil {
+		t.Fatal(err)
+	}
+	data, err := runtime.Encode(w.encoder, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := kinds.New(listOf(w.gvk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.theirs.Decode(data, nil, want); err != nil {
+		t.Fatal(err)
+	}
+	w.compareList(t, fill, data, want)
+	if w.contentType == runtime.ContentTypeJSON {
+		plain := reflect.New(reflect.TypeOf(want).Elem()).Interface().(runtime.Object)
+		if err := kjson.Unmarshal(data, plain); err != nil {
+			t.Fatal(err)
+		}
+		w.compareList(t, fill, data, plain)
+	}
+}
+
+func (w *wire) compareList(t *testing.T, fill objects, data []byte, want runtime.Object) {
+	wantItems, err := meta.ExtractListWithAlloc(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMeta := reflect.ValueOf(want).Elem().FieldByName("ListMeta").Interface()
+	for _, d := range w.ours {
+		var items []runtime.Object
+		var typ metav1.TypeMeta
+		read := d.List
+		if w.contentType == runtime.ContentTypeProtobuf {
+			read = d.ListProtobuf
+		}
+		listMeta, err := read(fill.reads(data), ListVisitor[runtime.Object]{
+			Type: func(is metav1.TypeMeta) error { typ = is; return nil },
+			Item: func(obj runtime.Object) error { items = append(items, obj); return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(any(listMeta), wantMeta) || len(items) != len(wantItems) || typ.GroupVersionKind() != listOf(w.gvk) {
+			t.Fatalf("%v, %d items, %v; expected %v and %d", typ, len(items), listMeta, wantMeta, len(wantItems))
+		}
+		for i := range items {
+			if !reflect.DeepEqual(items[i], wantItems[i]) {
+				t.Fatalf("item %d: %s", i, difference(items[i], wantItems[i]))
+			}
+		}
+	}
+}
+
+var eventTypes = []watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark}
+
+// watch holds events to what client-go's decoder makes of them.
+func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
+	framer := w.info.StreamSerializer.Framer
+	var body bytes.Buffer
+	encoder := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&body), w.info.StreamSerializer.Serializer), w.encoder)
+	for _, obj := range batch {
+		event := watch.Event{Type: eventTypes[fill.rand.Intn(len(eventTypes))], Object: obj}
+		if err := encoder.Encode(&event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range w.ours {
+		theirs := restwatch.NewDecoder(
+			streaming.NewDecoder(framer.NewFrameReader(io.NopCloser(bytes.NewReader(body.Bytes()))), w.info.StreamSerializer.Serializer), w.theirs)
+		ours := d.Events(fill.reads(body.Bytes()))
+		if w.contentType == runtime.ContentTypeProtobuf {
+			ours = d.EventsProtobuf(fill.reads(body.Bytes()))
+		}
+		for i := range batch {
+			wantType, want, err := theirs.Decode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ours.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// client-go clears the kind; here that is left to whoever looks at it.
+			kind := got.Object.GetObjectKind()
+			if kind.GroupVersionKind() != w.gvk {
+				t.Fatalf("event %d is of %v", i, kind)
+			}
+			kind.SetGroupVersionKind(schema.GroupVersionKind{})
+			if got.Type != wantType || !reflect.DeepEqual(got.Object, want) {
+				t.Fatalf("event %d: %v, expected %v; %s", i, got.Type, wantType, difference(got.Object, want))
+			}
+		}
+		if _, err := ours.Next(); err != io.EOF {
+			t.Fatal(err)
+		}
+	}
+}
+
+// decoderOf is a decoder for a type that is known only at run time.
+func decoderOf(typ reflect.Type, opts Options) *Decoder[runtime.Object] {
+	d := New[*struct{}](opts)
+	return &Decoder[runtime.Object]{core: d.core, typ: typ, cut: d.cut}
+}
