@@ -23,8 +23,9 @@ type decoder struct {
 	err  error
 	path []string
 
-	plans   plans
-	strings table
+	plans    plans
+	messages messages
+	strings  table
 	// values are shared if shareValues is set.
 	values      values
 	shareValues bool

@@ -294,13 +294,17 @@ func (l *protobufList[T]) item(end int64) error {
 
 // fromProtobuf decodes an object.
 func (d *Decoder[T]) fromProtobuf(text []byte) (object T, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	v := reflect.New(d.typ)
+	if d.core.message(d.core.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
+		return v.Interface().(T), nil
+	}
+	v = reflect.New(d.typ)
 	object = v.Interface().(T)
 	if err := any(object).(message).Unmarshal(text); err != nil {
 		return object, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.core.settle(d.core.plans.without(d.cut, d.typ), v.UnsafePointer())
 	return object, nil
 }

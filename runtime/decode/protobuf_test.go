@@ -78,6 +78,48 @@ func TestProtobuf(t *testing.T) {
 	testProtobuf[batchv1.Job](t, batchv1.SchemeGroupVersion, func(l *batchv1.JobList) []batchv1.Job { return l.Items })
 }
 
+// What encoders write is decoded by plan, whatever is dropped, and gives what the
+// types' own methods give: those are asked for the rest only.
+func TestMessages(t *testing.T) {
+	fill := newObjects(4)
+	own := 0
+	plans := map[*messagePlan]bool{}
+	eachKind(t, runtime.ContentTypeProtobuf, 145, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
+		whole := New[*struct{}](Options{})
+		cut := New[*struct{}](Options{Drop: []string{"metadata.managedFields", "metadata.labels", "spec.template", "status"}})
+		for range min(*perKind, 20) {
+			obj, _ := fill.one(t, typ)
+			text, err := obj.(interface{ Marshal() ([]byte, error) }).Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range []*Decoder[*struct{}]{whole, cut} {
+				want := reflect.New(typ)
+				if err := want.Interface().(message).Unmarshal(text); err != nil {
+					t.Fatal(err)
+				}
+				d.core.settle(d.core.plans.without(d.cut, typ), want.UnsafePointer())
+				got := reflect.New(typ)
+				if plan := d.core.messageOf(d.cut, typ); plan.own || !d.core.message(plan, text, got.UnsafePointer()) {
+					t.Fatal("not by plan")
+				}
+				if !reflect.DeepEqual(got.Interface(), want.Interface()) {
+					t.Fatal(difference(got.Interface(), want.Interface()))
+				}
+			}
+		}
+		for _, plan := range whole.core.messages {
+			plans[plan] = true
+			if plan.own && plan.typ.Kind() == reflect.Struct && plan.typ.NumField() > 4 {
+				own++
+			}
+		}
+	})
+	if own > len(plans)/50 {
+		t.Errorf("%d of %d plans leave it to the type", own, len(plans))
+	}
+}
+
 // Sharing strings changes no object.
 func TestSettle(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))

@@ -1,0 +1,234 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"reflect"
+	"unsafe"
+)
+
+// sliceHeader is what every slice is.
+type sliceHeader struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// message decodes a regular message into the memory of p's type at at: what
+// encoders write, and what they wrote for later versions of the type. It returns
+// false, with the memory half written, for whatever else: the type's own method
+// then says whether it is right, and what is wrong.
+func (d *decoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
+	if p.own {
+		m := reflect.NewAt(p.typ, at).Interface().(message)
+		if m.Unmarshal(text) != nil {
+			return false
+		}
+		if p.settled.settles() {
+			d.settle(p.settled, at)
+		}
+		return true
+	}
+	for len(text) > 0 {
+		tag, n := uvarint(text)
+		if n <= 0 || tag>>3 == 0 || tag > 1<<31 {
+			return false
+		}
+		rest := text[n:]
+		f := &noField
+		if number := tag >> 3; number < uint64(len(p.fields)) {
+			f = &p.fields[number]
+		}
+		if f.op != noOp && int(tag&7) != f.wire {
+			return false
+		}
+		switch tag & 7 {
+		case wireVarint:
+			number, n := uvarint(rest)
+			if n <= 0 {
+				return false
+			}
+			rest = rest[n:]
+			f.setNumber(unsafe.Add(at, f.offset), number)
+		case wireBytes:
+			value, behind, ok := cutBytes(rest)
+			if !ok {
+				return false
+			}
+			if f.op != noOp && !f.drop && !d.messageField(f, unsafe.Add(at, f.offset), value, text[:n], behind) {
+				return false
+			}
+			rest = behind
+		case wire64:
+			if len(rest) < 8 {
+				return false
+			}
+			rest = rest[8:]
+		case wire32:
+			if len(rest) < 4 {
+				return false
+			}
+			rest = rest[4:]
+		default:
+			return false
+		}
+		text = rest
+	}
+	return true
+}
+
+// uvarint is binary.Uvarint, quick for what has one byte, and refuses what
+// doesn't fit.
+func uvarint(text []byte) (uint64, int) {
+	if len(text) > 0 && text[0] < 0x80 {
+		return uint64(text[0]), 1
+	}
+	return binary.Uvarint(text)
+}
+
+// cutBytes takes what has a length.
+func cutBytes(text []byte) (value, behind []byte, ok bool) {
+	size, n := uvarint(text)
+	if n <= 0 || size > uint64(len(text)-n) {
+		return nil, nil, false
+	}
+	end := n + int(size)
+	return text[n:end:end], text[end:], true
+}
+
+// setNumber sets a field of a kind of number.
+func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
+	switch f.op {
+	case boolOp:
+		*(*bool)(to) = number != 0
+	case int32Op:
+		*(*int32)(to) = int32(number)
+	case int64Op:
+		*(*int64)(to) = int64(number)
+	case boolPointerOp:
+		value := number != 0
+		*(**bool)(to) = &value
+	case int32PointerOp:
+		value := int32(number)
+		*(**int32)(to) = &value
+	case int64PointerOp:
+		value := int64(number)
+		*(**int64)(to) = &value
+	}
+}
+
+// messageField decodes a field that has a length. tag is what stands before it
+// and behind what follows, to see how many more there are.
+func (d *decoder) messageField(f *messageField, to unsafe.Pointer, value, tag, behind []byte) bool {
+	switch f.op {
+	case stringOp:
+		*(*string)(to) = d.messageString(f, value)
+	case stringPointerOp:
+		s := d.messageString(f, value)
+		*(**string)(to) = &s
+	case bytesOp:
+		*(*[]byte)(to) = bytes.Clone(value)
+	case messageOp:
+		return d.message(f.elem, value, to)
+	case messagePointerOp:
+		slot := (*unsafe.Pointer)(to)
+		if *slot == nil {
+			*slot = reflect.New(f.elem.typ).UnsafePointer()
+		}
+		return d.message(f.elem, value, *slot)
+	case messagesOp:
+		return d.message(f.elem, value, f.another(to, tag, behind))
+	case stringsOp:
+		*(*string)(f.another(to, tag, behind)) = d.messageString(f, value)
+	case stringMapOp, mapOp:
+		return d.messageEntry(f, to, value, tag, behind)
+	}
+	return true
+}
+
+func (d *decoder) messageString(f *messageField, value []byte) string {
+	if f.unique {
+		return string(value)
+	}
+	return d.strings.get(value)
+}
+
+// another makes room for one more element of a slice, and at the first for all
+// that follow each other.
+func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
+	s := (*sliceHeader)(to)
+	if s.len == s.cap {
+		larger := reflect.MakeSlice(f.typ, s.len, s.len+1+following(tag, behind))
+		if s.len > 0 {
+			reflect.Copy(larger, reflect.NewAt(f.typ, to).Elem())
+		}
+		s.data, s.cap = larger.UnsafePointer(), larger.Cap()
+	}
+	s.len++
+	return unsafe.Add(s.data, uintptr(s.len-1)*f.size)
+}
+
+// following counts the fields with the same tag that text begins with.
+func following(tag, text []byte) (count int) {
+	for bytes.HasPrefix(text, tag) {
+		_, behind, ok := cutBytes(text[len(tag):])
+		if !ok {
+			return count
+		}
+		text = behind
+		count++
+	}
+	return count
+}
+
+// messageEntry decodes an entry of a map, a message of a key and a value.
+func (d *decoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
+	var parts [2][]byte
+	var has [2]bool
+	for len(entry) > 0 {
+		part := entry[0]>>3 - 1
+		if part > 1 || entry[0]&7 != wireBytes || has[part] {
+			return false
+		}
+		var ok bool
+		if parts[part], entry, ok = cutBytes(entry[1:]); !ok {
+			return false
+		}
+		has[part] = true
+	}
+	// Encoders leave out values that are nil bytes, and nothing else.
+	if !has[0] || !has[1] && (f.op != mapOp || f.elem != nil) {
+		return false
+	}
+	key := d.strings.get(parts[0])
+	if f.op == stringMapOp {
+		m := (*map[string]string)(to)
+		if *m == nil {
+			*m = make(map[string]string, 1+following(tag, behind))
+		}
+		(*m)[key] = d.strings.get(parts[1])
+		return true
+	}
+	target := reflect.NewAt(f.typ, to).Elem()
+	if target.IsNil() {
+		target.Set(reflect.MakeMapWithSize(f.typ, 1+following(tag, behind)))
+	}
+	name, value := f.key, f.value
+	f.value = reflect.Value{}
+	if !value.IsValid() {
+		name, value = reflect.New(f.typ.Key()).Elem(), reflect.New(f.typ.Elem()).Elem()
+	}
+	ok := true
+	if at := value.Addr().UnsafePointer(); f.elem != nil {
+		ok = d.message(f.elem, parts[1], at)
+	} else {
+		*(*[]byte)(at) = append([]byte{}, parts[1]...)
+	}
+	if ok {
+		name.SetString(key)
+		target.SetMapIndex(name, value)
+	}
+	name.SetZero()
+	value.SetZero()
+	f.key, f.value = name, value
+	return ok
+}

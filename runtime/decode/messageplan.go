@@ -1,0 +1,199 @@
+package decode
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// fieldOp is how a field of a message is decoded. None stands for what the
+// message has and the type doesn't.
+type fieldOp uint8
+
+const (
+	noOp fieldOp = iota
+	boolOp
+	int32Op
+	int64Op
+	boolPointerOp
+	int32PointerOp
+	int64PointerOp
+	stringOp
+	stringPointerOp
+	bytesOp
+	messageOp
+	messagePointerOp
+	messagesOp  // a slice of messages
+	stringsOp   // a slice of strings
+	stringMapOp // map[string]string
+	mapOp       // of strings to messages or bytes
+)
+
+// messagePlan is what there is to know of a type's protobuf encoding, from the
+// tags of its fields.
+type messagePlan struct {
+	typ reflect.Type
+	// own leaves it to the type's own method, and to settle what that leaves.
+	own     bool
+	settled *plan
+	// fields are found by their numbers.
+	fields []messageField
+}
+
+// messageField is a field of a message and where its value goes.
+type messageField struct {
+	op     fieldOp
+	wire   int
+	offset uintptr
+	typ    reflect.Type
+	// elem is the message that it is or has, size that of a slice's elements.
+	elem *messagePlan
+	size uintptr
+	// drop has the value passed over, unique says that it doesn't repeat.
+	drop, unique bool
+	// key and value are memory for an entry of a map, while nobody uses it.
+	key, value reflect.Value
+}
+
+var noField messageField
+
+// largestField is the largest number that a field may have here: they are
+// numbered from one.
+const largestField = 1 << 10
+
+var messageType = reflect.TypeFor[message]()
+
+// messages are the plans of messages.
+type messages map[planKey]*messagePlan
+
+// messageOf returns the plan of a type, whose pointer is a message.
+func (d *decoder) messageOf(c *cut, t reflect.Type) *messagePlan {
+	key := planKey{t, c}
+	if p, ok := d.messages[key]; ok {
+		return p
+	}
+	p := &messagePlan{typ: t}
+	if d.messages == nil {
+		d.messages = messages{}
+	}
+	d.messages[key] = p
+	if !isGenerated(t) || !d.addFields(p, c) {
+		p.own, p.fields, p.settled = true, nil, d.plans.without(c, t)
+	}
+	return p
+}
+
+// isGenerated says whether a method of a type is known to do what the tags of its
+// fields say, if all have some. Kubernetes' own types without such tags have been
+// written by hand; elsewhere nobody knows.
+func isGenerated(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct &&
+		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
+}
+
+// addFields returns false for a type that has something that isn't understood.
+func (d *decoder) addFields(p *messagePlan, c *cut) bool {
+	for i := range p.typ.NumField() {
+		sf := p.typ.Field(i)
+		tag, tagged := sf.Tag.Lookup("protobuf")
+		if !tagged && sf.Anonymous && sf.Type == typeMetaType {
+			continue // Kinds aren't in the message but around it.
+		}
+		// Some tags have the wrong one of the two: the field's type decides.
+		wire, rest, _ := strings.Cut(tag, ",")
+		digits, _, _ := strings.Cut(rest, ",")
+		number, err := strconv.Atoi(digits)
+		if err != nil || number <= 0 || number > largestField || !sf.IsExported() {
+			return false
+		}
+		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		f := messageField{offset: sf.Offset, typ: sf.Type}
+		below := c
+		if name != "" {
+			f.drop, below = c.drops(name), c.of(name)
+		}
+		f.unique = sf.Type == stringType && uniqueNames[name]
+		if wire != "varint" && wire != "bytes" || !d.choose(&f, below) {
+			return false
+		}
+		for len(p.fields) <= number {
+			p.fields = append(p.fields, messageField{})
+		}
+		p.fields[number] = f
+	}
+	return true
+}
+
+// choose decides how a field is decoded. It returns false if it doesn't know.
+func (d *decoder) choose(f *messageField, below *cut) bool {
+	f.wire = wireBytes
+	t := f.typ
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		// A slice that is a message begins as an empty one there, not as nil.
+		if elem := t.Elem(); !isMessage(t) && isMessage(elem) && elem.Kind() != reflect.Struct {
+			return false
+		}
+	}
+	if isMessage(t) {
+		f.op, f.elem = messageOp, d.messageOf(below, t)
+		return true
+	}
+	switch t.Kind() {
+	case reflect.String:
+		f.op = stringOp
+	case reflect.Bool:
+		f.op, f.wire = boolOp, wireVarint
+	case reflect.Int32:
+		f.op, f.wire = int32Op, wireVarint
+	case reflect.Int64:
+		f.op, f.wire = int64Op, wireVarint
+	case reflect.Pointer:
+		if isMessage(t.Elem()) {
+			f.op, f.elem = messagePointerOp, d.messageOf(below, t.Elem())
+			return true
+		}
+		switch t.Elem().Kind() {
+		case reflect.String:
+			f.op = stringPointerOp
+		case reflect.Bool:
+			f.op, f.wire = boolPointerOp, wireVarint
+		case reflect.Int32:
+			f.op, f.wire = int32PointerOp, wireVarint
+		case reflect.Int64:
+			f.op, f.wire = int64PointerOp, wireVarint
+		}
+	case reflect.Slice:
+		f.size = t.Elem().Size()
+		switch {
+		case isMessage(t.Elem()):
+			f.op, f.elem = messagesOp, d.messageOf(below, t.Elem())
+		case t.Elem().Kind() == reflect.String:
+			f.op = stringsOp
+		case t.Elem().Kind() == reflect.Uint8:
+			f.op = bytesOp
+		}
+	case reflect.Map:
+		return d.chooseMap(f, below)
+	}
+	return f.op != noOp
+}
+
+func isMessage(t reflect.Type) bool { return reflect.PointerTo(t).Implements(messageType) }
+
+func (d *decoder) chooseMap(f *messageField, below *cut) bool {
+	key, elem := f.typ.Key(), f.typ.Elem()
+	switch {
+	case key == stringType && elem == stringType:
+		f.op = stringMapOp
+		return true
+	case key.Kind() != reflect.String:
+		return false
+	case isMessage(elem):
+		f.elem = d.messageOf(below, elem)
+	case elem.Kind() != reflect.Slice || elem.Elem().Kind() != reflect.Uint8:
+		return false
+	}
+	f.op = mapOp
+	return true
+}
