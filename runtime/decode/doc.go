@@ -1,6 +1,6 @@
-// Package decode turns the JSON of API servers into typed objects as it
-// arrives: lists item by item, watches event by event. Neither exists as one
-// piece, as bytes or as a slice of items.
+// Package decode turns what API servers send, JSON or protobuf, into typed
+// objects as it arrives: lists item by item, watches event by event. Neither
+// exists as one piece, as bytes or as a slice of items.
 //
 // # What it accepts and gives
 //
@@ -13,6 +13,11 @@
 // bytes. The rare shapes that this package doesn't know (the string option of
 // json tags, maps keyed by anything but strings, arrays, json.Number) are
 // handed to that decoder.
+//
+// Protobuf gives what the types' own Unmarshal methods give. What encoders write
+// for the types of k8s.io/api and k8s.io/apimachinery is decoded here, by the
+// tags of their fields; everything else, be it another type or a message that is
+// unusual or broken, by those methods.
 //
 // # How
 //

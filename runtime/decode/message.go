@@ -157,7 +157,7 @@ func (d *decoder) messageString(f *messageField, value []byte) string {
 func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
 	s := (*sliceHeader)(to)
 	if s.len == s.cap {
-		larger := reflect.MakeSlice(f.typ, s.len, s.len+1+following(tag, behind))
+		larger := reflect.MakeSlice(f.typ, s.len, s.len+max(1+following(tag, behind), s.len))
 		if s.len > 0 {
 			reflect.Copy(larger, reflect.NewAt(f.typ, to).Elem())
 		}

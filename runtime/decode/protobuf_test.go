@@ -87,12 +87,15 @@ func TestMessages(t *testing.T) {
 	eachKind(t, runtime.ContentTypeProtobuf, 145, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
 		whole := New[*struct{}](Options{})
 		cut := New[*struct{}](Options{Drop: []string{"metadata.managedFields", "metadata.labels", "spec.template", "status"}})
+		var before []byte
 		for range min(*perKind, 20) {
 			obj, _ := fill.one(t, typ)
 			text, err := obj.(interface{ Marshal() ([]byte, error) }).Marshal()
 			if err != nil {
 				t.Fatal(err)
 			}
+			// One message behind another is merged into it.
+			text, before = append(before, text...), text
 			for _, d := range []*Decoder[*struct{}]{whole, cut} {
 				want := reflect.New(typ)
 				if err := want.Interface().(message).Unmarshal(text); err != nil {
