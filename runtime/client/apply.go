@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"reflect"
 	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,7 @@ func NewWithApply[TV any, C Configuration, T interface {
 type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
 	*Client[T]
 	lister[L]
-	streamer[T, L]
+	streamer
 	applier[T, C]
 }
 
@@ -62,7 +63,7 @@ func NewWithListAndApply[TV, LV any, C Configuration, T interface {
 	return &ClientWithListAndApply[T, L, C]{
 		Client:   c,
 		lister:   l,
-		streamer: streamer[T, L]{plainClient[L]{l}},
+		streamer: streamer{&c.endpoint, reflect.TypeFor[L]()},
 		applier:  applier[T, C]{c},
 	}
 }

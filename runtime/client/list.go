@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,7 +13,7 @@ import (
 type ClientWithList[T Object, L runtime.Object] struct {
 	*Client[T]
 	lister[L]
-	streamer[T, L]
+	streamer
 }
 
 // NewWithList makes the client of a resource that can be listed. LV is the
@@ -26,7 +27,7 @@ func NewWithList[TV, LV any, T interface {
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
 	l := newLister[LV, L](&c.endpoint)
-	return &ClientWithList[T, L]{Client: c, lister: l, streamer: streamer[T, L]{plainClient[L]{l}}}
+	return &ClientWithList[T, L]{Client: c, lister: l, streamer: streamer{&c.endpoint, reflect.TypeFor[L]()}}
 }
 
 // lister adds the methods for collections.

@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Decoder decodes objects of one type. T is a pointer to it.
+// Decoder decodes objects of one type. T is a pointer to it, or any if the type is
+// known only when the program runs.
 //
 // A Decoder keeps what it learnt: how the type is built, in which order its
 // fields come, and which strings repeat. So whoever lists a collection and then
@@ -28,8 +29,13 @@ type Decoder[T any] struct {
 }
 
 // New returns a decoder. It panics if T is no pointer.
-func New[T any](opts Options) *Decoder[T] {
-	t := reflect.TypeFor[T]()
+func New[T any](opts Options) *Decoder[T] { return newDecoder[T](reflect.TypeFor[T](), opts) }
+
+// Of is New for a type that is known when the program runs: what it decodes are
+// of type t.
+func Of(t reflect.Type, opts Options) *Decoder[any] { return newDecoder[any](t, opts) }
+
+func newDecoder[T any](t reflect.Type, opts Options) *Decoder[T] {
 	if t.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode: %v is no pointer", t))
 	}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/watchlist"
 
 	"github.com/kubewright/kubewright/runtime/decode"
@@ -32,38 +33,67 @@ type ClientOptions struct {
 // T, a pointer, and lists of type L. The resource function is called at each
 // list and each watch, not before: whoever never lists needs no working client.
 func FromClient[T any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[T] {
-	return &clientSource[T, L]{
+	return typed[T]{FromClientOf(reflect.TypeFor[T](), func() UntypedClient { return Erase(resource()) }, opts)}
+}
+
+// UntypedClient is a [Client] whose type of lists is forgotten, the zero value if there
+// is no client.
+type UntypedClient struct {
+	client watcher
+	list   func(context.Context, metav1.ListOptions) (runtime.Object, error)
+}
+
+type watcher interface {
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+}
+
+// Erase forgets the type of a client's lists.
+func Erase[L runtime.Object](client Client[L]) UntypedClient {
+	if client == nil {
+		return UntypedClient{}
+	}
+	return UntypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		return client.List(ctx, opts)
+	}}
+}
+
+// FromClientOf is FromClient for objects of type t, a pointer, that is known when
+// the program runs: the source's objects are all of it. It is compiled once for
+// all types, other than FromClient, which is what generated code is for.
+func FromClientOf(t reflect.Type, resource func() UntypedClient, opts ClientOptions) Source[any] {
+	return &clientSource{
 		resource:             resource,
 		tweak:                opts.TweakListOptions,
 		watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
-		expected: expectation{goType: reflect.TypeFor[T]()},
-		decoding: NewDecoding[T](opts.Decoding),
+		expected: expectation{goType: t},
+		decoding: NewDecoding(t, opts.Decoding),
 		limiter:  opts.Decoding.Limiter,
 	}
 }
 
-type clientSource[T any, L runtime.Object] struct {
-	resource             func() Client[L]
+type clientSource struct {
+	resource             func() UntypedClient
 	tweak                func(*metav1.ListOptions)
 	watchListUnsupported bool
-	expected             expectation
+	// expected is the objects' type.
+	expected expectation
 	// decoding is nil in a source that is below one that streams.
-	decoding *Decoding[T]
+	decoding *Decoding
 	limiter  *Limiter
 }
 
 // SetDecoding changes how the source streams. It is for a source that hasn't
 // been read from yet.
-func (s *clientSource[T, L]) SetDecoding(opts DecodingOptions) {
-	s.decoding, s.limiter = NewDecoding[T](opts), opts.Limiter
+func (s *clientSource) SetDecoding(opts DecodingOptions) {
+	s.decoding, s.limiter = NewDecoding(s.expected.goType, opts), opts.Limiter
 }
 
 // KeepUnchanged tells the source where to look for objects that are cached: a
 // list then brings those that didn't change as they are. It returns whether it
 // may do so. It is for a source that hasn't been read from yet.
-func (s *clientSource[T, L]) KeepUnchanged(known func(decode.Identity) (T, bool)) bool {
+func (s *clientSource) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || !s.decoding.streams() {
 		return false
 	}
@@ -73,11 +103,11 @@ func (s *clientSource[T, L]) KeepUnchanged(known func(decode.Identity) (T, bool)
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the
 // method that client-go looks for.
-func (s *clientSource[T, L]) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
+func (s *clientSource) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
 
 var errNoClient = errors.New("no client to list and watch with")
 
-func (s *clientSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
+func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return ListMeta{}, err
@@ -90,14 +120,14 @@ func (s *clientSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, 
 	if streaming := s.stream(client); streaming != nil {
 		return streaming.List(ctx, opts, item)
 	}
-	list, err := client.List(ctx, opts)
+	list, err := client.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
 	}
-	return readList(list, item)
+	return readList(list, s.expected.goType, item)
 }
 
-func (s *clientSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
+func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[any], error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return nil, err
@@ -114,42 +144,42 @@ func (s *clientSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions)
 		leave()
 		return nil, err
 	}
-	return &limitedStream[T]{Stream: stream, leave: leave}, nil
+	return &limitedStream[any]{Stream: stream, leave: leave}, nil
 }
 
-func (s *clientSource[T, L]) watch(ctx context.Context, client Client[L], opts metav1.ListOptions) (Stream[T], error) {
+func (s *clientSource) watch(ctx context.Context, client UntypedClient, opts metav1.ListOptions) (Stream[any], error) {
 	if streaming := s.stream(client); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}
-	w, err := client.Watch(ctx, opts)
+	w, err := client.client.Watch(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	return newStream[T](w, s.expected), nil
+	return newStream[any](w, s.expected), nil
 }
 
-func (s *clientSource[T, L]) prepare(opts *metav1.ListOptions) (Client[L], error) {
+func (s *clientSource) prepare(opts *metav1.ListOptions) (UntypedClient, error) {
 	if s.tweak != nil {
 		s.tweak(opts)
 	}
 	client := s.resource()
-	if client == nil {
-		return nil, errNoClient
+	if client.client == nil {
+		return UntypedClient{}, errNoClient
 	}
 	return client, nil
 }
 
 // Written asks the client what was written through it, see [Writing].
-func (s *clientSource[T, L]) Written(namespace string, after uint64) (Written, bool) {
-	if writing, ok := any(s.resource()).(Writing); ok {
+func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
+	if writing, ok := s.resource().client.(Writing); ok {
 		return writing.Written(namespace, after)
 	}
 	return Written{}, false
 }
 
 // stream is the streaming source of client, nil if it has none.
-func (s *clientSource[T, L]) stream(client Client[L]) Source[T] {
-	if streaming, ok := client.(Streaming[T]); ok && s.decoding != nil {
+func (s *clientSource) stream(client UntypedClient) Source[any] {
+	if streaming, ok := client.client.(Streaming); ok && s.decoding != nil {
 		return streaming.ListWatchSource(s.decoding)
 	}
 	return nil

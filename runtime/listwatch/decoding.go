@@ -2,6 +2,7 @@ package listwatch
 
 import (
 	"os"
+	"reflect"
 	"strconv"
 	"sync/atomic"
 
@@ -34,21 +35,23 @@ type DecodingOptions struct {
 }
 
 // Decoding is what the requests of one source have in common: a decoder, and
-// whether something came up that only client-go's decoders understand. T is a
-// pointer to the objects' type. It is safe for concurrent use.
-type Decoding[T any] struct {
-	decoder *decode.Decoder[T]
+// whether something came up that only client-go's decoders understand. It is safe
+// for concurrent use.
+type Decoding struct {
+	// typ is the objects' type, a pointer.
+	typ     reflect.Type
+	decoder *decode.Decoder[any]
 	off     bool
 	unfit   atomic.Bool
 	// cached has a list bring what didn't change as it is cached.
-	cached decode.Cached[T]
+	cached decode.Cached[any]
 }
 
-// NewDecoding returns what a source needs to stream, if neither opts nor the
-// environment have anything against it.
-func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
+// NewDecoding returns what a source of objects of type t, a pointer, needs to
+// stream, if neither opts nor the environment have anything against it.
+func NewDecoding(t reflect.Type, opts DecodingOptions) *Decoding {
 	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	d := &Decoding[T]{decoder: decode.New[T](opts.Options), off: opts.Off || err == nil && !on}
+	d := &Decoding{typ: t, decoder: decode.Of(t, opts.Options), off: opts.Off || err == nil && !on}
 	if !opts.KeepUnchanged {
 		d.cached.Texts = &decode.Texts{}
 	}
@@ -57,16 +60,16 @@ func NewDecoding[T any](opts DecodingOptions) *Decoding[T] {
 
 // begin and end enclose a list, which may have several pages. They may be called
 // for lists of which nothing is cached.
-func (d *Decoding[T]) begin() {
+func (d *Decoding) begin() {
 	if d.cached.Texts != nil {
 		d.cached.Texts.Begin()
 	}
 }
 
-func (d *Decoding[T]) end() {
+func (d *Decoding) end() {
 	if d.cached.Texts != nil {
 		d.cached.Texts.End()
 	}
 }
 
-func (d *Decoding[T]) streams() bool { return !d.off }
+func (d *Decoding) streams() bool { return !d.off }

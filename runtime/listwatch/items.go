@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// readList hands each item of list to item, allocated apart from the list.
-func readList[T any](list runtime.Object, item func(T) error) (ListMeta, error) {
+// readList hands each item of list to item, allocated apart from the list. If t
+// isn't nil it is a pointer's type, and that of all items.
+func readList(list runtime.Object, t reflect.Type, item func(any) error) (ListMeta, error) {
 	if u, ok := list.(*unstructured.UnstructuredList); ok && isTable(u.GroupVersionKind()) {
 		return ListMeta{}, fmt.Errorf("unsupported list gvk: %v", u.GroupVersionKind())
 	}
@@ -21,34 +22,33 @@ func readList[T any](list runtime.Object, item func(T) error) (ListMeta, error) 
 	if err != nil {
 		return ListMeta{}, fmt.Errorf("unable to understand list result %#v: %w", list, err)
 	}
-	if err := eachItem(list, item); err != nil {
+	if err := eachItem(list, t, item); err != nil {
 		return ListMeta{}, err
 	}
 	return ListMeta{ResourceVersion: m.GetResourceVersion(), Continue: m.GetContinue()}, nil
 }
 
-func eachItem[T any](list runtime.Object, item func(T) error) error {
+func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	items, err := meta.GetItemsPtr(list)
 	if err != nil {
 		return fmt.Errorf("unable to understand list result %#v: %w", list, err)
 	}
-	// The two shapes of a generated list when T is the pointer to its items.
-	// []T is handed over as it is; the items of a slice of structs are found by
-	// reflection once per list, not once per item.
-	if pointers, ok := items.(*[]T); ok {
-		for _, obj := range *pointers {
-			if err := item(obj); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if elem := reflect.TypeFor[T](); elem.Kind() == reflect.Pointer {
-		if slice := reflect.ValueOf(items).Elem(); slice.Kind() == reflect.Slice && slice.Type().Elem() == elem.Elem() {
+	// The two shapes of a generated list: the items of a slice of structs are
+	// found by reflection once per list, not once per item.
+	if slice := reflect.ValueOf(items).Elem(); t != nil && slice.Kind() == reflect.Slice {
+		switch slice.Type().Elem() {
+		case t:
 			for i := range slice.Len() {
-				obj := reflect.New(elem.Elem())
+				if err := item(slice.Index(i).Interface()); err != nil {
+					return err
+				}
+			}
+			return nil
+		case t.Elem():
+			for i := range slice.Len() {
+				obj := reflect.New(t.Elem())
 				obj.Elem().Set(slice.Index(i))
-				if err := item(obj.Interface().(T)); err != nil {
+				if err := item(obj.Interface()); err != nil {
 					return err
 				}
 			}
@@ -60,15 +60,18 @@ func eachItem[T any](list runtime.Object, item func(T) error) error {
 		return fmt.Errorf("unable to understand list result %#v: %w", list, err)
 	}
 	for i, obj := range objects {
-		typed, ok := obj.(T)
-		if !ok {
-			return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, reflect.TypeFor[T]())
+		if t != nil && reflect.TypeOf(obj) != t {
+			return unexpectedItem(list, i, obj, t)
 		}
-		if err := item(typed); err != nil {
+		if err := item(obj); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {
+	return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, t)
 }
 
 // isTable recognises the representation for people, which a server sends to a

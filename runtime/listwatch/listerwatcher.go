@@ -45,7 +45,19 @@ func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptio
 	if err != nil {
 		return ListMeta{}, err
 	}
-	return readList(list, item)
+	var t reflect.Type
+	if want := reflect.TypeFor[T](); want.Kind() == reflect.Pointer {
+		t = want
+	}
+	n := -1
+	return readList(list, t, func(obj any) error {
+		n++
+		typed, ok := obj.(T)
+		if !ok {
+			return unexpectedItem(list, n, obj, reflect.TypeFor[T]())
+		}
+		return item(typed)
+	})
 }
 
 func (s *listerWatcherSource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {

@@ -73,8 +73,9 @@ type Client[L runtime.Object] interface {
 // and Watch; it asks for one at each of both, with a Decoding that it keeps. The
 // client itself is asked, never its RESTClient(): a wrapper or a fake, which has
 // the methods of the generated interface only, is read through those methods.
-type Streaming[T any] interface {
-	ListWatchSource(*Decoding[T]) Source[T]
+// The source's objects are all of the type that the Decoding is for.
+type Streaming interface {
+	ListWatchSource(*Decoding) Source[any]
 }
 
 // Writing is implemented, beside Client, by a resource's client that remembers

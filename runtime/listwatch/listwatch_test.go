@@ -199,17 +199,17 @@ func TestFromClient(t *testing.T) {
 // streaming is a client that has a source of its own.
 type streaming struct {
 	client
-	source listwatch.Source[*corev1.ConfigMap]
+	source listwatch.Source[any]
 }
 
-func (s streaming) ListWatchSource(*listwatch.Decoding[*corev1.ConfigMap]) listwatch.Source[*corev1.ConfigMap] {
+func (s streaming) ListWatchSource(*listwatch.Decoding) listwatch.Source[any] {
 	return s.source
 }
 
 func TestStreamingClient(t *testing.T) {
 	s := server()
 	s.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "streamed"}})
-	c := streaming{source: listwatch.FromClient[*corev1.ConfigMap](func() client { return s }, listwatch.ClientOptions{})}
+	c := streaming{source: listwatch.FromListerWatcher[any](s.ListerWatcher(), nil)}
 	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
 	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "streamed" {
 		t.Errorf("%v", items)

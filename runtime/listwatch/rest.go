@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -17,43 +18,58 @@ import (
 )
 
 // RESTResource is a resource as client-go's REST client asks for it.
-type RESTResource[L runtime.Object] struct {
+type RESTResource struct {
 	// Client sends the requests.
 	Client rest.Interface
 	// Request makes the request of a list, or of a watch if opts.Watch is set.
 	Request func(client rest.Interface, opts metav1.ListOptions) *rest.Request
-	// Plain is the resource's client without streams.
-	Plain Client[L]
+	// List is the type of its lists, a pointer.
+	List reflect.Type
+}
+
+// plain is the resource's client without streams.
+func (r RESTResource) plain() UntypedClient {
+	return UntypedClient{r, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
+		err := r.Request(r.Client, opts).Do(ctx).Into(list)
+		return list, err
+	}}
+}
+
+// Watch opens a stream of changes.
+func (r RESTResource) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return r.Request(r.Client, opts).Watch(ctx)
 }
 
 // FromREST returns a source that decodes what the server sends while it
-// arrives, each object straight into its type. The requests are those of
-// resource.Plain, and so is everything that client-go does about them: limits,
-// retries, warnings, errors.
+// arrives, each object straight into its type, which is that of decoding. All that
+// client-go does about requests happens: limits, retries, warnings, errors.
 //
-// What can't be streamed is read through resource.Plain: where the client isn't
+// What can't be streamed is read in one piece: where the client isn't
 // a *[rest.RESTClient] that decodes without conversions, where CBOR is allowed,
 // where responses are logged (klog's level 8), and whatever the server
 // sends that isn't JSON or protobuf of the expected kind. Two things differ
 // with streams: the metric of the response's size counts nothing, and an object
 // of a watch that can't be decoded is located in the error.
-func FromREST[T any, L runtime.Object](resource RESTResource[L], decoding *Decoding[T]) Source[T] {
-	plain := &clientSource[T, L]{
-		resource: func() Client[L] { return resource.Plain },
-		expected: expectation{goType: reflect.TypeFor[T]()},
+func FromREST(resource RESTResource, decoding *Decoding) Source[any] {
+	plain := &clientSource{
+		resource: resource.plain,
+		expected: expectation{goType: decoding.typ},
 	}
+	item, list := decoding.typ.Elem(), resource.List
 	client, ok := resource.Client.(*rest.RESTClient)
-	if !ok || decoding == nil || !decoding.streams() || !decodesAsIs(client) || !isList(reflect.TypeFor[L](), reflect.TypeFor[T]().Elem()) {
+	if !ok || !decoding.streams() || !decodesAsIs(client) || !isList(list, item) {
 		return plain
 	}
-	return &restSource[T, L]{
+	return &restSource{
 		resource: resource,
 		client:   client,
 		plain:    plain,
 		decoding: decoding,
-		kind:     client.APIVersion().WithKind(reflect.TypeFor[T]().Elem().Name()),
-		listKind: client.APIVersion().WithKind(reflect.TypeFor[L]().Elem().Name()),
-		protobuf: decoding.decoder.HasProtobuf() && isProtobufList(reflect.TypeFor[L]().Elem()),
+		kind:     client.APIVersion().WithKind(item.Name()),
+		listKind: client.APIVersion().WithKind(list.Elem().Name()),
+		protobuf: decoding.decoder.HasProtobuf() && isProtobufList(list.Elem()),
 	}
 }
 
@@ -80,11 +96,11 @@ func isList(list, item reflect.Type) bool {
 	return name == "items" && (elem == item || elem == reflect.PointerTo(item))
 }
 
-type restSource[T any, L runtime.Object] struct {
-	resource RESTResource[L]
+type restSource struct {
+	resource RESTResource
 	client   *rest.RESTClient
-	plain    Source[T]
-	decoding *Decoding[T]
+	plain    Source[any]
+	decoding *Decoding
 	// kind and listKind are what objects and lists say that they are. Servers
 	// that send something else, and types that are registered under another
 	// name than their own, are left to client-go, which has a scheme.
@@ -94,20 +110,20 @@ type restSource[T any, L runtime.Object] struct {
 }
 
 // streams says whether to stream now.
-func (s *restSource[T, L]) streams(ctx context.Context) bool {
+func (s *restSource) streams(ctx context.Context) bool {
 	return !s.decoding.unfit.Load() && !klog.FromContext(ctx).V(8).Enabled()
 }
 
 // errUnknownKind ends a list of something else than was asked for.
 var errUnknownKind = errors.New("the server sent a list of an unexpected kind")
 
-func (s *restSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
+func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
 	if !s.streams(ctx) {
 		return s.plain.List(ctx, opts, item)
 	}
-	body := &listBody[T]{decoder: s.decoding.decoder, protobuf: s.protobuf}
+	body := &listBody{decoder: s.decoding.decoder, protobuf: s.protobuf}
 	begun := false
-	body.visitor = decode.ListVisitor[T]{
+	body.visitor = decode.ListVisitor[any]{
 		Type: func(typ metav1.TypeMeta) error {
 			if !isKind(typ, s.listKind) && typ != (metav1.TypeMeta{}) {
 				s.decoding.unfit.Store(true)
@@ -115,7 +131,7 @@ func (s *restSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, it
 			}
 			return nil
 		},
-		Item: func(obj T) error {
+		Item: func(obj any) error {
 			begun = true
 			return item(obj)
 		},
@@ -126,11 +142,11 @@ func (s *restSource[T, L]) List(ctx context.Context, opts metav1.ListOptions, it
 	}
 	result := s.resource.Request(intercept(s.client, body.of), opts).Do(ctx)
 	if !body.streamed {
-		list := reflect.New(reflect.TypeFor[L]().Elem()).Interface().(L)
+		list := reflect.New(s.resource.List.Elem()).Interface().(runtime.Object)
 		if err := result.Into(list); err != nil {
 			return ListMeta{}, err
 		}
-		return readList(list, item)
+		return readList(list, s.decoding.typ, item)
 	}
 	if errors.Is(body.err, errUnknownKind) && !begun {
 		return s.plain.List(ctx, opts, item)
@@ -154,13 +170,13 @@ func isKind(typ metav1.TypeMeta, kind schema.GroupVersionKind) bool {
 
 // listBody is a response that hands over its items while client-go reads it, and
 // gives client-go nothing.
-type listBody[T any] struct {
+type listBody struct {
 	io.ReadCloser
-	decoder *decode.Decoder[T]
-	visitor decode.ListVisitor[T]
+	decoder *decode.Decoder[any]
+	visitor decode.ListVisitor[any]
 	// protobuf says that protobuf can be streamed as well as JSON.
 	protobuf bool
-	decode   func(io.Reader, decode.ListVisitor[T]) (metav1.ListMeta, error)
+	decode   func(io.Reader, decode.ListVisitor[any]) (metav1.ListMeta, error)
 	streamed bool
 	read     bool
 	// meta and err are the result. What failed while it was read isn't in err:
@@ -170,7 +186,7 @@ type listBody[T any] struct {
 }
 
 // of takes the place of a response's body.
-func (b *listBody[T]) of(mediaType string, body io.ReadCloser) io.ReadCloser {
+func (b *listBody) of(mediaType string, body io.ReadCloser) io.ReadCloser {
 	switch {
 	case mediaType == runtime.ContentTypeJSON:
 		b.decode = b.decoder.List
@@ -183,7 +199,7 @@ func (b *listBody[T]) of(mediaType string, body io.ReadCloser) io.ReadCloser {
 	return b
 }
 
-func (b *listBody[T]) Read([]byte) (int, error) {
+func (b *listBody) Read([]byte) (int, error) {
 	if b.read {
 		return 0, io.EOF
 	}

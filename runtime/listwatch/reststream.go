@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,13 +18,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/decode"
 )
 
-func (s *restSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
+func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[any], error) {
 	if !s.streams(ctx) {
 		return s.plain.Watch(ctx, opts)
 	}
 	opts.Watch = true
 	var body *watchBody
-	var events *decode.Events[T]
+	var events *decode.Events[any]
 	w, err := s.resource.Request(intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
 		switch {
 		case mediaType == runtime.ContentTypeJSON:
@@ -42,9 +41,9 @@ func (s *restSource[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (
 		return nil, err
 	}
 	if body == nil {
-		return newStream[T](w, expectation{goType: reflect.TypeFor[T]()}), nil
+		return newStream[any](w, expectation{goType: s.decoding.typ}), nil
 	}
-	stream := &restStream[T]{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
+	stream := &restStream{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
 	if isListing(opts) {
 		s.decoding.begin()
 		events.Cached(s.decoding.cached)
@@ -77,12 +76,12 @@ func (b *watchBody) Close() error {
 }
 
 // restStream reads the events of a watch as they arrive.
-type restStream[T any] struct {
+type restStream struct {
 	watch    watch.Interface
-	events   *decode.Events[T]
+	events   *decode.Events[any]
 	body     *watchBody
 	kind     schema.GroupVersionKind
-	decoding *Decoding[T]
+	decoding *Decoding
 	// listing says that the initial events haven't ended.
 	listing bool
 	// done belongs to the context that ends the stream, by the function that
@@ -91,30 +90,30 @@ type restStream[T any] struct {
 	unwatch func() bool
 }
 
-func (s *restStream[T]) Stop() { s.watch.Stop() }
+func (s *restStream) Stop() { s.watch.Stop() }
 
-func (s *restStream[T]) Next(ctx context.Context) (Event[T], error) {
+func (s *restStream) Next(ctx context.Context) (Event[any], error) {
 	s.endWith(ctx)
 	if err := ctx.Err(); err != nil {
-		return Event[T]{}, err
+		return Event[any]{}, err
 	}
 	raw, err := s.events.Next()
 	if err != nil {
 		s.endWith(context.Background())
-		return Event[T]{}, s.failure(ctx, err)
+		return Event[any]{}, s.failure(ctx, err)
 	}
 	if raw.Type == watch.Error {
-		return Event[T]{}, s.serverError(raw)
+		return Event[any]{}, s.serverError(raw)
 	}
 	if raw.Known {
-		return Event[T]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+		return Event[any]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	return s.convert(raw)
 }
 
 // endWith has the stream stopped when ctx is done. It is nearly always the
 // context of the call before.
-func (s *restStream[T]) endWith(ctx context.Context) {
+func (s *restStream) endWith(ctx context.Context) {
 	if ctx.Done() == s.done {
 		return
 	}
@@ -130,7 +129,7 @@ func (s *restStream[T]) endWith(ctx context.Context) {
 // failure is what a stream that can't be read ends with: in good order where
 // client-go takes it for the end of the connection, else with the error that
 // client-go makes.
-func (s *restStream[T]) failure(ctx context.Context, err error) error {
+func (s *restStream) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -159,7 +158,7 @@ func undecodable(err error) error {
 }
 
 // serverError is the error that an event stands for.
-func (s *restStream[T]) serverError(raw decode.Event[T]) error {
+func (s *restStream) serverError(raw decode.Event[any]) error {
 	if raw.Status != nil {
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return apierrors.FromObject(raw.Status)
@@ -179,8 +178,8 @@ type object interface {
 
 // object returns what an event is about, and clears what it says of its kind, as
 // client-go does with watched objects.
-func (s *restStream[T]) object(decoded T) (object, error) {
-	obj, ok := any(decoded).(object)
+func (s *restStream) object(decoded any) (object, error) {
+	obj, ok := decoded.(object)
 	if ok && s.isExpected(obj) {
 		return obj, nil
 	}
@@ -192,17 +191,17 @@ func (s *restStream[T]) object(decoded T) (object, error) {
 	return nil, undecodable(fmt.Errorf("an object that says that it is %s, not a %v: from now on client-go's decoder is asked", kind, s.kind))
 }
 
-func (s *restStream[T]) convert(raw decode.Event[T]) (Event[T], error) {
+func (s *restStream) convert(raw decode.Event[any]) (Event[any], error) {
 	obj, err := s.object(raw.Object)
 	if err != nil {
-		return Event[T]{}, err
+		return Event[any]{}, err
 	}
-	event := Event[T]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	event := Event[any]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		if s.listing && event.InitialEventsEnd {
 			s.listing = false
-			s.events.Cached(decode.Cached[T]{})
+			s.events.Cached(decode.Cached[any]{})
 			s.decoding.end()
 		}
 		return event, nil
@@ -213,7 +212,7 @@ func (s *restStream[T]) convert(raw decode.Event[T]) (Event[T], error) {
 
 // isExpected says whether an object is of the resource's kind, and if so clears
 // that.
-func (s *restStream[T]) isExpected(obj runtime.Object) bool {
+func (s *restStream) isExpected(obj runtime.Object) bool {
 	if typ, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
 		if !isKind(*typ, s.kind) {
 			return false
