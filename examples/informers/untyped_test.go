@@ -37,7 +37,7 @@ func Example_dynamic() {
 		fmt.Println(err)
 	}
 	typed, _ := informer.Of[*unstructured.Unstructured](i.Informer())
-	for _, o := range typed.Store().List() {
+	for _, o := range typed.List() {
 		fuel, _, _ := unstructured.NestedString(o.Object, "spec", "fuel")
 		fmt.Println(o.GetName(), fuel)
 	}

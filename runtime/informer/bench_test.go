@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
@@ -51,9 +52,9 @@ func (f *feed) ResultChan() <-chan watch.Event { return f.events }
 func (f *feed) Stop() {}
 
 func (f *feed) ours() cache.SharedIndexInformer {
-	return &informer.TypedShared[*configMap]{Shared: informer.Share(informer.Config[cache.ObjectName, *configMap]{
-		Source: listwatch.FromListerWatcher[*configMap](f, &configMap{}),
-	}, informer.ObjectNames[*configMap](), nil)}
+	return &informer.TypedShared[*configMap]{SharedIndexInformer: informer.Share(informer.Config[cache.ObjectName, any]{
+		Source: listwatch.FromListerWatcher[any](f, &configMap{}),
+	}, informer.ObjectNamesOf(reflect.TypeFor[*configMap]()), nil)}
 }
 
 func (f *feed) theirs() cache.SharedIndexInformer {

@@ -14,7 +14,7 @@ import (
 // writes pay is about as much as for any index. A label that is indexed already
 // is no error.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
-	indexable, ok := i.(interface{ indexLabels([]string) error })
+	indexable, ok := as[interface{ indexLabels([]string) error }](i)
 	if !ok {
 		return fmt.Errorf("index the labels of %T: %w", i, ErrOfAnotherMake)
 	}
@@ -33,7 +33,7 @@ func IndexField[T cache.Object](i cache.SharedInformer, field string, values fun
 	return core.AddIndexes(map[string]store.IndexFunc[T]{store.FieldIndex(field): values})
 }
 
-func (s *TypedShared[T]) indexLabels(labels []string) error {
+func (s *Shared[K, T]) indexLabels(labels []string) error {
 	missing := map[string]store.IndexFunc[T]{}
 	for _, label := range labels {
 		if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {

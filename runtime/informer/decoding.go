@@ -18,9 +18,9 @@ var errNoStreams = errors.New("the informer's source doesn't decode objects itse
 // client-go decodes them. It is an error after the start, and for informers of
 // another make.
 func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) error {
-	ours, ok := i.(interface {
+	ours, ok := as[interface {
 		setDecoding(listwatch.DecodingOptions) error
-	})
+	}](i)
 	if !ok {
 		return fmt.Errorf("informer of type %T: %w", i, errNoStreams)
 	}

@@ -41,8 +41,8 @@
 // What client-go's interfaces have no place for is reached by functions that take
 // whatever generated code returns, and is off unless asked for:
 //
-//   - [Of] gives the typed [Informer] behind a generated one, and with it
-//     [Informer.Events], a loop over changes.
+//   - [Of] gives the [Core] of a generated informer, and with it
+//     [Core.Events], a loop over typed changes.
 //   - [WaitForSync] and [WaitForSyncOr] say why which informer has not synced,
 //     [StatusOf] how one is doing, [HealthCheck] the same to a health endpoint.
 //   - [WaitFor] waits for a resourceVersion, [Fresh] for what was written through
@@ -59,9 +59,17 @@
 // Package factory has the same for all informers of a factory, and releases single
 // ones. examples/informers shows each of them.
 //
-// # Two faces
+// # Faces and types
 //
-// [Informer] is for any key and type. [Shared] and [TypedShared] show one as
-// client-go's informers, [Indexer] shows its store as client-go's indexer:
-// there, and nowhere else, objects go through any.
+// [Informer] is for any key and type; who makes one of a concrete type has no any
+// between the source and the handler. [Shared] shows one as client-go's informers,
+// [Indexer] shows its store as client-go's indexer.
+//
+// What generated constructors return is a [TypedShared] over a Shared whose objects
+// are any, and all of one type: Go compiles generic code anew in every package that
+// names a type, and so everything below TypedShared is compiled once, here, and not
+// with each generated package. Objects are pointers, which cost nothing to put into
+// an any; what comes in from outside (lists, events, transforms, writes to the
+// indexer) is refused unless it is of the one type, and typed handlers get it
+// converted. [Of] gives the typed [Core] of such an informer.
 package informer

@@ -15,31 +15,18 @@ import (
 // ErrOfAnotherMake is returned for an informer that isn't of this package.
 var ErrOfAnotherMake = errors.New("the informer is of another make")
 
-// Of returns the informer behind an informer of objects of type T that generated
-// code returned, for all that it offers beyond client-go's interface. ok is
-// false if it is of another make.
-func Of[T cache.Object](i cache.SharedInformer) (core *Informer[cache.ObjectName, T], ok bool) {
-	shared, ok := i.(interface {
-		Core() *Informer[cache.ObjectName, T]
-	})
-	if !ok {
-		return nil, false
-	}
-	return shared.Core(), true
-}
-
 // Bequeath returns a function that makes another informer, which has not been
 // started, take over an informer's identity in metrics. It is for who replaces
 // an informer that has stopped by a new one of the same kind. Of informers of
 // another make there is nothing to take.
 func Bequeath(i cache.SharedInformer) (to func(cache.SharedInformer)) {
-	from, ok := i.(identified)
+	from, ok := as[identified](i)
 	if !ok {
 		return func(cache.SharedInformer) {}
 	}
 	identifier := from.identifier()
 	return func(heir cache.SharedInformer) {
-		if heir, ok := heir.(identified); ok {
+		if heir, ok := as[identified](heir); ok {
 			heir.identify(identifier)
 		}
 	}
@@ -63,9 +50,9 @@ func (s *Shared[K, T]) identify(identifier func() cache.InformerNameAndResource)
 
 // WaitFor waits until what i caches shows a version, see [Informer.WaitFor].
 func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
-	waiter, ok := i.(interface {
+	waiter, ok := as[interface {
 		WaitFor(context.Context, string) error
-	})
+	}](i)
 	if !ok {
 		return fmt.Errorf("wait for a version of %T: %w", i, ErrOfAnotherMake)
 	}
@@ -75,11 +62,9 @@ func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string
 // AddEventHandler is i.AddEventHandlerWithOptions with the options of this
 // package.
 func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	adder, ok := i.(interface {
-		AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
-	})
+	ours, ok := as[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, ErrOfAnotherMake)
 	}
-	return adder.AddHandler(handler, options)
+	return ours.AddHandler(handler, options)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -115,9 +116,9 @@ func (l *lagging) delete(name string) {
 	l.deletions = append(l.deletions, d)
 }
 
-func (l *lagging) informer(opts informer.Options) *informer.TypedShared[*configMap] {
+func (l *lagging) informer(opts informer.Options) made {
 	opts.Client = l
-	return informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)
+	return made{informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)}
 }
 
 func newLagging() *lagging { return &lagging{server: newServer(), highest: map[string]int{}} }
@@ -254,7 +255,7 @@ func TestFreshFails(t *testing.T) {
 		if err := informer.Fresh(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrOfAnotherMake) {
 			t.Errorf("client-go's informer: %v", err)
 		}
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNames[*configMap]())} {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNamesOf(reflect.TypeFor[*configMap]()))} {
 			if err := lister.Fresh(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
 				t.Errorf("fresh from %T", other)
 			}

@@ -35,31 +35,31 @@ type Options struct {
 	TweakListOptions func(*metav1.ListOptions)
 }
 
-// object is an API object, by pointer.
-type object interface {
-	runtime.Object
-	metav1.Object
-}
-
 // NewShared makes the informer behind a generated constructor: of the type TV,
 // listed as L. resource returns the client for it; it is called at each list
 // and watch, so an informer that is never run needs no working client.
 func NewShared[TV any, L runtime.Object, T interface {
 	*TV
-	object
+	cache.Object
 }](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
-	source := listwatch.FromClient[T](resource, listwatch.ClientOptions{
-		TweakListOptions: opts.TweakListOptions,
-		Client:           opts.Client,
-	})
-	return &TypedShared[T]{Share(Config[cache.ObjectName, T]{
-		Source:       source,
+	return &TypedShared[T]{newShared(reflect.TypeFor[T](), func() listwatch.UntypedClient { return listwatch.Erase(resource()) }, opts)}
+}
+
+// newShared makes an informer of objects of type t. Whatever it consists of is
+// compiled here, once for all types: in the packages of generated code there is
+// only what converts objects to their type where typed handlers get them.
+func newShared(t reflect.Type, resource func() listwatch.UntypedClient, opts Options) cache.SharedIndexInformer {
+	return Share(Config[cache.ObjectName, any]{
+		Source: listwatch.FromClientOf(t, resource, listwatch.ClientOptions{
+			TweakListOptions: opts.TweakListOptions,
+			Client:           opts.Client,
+		}),
 		ResyncPeriod: opts.ResyncPeriod,
 		// Reserves the resource under the name, or logs that it is taken.
 		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {
 			return opts.InformerName.WithResource(opts.Resource)
 		}),
 		Name:     opts.InformerName.Name(),
-		TypeName: reflect.TypeFor[T]().String(),
-	}, ObjectNames[T](), opts.Indexers)}
+		TypeName: t.String(),
+	}, ObjectNamesOf(t), opts.Indexers)
 }

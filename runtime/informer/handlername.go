@@ -23,16 +23,14 @@ func handlerName(handler cache.ResourceEventHandler) string {
 	}
 }
 
-// typedHandlerName is handlerName for a typed handler.
-func typedHandlerName[T cache.Object](handler cache.TypedResourceEventHandler[T]) string {
-	switch h := handler.(type) {
-	case cache.TypedResourceEventHandlerFuncs[T]:
-		return functionNames(h, h.AddFunc, h.UpdateFunc, h.DeleteFunc)
-	case *cache.TypedResourceEventHandlerFuncs[T]:
-		return functionNames(h, h.AddFunc, h.UpdateFunc, h.DeleteFunc)
-	default:
-		return typeName(h)
+// typedHandlerName is handlerName for a typed handler of whatever type.
+func typedHandlerName(handler any) string {
+	v := reflect.Indirect(reflect.ValueOf(handler))
+	if !v.IsValid() || v.Type().PkgPath() != reflect.TypeFor[cache.ResourceEventHandlerFuncs]().PkgPath() ||
+		!strings.HasPrefix(v.Type().Name(), "TypedResourceEventHandlerFuncs[") {
+		return typeName(handler)
 	}
+	return functionNames(handler, v.FieldByName("AddFunc").Interface(), v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
 }
 
 // typeName is the type of a handler, or what its pointer points to, with the

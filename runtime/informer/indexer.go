@@ -15,7 +15,8 @@ import (
 // Indexer shows a store as client-go's indexer, typed and untyped. What is
 // written through it is visible to all readers of the store at once.
 //
-// It takes objects of type T only; client-go's takes whatever has a key.
+// It takes objects of type T only, or of the type that its keys name; client-go's
+// takes whatever has a key.
 type Indexer[K comparable, T any] struct {
 	store *store.Store[K, T]
 	keys  Keys[K, T]
@@ -173,10 +174,10 @@ func (x *Indexer[K, T]) keyOf(obj any) (K, error) {
 
 // accept returns the key and the type of an object that is to be stored.
 func (x *Indexer[K, T]) accept(obj any) (K, T, error) {
-	typed, ok := obj.(T)
+	typed, ok := x.keys.admits(obj)
 	key, err := x.keyOf(obj)
 	if err == nil && !ok {
-		err = fmt.Errorf("object %q is a %T, this store holds %T", x.keys.String(key), obj, typed)
+		err = fmt.Errorf("object %q is a %T, this store holds %s", x.keys.String(key), obj, x.keys.typeName())
 	}
 	return key, typed, err
 }
@@ -190,6 +191,9 @@ func (x *Indexer[K, T]) strings(keys []K) []string {
 }
 
 func boxed[T any](objects []T) []any {
+	if list, ok := any(objects).([]any); ok {
+		return list
+	}
 	list := make([]any, len(objects))
 	for i, obj := range objects {
 		list[i] = obj

@@ -2,9 +2,11 @@ package informer
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -20,6 +22,23 @@ type Keys[K comparable, T any] struct {
 	// String and Parse convert keys. No object has a key that Parse refuses.
 	String func(K) string
 	Parse  func(string) (K, error)
+	// Type, if not nil, is the type of all objects: none of another type comes in
+	// at the border. It is for where T is an interface.
+	Type reflect.Type
+}
+
+// admits says whether obj is of the objects' type.
+func (k *Keys[K, T]) admits(obj any) (typed T, ok bool) {
+	typed, ok = obj.(T)
+	return typed, ok && (k.Type == nil || reflect.TypeOf(obj) == k.Type)
+}
+
+// typeName is how errors call the objects' type.
+func (k *Keys[K, T]) typeName() string {
+	if k.Type != nil {
+		return k.Type.String()
+	}
+	return reflect.TypeFor[T]().String()
 }
 
 // ObjectNames keys API objects by namespace and name.
@@ -28,22 +47,43 @@ func ObjectNames[T cache.Object]() Keys[cache.ObjectName, T] {
 		Of: func(obj T) (cache.ObjectName, error) {
 			return cache.ObjectName{Namespace: obj.GetNamespace(), Name: obj.GetName()}, nil
 		},
-		OfAny: func(obj any) (cache.ObjectName, error) {
-			switch obj := obj.(type) {
-			case cache.DeletedFinalStateUnknown:
-				return parseObjectName(obj.Key)
-			case cache.ExplicitKey:
-				return parseObjectName(string(obj))
-			}
-			m, err := meta.Accessor(obj)
-			if err != nil {
-				return cache.ObjectName{}, fmt.Errorf("object has no meta: %w", err)
-			}
-			return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
-		},
+		OfAny:  objectName,
 		String: cache.ObjectName.String,
 		Parse:  parseObjectName,
 	}
+}
+
+// ObjectNamesOf is ObjectNames for objects of type t, which is known when the
+// program runs.
+func ObjectNamesOf(t reflect.Type) Keys[cache.ObjectName, any] {
+	return Keys[cache.ObjectName, any]{
+		Of: func(obj any) (cache.ObjectName, error) {
+			m, ok := obj.(metav1.Object)
+			if !ok {
+				return cache.ObjectName{}, fmt.Errorf("a %T has no metadata", obj)
+			}
+			return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
+		},
+		OfAny:  objectName,
+		String: cache.ObjectName.String,
+		Parse:  parseObjectName,
+		Type:   t,
+	}
+}
+
+// objectName returns the name of what may stand for an object.
+func objectName(obj any) (cache.ObjectName, error) {
+	switch obj := obj.(type) {
+	case cache.DeletedFinalStateUnknown:
+		return parseObjectName(obj.Key)
+	case cache.ExplicitKey:
+		return parseObjectName(string(obj))
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return cache.ObjectName{}, fmt.Errorf("object has no meta: %w", err)
+	}
+	return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
 }
 
 // parseObjectName is [cache.ParseObjectName] for keys only: "/name" is the key of

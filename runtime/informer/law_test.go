@@ -21,7 +21,7 @@ import (
 // first one that doesn't fit: a change that was missed, repeated or reordered.
 type model struct {
 	t     *testing.T
-	store *informer.Indexer[cache.ObjectName, *configMap]
+	store *informer.Indexer[cache.ObjectName, any]
 	// pause is how long a call takes.
 	pause func() time.Duration
 
@@ -37,8 +37,8 @@ type model struct {
 	synced bool
 }
 
-func newModel(t *testing.T, i *informer.TypedShared[*configMap], pause func() time.Duration) *model {
-	return &model{t: t, store: i.GetIndexer().(*informer.Indexer[cache.ObjectName, *configMap]), pause: pause, objects: map[string]string{}, initial: true}
+func newModel(t *testing.T, i made, pause func() time.Duration) *model {
+	return &model{t: t, store: i.GetIndexer().(*informer.Indexer[cache.ObjectName, any]), pause: pause, objects: map[string]string{}, initial: true}
 }
 
 // enter checks what holds for every call and returns what ends it.
@@ -49,7 +49,7 @@ func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.removed.Load() {
 		m.t.Error("a call after the removal")
 	}
-	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored) < versionOf(obj) {
+	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored.(*configMap)) < versionOf(obj) {
 		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
 	}
 	time.Sleep(m.pause())
@@ -217,8 +217,8 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 	time.Sleep(10 * time.Minute)
 	want := s.state()
 	stored := map[string]string{}
-	for key, obj := range i.Core().Store().All() {
-		stored[key.Name] = obj.ResourceVersion
+	for _, obj := range i.Core().List() {
+		stored[obj.Name] = obj.ResourceVersion
 	}
 	if !maps.Equal(stored, want) {
 		t.Errorf("the store has %v, the server %v", stored, want)

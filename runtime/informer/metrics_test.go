@@ -3,6 +3,7 @@ package informer_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -66,11 +67,11 @@ func TestMetrics(t *testing.T) {
 		s.put("a")
 		shown := []*gauges{{values: map[string]float64{}}, {values: map[string]float64{}}}
 		name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
-		ours := &informer.TypedShared[*configMap]{Shared: informer.Share(informer.Config[cache.ObjectName, *configMap]{
-			Source:          listwatch.FromListerWatcher[*configMap](s.listerWatcher(), &configMap{}),
+		ours := &informer.TypedShared[*configMap]{SharedIndexInformer: informer.Share(informer.Config[cache.ObjectName, any]{
+			Source:          listwatch.FromListerWatcher[any](s.listerWatcher(), &configMap{}),
 			Identifier:      func() cache.InformerNameAndResource { return name.WithResource(resource) },
 			MetricsProvider: shown[0],
-		}, informer.ObjectNames[*configMap](), nil)}
+		}, informer.ObjectNamesOf(reflect.TypeFor[*configMap]()), nil)}
 		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
 		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
 			Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],

@@ -18,7 +18,7 @@ import (
 type pair struct {
 	t      *testing.T
 	server *server
-	ours   *informer.TypedShared[*configMap]
+	ours   made
 	theirs cache.SharedIndexInformer
 	// handlers by number; a removed one stays, to see that it gets nothing.
 	handlers []*handlerPair

@@ -330,7 +330,7 @@ func mutate(t *testing.T, way string) {
 	// After four minutes only what a resync has brought again is watched.
 	time.Sleep(map[string]time.Duration{"resync": 6 * time.Minute}[way])
 	synctest.Wait()
-	for _, obj := range i.Core().Store().All() {
+	for _, obj := range i.Core().List() {
 		switch {
 		case way == "list" && obj.Name == "listed", way == "watch" && obj.Name == "watched", way == "resync":
 			obj.Labels["changed"] = "true"

@@ -225,9 +225,25 @@ func (s *server) listerWatcher() cache.ListerWatcher {
 }
 
 // ours and theirs make the informers that the tests compare.
-func (s *server) ours(opts informer.Options) *informer.TypedShared[*configMap] {
+func (s *server) ours(opts informer.Options) made {
 	opts.Client = s
-	return informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)
+	return made{informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
+}
+
+// made is what generated constructors return, with what functions find in it.
+type made struct {
+	*informer.TypedShared[*configMap]
+}
+
+func (m made) Core() informer.Core[*configMap] {
+	core, _ := informer.Of[*configMap](m)
+	return core
+}
+
+func (m made) Status() informer.Status { return m.Core().Status() }
+
+func (m made) WaitFor(ctx context.Context, version string) error {
+	return informer.WaitFor(ctx, m.TypedShared, version)
 }
 
 func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {

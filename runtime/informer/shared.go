@@ -151,7 +151,7 @@ func (s *Shared[K, T]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorH
 }
 
 // SetTransform makes every object pass through transform, which has to return
-// a T, before it is stored.
+// a T of the objects' type, before it is stored.
 func (s *Shared[K, T]) SetTransform(transform cache.TransformFunc) error {
 	if transform == nil {
 		return s.core.SetTransform(nil)
@@ -161,7 +161,7 @@ func (s *Shared[K, T]) SetTransform(transform cache.TransformFunc) error {
 		if err != nil {
 			return obj, err
 		}
-		out, ok := transformed.(T)
+		out, ok := s.keys.admits(transformed)
 		if !ok {
 			return obj, fmt.Errorf("the transform made a %T of a %T", transformed, obj)
 		}

@@ -87,7 +87,7 @@ type Reporter interface{ Status() Status }
 // StatusOf says how an informer is doing that may be of any make. ok is false if
 // it can't tell; then only Synced and State are set, and that as far as known.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
-	if reporter, ok := i.(Reporter); ok {
+	if reporter, ok := as[Reporter](i); ok {
 		return reporter.Status(), true
 	}
 	s = Status{Synced: i.HasSynced(), Name: i.HasSyncedChecker().Name()}

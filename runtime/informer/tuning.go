@@ -38,7 +38,7 @@ type Tuning struct {
 // Tune sets the options of an informer before its start. It returns an error if
 // that is over, or if the informer is of another make.
 func Tune(i cache.SharedInformer, tuning Tuning) error {
-	tunable, ok := i.(interface{ tune(Tuning) error })
+	tunable, ok := as[interface{ tune(Tuning) error }](i)
 	if !ok {
 		return fmt.Errorf("tune %T: %w", i, ErrOfAnotherMake)
 	}

@@ -6,30 +6,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TypedShared shows an informer of API objects as client-go's
-// [cache.TypedSharedIndexInformer]. Typed handlers and typed reads of its
-// indexer go to the typed core directly.
-type TypedShared[T cache.Object] struct {
-	*Shared[cache.ObjectName, T]
-}
-
-// AddTypedEventHandler registers a typed handler, with at most one set of
-// options.
-func (s *TypedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	o, err := atMostOne(options)
-	if err != nil {
-		return nil, err
-	}
-	return s.add(typed[T]{handler}, typedHandlerName(handler), o)
-}
-
-// AddTypedIndexers adds indexes at any time before the informer has stopped.
-func (s *TypedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return s.core.beforeStop(func() error { return s.indexer.AddTypedIndexers(indexers) })
-}
-
-// GetTypedIndexer returns the informer's cache.
-func (s *TypedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] { return s.indexer }
+// TypedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]:
+// it converts objects to T on their way to typed handlers and out of the typed
+// indexer, and does nothing else. Generated constructors return it, over an
+// informer that admits objects of type T only. What this package's functions do
+// with an informer they do with the one inside.
+type TypedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
 // Typed shows an informer as one for objects of type T. If it is one already
 // it is returned as it is. Otherwise objects of other types make handlers and
@@ -38,52 +20,83 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
 	}
-	return foreign[T]{i}
+	return &TypedShared[T]{i}
 }
 
-// foreign is an informer of another make, seen as typed.
-type foreign[T cache.Object] struct{ cache.SharedIndexInformer }
-
-func (f foreign[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	o, err := atMostOne(options)
-	if err != nil {
-		return nil, err
-	}
-	return f.AddEventHandlerWithOptions(asserting[T]{handler}, o)
+// AddTypedEventHandler registers a typed handler, with at most one set of
+// options.
+func (s *TypedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return addTyped(s.SharedIndexInformer, &asserting[T]{handler}, handler, options)
 }
 
-func (f foreign[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return f.AddIndexers(untypedIndexers(indexers))
+// AddTypedIndexers adds indexes at any time before the informer has stopped.
+func (s *TypedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
+	return s.AddIndexers(untypedIndexers(indexers))
 }
 
-func (f foreign[T]) GetTypedIndexer() cache.TypedIndexer[T] {
-	return foreignIndexer[T]{f.GetIndexer()}
+// GetTypedIndexer returns the informer's cache.
+func (s *TypedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
+	return &typedIndexer[T]{s.GetIndexer()}
 }
 
-// foreignIndexer is an indexer of another make, seen as typed.
-type foreignIndexer[T any] struct{ cache.Indexer }
+// Untyped returns the informer inside.
+func (s *TypedShared[T]) Untyped() cache.SharedIndexInformer { return s.SharedIndexInformer }
 
-func (f foreignIndexer[T]) TypedIndex(name string, obj T) ([]T, error) {
-	return unboxed[T](f.Index(name, obj))
-}
-
-func (f foreignIndexer[T]) ByTypedIndex(name, value string) ([]T, error) {
-	return unboxed[T](f.ByIndex(name, value))
-}
-
-func (f foreignIndexer[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return f.AddIndexers(untypedIndexers(indexers))
-}
-
-func atMostOne(options []cache.HandlerOptions) (cache.HandlerOptions, error) {
+// addTyped registers what converts objects for a typed handler, under that one's
+// name.
+func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any, options []cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	var o cache.HandlerOptions
 	switch len(options) {
 	case 0:
-		return cache.HandlerOptions{}, nil
 	case 1:
-		return options[0], nil
+		o = options[0]
 	default:
-		return cache.HandlerOptions{}, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
+		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
+	if ours, ok := as[adder](i); ok {
+		return ours.AddHandler(converting, HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+	}
+	return i.AddEventHandlerWithOptions(converting, o)
+}
+
+// adder is what takes handlers with the options of this package.
+type adder interface {
+	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
+}
+
+// as finds out whether an informer, or the one inside of a typed one, is an I.
+func as[I any](i any) (found I, ok bool) {
+	for {
+		if found, ok = i.(I); ok {
+			return found, true
+		}
+		shell, ok := i.(interface {
+			Untyped() cache.SharedIndexInformer
+		})
+		if !ok {
+			return found, false
+		}
+		i = shell.Untyped()
+	}
+}
+
+// typedIndexer is an indexer, seen as typed.
+type typedIndexer[T any] struct{ cache.Indexer }
+
+// Untyped returns the indexer itself, for those who look for what it can do
+// beside.
+func (x *typedIndexer[T]) Untyped() cache.Indexer { return x.Indexer }
+
+func (x *typedIndexer[T]) TypedIndex(name string, obj T) ([]T, error) {
+	return unboxed[T](x.Index(name, obj))
+}
+
+func (x *typedIndexer[T]) ByTypedIndex(name, value string) ([]T, error) {
+	return unboxed[T](x.ByIndex(name, value))
+}
+
+func (x *typedIndexer[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
+	return x.AddIndexers(untypedIndexers(indexers))
 }
 
 func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {

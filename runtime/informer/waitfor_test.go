@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ func TestListerWaitsFor(t *testing.T) {
 			}
 		}
 		stop()
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNames[*configMap]())} {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNamesOf(reflect.TypeFor[*configMap]()))} {
 			if err := lister.WaitFor(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
 				t.Errorf("waited for %T", other)
 			}
@@ -83,7 +84,7 @@ func TestListerWaitsFor(t *testing.T) {
 	})
 }
 
-func wait(t *testing.T, i *informer.TypedShared[*configMap], version string) {
+func wait(t *testing.T, i made, version string) {
 	if err := informer.WaitFor(t.Context(), i, version); err != nil {
 		t.Errorf("version %q: %v", version, err)
 	}
@@ -146,7 +147,7 @@ func TestReadYourWrites(t *testing.T) {
 
 func BenchmarkWaitFor(b *testing.B) {
 	f := newFeed(1)
-	i := f.ours().(*informer.TypedShared[*configMap])
+	i := made{f.ours().(*informer.TypedShared[*configMap])}
 	stop := run(i)
 	<-i.HasSyncedChecker().Done()
 	b.ReportAllocs()

@@ -74,7 +74,7 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	synced := i.HasSyncedChecker().Done()
 	for {
 		var failed, stopped <-chan struct{}
-		if o, ok := i.(observable); ok {
+		if o, ok := as[observable](i); ok {
 			failed, stopped = o.progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
 				return false

@@ -17,18 +17,18 @@ import (
 
 // declared is a store with indexes of labels and fields, and a lister over it.
 func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndexer[*thing] {
-	indexes := map[string]store.IndexFunc[*thing]{
-		store.FieldIndex("metadata.name"): func(o *thing) []string { return []string{o.Name} },
-		store.FieldIndex("letters"):       func(o *thing) []string { return strings.Split(o.Name, "") },
+	indexes := map[string]store.IndexFunc[any]{
+		store.FieldIndex("metadata.name"): func(o any) []string { return []string{o.(*thing).Name} },
+		store.FieldIndex("letters"):       func(o any) []string { return strings.Split(o.(*thing).Name, "") },
 	}
 	for _, label := range labels {
-		indexes[store.LabelIndex(label)] = store.ByLabel[*thing](label)
+		indexes[store.LabelIndex(label)] = store.ByLabel[any](label)
 	}
 	if namespaces {
-		indexes[cache.NamespaceIndex] = func(o *thing) []string { return []string{o.Namespace} }
+		indexes[cache.NamespaceIndex] = func(o any) []string { return []string{o.(*thing).Namespace} }
 	}
-	s := store.New(store.Config[cache.ObjectName, *thing]{
-		Key:     func(o *thing) cache.ObjectName { return cache.MetaObjectToName(o) },
+	s := store.New(store.Config[cache.ObjectName, any]{
+		Key:     func(o any) cache.ObjectName { return cache.MetaObjectToName(o.(*thing)) },
 		Indexes: indexes,
 	})
 	for _, o := range objects {

@@ -22,14 +22,31 @@ import (
 // A field must have been declared with informer.IndexField, and can only be
 // asked to equal a value. It costs what has the rarest of the values.
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
-	resource, ok := l.(interface{ resourceIndexer() ResourceIndexer[T] })
-	if !ok || resource.resourceIndexer().store == nil {
+	found, err := listByFields(l, selector, matchLabels)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	typed := make([]T, len(found))
+	for n, obj := range found {
+		var ok bool
+		if typed[n], ok = obj.(T); !ok {
+			return nil, fmt.Errorf("list by fields: %T has a %T, not a %T", l, obj, typed[n])
+		}
+	}
+	return typed, nil
+}
+
+func listByFields(l any, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
+	ours, ok := l.(interface{ behind() reader })
+	if !ok || ours.behind().store == nil {
 		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
 	}
-	self := resource.resourceIndexer()
+	self := ours.behind()
+	yield := func(obj any) { list = append(list, obj) }
 	terms := selector.Requirements()
 	if len(terms) == 0 {
-		return self.List(matchLabels)
+		err = self.list(matchLabels, func(int) {}, yield)
+		return list, err
 	}
 	rarest, least := 0, -1
 	for n, term := range terms {
@@ -48,7 +65,7 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 	if err != nil {
 		return nil, fmt.Errorf("list by fields: %w", err)
 	}
-	found = slices.DeleteFunc(found, func(obj T) bool {
+	found = slices.DeleteFunc(found, func(obj any) bool {
 		if m, err := meta.Accessor(obj); self.namespace != "" && (err != nil || m.GetNamespace() != self.namespace) {
 			return true
 		}
@@ -60,9 +77,8 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 		return false
 	})
 	if matchLabels.Empty() {
-		return nilIfEmpty(found), nil
+		return found, nil
 	}
-	return matching(slices.Values(found), matchLabels)
+	err = matching(slices.Values(found), matchLabels, yield)
+	return list, err
 }
-
-func (l ResourceIndexer[T]) resourceIndexer() ResourceIndexer[T] { return l }

@@ -31,10 +31,10 @@ func newThing(namespace, name string, labels map[string]string) *thing {
 // must prefer: the indexer is left empty.
 type backed struct {
 	cache.Indexer
-	store *store.Store[cache.ObjectName, *thing]
+	store *store.Store[cache.ObjectName, any]
 }
 
-func (b backed) Store() *store.Store[cache.ObjectName, *thing] { return b.store }
+func (b backed) Store() *store.Store[cache.ObjectName, any] { return b.store }
 
 var namespaceIndexer = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 
@@ -43,14 +43,14 @@ var namespaceIndexer = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceI
 func indexers(t testing.TB, objects []*thing) map[string]cache.Indexer {
 	made := map[string]cache.Indexer{}
 	for name, indexed := range map[string]bool{"indexed": true, "not indexed": false} {
-		clientGo, ours := cache.Indexers{}, map[string]store.IndexFunc[*thing]{}
+		clientGo, ours := cache.Indexers{}, map[string]store.IndexFunc[any]{}
 		if indexed {
 			clientGo = namespaceIndexer
-			ours[cache.NamespaceIndex] = func(o *thing) []string { return []string{o.Namespace} }
+			ours[cache.NamespaceIndex] = func(o any) []string { return []string{o.(*thing).Namespace} }
 		}
 		i := cache.NewIndexer(cache.MetaNamespaceKeyFunc, clientGo)
-		s := store.New(store.Config[cache.ObjectName, *thing]{
-			Key:     func(o *thing) cache.ObjectName { return cache.MetaObjectToName(o) },
+		s := store.New(store.Config[cache.ObjectName, any]{
+			Key:     func(o any) cache.ObjectName { return cache.MetaObjectToName(o.(*thing)) },
 			Indexes: ours,
 		})
 		for _, o := range objects {

@@ -23,37 +23,37 @@ type matcher struct {
 // narrowed returns the objects of the namespace that have the values which a
 // selector asks of an indexed label, of all such labels the rarest. ok is false
 // if there is none, or if an index of the namespace is as good.
-func (l ResourceIndexer[T]) narrowed(selector labels.Selector) (found []T, ok bool) {
+func (r *reader) narrowed(selector labels.Selector) (found []any, ok bool) {
 	if reflect.TypeOf(selector) != selectorType {
 		return nil, false
 	}
 	best, name, values := -1, "", []string(nil)
 	requirements, _ := selector.Requirements()
-	for _, r := range requirements {
-		switch r.Operator() {
+	for _, one := range requirements {
+		switch one.Operator() {
 		case selection.Equals, selection.DoubleEquals, selection.In:
 		default:
 			continue
 		}
-		index, wanted := store.LabelIndex(r.Key()), r.ValuesUnsorted()
-		if n, ok := l.store.Count(index, wanted...); ok && (best < 0 || n < best) {
+		index, wanted := store.LabelIndex(one.Key()), one.ValuesUnsorted()
+		if n, ok := r.store.Count(index, wanted...); ok && (best < 0 || n < best) {
 			best, name, values = n, index, wanted
 		}
 	}
 	if best < 0 {
 		return nil, false
 	}
-	if l.namespace == "" {
-		found, err := l.store.ByIndex(name, values...)
+	if r.namespace == "" {
+		found, err := r.store.ByIndex(name, values...)
 		return found, err == nil
 	}
-	if n, ok := l.store.Count(cache.NamespaceIndex, l.namespace); ok && n <= best {
+	if n, ok := r.store.Count(cache.NamespaceIndex, r.namespace); ok && n <= best {
 		return nil, false
 	}
-	found, err := l.store.ByIndex(name, values...)
-	return slices.DeleteFunc(found, func(obj T) bool {
+	found, err := r.store.ByIndex(name, values...)
+	return slices.DeleteFunc(found, func(obj any) bool {
 		m, err := meta.Accessor(obj)
-		return err != nil || m.GetNamespace() != l.namespace
+		return err != nil || m.GetNamespace() != r.namespace
 	}), err == nil
 }
 

@@ -50,14 +50,11 @@ func Fresh(ctx context.Context, l any) error {
 // behind returns what a lister reads from, nil if it is of another make, and the
 // namespace that it is limited to.
 func behind(l any) (indexer cache.Indexer, namespace string) {
-	if backed, ok := l.(interface {
-		behind() (cache.Indexer, string)
-	}); ok {
-		return backed.behind()
+	switch l := l.(type) {
+	case interface{ behind() reader }:
+		return l.behind().indexer, l.behind().namespace
+	case generic:
+		return l.indexer, l.namespace
 	}
 	return nil, ""
 }
-
-func (l ResourceIndexer[T]) behind() (cache.Indexer, string) { return l.indexer, l.namespace }
-
-func (l generic) behind() (cache.Indexer, string) { return l.indexer, l.namespace }

@@ -272,7 +272,8 @@ func newTyped(s *runtimetest.ConfigMaps, resync time.Duration) *subject {
 	i := informer.NewShared[corev1.ConfigMap](
 		func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
 		informer.Options{Client: s, ResyncPeriod: resync, Indexers: clientgo.Indexers{"color": indexByColor}})
-	return newSubject(i, i.Core())
+	core, _ := informer.Of[*corev1.ConfigMap](i)
+	return newSubject(i, core.Informer)
 }
 
 func newUntyped(s *runtimetest.ConfigMaps, resync time.Duration) *subject {

@@ -20,7 +20,7 @@ type Config[K comparable, T any] struct {
 }
 
 // Backed is what an indexer offers that keeps its objects in a Store. Listers
-// find the store by it and read without going through any.
+// find the stores of generated informers by it, whose T is any.
 type Backed[K comparable, T any] interface {
 	Store() *Store[K, T]
 }

@@ -1,0 +1,124 @@
+package lister
+
+import (
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/store"
+)
+
+// reader is a lister that knows no types.
+type reader struct {
+	indexer cache.Indexer
+	// store is the one behind indexer, or nil. Its objects are known to be
+	// keyed by their namespace and name.
+	store     *store.Store[cache.ObjectName, any]
+	resource  schema.GroupResource
+	namespace string // empty for all namespaces and for cluster-scoped objects
+}
+
+func newReader(indexer cache.Indexer, resource schema.GroupResource) reader {
+	// An indexer that is only seen as typed has another one inside.
+	for {
+		shell, ok := indexer.(interface{ Untyped() cache.Indexer })
+		if !ok {
+			break
+		}
+		indexer = shell.Untyped()
+	}
+	r := reader{indexer: indexer, resource: resource}
+	if backed, ok := indexer.(store.Backed[cache.ObjectName, any]); ok {
+		r.store = backed.Store()
+	}
+	return r
+}
+
+// behind is found by the functions that take a lister.
+func (r reader) behind() reader { return r }
+
+// list calls yield for each object that is to be listed. Before, it calls room
+// with their number if it knows that and it isn't zero.
+func (r *reader) list(selector labels.Selector, room func(int), yield func(any)) error {
+	switch {
+	case labels.MatchesNothing(selector):
+		return nil
+	case r.store == nil:
+		return list(r.indexer, r.namespace, selector, yield)
+	}
+	if found, ok := r.narrowed(selector); ok {
+		return matching(slices.Values(found), selector, yield)
+	}
+	if r.namespace == "" {
+		snapshot := r.store.Snapshot()
+		if !selector.Empty() {
+			return matching(snapshot.Values(), selector, yield)
+		}
+		all(snapshot.Len(), snapshot.Values(), room, yield)
+		return nil
+	}
+	found, err := r.store.ByIndex(cache.NamespaceIndex, r.namespace)
+	if err != nil {
+		// There is no such index. The namespace is in the keys.
+		for key, obj := range r.store.All() {
+			if key.Namespace == r.namespace {
+				found = append(found, obj)
+			}
+		}
+	}
+	if !selector.Empty() {
+		return matching(slices.Values(found), selector, yield)
+	}
+	all(len(found), slices.Values(found), room, yield)
+	return nil
+}
+
+func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
+	if n == 0 {
+		return
+	}
+	room(n)
+	for obj := range objects {
+		yield(obj)
+	}
+}
+
+// matching calls yield for the objects that match the selector.
+func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) error {
+	matcher := newMatcher(selector)
+	for obj := range objects {
+		m, ok := obj.(metav1.Object)
+		if !ok {
+			var err error
+			if m, err = meta.Accessor(obj); err != nil {
+				return err
+			}
+		}
+		if matcher.matches(m.GetLabels()) {
+			yield(obj)
+		}
+	}
+	return nil
+}
+
+func (r *reader) get(name string) (any, error) {
+	if r.store != nil {
+		if key, ok := keyOf(r.namespace, name); ok {
+			if obj, ok := r.store.Get(key); ok {
+				return obj, nil
+			}
+		}
+		return nil, errors.NewNotFound(r.resource, name)
+	}
+	key := name
+	if r.namespace != "" {
+		key = r.namespace + "/" + name
+	}
+	return get(r.indexer, r.resource, key, name)
+}
