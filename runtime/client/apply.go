@@ -2,8 +2,8 @@ package client
 
 import (
 	"context"
-	"reflect"
 	"errors"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
