@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/apply"
 )
 
 // Upstream's texts: programs have no other way to tell them from a server's.
@@ -45,7 +44,7 @@ func NewWithApply[TV any, C Configuration, T interface {
 type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
 	*Client[T]
 	lister[L]
-	streamer
+	collection
 	applier[T, C]
 }
 
@@ -59,12 +58,12 @@ func NewWithListAndApply[TV, LV any, C Configuration, T interface {
 	runtime.Object
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	l := newLister[LV, L](&c.endpoint)
+	l := newLister[LV, L](c.at)
 	return &ClientWithListAndApply[T, L, C]{
-		Client:   c,
-		lister:   l,
-		streamer: streamer{&c.endpoint, reflect.TypeFor[L]()},
-		applier:  applier[T, C]{c},
+		Client:     c,
+		lister:     l,
+		collection: collection{c.at, reflect.TypeFor[L]()},
+		applier:    applier[T, C]{c},
 	}
 }
 
@@ -76,35 +75,13 @@ type applier[T Object, C Configuration] struct {
 // Apply merges the fields that configuration sets into the object of its name,
 // creates it if there is none, and returns it as the server has it now. The
 // fields belong to opts.FieldManager from then on.
-func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return a.apply(ctx, configuration, opts)
+func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
+	err = a.of.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = a.of.newObject(); return result })
+	return result, err
 }
 
 // ApplyStatus is Apply for the status sub-resource. It creates nothing.
-func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return a.apply(ctx, configuration, opts, "status")
-}
-
-func (a *applier[T, C]) apply(ctx context.Context, configuration C, opts metav1.ApplyOptions, subresources ...string) (T, error) {
-	var none T
-	if any(configuration) == any(*new(C)) {
-		return none, errNoObject
-	}
-	name := configuration.GetName()
-	if name == nil {
-		return none, errNoName
-	}
-	request, err := apply.NewRequest(a.of.rest, configuration)
-	if err != nil {
-		return none, err
-	}
-	result := a.of.newObject()
-	patchOpts := opts.ToPatchOptions()
-	err = a.of.to(request).
-		Name(*name).
-		SubResource(subresources...).
-		VersionedParams(&patchOpts, a.of.codec).
-		Do(ctx).Into(result)
-	a.of.wrote(result, err)
+func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
+	err = a.of.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = a.of.newObject(); return result }, "status")
 	return result, err
 }

@@ -13,7 +13,7 @@ import (
 type ClientWithList[T Object, L runtime.Object] struct {
 	*Client[T]
 	lister[L]
-	streamer
+	collection
 }
 
 // NewWithList makes the client of a resource that can be listed. LV is the
@@ -26,8 +26,8 @@ func NewWithList[TV, LV any, T interface {
 	runtime.Object
 }](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
 	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	l := newLister[LV, L](&c.endpoint)
-	return &ClientWithList[T, L]{Client: c, lister: l, streamer: streamer{&c.endpoint, reflect.TypeFor[L]()}}
+	l := newLister[LV, L](c.at)
+	return &ClientWithList[T, L]{Client: c, lister: l, collection: collection{c.at, reflect.TypeFor[L]()}}
 }
 
 // lister adds the methods for collections.
@@ -47,15 +47,5 @@ func newLister[LV any, L interface {
 // a limit. It gives up after opts.TimeoutSeconds if they are set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := l.newList()
-	err := l.at.collection(l.at.rest, opts).Do(ctx).Into(list)
-	return list, err
-}
-
-// DeleteCollection deletes the objects that listOpts select.
-func (l *lister[L]) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	return l.at.to(l.at.rest.Delete()).
-		VersionedParams(&listOpts, l.at.codec).
-		Timeout(timeout(&listOpts)).
-		Body(&opts).
-		Do(ctx).Error()
+	return list, l.at.list(ctx, opts, list)
 }

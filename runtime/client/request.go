@@ -1,12 +1,10 @@
 package client
 
 import (
-	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 )
 
@@ -40,6 +38,14 @@ func ClusterScoped() Option {
 	return func(e *endpoint) { e.clusterScoped = true }
 }
 
+func newEndpoint(rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts []Option) *endpoint {
+	e := &endpoint{rest: rest, codec: codec, resource: resource, namespace: namespace}
+	for _, opt := range opts {
+		opt(e)
+	}
+	return e
+}
+
 // to addresses the resource. Without a namespace the request spans all of
 // them, and a server answers what it likes to a name that comes with it.
 func (e *endpoint) to(request *rest.Request) *rest.Request {
@@ -58,12 +64,6 @@ func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 		UseProtobufAsDefaultIfPreferred(e.prefersProtobuf).
 		NamespaceIfScoped(e.namespace, !e.clusterScoped).
 		Resource(e.resource)
-}
-
-// watch opens a stream of changes.
-func (e *endpoint) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	opts.Watch = true
-	return e.collection(e.rest, opts).Watch(ctx)
 }
 
 // collection is the request of a list or, as opts have it, of a watch, by a

@@ -60,14 +60,6 @@ func RememberIn(w *Writes) Option {
 	return func(e *endpoint) { e.writes = w }
 }
 
-// Written tells an informer of what was written, see [listwatch.Writing].
-func (c *Client[T]) Written(namespace string, after uint64) (listwatch.Written, bool) {
-	if c.writes == nil {
-		return listwatch.Written{}, false
-	}
-	return c.writes.since(c.resource, c.namespace, namespace, after), true
-}
-
 // wrote notes the answer to a write.
 func (e *endpoint) wrote(answer runtime.Object, err error) {
 	if err != nil || e.writes == nil {
