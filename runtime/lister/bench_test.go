@@ -59,7 +59,7 @@ func BenchmarkList(b *testing.B) {
 // was declared.
 func BenchmarkIndexedLabel(b *testing.B) {
 	ours, clientGo := benchListers(b)
-	err := ours.store.AddIndexes(map[string]store.IndexFunc[any]{store.LabelIndex("app"): store.ByLabel[any]("app")})
+	err := ours.of.(*source).store.AddIndexes(map[string]store.IndexFunc[any]{store.LabelIndex("app"): store.ByLabel[any]("app")})
 	if err != nil {
 		b.Fatal(err)
 	}

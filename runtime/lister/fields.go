@@ -38,14 +38,18 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 
 func listByFields(l any, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
 	ours, ok := l.(interface{ behind() reader })
-	if !ok || ours.behind().store == nil {
+	if !ok {
+		return nil, fmt.Errorf("list by fields: %T is of another make", l)
+	}
+	namespace := ours.behind().namespace
+	self, ok := ours.behind().of.(*source)
+	if !ok || self.store == nil {
 		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
 	}
-	self := ours.behind()
 	yield := func(obj any) { list = append(list, obj) }
 	terms := selector.Requirements()
 	if len(terms) == 0 {
-		err = self.list(matchLabels, func(int) {}, yield)
+		err = self.list(namespace, matchLabels, func(int) {}, yield)
 		return list, err
 	}
 	rarest, least := 0, -1
@@ -66,7 +70,7 @@ func listByFields(l any, selector fields.Selector, matchLabels labels.Selector) 
 		return nil, fmt.Errorf("list by fields: %w", err)
 	}
 	found = slices.DeleteFunc(found, func(obj any) bool {
-		if m, err := meta.Accessor(obj); self.namespace != "" && (err != nil || m.GetNamespace() != self.namespace) {
+		if m, err := meta.Accessor(obj); namespace != "" && (err != nil || m.GetNamespace() != namespace) {
 			return true
 		}
 		for n, term := range terms {

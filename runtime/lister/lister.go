@@ -29,7 +29,7 @@ import (
 // ResourceIndexer lists and gets the objects of a resource, of all namespaces
 // or of one. It is a small value and safe for concurrent use.
 //
-// It only converts what a reader finds, which is compiled once for all types.
+// It only converts what is found by code that is compiled once for all types.
 type ResourceIndexer[T runtime.Object] struct{ reader }
 
 // Embedding is a struct that embeds a ResourceIndexer: generated code defines its
@@ -40,7 +40,7 @@ type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
 // objects. resource names the resource in errors. The indexer must hold nothing
 // but T: other objects make List and Get panic.
 func New[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) ResourceIndexer[T] {
-	return ResourceIndexer[T]{newReader(indexer, resource)}
+	return ResourceIndexer[T]{reader{of: newSource(indexer, resource)}}
 }
 
 // NewNamespaced returns parent's ResourceIndexer for one namespace, or for all
@@ -53,14 +53,14 @@ func NewNamespaced[T runtime.Object](parent ResourceIndexer[T], namespace string
 // List returns the objects whose labels match the selector, in no particular
 // order, and nil if there are none. It fails only for objects without metadata.
 func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) {
-	err = l.list(selector, func(n int) { ret = make([]T, 0, n) }, func(obj any) { ret = append(ret, obj.(T)) })
+	err = l.of.list(l.namespace, selector, func(n int) { ret = make([]T, 0, n) }, func(obj any) { ret = append(ret, obj.(T)) })
 	return ret, err
 }
 
 // Get returns the object of that name. The error is NotFound if there is none.
 // Without a namespace, the name may be a key: a namespace, a slash and a name.
 func (l ResourceIndexer[T]) Get(name string) (T, error) {
-	obj, err := l.get(name)
+	obj, err := l.of.get(l.namespace, name)
 	if err != nil {
 		return *new(T), err
 	}

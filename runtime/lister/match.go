@@ -23,7 +23,7 @@ type matcher struct {
 // narrowed returns the objects of the namespace that have the values which a
 // selector asks of an indexed label, of all such labels the rarest. ok is false
 // if there is none, or if an index of the namespace is as good.
-func (r *reader) narrowed(selector labels.Selector) (found []any, ok bool) {
+func (s *source) narrowed(namespace string, selector labels.Selector) (found []any, ok bool) {
 	if reflect.TypeOf(selector) != selectorType {
 		return nil, false
 	}
@@ -36,24 +36,24 @@ func (r *reader) narrowed(selector labels.Selector) (found []any, ok bool) {
 			continue
 		}
 		index, wanted := store.LabelIndex(one.Key()), one.ValuesUnsorted()
-		if n, ok := r.store.Count(index, wanted...); ok && (best < 0 || n < best) {
+		if n, ok := s.store.Count(index, wanted...); ok && (best < 0 || n < best) {
 			best, name, values = n, index, wanted
 		}
 	}
 	if best < 0 {
 		return nil, false
 	}
-	if r.namespace == "" {
-		found, err := r.store.ByIndex(name, values...)
+	if namespace == "" {
+		found, err := s.store.ByIndex(name, values...)
 		return found, err == nil
 	}
-	if n, ok := r.store.Count(cache.NamespaceIndex, r.namespace); ok && n <= best {
+	if n, ok := s.store.Count(cache.NamespaceIndex, namespace); ok && n <= best {
 		return nil, false
 	}
-	found, err := r.store.ByIndex(name, values...)
+	found, err := s.store.ByIndex(name, values...)
 	return slices.DeleteFunc(found, func(obj any) bool {
 		m, err := meta.Accessor(obj)
-		return err != nil || m.GetNamespace() != r.namespace
+		return err != nil || m.GetNamespace() != namespace
 	}), err == nil
 }
 

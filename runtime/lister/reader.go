@@ -16,15 +16,33 @@ import (
 
 // reader is a lister that knows no types.
 type reader struct {
-	indexer cache.Indexer
-	// store is the one behind indexer, or nil. Its objects are known to be
-	// keyed by their namespace and name.
-	store     *store.Store[cache.ObjectName, any]
-	resource  schema.GroupResource
+	of        finder
 	namespace string // empty for all namespaces and for cluster-scoped objects
 }
 
-func newReader(indexer cache.Indexer, resource schema.GroupResource) reader {
+// behind is found by the functions that take a lister.
+func (r reader) behind() reader { return r }
+
+// finder is a *source. Behind an interface it is out of sight of generated
+// packages: those would compile a store's methods if its type were in sight.
+type finder interface {
+	// list calls yield for each object that is to be listed. Before, it calls
+	// room with their number if it knows that and it isn't zero.
+	list(namespace string, selector labels.Selector, room func(int), yield func(any)) error
+	get(namespace, name string) (any, error)
+}
+
+// source is what is read. It doesn't change.
+type source struct {
+	indexer cache.Indexer
+	// store is the one behind indexer, or nil. Its objects are known to be
+	// keyed by their namespace and name.
+	store    *store.Store[cache.ObjectName, any]
+	resource schema.GroupResource
+}
+
+//go:noinline
+func newSource(indexer cache.Indexer, resource schema.GroupResource) finder {
 	// An indexer that is only seen as typed has another one inside.
 	for {
 		shell, ok := indexer.(interface{ Untyped() cache.Indexer })
@@ -33,41 +51,36 @@ func newReader(indexer cache.Indexer, resource schema.GroupResource) reader {
 		}
 		indexer = shell.Untyped()
 	}
-	r := reader{indexer: indexer, resource: resource}
+	s := &source{indexer: indexer, resource: resource}
 	if backed, ok := indexer.(store.Backed[cache.ObjectName, any]); ok {
-		r.store = backed.Store()
+		s.store = backed.Store()
 	}
-	return r
+	return s
 }
 
-// behind is found by the functions that take a lister.
-func (r reader) behind() reader { return r }
-
-// list calls yield for each object that is to be listed. Before, it calls room
-// with their number if it knows that and it isn't zero.
-func (r *reader) list(selector labels.Selector, room func(int), yield func(any)) error {
+func (s *source) list(namespace string, selector labels.Selector, room func(int), yield func(any)) error {
 	switch {
 	case labels.MatchesNothing(selector):
 		return nil
-	case r.store == nil:
-		return list(r.indexer, r.namespace, selector, yield)
+	case s.store == nil:
+		return list(s.indexer, namespace, selector, yield)
 	}
-	if found, ok := r.narrowed(selector); ok {
+	if found, ok := s.narrowed(namespace, selector); ok {
 		return matching(slices.Values(found), selector, yield)
 	}
-	if r.namespace == "" {
-		snapshot := r.store.Snapshot()
+	if namespace == "" {
+		snapshot := s.store.Snapshot()
 		if !selector.Empty() {
 			return matching(snapshot.Values(), selector, yield)
 		}
 		all(snapshot.Len(), snapshot.Values(), room, yield)
 		return nil
 	}
-	found, err := r.store.ByIndex(cache.NamespaceIndex, r.namespace)
+	found, err := s.store.ByIndex(cache.NamespaceIndex, namespace)
 	if err != nil {
 		// There is no such index. The namespace is in the keys.
-		for key, obj := range r.store.All() {
-			if key.Namespace == r.namespace {
+		for key, obj := range s.store.All() {
+			if key.Namespace == namespace {
 				found = append(found, obj)
 			}
 		}
@@ -107,18 +120,18 @@ func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) 
 	return nil
 }
 
-func (r *reader) get(name string) (any, error) {
-	if r.store != nil {
-		if key, ok := keyOf(r.namespace, name); ok {
-			if obj, ok := r.store.Get(key); ok {
+func (s *source) get(namespace, name string) (any, error) {
+	if s.store != nil {
+		if key, ok := keyOf(namespace, name); ok {
+			if obj, ok := s.store.Get(key); ok {
 				return obj, nil
 			}
 		}
-		return nil, errors.NewNotFound(r.resource, name)
+		return nil, errors.NewNotFound(s.resource, name)
 	}
 	key := name
-	if r.namespace != "" {
-		key = r.namespace + "/" + name
+	if namespace != "" {
+		key = namespace + "/" + name
 	}
-	return get(r.indexer, r.resource, key, name)
+	return get(s.indexer, s.resource, key, name)
 }

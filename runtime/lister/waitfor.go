@@ -52,7 +52,9 @@ func Fresh(ctx context.Context, l any) error {
 func behind(l any) (indexer cache.Indexer, namespace string) {
 	switch l := l.(type) {
 	case interface{ behind() reader }:
-		return l.behind().indexer, l.behind().namespace
+		if s, ok := l.behind().of.(*source); ok {
+			return s.indexer, l.behind().namespace
+		}
 	case generic:
 		return l.indexer, l.namespace
 	}
