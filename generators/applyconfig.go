@@ -235,6 +235,8 @@ type applySetterView struct {
 	// takes a map, Copies for one that takes pointers to what it copies. The
 	// others take values.
 	One, Entries, Copies bool
+	// Pointer is true where the field is to point to the one value.
+	Pointer bool
 	// Named is true for functions that are told the method's name, Indirect
 	// for pointers to lists.
 	Named, Indirect bool

@@ -216,7 +216,7 @@ func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
 	case g.isConfig(f.Type):
 		view.Function, view.Type, view.One = "Set", "*"+g.configType(f.Type), true
 	default:
-		view.Function, view.Type, view.One = "SetPointer", g.configType(f.Type), true
+		view.Function, view.Type, view.One, view.Pointer = "Set", g.configType(f.Type), true, true
 	}
 	return view
 }

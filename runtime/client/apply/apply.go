@@ -2,6 +2,11 @@
 // fields. Its functions are for one goroutine at a time, as the configurations
 // are. All but [Ensure] return their first argument, the configuration, so that
 // generated methods are one expression.
+//
+// A package of generated code has each of them compiled for every combination of
+// type arguments. So that this stays cheap, type arguments are pointers where
+// possible, which share one instance, and what is more than an assignment is not
+// inlined: it would be compiled once more in each method.
 package apply
 
 import (
@@ -12,18 +17,16 @@ import (
 )
 
 // Set sets a field to value.
-func Set[B, V any](b B, field *V, value V) B {
+//
+//go:noinline
+func Set[B, P any](b B, field *P, value P) B {
 	*field = value
 	return b
 }
 
-// SetPointer makes a field point to a copy of value.
-func SetPointer[B, V any](b B, field **V, value V) B {
-	*field = &value
-	return b
-}
-
 // Ensure returns what a field points to, a zero value if it pointed to nothing.
+//
+//go:noinline
 func Ensure[V any](field **V) *V {
 	if *field == nil {
 		*field = new(V)
@@ -32,6 +35,8 @@ func Ensure[V any](field **V) *V {
 }
 
 // Append appends values to a list.
+//
+//go:noinline
 func Append[B, T any](b B, list *[]T, values []T) B {
 	*list = append(*list, values...)
 	return b
@@ -40,6 +45,8 @@ func Append[B, T any](b B, list *[]T, values []T) B {
 // AppendCopies appends copies of what values point to. It panics, naming the
 // method that was called, when one of them is nil; those before it are appended
 // then.
+//
+//go:noinline
 func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
 	for _, value := range values {
 		if value == nil {
@@ -51,6 +58,8 @@ func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
 }
 
 // AppendPointers is [AppendCopies] to a list that keeps the pointers themselves.
+//
+//go:noinline
 func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 	for _, value := range values {
 		if value == nil {
@@ -63,6 +72,8 @@ func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 
 // Merge puts entries into a map, which it makes if there is none and one is
 // needed; values of keys that are there already are replaced.
+//
+//go:noinline
 func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
 	if *into == nil && len(entries) > 0 {
 		*into = make(map[K]V, len(entries))
@@ -73,10 +84,10 @@ func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
 	return b
 }
 
-// Extracted returns b, or nil with an error.
-func Extracted[C any](b *C, err error) (*C, error) {
+// Extracted returns b, a pointer, or nil with an error.
+func Extracted[P any](b P, err error) (P, error) {
 	if err != nil {
-		return nil, err
+		return *new(P), err
 	}
 	return b, nil
 }
