@@ -44,6 +44,7 @@ type Templates struct{ set *template.Template }
 func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 	funcs := template.FuncMap{
 		"tab":     func() string { return string(markColumn) },
+		"article": article,
 		"quote":   func(s string) string { return fmt.Sprintf("%q", s) },
 		"reserve": reserve,
 	}
@@ -123,4 +124,13 @@ func (t *Templates) render(body *bytes.Buffer, f File) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path.Base(f.Path), err)
 	}
 	return assemble(f, body.Bytes()), nil
+}
+
+// article puts "a" or "an" before a name, by the sound of its first letter: that of
+// U is mostly a consonant's, as in User.
+func article(name string) string {
+	if name != "" && strings.Contains("AEIOaeio", name[:1]) {
+		return "an " + name
+	}
+	return "a " + name
 }

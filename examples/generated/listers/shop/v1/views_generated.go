@@ -126,7 +126,7 @@ func (v BakeryStatusView) Conditions() view.List[metav1.Condition] {
 	return view.Views(v.object.Conditions, view.CopyOf[metav1.Condition])
 }
 
-// InspectionView is a read-only view of a Inspection.
+// InspectionView is a read-only view of an Inspection.
 type InspectionView struct {
 	view.ObjectMeta
 	object *shopv1.Inspection
@@ -148,7 +148,7 @@ func (v InspectionView) Spec() InspectionSpecView {
 	return NewInspectionSpecView(&v.object.Spec)
 }
 
-// InspectionSpecView is a read-only view of a InspectionSpec.
+// InspectionSpecView is a read-only view of an InspectionSpec.
 type InspectionSpecView struct {
 	object *shopv1.InspectionSpec
 }

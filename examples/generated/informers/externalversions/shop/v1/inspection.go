@@ -21,7 +21,7 @@ type InspectionInformer interface {
 	Lister() listersshopv1.InspectionLister
 }
 
-// TypedInspectionInformer is a InspectionInformer with typed access.
+// TypedInspectionInformer is an InspectionInformer with typed access.
 type TypedInspectionInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() InspectionIndexInformer
@@ -45,7 +45,7 @@ type InspectionFilteringHandler = cache.TypedFilteringResourceEventHandler[*shop
 // InspectionIndexers are index functions of inspections by name.
 type InspectionIndexers = cache.TypedIndexers[*shopv1.Inspection]
 
-// DeletedInspection is what handlers are told of a Inspection that is gone.
+// DeletedInspection is what handlers are told of an Inspection that is gone.
 type DeletedInspection = cache.DeletedObject[*shopv1.Inspection]
 
 // NewInspectionInformer makes an informer of inspections that is shared with nobody:
