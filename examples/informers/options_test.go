@@ -17,6 +17,7 @@ import (
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // Options for all informers of a factory: deadlines for servers that fall silent,
@@ -56,6 +57,31 @@ func Example_tune() {
 	// Output:
 	// 0 managed fields
 	// too late: informer has already started
+}
+
+// Memory at the start of a program with many informers: two of them list at a
+// time, and wait for each other when they have decoded 64 MB that aren't in their
+// stores yet. All informers share the one limiter.
+func Example_memory() {
+	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "corner"}})
+	shop := externalversions.NewSharedInformerFactory(client, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	limiter := listwatch.NewLimiter(2).WithBudget(64 << 20)
+	if err := factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
+		return informer.SetDecoding(i, listwatch.DecodingOptions{Limiter: limiter})
+	}); err != nil {
+		fmt.Println(err)
+	}
+	lister := shop.Shop().V1().Bakeries().Lister()
+	shop.StartWithContext(ctx)
+	if err := factory.WaitForSync(ctx, shop); err != nil {
+		fmt.Println(err)
+	}
+	bakeries, _ := lister.List(labels.Everything())
+	fmt.Println(len(bakeries), "bakery,", limiter.Held(), "bytes decoded and not in a store")
+	// Output: 1 bakery, 0 bytes decoded and not in a store
 }
 
 // versions is a provider of metrics that keeps only one of them.

@@ -22,6 +22,8 @@ type Event[T any] struct {
 	// it came with.
 	Known   bool
 	Version string
+	// Size is that of the event's text, in bytes.
+	Size int
 }
 
 // Events is a stream of events, for one reader.
@@ -75,8 +77,10 @@ func (e *Events[T]) Next() (Event[T], error) {
 	if _, more := e.in.peek(); !more {
 		return Event[T]{}, e.in.err
 	}
+	start := e.in.offset()
 	err := e.try(e.decode)
 	event := e.event
+	event.Size = int(e.in.offset() - start)
 	e.event = Event[T]{}
 	if err != nil {
 		return Event[T]{}, cutOff(err)

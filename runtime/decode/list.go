@@ -15,6 +15,12 @@ type ListVisitor[T any] struct {
 	// first item if the list begins with them, as servers write it, and at the
 	// end otherwise.
 	Type func(metav1.TypeMeta) error
+	// Before, if not nil, is called before an item is decoded, when the first of
+	// its text is there. It may block: nothing is read meanwhile.
+	Before func() error
+	// Decoded, if not nil, is called before Item with the size of the text that
+	// the item was decoded from, in bytes. It isn't for items that were cached.
+	Decoded func(size int)
 	// Item is called for each item. The item belongs to the receiver.
 	Item func(T) error
 	Cached[T]
@@ -155,15 +161,38 @@ func (l *list[T]) items() error {
 }
 
 func (l *list[T]) item() error {
-	var item T
-	err := l.try(func(d *decoder) bool {
-		f, ok := l.visitor.object(&l.reader, d, ofItem)
-		item = f.object
+	if err := l.before(); err != nil {
+		return err
+	}
+	start := l.in.offset()
+	var item found[T]
+	err := l.try(func(d *decoder) (ok bool) {
+		item, ok = l.visitor.object(&l.reader, d, ofItem)
 		return ok
 	})
 	if err != nil {
 		return err
 	}
+	size := 0
+	if !item.known {
+		size = int(l.in.offset() - start)
+	}
+	return l.handOver(item.object, size)
+}
+
+func (l *list[T]) before() error {
+	if l.visitor.Before == nil {
+		return nil
+	}
+	return l.visitor.Before()
+}
+
+// handOver hands over an item that was decoded from so many bytes, from none if
+// it was cached.
+func (l *list[T]) handOver(item T, size int) error {
 	l.complete++
+	if size > 0 && l.visitor.Decoded != nil {
+		l.visitor.Decoded(size)
+	}
 	return l.visitor.Item(item)
 }

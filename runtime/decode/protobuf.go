@@ -280,6 +280,9 @@ func (l *protobufList[T]) body() error {
 }
 
 func (l *protobufList[T]) item(end int64) error {
+	if err := l.before(); err != nil {
+		return err
+	}
 	text, err := l.bytes(end)
 	if err != nil {
 		return err
@@ -288,8 +291,7 @@ func (l *protobufList[T]) item(end int64) error {
 	if err != nil {
 		return l.failed(err)
 	}
-	l.complete++
-	return l.visitor.Item(item)
+	return l.handOver(item, len(text))
 }
 
 // fromProtobuf decodes an object.

@@ -52,7 +52,8 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 	if err := e.protobufObject(&event); err != nil {
 		return event, e.failed(err)
 	}
-	e.in.pos += frameHeader + int(n)
+	event.Size = frameHeader + int(n)
+	e.in.pos += event.Size
 	e.complete++
 	return event, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -82,6 +83,8 @@ type clientSource struct {
 	// decoding is nil in a source that is below one that streams.
 	decoding *Decoding
 	limiter  *Limiter
+	// paused is the lease of a list between two of its pages.
+	paused atomic.Pointer[lease]
 }
 
 // SetDecoding changes how the source streams. It is for a source that hasn't
@@ -112,12 +115,21 @@ func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item f
 	if err != nil {
 		return ListMeta{}, err
 	}
-	leave, err := s.limiter.enter(ctx)
+	lease, err := s.lease(ctx, opts.Continue != "")
 	if err != nil {
 		return ListMeta{}, err
 	}
-	defer leave()
-	if streaming := s.stream(client); streaming != nil {
+	page, err := s.list(ctx, client, opts, lease, item)
+	if err == nil && page.Continue != "" && lease.pause(ctx) {
+		s.paused.Swap(lease).end()
+	} else {
+		lease.end()
+	}
+	return page, err
+}
+
+func (s *clientSource) list(ctx context.Context, client UntypedClient, opts metav1.ListOptions, lease *lease, item func(any) error) (ListMeta, error) {
+	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.List(ctx, opts, item)
 	}
 	list, err := client.list(ctx, opts)
@@ -133,22 +145,37 @@ func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stre
 		return nil, err
 	}
 	if s.limiter == nil || !isListing(opts) {
-		return s.watch(ctx, client, opts)
+		return s.watch(ctx, client, opts, nil)
 	}
-	leave, err := s.limiter.enter(ctx)
+	lease, err := s.lease(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := s.watch(ctx, client, opts)
+	stream, err := s.watch(ctx, client, opts, lease)
 	if err != nil {
-		leave()
+		lease.end()
 		return nil, err
 	}
-	return &limitedStream[any]{Stream: stream, leave: leave}, nil
+	lease.endWith(ctx)
+	return &limitedStream[any]{Stream: stream, lease: lease}, nil
 }
 
-func (s *clientSource) watch(ctx context.Context, client UntypedClient, opts metav1.ListOptions) (Stream[any], error) {
-	if streaming := s.stream(client); streaming != nil {
+// lease returns what a list has to have while it is read, with what it has
+// already if it goes on with a page. What an earlier list had is given back.
+func (s *clientSource) lease(ctx context.Context, goesOn bool) (*lease, error) {
+	if s.limiter == nil {
+		return nil, nil
+	}
+	paused := s.paused.Swap(nil)
+	if goesOn && paused.resume() {
+		return paused, nil
+	}
+	paused.end()
+	return s.limiter.enter(ctx)
+}
+
+func (s *clientSource) watch(ctx context.Context, client UntypedClient, opts metav1.ListOptions, lease *lease) (Stream[any], error) {
+	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}
 	w, err := client.client.Watch(ctx, opts)
@@ -177,10 +204,18 @@ func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
 	return Written{}, false
 }
 
-// stream is the streaming source of client, nil if it has none.
-func (s *clientSource) stream(client UntypedClient) Source[any] {
-	if streaming, ok := client.client.(Streaming); ok && s.decoding != nil {
-		return streaming.ListWatchSource(s.decoding)
+// stream is the streaming source of client, nil if it has none. It counts what it
+// decodes if it is ours and the limiter has a budget.
+func (s *clientSource) stream(client UntypedClient, lease *lease) Source[any] {
+	streaming, ok := client.client.(Streaming)
+	if !ok || s.decoding == nil {
+		return nil
 	}
-	return nil
+	source := streaming.ListWatchSource(s.decoding)
+	if rest, ok := source.(*restSource); ok && lease.counts() {
+		counting := *rest
+		counting.lease = lease
+		return &counting
+	}
+	return source
 }

@@ -28,7 +28,8 @@ type DecodingOptions struct {
 	// changes what is served and not the version.
 	KeepUnchanged bool
 	// Limiter, if not nil, says how many sources that share it may read a list
-	// at a time, streamed or not.
+	// at a time, streamed or not, and how much of their lists those that stream
+	// may have decoded.
 	Limiter *Limiter
 	// Off has everything read by client-go, in one piece.
 	Off bool

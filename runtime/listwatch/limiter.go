@@ -2,7 +2,6 @@ package listwatch
 
 import (
 	"context"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -13,8 +12,13 @@ import (
 // list that is streamed as a watch until its end bookmark. So a list that fails
 // is in nobody's way while its reflector waits to try again.
 //
+// With a budget, see [Limiter.WithBudget], it also lets only so much be decoded.
+//
 // It is safe for concurrent use, and for several sources to share.
-type Limiter struct{ places chan struct{} }
+type Limiter struct {
+	places chan struct{}
+	budget *budget
+}
 
 // NewLimiter returns a limiter to n lists at a time. It panics if n isn't
 // positive.
@@ -25,38 +29,79 @@ func NewLimiter(n int) *Limiter {
 	return &Limiter{places: make(chan struct{}, n)}
 }
 
-// enter waits for a place, and returns what gives it back, any number of times.
-// A nil limiter has places for all.
-func (l *Limiter) enter(ctx context.Context) (leave func(), err error) {
+// WithBudget gives l a budget of so many bytes, and returns l, which isn't in use
+// yet. It panics if bytes isn't positive.
+//
+// What lists hold counts by the size of the text, JSON or protobuf, that their
+// items were decoded from: the objects in memory are of the same order, often
+// smaller, as strings are shared. Items that a relist takes from the cache as they
+// are count nothing, nor does what a source doesn't stream itself, as that of a
+// fake or a wrapped client: there only the number of lists is limited.
+//
+// While the lists of all sources that share l hold more than the budget, a source
+// waits before it decodes another item, unless its list is the senior, the one
+// that has held something for the longest: that always goes on, so that lists end,
+// and one larger than the budget comes through. So the budget is exceeded by the
+// senior's list, and by an item for each of the others. A list gives back what it
+// holds, its place as well, when its last page is read or its end bookmark is
+// there, when it fails or is stopped, when its context is done, and when its
+// source begins another list. With a budget it keeps both between its pages;
+// whoever reads pages by hand and stops halfway has to end their context.
+//
+// A source that waits reads nothing, so that the server has to wait as well, with
+// what the connection buffers: for HTTP/2 up to 4 MB a stream. Servers and proxies
+// may lose patience as with any slow reader, API servers with a LIST after a
+// minute by default, and timeouts of the client go on; the list then fails and its
+// reflector begins again. Together with few lists at a time few of them wait.
+func (l *Limiter) WithBudget(bytes int64) *Limiter {
+	if bytes <= 0 {
+		panic("listwatch: a budget must have something to spend")
+	}
+	l.budget = &budget{bytes: bytes}
+	return l
+}
+
+// Held is how many bytes count against the budget now, zero without one.
+func (l *Limiter) Held() int64 {
+	if l.budget == nil {
+		return 0
+	}
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	return l.budget.held
+}
+
+// enter waits for a place. A nil limiter has places for all, and no leases.
+func (l *Limiter) enter(ctx context.Context) (*lease, error) {
 	if l == nil {
-		return func() {}, nil
+		return nil, nil
 	}
 	select {
 	case l.places <- struct{}{}:
-		return sync.OnceFunc(func() { <-l.places }), nil
+		return &lease{limiter: l}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// limitedStream gives its place back at the end of the initial events, at the
+// limitedStream gives what it holds back at the end of the initial events, at the
 // latest when it is stopped.
 type limitedStream[T any] struct {
 	Stream[T]
-	leave func()
+	lease *lease
 }
 
 func (s *limitedStream[T]) Next(ctx context.Context) (Event[T], error) {
 	event, err := s.Stream.Next(ctx)
 	if err != nil || event.InitialEventsEnd {
-		s.leave()
+		s.lease.end()
 	}
 	return event, err
 }
 
 func (s *limitedStream[T]) Stop() {
 	s.Stream.Stop()
-	s.leave()
+	s.lease.end()
 }
 
 // isListing says whether a watch begins with all that there is.

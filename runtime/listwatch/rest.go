@@ -107,6 +107,8 @@ type restSource struct {
 	kind, listKind schema.GroupVersionKind
 	// protobuf says that both have a protobuf encoding.
 	protobuf bool
+	// lease is that of the list that is read, nil if nobody counts bytes.
+	lease *lease
 }
 
 // streams says whether to stream now.
@@ -136,6 +138,10 @@ func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item fun
 			return item(obj)
 		},
 		Cached: s.decoding.cached,
+	}
+	if s.lease != nil {
+		body.visitor.Before = func() error { return s.lease.wait(ctx) }
+		body.visitor.Decoded = s.lease.charge
 	}
 	if opts.Continue == "" {
 		s.decoding.begin()

@@ -47,7 +47,7 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 	if isListing(opts) {
 		s.decoding.begin()
 		events.Cached(s.decoding.cached)
-		stream.listing = true
+		stream.listing, stream.lease = true, s.lease
 	}
 	return stream, nil
 }
@@ -84,6 +84,8 @@ type restStream struct {
 	decoding *Decoding
 	// listing says that the initial events haven't ended.
 	listing bool
+	// lease is that of the initial events, nil if nobody counts bytes.
+	lease *lease
 	// done belongs to the context that ends the stream, by the function that
 	// unwatch takes back. Both are for the reader only.
 	done    <-chan struct{}
@@ -97,6 +99,11 @@ func (s *restStream) Next(ctx context.Context) (Event[any], error) {
 	if err := ctx.Err(); err != nil {
 		return Event[any]{}, err
 	}
+	if s.lease != nil {
+		if err := s.lease.wait(ctx); err != nil {
+			return Event[any]{}, err
+		}
+	}
 	raw, err := s.events.Next()
 	if err != nil {
 		s.endWith(context.Background())
@@ -107,6 +114,9 @@ func (s *restStream) Next(ctx context.Context) (Event[any], error) {
 	}
 	if raw.Known {
 		return Event[any]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+	}
+	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
+		s.lease.charge(raw.Size)
 	}
 	return s.convert(raw)
 }
@@ -200,7 +210,7 @@ func (s *restStream) convert(raw decode.Event[any]) (Event[any], error) {
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		if s.listing && event.InitialEventsEnd {
-			s.listing = false
+			s.listing, s.lease = false, nil
 			s.events.Cached(decode.Cached[any]{})
 			s.decoding.end()
 		}

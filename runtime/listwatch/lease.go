@@ -1,0 +1,146 @@
+package listwatch
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// budget is what leases share. Its waiters are woken by leases that end, which is
+// all that ever lets one go on.
+type budget struct {
+	bytes int64
+
+	mu   sync.Mutex
+	held int64
+	// holders are the leases with bytes, in the order in which they got the
+	// first of them: the senior is at the front.
+	holders []*lease
+	// changed is closed at the next change, nil if nobody waits for one.
+	changed chan struct{}
+}
+
+// lease is what one list has while it is read: a place, and what it has decoded.
+// Its methods but wait and charge may be called on nil.
+type lease struct {
+	limiter *Limiter
+	once    sync.Once
+
+	// bytes and ended are guarded by the budget's mutex.
+	bytes int64
+	ended bool
+
+	mu sync.Mutex
+	// stay takes back that the lease ends with a context.
+	stay func() bool
+}
+
+// counts says whether there is a budget.
+func (l *lease) counts() bool { return l != nil && l.limiter.budget != nil }
+
+// wait blocks while the budget is spent, if the lease isn't the senior. It returns
+// ctx's error when that is done, and nil when the lease has ended: whatever ended
+// it ends the reading, too.
+func (l *lease) wait(ctx context.Context) error {
+	b := l.limiter.budget
+	for {
+		changed := b.change(l)
+		if changed == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// change is closed when l may be able to go on; it is nil if that is now.
+func (b *budget) change(l *lease) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held <= b.bytes || b.holders[0] == l || l.ended {
+		return nil
+	}
+	if b.changed == nil {
+		b.changed = make(chan struct{})
+	}
+	return b.changed
+}
+
+// charge counts an item that was decoded from so many bytes.
+func (l *lease) charge(size int) {
+	b := l.limiter.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l.ended {
+		return
+	}
+	if l.bytes == 0 {
+		b.holders = append(b.holders, l)
+	}
+	l.bytes += int64(size)
+	b.held += int64(size)
+}
+
+func (b *budget) release(l *lease) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.ended = true
+	if at := slices.Index(b.holders, l); at >= 0 {
+		b.holders = slices.Delete(b.holders, at, at+1)
+	}
+	b.held -= l.bytes
+	l.bytes = 0
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
+}
+
+// pause says that a page is read and more are to come. It returns false if the
+// lease isn't kept until then. One that is kept ends with ctx.
+func (l *lease) pause(ctx context.Context) bool {
+	if !l.counts() {
+		return false
+	}
+	l.endWith(ctx)
+	return true
+}
+
+// resume goes on after pause. It returns false if the lease has ended.
+func (l *lease) resume() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stay()
+}
+
+// endWith has the lease end with ctx.
+func (l *lease) endWith(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stay = context.AfterFunc(ctx, l.end)
+}
+
+// end gives everything back. Only the first call does something.
+func (l *lease) end() {
+	if l == nil {
+		return
+	}
+	l.once.Do(func() {
+		l.mu.Lock()
+		stay := l.stay
+		l.mu.Unlock()
+		if stay != nil {
+			stay()
+		}
+		if l.limiter.budget != nil {
+			l.limiter.budget.release(l)
+		}
+		<-l.limiter.places
+	})
+}

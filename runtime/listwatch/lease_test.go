@@ -1,0 +1,191 @@
+package listwatch
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// leased is a list of the model: what it holds, and whether it waits.
+type leased struct {
+	lease  *lease
+	ctx    context.Context
+	cancel context.CancelFunc
+	bytes  int64
+	// waiting gets the result of a wait that hasn't returned.
+	waiting chan error
+	paused  bool
+}
+
+// leases are what a random test does with a limiter, step by step, and what has
+// to come of it.
+type leases struct {
+	*testing.T
+	limiter *Limiter
+	live    []*leased
+	// order has those that hold something, the senior first.
+	order []*leased
+}
+
+const (
+	modelBudget = 1000
+	largestItem = 300
+	modelPlaces = 8
+)
+
+func (m *leases) held() (total int64) {
+	for _, l := range m.live {
+		total += l.bytes
+	}
+	return total
+}
+
+// mayGoOn is the rule.
+func (m *leases) mayGoOn(l *leased) bool { return m.held() <= modelBudget || m.order[0] == l }
+
+func (m *leases) begin() {
+	ctx, cancel := context.WithCancel(m.Context())
+	lease, err := m.limiter.enter(ctx)
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.live = append(m.live, &leased{lease: lease, ctx: ctx, cancel: cancel})
+}
+
+// item begins with an item.
+func (m *leases) item(l *leased) {
+	l.waiting = make(chan error, 1)
+	go func() { l.waiting <- l.lease.wait(l.ctx) }()
+	m.settle(l)
+}
+
+// settle looks which waits have returned: all that the rule lets go on, after
+// what happened last, and no other. They decode their items then.
+func (m *leases) settle(all ...*leased) {
+	synctest.Wait()
+	var goOn []*leased
+	for _, l := range all {
+		if l.waiting == nil {
+			continue
+		}
+		select {
+		case err := <-l.waiting:
+			if err != nil || !m.mayGoOn(l) {
+				m.Fatalf("went on with %d held, %v", m.held(), err)
+			}
+			l.waiting = nil
+			goOn = append(goOn, l)
+		default:
+			if m.mayGoOn(l) {
+				m.Fatalf("waits with %d held", m.held())
+			}
+		}
+	}
+	for _, l := range goOn {
+		size := 1 + rand.IntN(largestItem)
+		if l.bytes == 0 {
+			m.order = append(m.order, l)
+		}
+		l.bytes += int64(size)
+		l.lease.charge(size)
+	}
+}
+
+// gone says that a list has given back what it held.
+func (m *leases) gone(l *leased) {
+	is := func(other *leased) bool { return other == l }
+	m.live, m.order = slices.DeleteFunc(m.live, is), slices.DeleteFunc(m.order, is)
+	l.lease.end()
+	l.lease.charge(largestItem) // too late to count
+	l.cancel()
+	m.settle(m.live...)
+}
+
+func (m *leases) canceled(l *leased) {
+	l.cancel()
+	synctest.Wait()
+	if l.waiting != nil {
+		if err := <-l.waiting; err != context.Canceled {
+			m.Fatalf("a wait whose context is done: %v", err)
+		}
+	}
+	// One that is between pages ends without anybody's help.
+	if l.paused {
+		if l.lease.resume() {
+			m.Fatal("a list goes on after its context")
+		}
+		l.bytes = 0
+		m.gone(l)
+		return
+	}
+	m.gone(l)
+}
+
+func (m *leases) check() {
+	total, idle := m.held(), len(m.live) == 0
+	if got := m.limiter.Held(); got != total {
+		m.Fatalf("%d held, expected %d", got, total)
+	}
+	if len(m.limiter.places) != len(m.live) {
+		m.Fatalf("%d places taken by %d lists", len(m.limiter.places), len(m.live))
+	}
+	for _, l := range m.live {
+		idle = idle || l.waiting == nil
+	}
+	if !idle {
+		m.Fatal("every list waits")
+	}
+	if len(m.order) > 0 && total-m.order[0].bytes > modelBudget+int64(len(m.order)-1)*largestItem {
+		m.Fatalf("%d held, %d of them by the senior", total, m.order[0].bytes)
+	}
+}
+
+// Lists of items of random sizes, which begin, go on, stop between pages, end, fail
+// and are cancelled in any order: each waits exactly where the rule says so, one
+// at least can always go on, and nothing remains.
+func TestBudgetModel(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			m := &leases{T: t, limiter: NewLimiter(modelPlaces).WithBudget(modelBudget)}
+			for range 300 {
+				if len(m.live) == 0 || len(m.live) < modelPlaces && rand.IntN(4) == 0 {
+					m.begin()
+				}
+				l := m.live[rand.IntN(len(m.live))]
+				switch n := rand.IntN(20); {
+				case n == 0:
+					m.canceled(l)
+				case n == 1, l.waiting == nil && n == 2:
+					// Stopped while it waits, failed, or complete.
+					waiting := l.waiting
+					m.gone(l)
+					if waiting != nil {
+						if err := <-waiting; err != nil {
+							t.Fatalf("a wait that was stopped: %v", err)
+						}
+					}
+				case l.waiting != nil:
+				case l.paused:
+					if l.paused = false; !l.lease.resume() {
+						t.Fatal("a list can't go on")
+					}
+				case n < 5:
+					l.paused = l.lease.pause(l.ctx)
+				default:
+					m.item(l)
+				}
+				m.check()
+			}
+			// Whoever doesn't wait ends, until nobody is left.
+			for len(m.live) > 0 {
+				m.gone(m.live[slices.IndexFunc(m.live, func(l *leased) bool { return l.waiting == nil })])
+				m.check()
+			}
+			if b := m.limiter.budget; b.held != 0 || len(b.holders) != 0 {
+				t.Errorf("%d bytes held by %d", b.held, len(b.holders))
+			}
+		})
+	}
+}
