@@ -135,8 +135,8 @@ func (l *loader) checkKinds(v *Version) {
 		}
 		for _, name := range kind.declares(v.Package, l.cfg.has(Views)) {
 			if other := declared[name]; other != "" {
-				_, identifier, _ := strings.Cut(name, " ")
-				l.failFor(Clients|Listers|Informers, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", identifier, kind.Name, other)
+				place, identifier, _ := strings.Cut(name, " ")
+				l.failFor(map[string]Generators{"clients": Clients, "listers": Listers, "informers": Informers}[place], kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", identifier, kind.Name, other)
 				break
 			}
 			declared[name] = "type " + kind.Name
@@ -157,16 +157,20 @@ func (k *Kind) declares(p *Package, views bool) []string {
 		add("clients", k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
 	if p.Lister && k.HasLister() {
-		add("listers", k.Name+"Lister", k.Name+"ListerExpansion")
+		add("listers", k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {
 			add("listers", k.Name+"NamespaceLister", k.Name+"NamespaceListerExpansion")
 		}
 		if views {
-			add("listers", "New"+k.Name+"Lister", "NewReadOnly"+k.Name+"Lister")
+			add("listers", "NewReadOnly"+k.Name+"Lister")
 		}
 	}
 	if p.Informer && k.HasInformer() {
-		add("informers", k.Name+"Informer", "Typed"+k.Name+"Informer")
+		add("informers", k.Name+"Informer", k.Name+"IndexInformer")
+		for _, prefix := range []string{"Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
+			add("informers", prefix+k.Name+"Informer")
+		}
+		add("informers", "To"+k.Name+"IndexInformer")
 	}
 	return names
 }
