@@ -23,8 +23,7 @@ type kindClientView struct {
 	// Param is what methods call their object.
 	Param string
 	// Embedded is the type of the runtime that the client embeds, Constructor
-	// the function that makes it, with the type arguments that can't be
-	// inferred.
+	// the function that makes it, both with their type arguments.
 	Embedded, Constructor string
 	Methods               []methodView
 
@@ -85,21 +84,19 @@ func (g *clientGen) kind(at scope) any {
 // embed picks the type of the runtime that has the verbs.
 func (v *kindClientView) embed() {
 	list := render.Ident{Package: v.Type.Package, Name: v.Type.Name + "List"}
-	embedded, arguments := []string{"*" + v.Type.String()}, []string{v.Type.String()}
+	types := []string{"*" + v.Type.String()}
 	suffix := ""
 	if v.Has("list") {
 		suffix = "WithList"
-		embedded = append(embedded, "*"+list.String())
-		arguments = append(arguments, list.String())
+		types = append(types, "*"+list.String())
 	}
 	if v.Has("apply") {
 		suffix += "WithApply"
-		embedded = append(embedded, "*"+v.Apply.String())
-		arguments = append(arguments, "*"+v.Apply.String())
+		types = append(types, "*"+v.Apply.String())
 	}
 	suffix = strings.Replace(suffix, "WithListWithApply", "WithListAndApply", 1)
-	v.Embedded = "Client" + suffix + "[" + strings.Join(embedded, ", ") + "]"
-	v.Constructor = "New" + suffix + "[" + strings.Join(arguments, ", ") + "]"
+	suffix += "[" + strings.Join(types, ", ") + "]"
+	v.Embedded, v.Constructor = "Client"+suffix, "New"+suffix
 }
 
 func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {

@@ -51,7 +51,7 @@ func NewFilteredDynamicInformer(client dynamic.Interface, resource schema.GroupV
 }
 
 func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
+	return informer.NewShared[*unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
 		return client.Resource(resource).Namespace(namespace)
 	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
 }
@@ -77,7 +77,7 @@ func NewFilteredMetadataInformer(client metadata.Interface, resource schema.Grou
 }
 
 func newMetadata(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+	return informer.NewShared[*metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
 	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
 }

@@ -23,14 +23,14 @@ type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.Cl
 func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
 	group := client.Group{Version: GroupVersion, APIPath: "/apis", Scheme: scheme, Codecs: codecs}
 	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
-	return client.NewWithList[Workload, WorkloadList](c, parameters, "workloads", "")
+	return client.NewWithList[*Workload, *WorkloadList](c, parameters, "workloads", "")
 }
 
 func pods(config *rest.Config) *client.ClientWithList[*corev1.Pod, *corev1.PodList] {
 	config.ContentType = runtime.ContentTypeProtobuf
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme, Codecs: clientscheme.Codecs}
 	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
-	return client.NewWithList[corev1.Pod, corev1.PodList](c, clientscheme.ParameterCodec, "pods", "")
+	return client.NewWithList[*corev1.Pod, *corev1.PodList](c, clientscheme.ParameterCodec, "pods", "")
 }
 
 // modes are what is measured. Whether lists are streamed as watches is decided
@@ -66,7 +66,7 @@ func addModes[V any, T interface {
 	} {
 		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)
-			i := informer.NewShared[V, L, T](func() listwatch.Client[L] { return c }, informer.Options{})
+			i := informer.NewShared[T, L](func() listwatch.Client[L] { return c }, informer.Options{})
 			if err := informer.SetDecoding(i, decoding); err != nil {
 				panic(err)
 			}

@@ -25,24 +25,21 @@ type Configuration interface {
 
 // ClientWithApply is a Client of a resource that has apply configurations.
 type ClientWithApply[T Object, C Configuration] struct {
-	*Client[T]
+	Client[T]
 	applier[T, C]
 }
 
 // NewWithApply makes the client of a resource that has apply configurations of
 // the pointer type C; for the rest see New.
-func NewWithApply[TV any, C Configuration, T interface {
-	*TV
-	Object
-}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
-	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	return &ClientWithApply[T, C]{Client: c, applier: applier[T, C]{c}}
+func NewWithApply[T Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
+	c := New[T](rest, codec, resource, namespace, opts...)
+	return &ClientWithApply[T, C]{Client: *c, applier: applier[T, C]{c.at}}
 }
 
 // ClientWithListAndApply is a Client of a resource that can be listed and has
 // apply configurations.
 type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
-	*Client[T]
+	Client[T]
 	lister[L]
 	collection
 	applier[T, C]
@@ -50,38 +47,29 @@ type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct 
 
 // NewWithListAndApply makes the client of a resource that can be listed and
 // has apply configurations; see NewWithList and NewWithApply.
-func NewWithListAndApply[TV, LV any, C Configuration, T interface {
-	*TV
-	Object
-}, L interface {
-	*LV
-	runtime.Object
-}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
-	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	l := newLister[LV, L](c.at)
+func NewWithListAndApply[T Object, L runtime.Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
+	c := New[T](rest, codec, resource, namespace, opts...)
 	return &ClientWithListAndApply[T, L, C]{
-		Client:     c,
-		lister:     l,
+		Client:     *c,
+		lister:     lister[L]{c.at},
 		collection: collection{c.at, reflect.TypeFor[L]()},
-		applier:    applier[T, C]{c},
+		applier:    applier[T, C]{c.at},
 	}
 }
 
 // applier adds server-side apply.
-type applier[T Object, C Configuration] struct {
-	of *Client[T]
-}
+type applier[T Object, C Configuration] struct{ at *endpoint }
 
 // Apply merges the fields that configuration sets into the object of its name,
 // creates it if there is none, and returns it as the server has it now. The
 // fields belong to opts.FieldManager from then on.
 func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.of.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = a.of.newObject(); return result })
+	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = made[T](); return result })
 	return result, err
 }
 
 // ApplyStatus is Apply for the status sub-resource. It creates nothing.
 func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.of.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = a.of.newObject(); return result }, "status")
+	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = made[T](); return result }, "status")
 	return result, err
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,55 +21,51 @@ type Object interface {
 
 // Client sends the requests of one resource, in one namespace or, where that
 // is empty, of a cluster-scoped resource or across all namespaces.
-type Client[T Object] struct {
-	untyped
-	newObject func() T
+type Client[T Object] struct{ untyped }
+
+// New makes the client of a resource. T, which must be a pointer to a struct, is
+// the type of its objects. An empty namespace is for cluster-scoped resources,
+// which should have the option ClusterScoped too, and for lists and watches of
+// all namespaces.
+func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
+	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, opts)}}
 }
 
-// New makes the client of a resource. TV is the struct type of its objects; T
-// follows from it. An empty namespace is for cluster-scoped resources, which
-// should have the option ClusterScoped too, and for lists and watches of all
-// namespaces.
-func New[TV any, T interface {
-	*TV
-	Object
-}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
-	return &Client[T]{
-		untyped:   untyped{newEndpoint(rest, codec, resource, namespace, opts)},
-		newObject: func() T { return new(TV) },
-	}
-}
+// made returns a new value of what the pointer type P points to. The alternative,
+// a type parameter for the struct, has the compiler make the methods of every
+// struct once more where a client is made; pointers share one instance.
+func made[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
 
 // Get reads the object of that name.
 func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
-	result := c.newObject()
+	result := made[T]()
 	return result, c.at.get(ctx, name, &opts, result)
 }
 
 // Create stores obj and returns it as the server has it now.
 func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions) (T, error) {
-	result := c.newObject()
+	result := made[T]()
 	return result, c.at.create(ctx, obj, &opts, result)
 }
 
 // Update replaces the object of obj's name by obj and returns it as the server
 // has it now.
 func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	result := c.newObject()
+	result := made[T]()
 	return result, c.at.update(ctx, obj, "", &opts, result)
 }
 
 // UpdateStatus replaces the status of the object of obj's name, and nothing
 // else where the resource has a status sub-resource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	result := c.newObject()
+	result := made[T]()
 	return result, c.at.update(ctx, obj, "status", &opts, result)
 }
 
 // Patch changes the object of that name, or the sub-resource that the path of
 // subresources leads to, and returns it as the server has it now.
 func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
-	result := c.newObject()
+	result := made[T]()
 	return result, c.at.patch(ctx, name, pt, data, &opts, subresources, result)
 }
 

@@ -35,7 +35,7 @@ func TestScope(t *testing.T) {
 				t.Errorf("Get: %s", got)
 			}
 			c, seen = connect(t)
-			_, err := client.GetAs[appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d", "", metav1.GetOptions{})
+			_, err := client.GetAs[*appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d", "", metav1.GetOptions{})
 			if refused := test.want == ""; refused != (err != nil) || refused != (len(seen.requests) == 0) {
 				t.Errorf("GetAs: error %v after %d requests", err, len(seen.requests))
 			}
@@ -62,7 +62,7 @@ func TestApplyRefuses(t *testing.T) {
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyStatus: %v, %v, want error %q", object, err, test.want)
 		}
-		object, err = client.ApplyAs[appsv1.Deployment](t.Context(), d, "", "", test.configuration, metav1.ApplyOptions{})
+		object, err = client.ApplyAs[*appsv1.Deployment](t.Context(), d, "", "", test.configuration, metav1.ApplyOptions{})
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyAs: %v, %v, want error %q", object, err, test.want)
 		}

@@ -15,15 +15,9 @@ type Requester interface {
 	requester() *endpoint
 }
 
-// result is the pointer to RV that a response is decoded into.
-type result[RV any] interface {
-	*RV
-	runtime.Object
-}
-
-// GetAs reads the object of that name, or its sub-resource, as an RV.
-func GetAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
-	at, into := c.requester(), R(new(RV))
+// GetAs reads the object of that name, or its sub-resource, as an R.
+func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
+	at, into := c.requester(), made[R]()
 	err := at.strictlyTo(at.rest.Get()).
 		Name(name).
 		SubResource(subresource).
@@ -32,10 +26,10 @@ func GetAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subreso
 	return into, err
 }
 
-// ListAs reads the objects that opts select as an RV, or with a sub-resource
+// ListAs reads the objects that opts select as an R, or with a sub-resource
 // that of the object of that name. Without one the name is not used.
-func ListAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
-	at, into := c.requester(), R(new(RV))
+func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
+	at, into := c.requester(), made[R]()
 	request := at.strictlyTo(at.rest.Get())
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
@@ -48,10 +42,10 @@ func ListAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subres
 }
 
 // CreateAs posts in to the resource, or to the sub-resource of the object of
-// that name, and returns the answer as an RV. Without a sub-resource the name
+// that name, and returns the answer as an R. Without a sub-resource the name
 // is not used.
-func CreateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
-	at, into := c.requester(), R(new(RV))
+func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
+	at, into := c.requester(), made[R]()
 	request := at.strictlyTo(at.rest.Post())
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
@@ -65,9 +59,9 @@ func CreateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subr
 }
 
 // UpdateAs replaces the object of that name, or its sub-resource, by in and
-// returns the answer as an RV.
-func UpdateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
-	at, into := c.requester(), R(new(RV))
+// returns the answer as an R.
+func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
+	at, into := c.requester(), made[R]()
 	err := at.strictlyTo(at.rest.Put()).
 		Name(name).
 		SubResource(subresource).
@@ -79,9 +73,9 @@ func UpdateAs[RV any, R result[RV]](ctx context.Context, c Requester, name, subr
 }
 
 // PatchAs changes the object of that name, or the sub-resource that the path
-// of subresources leads to, and returns the answer as an RV.
-func PatchAs[RV any, R result[RV]](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
-	at, into := c.requester(), R(new(RV))
+// of subresources leads to, and returns the answer as an R.
+func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
+	at, into := c.requester(), made[R]()
 	err := at.strictlyTo(at.rest.Patch(pt)).
 		Name(name).
 		SubResource(subresources...).
@@ -93,23 +87,23 @@ func PatchAs[RV any, R result[RV]](ctx context.Context, c Requester, name string
 }
 
 // ApplyAs merges the fields that configuration sets into the object of that
-// name, or into its sub-resource, and returns the answer as an RV. Without a
+// name, or into its sub-resource, and returns the answer as an R. Without a
 // sub-resource the name is the configuration's own and the argument not used.
-func ApplyAs[RV any, C comparable, R result[RV]](ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
-	if configuration == *new(C) {
-		return nil, errNoObject
+func ApplyAs[R runtime.Object, C any](ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
+	if any(configuration) == any(*new(C)) {
+		return *new(R), errNoObject
 	}
 	if subresource == "" {
 		named, ok := any(configuration).(interface{ GetName() *string })
 		if !ok || named.GetName() == nil {
-			return nil, errNoName
+			return *new(R), errNoName
 		}
 		name = *named.GetName()
 	}
-	at, into := c.requester(), R(new(RV))
+	at, into := c.requester(), made[R]()
 	request, err := apply.NewRequest(at.rest, configuration)
 	if err != nil {
-		return nil, err
+		return *new(R), err
 	}
 	patchOpts := opts.ToPatchOptions()
 	err = at.strictlyTo(request).

@@ -11,41 +11,24 @@ import (
 
 // ClientWithList is a Client of a resource that can be listed.
 type ClientWithList[T Object, L runtime.Object] struct {
-	*Client[T]
+	Client[T]
 	lister[L]
 	collection
 }
 
-// NewWithList makes the client of a resource that can be listed. LV is the
-// struct type of its lists; for the rest see New.
-func NewWithList[TV, LV any, T interface {
-	*TV
-	Object
-}, L interface {
-	*LV
-	runtime.Object
-}](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
-	c := New[TV, T](rest, codec, resource, namespace, opts...)
-	l := newLister[LV, L](c.at)
-	return &ClientWithList[T, L]{Client: c, lister: l, collection: collection{c.at, reflect.TypeFor[L]()}}
+// NewWithList makes the client of a resource that can be listed. L, which
+// must be a pointer to a struct, is the type of its lists; for the rest see New.
+func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
+	c := New[T](rest, codec, resource, namespace, opts...)
+	return &ClientWithList[T, L]{Client: *c, lister: lister[L]{c.at}, collection: collection{c.at, reflect.TypeFor[L]()}}
 }
 
 // lister adds the methods for collections.
-type lister[L runtime.Object] struct {
-	at      *endpoint
-	newList func() L
-}
-
-func newLister[LV any, L interface {
-	*LV
-	runtime.Object
-}](at *endpoint) lister[L] {
-	return lister[L]{at: at, newList: func() L { return new(LV) }}
-}
+type lister[L runtime.Object] struct{ at *endpoint }
 
 // List reads the objects that opts select, or one page of them when opts have
 // a limit. It gives up after opts.TimeoutSeconds if they are set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
-	list := l.newList()
+	list := made[L]()
 	return list, l.at.list(ctx, opts, list)
 }

@@ -54,7 +54,7 @@ type deployments struct {
 }
 
 func newDeployments(c rest.Interface, namespace string, opts ...client.Option) deployments {
-	return deployments{client.NewWithListAndApply[appsv1.Deployment, appsv1.DeploymentList, *deployment](c, codec, "deployments", namespace, opts...)}
+	return deployments{client.NewWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment](c, codec, "deployments", namespace, opts...)}
 }
 
 // recorder is a transport that notes the requests and answers each with an
@@ -165,47 +165,47 @@ func TestRequests(t *testing.T) {
 			return err
 		}, request{line: "PATCH " + one + "/status?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
 		"GetAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.GetAs[appsv1.Deployment](ctx, c, "d", "", metav1.GetOptions{ResourceVersion: "5"})
+			_, err := client.GetAs[*appsv1.Deployment](ctx, c, "d", "", metav1.GetOptions{ResourceVersion: "5"})
 			return err
 		}, request{line: "GET " + one + "?resourceVersion=5"}},
 		"GetAs sub-resource": {func(ctx context.Context, c deployments) error {
-			_, err := client.GetAs[autoscalingv1.Scale](ctx, c, "d", "scale", metav1.GetOptions{})
+			_, err := client.GetAs[*autoscalingv1.Scale](ctx, c, "d", "scale", metav1.GetOptions{})
 			return err
 		}, request{line: "GET " + one + "/scale"}},
 		"ListAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.ListAs[appsv1.DeploymentList](ctx, c, "", "", list)
+			_, err := client.ListAs[*appsv1.DeploymentList](ctx, c, "", "", list)
 			return err
 		}, request{line: "GET " + all + "?labelSelector=a%3Db&timeout=7s&timeoutSeconds=7"}},
 		"ListAs sub-resource": {func(ctx context.Context, c deployments) error {
-			_, err := client.ListAs[appsv1.DeploymentList](ctx, c, "d", "parts", metav1.ListOptions{})
+			_, err := client.ListAs[*appsv1.DeploymentList](ctx, c, "d", "parts", metav1.ListOptions{})
 			return err
 		}, request{line: "GET " + one + "/parts"}},
 		"CreateAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.CreateAs[appsv1.Deployment](ctx, c, "", "", d, create)
+			_, err := client.CreateAs[*appsv1.Deployment](ctx, c, "", "", d, create)
 			return err
 		}, request{line: "POST " + all + "?dryRun=All", contentType: "application/json", body: object}},
 		"CreateAs sub-resource": {func(ctx context.Context, c deployments) error {
-			_, err := client.CreateAs[autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
+			_, err := client.CreateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
 			return err
 		}, request{line: "POST " + one + "/scale?dryRun=All", contentType: "application/json", body: scaled}},
 		"UpdateAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.UpdateAs[appsv1.Deployment](ctx, c, "d", "", d, update)
+			_, err := client.UpdateAs[*appsv1.Deployment](ctx, c, "d", "", d, update)
 			return err
 		}, request{line: "PUT " + one + "?fieldManager=m", contentType: "application/json", body: object}},
 		"UpdateAs sub-resource": {func(ctx context.Context, c deployments) error {
-			_, err := client.UpdateAs[autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
+			_, err := client.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
 			return err
 		}, request{line: "PUT " + one + "/scale?fieldManager=m", contentType: "application/json", body: scaled}},
 		"PatchAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.PatchAs[autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, []byte(`[]`), patch, "scale")
+			_, err := client.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, []byte(`[]`), patch, "scale")
 			return err
 		}, request{line: "PATCH " + one + "/scale?fieldManager=m", contentType: "application/json-patch+json", body: `[]`}},
 		"ApplyAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.ApplyAs[appsv1.Deployment](ctx, c, "", "", named, apply)
+			_, err := client.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
 			return err
 		}, request{line: "PATCH " + one + "?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
 		"ApplyAs sub-resource": {func(ctx context.Context, c deployments) error {
-			_, err := client.ApplyAs[autoscalingv1.Scale](ctx, c, "d", "scale", &scale{2}, apply)
+			_, err := client.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", &scale{2}, apply)
 			return err
 		}, request{line: "PATCH " + one + "/scale?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"replicas":2}`}},
 	}

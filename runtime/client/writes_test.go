@@ -84,19 +84,19 @@ func TestWritten(t *testing.T) {
 			return err
 		}, body: answer("7"), version: "7"},
 		{name: "CreateAs", do: func(ctx context.Context, c deployments) error {
-			_, err := client.CreateAs[appsv1.Deployment](ctx, c, "", "", d, metav1.CreateOptions{})
+			_, err := client.CreateAs[*appsv1.Deployment](ctx, c, "", "", d, metav1.CreateOptions{})
 			return err
 		}, body: answer("7"), version: "7"},
 		{name: "UpdateAs of another type", do: func(ctx context.Context, c deployments) error {
-			_, err := client.UpdateAs[autoscalingv1.Scale](ctx, c, "d", "scale", d, metav1.UpdateOptions{})
+			_, err := client.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", d, metav1.UpdateOptions{})
 			return err
 		}, body: `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","resourceVersion":"7"}}`, version: "7"},
 		{name: "PatchAs", do: func(ctx context.Context, c deployments) error {
-			_, err := client.PatchAs[appsv1.Deployment](ctx, c, "d", types.MergePatchType, nil, metav1.PatchOptions{})
+			_, err := client.PatchAs[*appsv1.Deployment](ctx, c, "d", types.MergePatchType, nil, metav1.PatchOptions{})
 			return err
 		}, body: answer("7"), version: "7"},
 		{name: "ApplyAs", do: func(ctx context.Context, c deployments) error {
-			_, err := client.ApplyAs[appsv1.Deployment](ctx, c, "", "", config, metav1.ApplyOptions{})
+			_, err := client.ApplyAs[*appsv1.Deployment](ctx, c, "", "", config, metav1.ApplyOptions{})
 			return err
 		}, body: answer("7"), version: "7"},
 		{name: "a failed update", do: func(ctx context.Context, c deployments) error {
@@ -167,7 +167,7 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "b", "8")
 	check("", "", "10")
 	check("c", "", "")
-	if got, _ := client.New[appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes)).Written("", 0); got.ResourceVersion != "" {
+	if got, _ := client.New[*appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes)).Written("", 0); got.ResourceVersion != "" {
 		t.Errorf("another resource: %q", got.ResourceVersion)
 	}
 	if _, ok := newDeployments(c, "a").Written("", 0); ok {

@@ -160,7 +160,7 @@ func TestIdentityIsInherited(t *testing.T) {
 		f.informers.SetInformerName(name)
 		ctx, cancel := context.WithCancel(t.Context())
 		named := func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-			return informer.NewShared[corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
+			return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
 				return client[*corev1.SecretList]{c, &corev1.SecretList{}}
 			}, informer.Options{Client: c, InformerName: name, Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
 		}
@@ -234,7 +234,7 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 }
 
 func forbidden(*clientset, time.Duration) cache.SharedIndexInformer {
-	return informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+	return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
 		return refusing{}
 	}, informer.Options{Client: &clientset{}})
 }

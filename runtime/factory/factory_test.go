@@ -55,13 +55,13 @@ func (c client[L]) Watch(context.Context, metav1.ListOptions) (watch.Interface, 
 
 // secrets and configMaps are what generated code passes to InformerFor.
 func secrets(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-	return informer.NewShared[corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
+	return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
 		return client[*corev1.SecretList]{c, &corev1.SecretList{Items: []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Name: "s"}}}}}
 	}, informer.Options{Client: c, ResyncPeriod: resync})
 }
 
 func configMaps(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-	return informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+	return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
 		return client[*corev1.ConfigMapList]{c, &corev1.ConfigMapList{}}
 	}, informer.Options{Client: c, ResyncPeriod: resync})
 }

@@ -97,7 +97,7 @@ type inNamespace struct {
 
 func (f inNamespace) configMaps() cache.SharedIndexInformer {
 	return f.InformerFor(&corev1.ConfigMap{}, func(c quarter, resync time.Duration) cache.SharedIndexInformer {
-		return informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
+		return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
 			informer.Options{Client: c.town, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
 	})
 }

@@ -35,13 +35,10 @@ type Options struct {
 	TweakListOptions func(*metav1.ListOptions)
 }
 
-// NewShared makes the informer behind a generated constructor: of the type TV,
+// NewShared makes the informer behind a generated constructor: of the type T,
 // listed as L. resource returns the client for it; it is called at each list
 // and watch, so an informer that is never run needs no working client.
-func NewShared[TV any, L runtime.Object, T interface {
-	*TV
-	cache.Object
-}](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
+func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
 	return &TypedShared[T]{newShared(reflect.TypeFor[T](), func() listwatch.UntypedClient { return listwatch.Erase(resource()) }, opts)}
 }
 

@@ -159,9 +159,9 @@ func recovery(t *testing.T, contentType string, lister any, seed int64) {
 	s := &flaky{contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)), state: map[string]*corev1.ConfigMap{}}
 	config := &rest.Config{Host: "http://server", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: contentType}}
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
-	c := client.NewWithList[corev1.ConfigMap, corev1.ConfigMapList](
+	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](
 		client.Must(group.RESTClient(config, &http.Client{Transport: s})), scheme.ParameterCodec, "configmaps", "")
-	i := informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: lister})
+	i := informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: lister})
 	whole := func(obj any) {
 		m, ok := obj.(*corev1.ConfigMap)
 		if !ok {

@@ -227,7 +227,7 @@ func (s *server) listerWatcher() cache.ListerWatcher {
 // ours and theirs make the informers that the tests compare.
 func (s *server) ours(opts informer.Options) made {
 	opts.Client = s
-	return made{informer.NewShared[configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
+	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
 }
 
 // made is what generated constructors return, with what functions find in it.

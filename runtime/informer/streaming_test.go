@@ -55,8 +55,8 @@ func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, tra
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
 	httpClient := client.Must(rest.HTTPClientFor(config))
 	t.Cleanup(httpClient.CloseIdleConnections)
-	c := client.NewWithList[corev1.ConfigMap, corev1.ConfigMapList](client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
-	i = informer.NewShared[corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: listsOnly{}})
+	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
+	i = informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: listsOnly{}})
 	if err := informer.SetDecoding(i, decoding); err != nil {
 		t.Fatal(err)
 	}

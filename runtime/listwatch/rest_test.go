@@ -47,7 +47,7 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kubeclient.NewWithList[corev1.ConfigMap, corev1.ConfigMapList](c, scheme.ParameterCodec, "configmaps", "ns")
+	return kubeclient.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec, "configmaps", "ns")
 }
 
 // sources are the same resource, streamed and read by client-go.

@@ -27,7 +27,7 @@ var (
 		return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
 	}}
 	typed = runtimetest.Implementation{Name: "informer", ConfigMapsOnly: true, New: func(s *runtimetest.ConfigMaps, o runtimetest.InformerOptions) clientgo.SharedIndexInformer {
-		return informer.NewShared[corev1.ConfigMap](
+		return informer.NewShared[*corev1.ConfigMap](
 			func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
 			informer.Options{Client: s, ResyncPeriod: o.ResyncPeriod, Indexers: o.Indexers})
 	}}

@@ -269,7 +269,7 @@ func newSubject[K comparable, T any](i clientgo.SharedIndexInformer, core *infor
 }
 
 func newTyped(s *runtimetest.ConfigMaps, resync time.Duration) *subject {
-	i := informer.NewShared[corev1.ConfigMap](
+	i := informer.NewShared[*corev1.ConfigMap](
 		func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
 		informer.Options{Client: s, ResyncPeriod: resync, Indexers: clientgo.Indexers{"color": indexByColor}})
 	core, _ := informer.Of[*corev1.ConfigMap](i)

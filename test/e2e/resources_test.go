@@ -162,7 +162,7 @@ var inspections = resource[*shopv1.Inspection, *shopv1.InspectionList]{
 		return c.ShopV1().Inspections(ns)
 	},
 	writer: func(c versioned.Interface, ns string) writer[*shopv1.Inspection, *shopv1.InspectionList] {
-		return client.NewWithList[shopv1.Inspection, shopv1.InspectionList](
+		return client.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](
 			c.ShopV1().RESTClient(), scheme.ParameterCodec, "inspections", ns)
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Inspection] {

@@ -38,7 +38,7 @@ type fakeApps struct{ *clienttesting.Fake }
 
 func newFakeDeployments(f *clienttesting.Fake) *fakeDeployments {
 	return &fakeDeployments{
-		fake.NewWithListAndApply[appsv1.Deployment, appsv1.DeploymentList, *deployment](f, "ns", gvr, gvk),
+		fake.NewWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment](f, "ns", gvr, gvk),
 		&fakeApps{f},
 	}
 }
@@ -98,34 +98,34 @@ func TestActions(t *testing.T) {
 			return c.ApplyStatus(ctx, named, apply)
 		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "status")},
 		"GetAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.GetAs[appsv1.Deployment](ctx, c, "d", "", get)
+			return fake.GetAs[*appsv1.Deployment](ctx, c, "d", "", get)
 		}, clienttesting.NewGetActionWithOptions(gvr, "ns", "d", get)},
 		"GetAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.GetAs[autoscalingv1.Scale](ctx, c, "d", "scale", get)
+			return fake.GetAs[*autoscalingv1.Scale](ctx, c, "d", "scale", get)
 		}, clienttesting.NewGetSubresourceActionWithOptions(gvr, "ns", "scale", "d", get)},
 		"ListAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.ListAs[appsv1.DeploymentList](ctx, c, "", "", list)
+			return fake.ListAs[*appsv1.DeploymentList](ctx, c, "", "", list)
 		}, clienttesting.NewListActionWithOptions(gvr, gvk, "ns", list)},
 		"CreateAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.CreateAs[appsv1.Deployment](ctx, c, "", "", d, create)
+			return fake.CreateAs[*appsv1.Deployment](ctx, c, "", "", d, create)
 		}, clienttesting.NewCreateActionWithOptions(gvr, "ns", d, create)},
 		"CreateAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.CreateAs[autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
+			return fake.CreateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
 		}, clienttesting.NewCreateSubresourceActionWithOptions(gvr, "d", "scale", "ns", s, create)},
 		"UpdateAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.UpdateAs[appsv1.Deployment](ctx, c, "d", "", d, update)
+			return fake.UpdateAs[*appsv1.Deployment](ctx, c, "d", "", d, update)
 		}, clienttesting.NewUpdateActionWithOptions(gvr, "ns", d, update)},
 		"UpdateAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.UpdateAs[autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
+			return fake.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
 		}, clienttesting.NewUpdateSubresourceActionWithOptions(gvr, "scale", "ns", s, update)},
 		"PatchAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.PatchAs[autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, json, patch, "scale")
+			return fake.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, json, patch, "scale")
 		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.JSONPatchType, json, patch, "scale")},
 		"ApplyAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.ApplyAs[appsv1.Deployment](ctx, c, "", "", named, apply)
+			return fake.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
 		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions())},
 		"ApplyAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
-			return fake.ApplyAs[autoscalingv1.Scale](ctx, c, "d", "scale", named, apply)
+			return fake.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", named, apply)
 		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "scale")},
 	}
 	for name, test := range cases {
@@ -160,7 +160,7 @@ func TestApplyRefuses(t *testing.T) {
 			d.Apply,
 			d.ApplyStatus,
 			func(ctx context.Context, c *deployment, opts metav1.ApplyOptions) (*appsv1.Deployment, error) {
-				return fake.ApplyAs[appsv1.Deployment](ctx, d, "", "", c, opts)
+				return fake.ApplyAs[*appsv1.Deployment](ctx, d, "", "", c, opts)
 			},
 		} {
 			object, err := call(t.Context(), test.configuration, metav1.ApplyOptions{})
@@ -177,9 +177,9 @@ func TestApplyRefuses(t *testing.T) {
 // An extra list of a cluster-scoped resource keeps only the selectors.
 func TestListAsClusterScoped(t *testing.T) {
 	f := &clienttesting.Fake{}
-	c := fake.New[appsv1.Deployment](f, "", gvr, gvk, fake.ClusterScoped())
+	c := fake.New[*appsv1.Deployment](f, "", gvr, gvk, fake.ClusterScoped())
 	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 5}
-	if _, err := fake.ListAs[appsv1.DeploymentList](t.Context(), c, "", "", opts); err != nil {
+	if _, err := fake.ListAs[*appsv1.DeploymentList](t.Context(), c, "", "", opts); err != nil {
 		t.Fatal(err)
 	}
 	want := clienttesting.NewRootListActionWithOptions(gvr, gvk, opts)

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,15 +12,8 @@ import (
 	"k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
-
-// target is the resource that the actions of a client name.
-type target struct {
-	namespace     string
-	resource      schema.GroupVersionResource
-	kind          schema.GroupVersionKind
-	clusterScoped bool
-}
 
 // Option says what else a fake client should know.
 type Option func(*target)
@@ -29,85 +23,89 @@ func ClusterScoped() Option {
 	return func(t *target) { t.clusterScoped = true }
 }
 
-// Namespace returns the namespace that the client was made for, or "".
-func (t *target) Namespace() string { return t.namespace }
-
-// Resource returns the resource that the client's actions name.
-func (t *target) Resource() schema.GroupVersionResource { return t.resource }
-
-// Kind returns the kind of the client's objects.
-func (t *target) Kind() schema.GroupVersionKind { return t.kind }
-
 // Client records the calls for one resource, in one namespace or, where that
 // is empty, of a cluster-scoped resource or across all namespaces.
-type Client[T client.Object] struct {
-	*testing.Fake
-	target
-	newObject func() T
+type Client[T client.Object] struct{ untyped }
+
+// New makes the fake client of a resource. T, which must be a pointer to a
+// struct, is the type of its objects.
+func New[T client.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *Client[T] {
+	return &Client[T]{untyped{fake, newTarget(fake, namespace, resource, kind, opts)}}
 }
 
-// New makes the fake client of a resource. TV is the struct type of its
-// objects; T follows from it.
-func New[TV any, T interface {
-	*TV
-	client.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *Client[T] {
-	c := &Client[T]{
-		Fake:      fake,
-		target:    target{namespace: namespace, resource: resource, kind: kind},
-		newObject: func() T { return new(TV) },
-	}
-	for _, opt := range opts {
-		opt(&c.target)
-	}
-	return c
-}
+// made returns a new value of what the pointer type P points to. The alternative,
+// a type parameter for the struct, has the compiler make the methods of every
+// struct once more where a client is made; pointers share one instance.
+func made[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
 
-// invoke records action and returns what the reactors answer, or unanswered if
-// they answer with nothing. An answer of another type is a mistake in a
-// reactor and panics.
-func invoke[R runtime.Object](fake *testing.Fake, action testing.Action, unanswered R) (R, error) {
-	answer, err := fake.Invokes(action, unanswered)
+// as is an answer as an R, nil if it is. An answer of another type is a mistake
+// in a reactor and panics.
+func as[R runtime.Object](answer runtime.Object, err error) (R, error) {
 	if answer == nil {
-		return unanswered, err
+		return *new(R), err
 	}
 	return answer.(R), err
 }
 
 // Get records a get.
 func (c *Client[T]) Get(_ context.Context, name string, opts metav1.GetOptions) (T, error) {
-	return invoke(c.Fake, testing.NewGetActionWithOptions(c.resource, c.namespace, name, opts), c.newObject())
-}
-
-// Watch records a watch and returns the stream of the first watch reactor that
-// handles it.
-func (c *Client[T]) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	opts.Watch = true
-	return c.InvokesWatch(testing.NewWatchActionWithOptions(c.resource, c.namespace, opts))
+	return as[T](c.at.get(name, opts, made[T]()))
 }
 
 // Create records a create.
 func (c *Client[T]) Create(_ context.Context, obj T, opts metav1.CreateOptions) (T, error) {
-	return invoke(c.Fake, testing.NewCreateActionWithOptions(c.resource, c.namespace, obj, opts), c.newObject())
+	return as[T](c.at.create(obj, opts, made[T]()))
 }
 
 // Update records an update.
 func (c *Client[T]) Update(_ context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	return invoke(c.Fake, testing.NewUpdateActionWithOptions(c.resource, c.namespace, obj, opts), c.newObject())
+	return as[T](c.at.update("", obj, opts, made[T]()))
 }
 
 // UpdateStatus records an update of the sub-resource status.
 func (c *Client[T]) UpdateStatus(_ context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	return invoke(c.Fake, testing.NewUpdateSubresourceActionWithOptions(c.resource, "status", c.namespace, obj, opts), c.newObject())
-}
-
-// Delete records a delete.
-func (c *Client[T]) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
-	_, err := c.Invokes(testing.NewDeleteActionWithOptions(c.resource, c.namespace, name, opts), c.newObject())
-	return err
+	return as[T](c.at.update("status", obj, opts, made[T]()))
 }
 
 // Patch records a patch.
 func (c *Client[T]) Patch(_ context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
-	return invoke(c.Fake, testing.NewPatchSubresourceActionWithOptions(c.resource, c.namespace, name, pt, data, opts, subresources...), c.newObject())
+	return as[T](c.at.patch(name, pt, data, opts, subresources, made[T]()))
+}
+
+// untyped is what of a client knows no types. That Fake isn't embedded keeps its
+// methods, and those of the lock in it, from being made for each typed client.
+type untyped struct {
+	Fake *testing.Fake
+	at   *target
+}
+
+// Namespace returns the namespace that the client was made for, or "".
+func (c *untyped) Namespace() string { return c.at.namespace }
+
+// Resource returns the resource that the client's actions name.
+func (c *untyped) Resource() schema.GroupVersionResource { return c.at.resource }
+
+// Kind returns the kind of the client's objects.
+func (c *untyped) Kind() schema.GroupVersionKind { return c.at.kind }
+
+func (c *untyped) recorder() *target { return c.at }
+
+// Watch records a watch and returns the stream of the first watch reactor that
+// handles it.
+func (c *untyped) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return c.at.fake.InvokesWatch(testing.NewWatchActionWithOptions(c.at.resource, c.at.namespace, opts))
+}
+
+// Delete records a delete.
+func (c *untyped) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
+	_, err := c.at.fake.Invokes(testing.NewDeleteActionWithOptions(c.at.resource, c.at.namespace, name, opts), nil)
+	return err
+}
+
+// Written says that nothing was written that an informer could wait for: a fake's
+// objects have no versions but those that a test gives them, see
+// [listwatch.Writing].
+func (c *untyped) Written(string, uint64) (listwatch.Written, bool) {
+	return listwatch.Written{}, true
 }

@@ -16,54 +16,40 @@ import (
 
 // ClientWithList is a Client of a resource that can be listed.
 type ClientWithList[T client.Object, L runtime.Object] struct {
-	*Client[T]
+	Client[T]
 	lister[L]
+	collection
 }
 
-// NewWithList makes the fake client of a resource that can be listed. LV is the
-// struct type of its lists, whose field Items holds objects or pointers to them.
-func NewWithList[TV, LV any, T interface {
-	*TV
-	client.Object
-}, L interface {
-	*LV
-	runtime.Object
-}](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithList[T, L] {
-	c := New[TV, T](fake, namespace, resource, kind, opts...)
-	return &ClientWithList[T, L]{Client: c, lister: newLister[LV, L](fake, &c.target)}
+// NewWithList makes the fake client of a resource that can be listed. L, which
+// must be a pointer to a struct, is the type of its lists, whose field Items holds
+// objects or pointers to them.
+func NewWithList[T client.Object, L runtime.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithList[T, L] {
+	c := New[T](fake, namespace, resource, kind, opts...)
+	return &ClientWithList[T, L]{*c, lister[L]{c.at}, collection{c.at}}
 }
 
-// lister adds the methods for collections.
-type lister[L runtime.Object] struct {
-	fake    *testing.Fake
-	of      *target
-	newList func() L
-}
-
-func newLister[LV any, L interface {
-	*LV
-	runtime.Object
-}](fake *testing.Fake, of *target) lister[L] {
-	return lister[L]{fake: fake, of: of, newList: func() L { return new(LV) }}
-}
+// lister adds the method that returns a list.
+type lister[L runtime.Object] struct{ at *target }
 
 // List records a list and returns those objects of the answer that the label
 // selector of opts matches. Field selectors are left to the reactors. A
 // selector that can't be parsed panics.
 func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) {
-	action := testing.NewListActionWithOptions(l.of.resource, l.of.kind, l.of.namespace, opts)
-	answer, err := l.fake.Invokes(action, l.newList())
-	list := l.newList()
-	if answer == nil {
-		return list, err
+	list := made[L]()
+	answer, selector, err := l.at.list(opts, made[L]())
+	if answer != nil {
+		selectItems(list, answer.(L), selector)
 	}
-	selectItems(list, answer.(L), action.ListRestrictions.Labels)
 	return list, err
 }
 
+// collection adds what of the methods for collections knows no types.
+type collection struct{ at *target }
+
 // DeleteCollection records a delete-collection.
-func (l *lister[L]) DeleteCollection(_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	_, err := l.fake.Invokes(testing.NewDeleteCollectionActionWithOptions(l.of.resource, l.of.namespace, opts, listOpts), l.newList())
+func (c *collection) DeleteCollection(_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+	_, err := c.at.fake.Invokes(testing.NewDeleteCollectionActionWithOptions(c.at.resource, c.at.namespace, opts, listOpts), nil)
 	return err
 }
 

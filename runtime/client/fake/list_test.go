@@ -35,8 +35,8 @@ func TestListSelects(t *testing.T) {
 	meta := metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: ptr.To[int64](4), ShardInfo: &metav1.ShardInfo{}}
 	red, blue := named("red", map[string]string{"colour": "red"}), named("blue", map[string]string{"colour": "blue"})
 	f := &clienttesting.Fake{}
-	values := fake.NewWithList[appsv1.Deployment, appsv1.DeploymentList](f, "ns", gvr, gvk)
-	byPointer := fake.NewWithList[appsv1.Deployment, pointers](f, "ns", gvr.GroupVersion().WithResource("others"), gvk)
+	values := fake.NewWithList[*appsv1.Deployment, *appsv1.DeploymentList](f, "ns", gvr, gvk)
+	byPointer := fake.NewWithList[*appsv1.Deployment, *pointers](f, "ns", gvr.GroupVersion().WithResource("others"), gvk)
 	answer := func(resource string, list runtime.Object) {
 		f.AddReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, list, nil })
 	}

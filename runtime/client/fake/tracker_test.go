@@ -76,7 +76,7 @@ func TestManagedTrackerApplies(t *testing.T) {
 	f := &clienttesting.Fake{}
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
 	fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(), named("there", map[string]string{"kept": "yes"}))
-	c := fake.NewWithApply[appsv1.Deployment, *labelled](f, "ns", gvr, gvk)
+	c := fake.NewWithApply[*appsv1.Deployment, *labelled](f, "ns", gvr, gvk)
 	configuration := &labelled{Kind: "Deployment", APIVersion: "apps/v1"}
 	configuration.Metadata.Name, configuration.Metadata.Labels = ptr.To("there"), map[string]string{"added": "too"}
 	got, err := c.Apply(t.Context(), configuration, metav1.ApplyOptions{FieldManager: "m"})

@@ -80,7 +80,7 @@ func NewInspectionInformerWithOptions(client versioned.Interface, namespace stri
 
 // NewTypedInspectionInformerWithOptions is [NewTypedInspectionInformer] with options.
 func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) InspectionIndexInformer {
-	return informers.NewShared[shopv1.Inspection](func() informers.ResourceClient[*shopv1.InspectionList] {
+	return informers.NewShared[*shopv1.Inspection](func() informers.ResourceClient[*shopv1.InspectionList] {
 		return client.ShopV1().Inspections(namespace)
 	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, options))
 }

@@ -17,7 +17,7 @@ import (
 // It is shared with nobody.
 func NewMarketInformerForMetadata(client metadata.Interface, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}
-	return informers.NewShared[metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
+	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource)
 	}, internalinterfaces.RuntimeOptions(client, resource, options))
 }

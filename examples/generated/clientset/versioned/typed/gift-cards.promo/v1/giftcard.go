@@ -37,10 +37,10 @@ type GiftCardInterface interface {
 
 // giftCards implements GiftCardInterface.
 type giftCards struct {
-	*client.ClientWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList]
+	client.ClientWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList]
 }
 
 // newGiftCards returns the client of giftcards in namespace.
 func newGiftCards(c *GiftCardsV1Client, namespace string) *giftCards {
-	return &giftCards{client.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace, client.RememberIn(c.written()))}
+	return &giftCards{*client.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace, client.RememberIn(c.written()))}
 }

@@ -34,10 +34,10 @@ type PersonInterface interface {
 
 // persons implements PersonInterface.
 type persons struct {
-	*client.ClientWithList[*giftcardsv1.Person, *giftcardsv1.PersonList]
+	client.ClientWithList[*giftcardsv1.Person, *giftcardsv1.PersonList]
 }
 
 // newPersons returns the client of people in namespace.
 func newPersons(c *GiftCardsV1Client, namespace string) *persons {
-	return &persons{client.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](c.RESTClient(), scheme.ParameterCodec, "people", namespace, client.RememberIn(c.written()))}
+	return &persons{*client.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](c.RESTClient(), scheme.ParameterCodec, "people", namespace, client.RememberIn(c.written()))}
 }

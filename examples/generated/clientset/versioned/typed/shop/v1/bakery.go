@@ -42,20 +42,20 @@ type BakeryInterface interface {
 
 // bakeries implements BakeryInterface.
 type bakeries struct {
-	*client.ClientWithList[*shopv1.Bakery, *shopv1.BakeryList]
+	client.ClientWithList[*shopv1.Bakery, *shopv1.BakeryList]
 }
 
 // newBakeries returns the client of bakeries in namespace.
 func newBakeries(c *ShopV1Client, namespace string) *bakeries {
-	return &bakeries{client.NewWithList[shopv1.Bakery, shopv1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
+	return &bakeries{*client.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
 }
 
 // GetScale reads the sub-resource scale of a Bakery as a Scale.
 func (c *bakeries) GetScale(ctx context.Context, bakeryName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
-	return client.GetAs[autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
+	return client.GetAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
 }
 
 // UpdateScale replaces the sub-resource scale of a Bakery by a Scale and returns the server's answer.
 func (c *bakeries) UpdateScale(ctx context.Context, bakeryName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
-	return client.UpdateAs[autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
+	return client.UpdateAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
 }

@@ -28,10 +28,10 @@ type InspectionInterface interface {
 
 // inspections implements InspectionInterface.
 type inspections struct {
-	*client.ClientWithList[*shopv1.Inspection, *shopv1.InspectionList]
+	client.ClientWithList[*shopv1.Inspection, *shopv1.InspectionList]
 }
 
 // newInspections returns the client of inspections in namespace.
 func newInspections(c *ShopV1Client, namespace string) *inspections {
-	return &inspections{client.NewWithList[shopv1.Inspection, shopv1.InspectionList](c.RESTClient(), scheme.ParameterCodec, "inspections", namespace, client.RememberIn(c.written()))}
+	return &inspections{*client.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](c.RESTClient(), scheme.ParameterCodec, "inspections", namespace, client.RememberIn(c.written()))}
 }

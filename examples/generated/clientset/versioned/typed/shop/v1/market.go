@@ -34,10 +34,10 @@ type MarketInterface interface {
 
 // markets implements MarketInterface.
 type markets struct {
-	*client.ClientWithList[*shopv1.Market, *shopv1.MarketList]
+	client.ClientWithList[*shopv1.Market, *shopv1.MarketList]
 }
 
 // newMarkets returns the client of markets.
 func newMarkets(c *ShopV1Client) *markets {
-	return &markets{client.NewWithList[shopv1.Market, shopv1.MarketList](c.RESTClient(), scheme.ParameterCodec, "markets", "", client.ClusterScoped(), client.RememberIn(c.written()))}
+	return &markets{*client.NewWithList[*shopv1.Market, *shopv1.MarketList](c.RESTClient(), scheme.ParameterCodec, "markets", "", client.ClusterScoped(), client.RememberIn(c.written()))}
 }

@@ -34,10 +34,10 @@ type BakeryInterface interface {
 
 // bakeries implements BakeryInterface.
 type bakeries struct {
-	*client.ClientWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]
+	client.ClientWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]
 }
 
 // newBakeries returns the client of bakeries in namespace.
 func newBakeries(c *ShopV1beta1Client, namespace string) *bakeries {
-	return &bakeries{client.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
+	return &bakeries{*client.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
 }

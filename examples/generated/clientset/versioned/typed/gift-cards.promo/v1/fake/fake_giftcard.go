@@ -10,11 +10,11 @@ import (
 
 // fakeGiftCards implements GiftCardInterface.
 type fakeGiftCards struct {
-	*clientfake.ClientWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList]
+	clientfake.ClientWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList]
 	Fake *FakeGiftCardsV1
 }
 
 func newFakeGiftCards(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.GiftCardInterface {
-	c := clientfake.NewWithList[giftcardsv1.GiftCard, giftcardsv1.GiftCardList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("giftcards"), giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"))
-	return &fakeGiftCards{c, fake}
+	c := clientfake.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("giftcards"), giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"))
+	return &fakeGiftCards{*c, fake}
 }

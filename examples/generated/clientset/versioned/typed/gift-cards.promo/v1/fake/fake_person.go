@@ -10,11 +10,11 @@ import (
 
 // fakePersons implements PersonInterface.
 type fakePersons struct {
-	*clientfake.ClientWithList[*giftcardsv1.Person, *giftcardsv1.PersonList]
+	clientfake.ClientWithList[*giftcardsv1.Person, *giftcardsv1.PersonList]
 	Fake *FakeGiftCardsV1
 }
 
 func newFakePersons(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.PersonInterface {
-	c := clientfake.NewWithList[giftcardsv1.Person, giftcardsv1.PersonList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("people"), giftcardsv1.SchemeGroupVersion.WithKind("Person"))
-	return &fakePersons{c, fake}
+	c := clientfake.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("people"), giftcardsv1.SchemeGroupVersion.WithKind("Person"))
+	return &fakePersons{*c, fake}
 }

@@ -14,21 +14,21 @@ import (
 
 // fakeBakeries implements BakeryInterface.
 type fakeBakeries struct {
-	*clientfake.ClientWithList[*shopv1.Bakery, *shopv1.BakeryList]
+	clientfake.ClientWithList[*shopv1.Bakery, *shopv1.BakeryList]
 	Fake *FakeShopV1
 }
 
 func newFakeBakeries(fake *FakeShopV1, namespace string) typedshopv1.BakeryInterface {
-	c := clientfake.NewWithList[shopv1.Bakery, shopv1.BakeryList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("bakeries"), shopv1.SchemeGroupVersion.WithKind("Bakery"))
-	return &fakeBakeries{c, fake}
+	c := clientfake.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("bakeries"), shopv1.SchemeGroupVersion.WithKind("Bakery"))
+	return &fakeBakeries{*c, fake}
 }
 
 // GetScale records what GetScale of BakeryInterface would send.
 func (c *fakeBakeries) GetScale(ctx context.Context, bakeryName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
-	return clientfake.GetAs[autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
+	return clientfake.GetAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
 }
 
 // UpdateScale records what UpdateScale of BakeryInterface would send.
 func (c *fakeBakeries) UpdateScale(ctx context.Context, bakeryName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
-	return clientfake.UpdateAs[autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
+	return clientfake.UpdateAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
 }

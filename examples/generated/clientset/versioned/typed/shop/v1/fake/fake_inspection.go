@@ -10,11 +10,11 @@ import (
 
 // fakeInspections implements InspectionInterface.
 type fakeInspections struct {
-	*clientfake.ClientWithList[*shopv1.Inspection, *shopv1.InspectionList]
+	clientfake.ClientWithList[*shopv1.Inspection, *shopv1.InspectionList]
 	Fake *FakeShopV1
 }
 
 func newFakeInspections(fake *FakeShopV1, namespace string) typedshopv1.InspectionInterface {
-	c := clientfake.NewWithList[shopv1.Inspection, shopv1.InspectionList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("inspections"), shopv1.SchemeGroupVersion.WithKind("Inspection"))
-	return &fakeInspections{c, fake}
+	c := clientfake.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("inspections"), shopv1.SchemeGroupVersion.WithKind("Inspection"))
+	return &fakeInspections{*c, fake}
 }

@@ -10,11 +10,11 @@ import (
 
 // fakeMarkets implements MarketInterface.
 type fakeMarkets struct {
-	*clientfake.ClientWithList[*shopv1.Market, *shopv1.MarketList]
+	clientfake.ClientWithList[*shopv1.Market, *shopv1.MarketList]
 	Fake *FakeShopV1
 }
 
 func newFakeMarkets(fake *FakeShopV1) typedshopv1.MarketInterface {
-	c := clientfake.NewWithList[shopv1.Market, shopv1.MarketList](fake.Fake, "", shopv1.SchemeGroupVersion.WithResource("markets"), shopv1.SchemeGroupVersion.WithKind("Market"), clientfake.ClusterScoped())
-	return &fakeMarkets{c, fake}
+	c := clientfake.NewWithList[*shopv1.Market, *shopv1.MarketList](fake.Fake, "", shopv1.SchemeGroupVersion.WithResource("markets"), shopv1.SchemeGroupVersion.WithKind("Market"), clientfake.ClusterScoped())
+	return &fakeMarkets{*c, fake}
 }

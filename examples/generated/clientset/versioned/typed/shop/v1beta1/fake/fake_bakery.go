@@ -10,11 +10,11 @@ import (
 
 // fakeBakeries implements BakeryInterface.
 type fakeBakeries struct {
-	*clientfake.ClientWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]
+	clientfake.ClientWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]
 	Fake *FakeShopV1beta1
 }
 
 func newFakeBakeries(fake *FakeShopV1beta1, namespace string) typedshopv1beta1.BakeryInterface {
-	c := clientfake.NewWithList[shopv1beta1.Bakery, shopv1beta1.BakeryList](fake.Fake, namespace, shopv1beta1.SchemeGroupVersion.WithResource("bakeries"), shopv1beta1.SchemeGroupVersion.WithKind("Bakery"))
-	return &fakeBakeries{c, fake}
+	c := clientfake.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](fake.Fake, namespace, shopv1beta1.SchemeGroupVersion.WithResource("bakeries"), shopv1beta1.SchemeGroupVersion.WithKind("Bakery"))
+	return &fakeBakeries{*c, fake}
 }

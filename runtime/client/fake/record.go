@@ -1,0 +1,87 @@
+package fake
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/testing"
+
+	"github.com/kubewright/kubewright/runtime/client"
+)
+
+// target is the resource that the actions of a client name, and where they are
+// recorded. It knows no types, so that what all fakes share is compiled once.
+type target struct {
+	fake          *testing.Fake
+	namespace     string
+	resource      schema.GroupVersionResource
+	kind          schema.GroupVersionKind
+	clusterScoped bool
+}
+
+func newTarget(fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts []Option) *target {
+	t := &target{fake: fake, namespace: namespace, resource: resource, kind: kind}
+	for _, opt := range opts {
+		opt(t)
+	}
+	return t
+}
+
+// invoke records action and returns what the reactors answer, or unanswered if
+// they answer with nothing.
+func (t *target) invoke(action testing.Action, unanswered runtime.Object) (runtime.Object, error) {
+	answer, err := t.fake.Invokes(action, unanswered)
+	if answer == nil {
+		answer = unanswered
+	}
+	return answer, err
+}
+
+func (t *target) get(name string, opts metav1.GetOptions, unanswered runtime.Object) (runtime.Object, error) {
+	return t.invoke(testing.NewGetActionWithOptions(t.resource, t.namespace, name, opts), unanswered)
+}
+
+func (t *target) create(obj runtime.Object, opts metav1.CreateOptions, unanswered runtime.Object) (runtime.Object, error) {
+	return t.invoke(testing.NewCreateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
+}
+
+// update records an update of obj, or of a sub-resource of it unless that is "".
+func (t *target) update(subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object) (runtime.Object, error) {
+	if subresource == "" {
+		return t.invoke(testing.NewUpdateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
+	}
+	return t.invoke(testing.NewUpdateSubresourceActionWithOptions(t.resource, subresource, t.namespace, obj, opts), unanswered)
+}
+
+func (t *target) patch(name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources []string, unanswered runtime.Object) (runtime.Object, error) {
+	return t.invoke(testing.NewPatchSubresourceActionWithOptions(t.resource, t.namespace, name, pt, data, opts, subresources...), unanswered)
+}
+
+// apply records a patch, and no object beside the error of one that is refused
+// before that. none is the nil configuration of the same type.
+func (t *target) apply(configuration, none client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object, subresources ...string) (runtime.Object, error) {
+	if configuration == none {
+		return nil, errNoConfiguration
+	}
+	data, err := json.Marshal(configuration)
+	if err != nil {
+		return nil, err
+	}
+	name := configuration.GetName()
+	if name == nil {
+		return nil, errNoName
+	}
+	return t.patch(*name, types.ApplyPatchType, data, opts.ToPatchOptions(), subresources, unanswered)
+}
+
+// list records a list. It returns the answer, nil if there is none, and which of
+// the objects in it are wanted.
+func (t *target) list(opts metav1.ListOptions, unanswered runtime.Object) (runtime.Object, labels.Selector, error) {
+	action := testing.NewListActionWithOptions(t.resource, t.kind, t.namespace, opts)
+	answer, err := t.fake.Invokes(action, unanswered)
+	return answer, action.ListRestrictions.Labels, err
+}
