@@ -89,9 +89,14 @@ func plan(short bool) ([]step, error) {
 		if short {
 			args = append(args, "-short")
 		}
-		// The modules under test/ start API servers, built without the race
-		// detector: with it, they would take longer to build than to test.
-		if race && !strings.HasPrefix(m, "test"+string(filepath.Separator)) {
+		switch apart := strings.HasPrefix(m, "test"+string(filepath.Separator)); {
+		case apart:
+			// These build and run programs made of the main module. What go test
+			// remembers of a run doesn't know that, so it would stand for a run
+			// of other code. They go without the race detector: with it, API
+			// servers would take longer to build than to test.
+			args = append(args, "-count=1")
+		case race:
 			args = append(args, "-race")
 		}
 		steps = append(steps, step{"test " + m, goTest(m, args)})
