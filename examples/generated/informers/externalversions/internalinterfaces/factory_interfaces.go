@@ -64,21 +64,21 @@ func (s Scope) options(obj runtime.Object, resyncPeriod time.Duration) InformerO
 	}
 }
 
-// Shared gives access to the informer of obj's type that the factory shares; if
-// this is the first to ask for it, newInformer makes it.
-func Shared[I cache.SharedIndexInformer, L any](s Scope, obj runtime.Object, newInformer func(versioned.Interface, InformerOptions) I, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) informers.Access[I, L] {
-	return informers.NewAccess(func() cache.SharedIndexInformer {
+// Shared returns what gets the informer of obj's type that the factory shares; the
+// first time newInformer makes it.
+func (s Scope) Shared(obj runtime.Object, newInformer func(versioned.Interface, InformerOptions) cache.SharedIndexInformer) func() cache.SharedIndexInformer {
+	return func() cache.SharedIndexInformer {
 		return s.Factory.InformerFor(obj, func(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
 			return newInformer(client, s.options(obj, resyncPeriod))
 		})
-	}, typed, newLister)
+	}
 }
 
-// SharedNamespaced is [Shared] for types that live in namespaces.
-func SharedNamespaced[I cache.SharedIndexInformer, L any](s Scope, obj runtime.Object, newInformer func(versioned.Interface, string, InformerOptions) I, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) informers.Access[I, L] {
-	return Shared(s, obj, func(client versioned.Interface, options InformerOptions) I {
+// SharedNamespaced is [Scope.Shared] for types that live in namespaces.
+func (s Scope) SharedNamespaced(obj runtime.Object, newInformer func(versioned.Interface, string, InformerOptions) cache.SharedIndexInformer) func() cache.SharedIndexInformer {
+	return s.Shared(obj, func(client versioned.Interface, options InformerOptions) cache.SharedIndexInformer {
 		return newInformer(client, s.Namespace, options)
-	}, typed, newLister)
+	})
 }
 
 // RuntimeOptions are options as the runtime takes them, for the informer of a

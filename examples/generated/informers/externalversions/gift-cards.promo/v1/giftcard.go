@@ -87,7 +87,7 @@ func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace s
 
 // GiftCards returns the informer of giftcards.
 func (v version) GiftCards() TypedGiftCardInformer {
-	return internalinterfaces.SharedNamespaced(v.scope, &giftcardsv1.GiftCard{}, NewTypedGiftCardInformerWithOptions, ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
+	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions), ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
 }
 
 // ToTypedGiftCardInformer gives typed access to an informer that must be one of

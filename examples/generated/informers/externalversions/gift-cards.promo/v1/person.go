@@ -87,7 +87,7 @@ func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace str
 
 // Persons returns the informer of people.
 func (v version) Persons() TypedPersonInformer {
-	return internalinterfaces.SharedNamespaced(v.scope, &giftcardsv1.Person{}, NewTypedPersonInformerWithOptions, ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
+	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions), ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
 }
 
 // ToTypedPersonInformer gives typed access to an informer that must be one of

@@ -87,7 +87,7 @@ func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace
 
 // Inspections returns the informer of inspections.
 func (v version) Inspections() TypedInspectionInformer {
-	return internalinterfaces.SharedNamespaced(v.scope, &shopv1.Inspection{}, NewTypedInspectionInformerWithOptions, ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
+	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions), ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
 }
 
 // ToTypedInspectionInformer gives typed access to an informer that must be one of

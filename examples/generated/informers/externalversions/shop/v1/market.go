@@ -87,7 +87,7 @@ func NewTypedMarketInformerWithOptions(client versioned.Interface, options inter
 
 // Markets returns the informer of markets.
 func (v version) Markets() TypedMarketInformer {
-	return internalinterfaces.Shared(v.scope, &shopv1.Market{}, NewTypedMarketInformerWithOptions, ToMarketIndexInformer, listersshopv1.NewMarketLister)
+	return informers.NewAccess(v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions), ToMarketIndexInformer, listersshopv1.NewMarketLister)
 }
 
 // ToTypedMarketInformer gives typed access to an informer that must be one of

@@ -87,7 +87,7 @@ func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace str
 
 // Bakeries returns the informer of bakeries.
 func (v version) Bakeries() TypedBakeryInformer {
-	return internalinterfaces.SharedNamespaced(v.scope, &shopv1beta1.Bakery{}, NewTypedBakeryInformerWithOptions, ToBakeryIndexInformer, listersshopv1beta1.NewBakeryLister)
+	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1beta1.Bakery{}, NewBakeryInformerWithOptions), ToBakeryIndexInformer, listersshopv1beta1.NewBakeryLister)
 }
 
 // ToTypedBakeryInformer gives typed access to an informer that must be one of
