@@ -23,7 +23,9 @@ import (
 // typeChecker checks the types of packages that are in no build yet. What they
 // import from elsewhere is compiled, once.
 type typeChecker struct {
-	mu      sync.Mutex // the importer is for one goroutine at a time
+	// mu makes it one check at a time: neither the importer nor the packages that
+	// it returns are for several, as go/types resolves their aliases when asked.
+	mu      sync.Mutex
 	fset    *token.FileSet
 	library types.Importer
 }
@@ -67,6 +69,8 @@ func newTypeChecker(t *testing.T) *typeChecker {
 
 // check checks all packages of the module in dir.
 func (c *typeChecker) check(dir, module string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{}, done: map[string]*types.Package{}}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
@@ -106,8 +110,6 @@ func (r *checkRun) Import(importPath string) (*types.Package, error) {
 		if importPath == "unsafe" {
 			return types.Unsafe, nil
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
 		return r.library.Import(importPath)
 	}
 	if pkg, ok := r.done[importPath]; ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,9 +114,12 @@ func Example_handlerOptions() {
 	defer shop.Shutdown()
 	defer cancel()
 	bakeries := shop.Shop().V1().Bakeries().Informer()
-	busy, seen := make(chan struct{}), make(chan string)
+	started, busy, seen := make(chan struct{}), make(chan struct{}), make(chan string)
 	_, err := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { <-busy },
+		AddFunc: func(any) {
+			close(started)
+			<-busy
+		},
 		UpdateFunc: func(before, after any) {
 			seen <- fmt.Sprint(before.(*shopv1.Bakery).ResourceVersion, " -> ", after.(*shopv1.Bakery).ResourceVersion)
 		},
@@ -127,12 +131,18 @@ func Example_handlerOptions() {
 	if err := factory.WaitForSync(ctx, shop); err != nil {
 		fmt.Println(err)
 	}
+	<-started
 	<-watching
 	for version := range 50 {
 		_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "square", fmt.Sprint(1000+version)), metav1.UpdateOptions{})
 	}
 	if err := informer.WaitFor(ctx, bakeries, "1049"); err != nil {
 		fmt.Println(err)
+	}
+	// All 50 are in the store. Soon what waits for the handler is one update.
+	for waiting := 50; waiting > 1; goruntime.Gosched() {
+		status, _ := informer.StatusOf(bakeries)
+		waiting = status.Handlers[0].Backlog
 	}
 	close(busy)
 	fmt.Println(<-seen)
