@@ -102,9 +102,30 @@ func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
 	}
 }
 
+// ahead is how many objects' labels are touched before the first of them are
+// looked at, so that a processor waits for their memory at once and not in turn.
+const ahead = 16
+
 // matching calls yield for the objects that match the selector.
 func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) error {
 	matcher := newMatcher(selector)
+	var batch [ahead]any
+	var sets [ahead]map[string]string
+	n := 0
+	match := func() {
+		labeled := 0
+		for _, set := range sets[:n] {
+			labeled += len(set)
+		}
+		if labeled > 0 || len(matcher.equal) == 0 {
+			for i, set := range sets[:n] {
+				if matcher.matches(set) {
+					yield(batch[i])
+				}
+			}
+		}
+		n = 0
+	}
 	for obj := range objects {
 		m, ok := obj.(metav1.Object)
 		if !ok {
@@ -113,10 +134,14 @@ func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) 
 				return err
 			}
 		}
-		if matcher.matches(m.GetLabels()) {
-			yield(obj)
+		if batch[n], sets[n] = obj, m.GetLabels(); n == ahead-1 {
+			n++
+			match()
+		} else {
+			n++
 		}
 	}
+	match()
 	return nil
 }
 

@@ -37,29 +37,56 @@ func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, ok bool) {
 	}
 }
 
-func (g *generation[K, T]) tag(key K) uint32 { return tagOf(maphash.Comparable(g.seed, key)) }
+func (g *generation[K, T]) tag(key K) uint32 { return tagOfKey(g.seed, key) }
 
-// put adds or replaces an object. values holds its values for each index.
-func (g *generation[K, T]) put(key K, object T, version string, values [][]string) (old T, oldVersion string, existed bool) {
+func tagOfKey[K comparable](seed maphash.Seed, key K) uint32 {
+	return tagOf(maphash.Comparable(seed, key))
+}
+
+// prepare copies what a write under key will change, for readers not to wait for
+// it. See pages.prepare.
+func (g *generation[K, T]) prepare(key K) place {
+	p := g.locate(key)
+	if p.existed {
+		g.pages.prepare(p.slot)
+	} else {
+		g.pages.prepare(uint32(g.pages.length))
+	}
+	return p
+}
+
+// place is where a key's object is, if existed.
+type place struct {
+	tag, slot uint32
+	existed   bool
+}
+
+func (g *generation[K, T]) locate(key K) place {
 	tag := g.tag(key)
 	slot, existed := g.find(tag, key)
-	if !existed {
+	return place{tag, slot, existed}
+}
+
+// put adds or replaces the object of a key that is located at p. values holds its
+// values for each index.
+func (g *generation[K, T]) put(p place, key K, object T, version string, values [][]string) (old T, oldVersion string) {
+	slot := p.slot
+	if !p.existed {
 		slot = g.pages.append(key, object, version)
-		g.table.insert(tag, slot)
+		g.table.insert(p.tag, slot)
 		g.refs.appendRow()
 		for i, x := range g.indexes {
 			x.set(slot, values[i])
 		}
-		return old, "", false
+		return old, ""
 	}
-	p := g.pages.writable(slot)
-	i := slot & pageMask
-	old, oldVersion = p.objects[i], p.versions[i]
-	p.objects[i], p.versions[i] = object, version
+	page, i := g.pages.writable(slot), slot&pageMask
+	old, oldVersion = page.objects[i], page.versions[i]
+	page.objects[i], page.versions[i] = object, version
 	for i, x := range g.indexes {
 		x.update(slot, values[i])
 	}
-	return old, oldVersion, true
+	return old, oldVersion
 }
 
 // remove takes an object out and moves the last one into its slot.

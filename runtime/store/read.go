@@ -7,9 +7,10 @@ import (
 
 // Get returns the object of a key.
 func (s *Store[K, T]) Get(key K) (object T, ok bool) {
+	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	g := s.live
-	slot, ok := g.find(g.tag(key), key)
+	slot, ok := g.find(tag, key)
 	if ok {
 		object, _ = g.pages.at(slot)
 	}
@@ -19,9 +20,10 @@ func (s *Store[K, T]) Get(key K) (object T, ok bool) {
 
 // Lookup is Get with the resourceVersion that the object was stored with.
 func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
+	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	slot, ok := s.live.find(s.live.tag(key), key)
+	slot, ok := s.live.find(tag, key)
 	if ok {
 		object, version = s.live.pages.at(slot)
 	}
@@ -30,9 +32,10 @@ func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
 
 // Has says whether there is an object under a key.
 func (s *Store[K, T]) Has(key K) bool {
+	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	_, ok := s.live.find(s.live.tag(key), key)
+	_, ok := s.live.find(tag, key)
 	return ok
 }
 
@@ -180,10 +183,10 @@ func match[K comparable, T, R any](s *Store[K, T], name string, column func(*pag
 	return pick(snapshot.directory, slots, column), nil
 }
 
-func pick[K comparable, T, R any](directory []page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
+func pick[K comparable, T, R any](directory []*page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
 	picked := make([]R, len(slots))
 	for i, slot := range slots {
-		picked[i] = column(&directory[slot>>pageBits])[slot&pageMask]
+		picked[i] = column(directory[slot>>pageBits])[slot&pageMask]
 	}
 	return picked
 }

@@ -23,7 +23,7 @@ func (r *Replacement[K, T]) Add(object T, version string) {
 
 // Set is Add under a key of the caller's choice.
 func (r *Replacement[K, T]) Set(key K, object T, version string) {
-	r.staged.put(key, object, version, nil)
+	r.staged.put(r.staged.locate(key), key, object, version, nil)
 }
 
 // Delete takes back what was staged under a key, if anything.

@@ -6,7 +6,7 @@ import "iter"
 // lock, and is safe for concurrent use. While it is held, the pages that were
 // written since stay in memory twice.
 type Snapshot[K comparable, T any] struct {
-	directory []page[K, T]
+	directory []*page[K, T]
 	length    int
 	version   string
 }
@@ -76,7 +76,7 @@ func (s Snapshot[K, T]) Keys() []K {
 }
 
 func (s Snapshot[K, T]) at(slot uint32) (key K, object T, version string) {
-	p := &s.directory[slot>>pageBits]
+	p := s.directory[slot>>pageBits]
 	i := slot & pageMask
 	return p.keys[i], p.objects[i], p.versions[i]
 }

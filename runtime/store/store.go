@@ -78,11 +78,13 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	values := s.valuesOf(object)
+	defer s.live.pages.settle()
+	at := s.live.prepare(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, _, existed = s.live.put(key, object, version, values)
+	old, _ = s.live.put(at, key, object, version, values)
 	s.observe(version)
-	return old, existed
+	return old, at.existed
 }
 
 // Delete takes out the object of a key and returns it. The collection's
@@ -90,6 +92,8 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	defer s.live.pages.settle()
+	s.live.prepare(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, _, existed = s.live.remove(key)
@@ -116,6 +120,10 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 			}
 		}
 	}
+	defer s.live.pages.settle()
+	for i := range changes {
+		s.live.prepare(changes[i].Key)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range changes {
@@ -134,8 +142,9 @@ func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
 			c.Type = None
 		}
 	} else {
-		c.Type = Added
-		if c.Old, c.OldVersion, existed = s.live.put(c.Key, c.Object, c.Version, values); existed {
+		at := s.live.locate(c.Key)
+		c.Old, c.OldVersion = s.live.put(at, c.Key, c.Object, c.Version, values)
+		if c.Type = Added; at.existed {
 			c.Type = Updated
 		}
 	}
