@@ -18,10 +18,10 @@ type group struct{ scope internalinterfaces.Scope }
 // New returns the versions of this group. Their informers come from f and are
 // limited to namespace and to what tweakListOptions makes of their requests.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
-	return group{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
+	return &group{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
 
 // V1 gives access to the informers of gift-cards.promo.kubewright.dev/v1.
-func (g group) V1() giftcardsv1.Interface {
+func (g *group) V1() giftcardsv1.Interface {
 	return giftcardsv1.New(g.scope.Factory, g.scope.Namespace, g.scope.TweakListOptions)
 }

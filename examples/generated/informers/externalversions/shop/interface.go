@@ -21,15 +21,15 @@ type group struct{ scope internalinterfaces.Scope }
 // New returns the versions of this group. Their informers come from f and are
 // limited to namespace and to what tweakListOptions makes of their requests.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
-	return group{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
+	return &group{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
 
 // V1 gives access to the informers of shop.kubewright.dev/v1.
-func (g group) V1() shopv1.Interface {
+func (g *group) V1() shopv1.Interface {
 	return shopv1.New(g.scope.Factory, g.scope.Namespace, g.scope.TweakListOptions)
 }
 
 // V1beta1 gives access to the informers of shop.kubewright.dev/v1beta1.
-func (g group) V1beta1() shopv1beta1.Interface {
+func (g *group) V1beta1() shopv1beta1.Interface {
 	return shopv1beta1.New(g.scope.Factory, g.scope.Namespace, g.scope.TweakListOptions)
 }

@@ -86,7 +86,7 @@ func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace s
 }
 
 // GiftCards returns the informer of giftcards.
-func (v version) GiftCards() TypedGiftCardInformer {
+func (v *version) GiftCards() TypedGiftCardInformer {
 	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions), ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
 }
 

@@ -21,7 +21,7 @@ type version struct{ scope internalinterfaces.Scope }
 // New returns the informers of this group version. They come from f and are
 // limited to namespace and to what tweakListOptions makes of their requests.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
-	return version{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
+	return &version{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
 
 // This code is written for the first generation of its runtime.

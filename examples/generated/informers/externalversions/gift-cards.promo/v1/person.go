@@ -86,7 +86,7 @@ func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace str
 }
 
 // Persons returns the informer of people.
-func (v version) Persons() TypedPersonInformer {
+func (v *version) Persons() TypedPersonInformer {
 	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions), ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
 }
 

@@ -86,7 +86,7 @@ func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace str
 }
 
 // Bakeries returns the informer of bakeries.
-func (v version) Bakeries() TypedBakeryInformer {
+func (v *version) Bakeries() TypedBakeryInformer {
 	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1.Bakery{}, NewBakeryInformerWithOptions), ToBakeryIndexInformer, listersshopv1.NewBakeryLister)
 }
 

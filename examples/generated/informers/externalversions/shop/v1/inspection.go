@@ -86,7 +86,7 @@ func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace
 }
 
 // Inspections returns the informer of inspections.
-func (v version) Inspections() TypedInspectionInformer {
+func (v *version) Inspections() TypedInspectionInformer {
 	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions), ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
 }
 

@@ -86,7 +86,7 @@ func NewTypedMarketInformerWithOptions(client versioned.Interface, options inter
 }
 
 // Markets returns the informer of markets.
-func (v version) Markets() TypedMarketInformer {
+func (v *version) Markets() TypedMarketInformer {
 	return informers.NewAccess(v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions), ToMarketIndexInformer, listersshopv1.NewMarketLister)
 }
 
