@@ -48,7 +48,9 @@ func (d *decoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
 				return false
 			}
 			rest = rest[n:]
-			f.setNumber(unsafe.Add(at, f.offset), number)
+			if !f.drop {
+				f.setNumber(unsafe.Add(at, f.offset), number)
+			}
 		case wireBytes:
 			value, behind, ok := cutBytes(rest)
 			if !ok {

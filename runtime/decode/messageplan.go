@@ -109,7 +109,7 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		f := messageField{offset: sf.Offset, typ: sf.Type}
 		below := c
-		if name != "" {
+		if name != "" && name != "-" {
 			f.drop, below = c.drops(name), c.of(name)
 		}
 		f.unique = sf.Type == stringType && uniqueNames[name]

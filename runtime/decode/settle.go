@@ -40,6 +40,23 @@ func (d *decoder) settle(p *plan, at unsafe.Pointer) {
 			// Assigning to a key of a map of strings replaces the key, too.
 			m[d.strings.share(k)] = d.strings.share(v)
 		}
+	case opMap:
+		d.settleMap(p, at)
+	}
+}
+
+// settleMap settles copies of a map's values, which have no memory of their own.
+func (d *decoder) settleMap(p *plan, at unsafe.Pointer) {
+	m := reflect.NewAt(p.typ, at).Elem()
+	if m.Len() == 0 {
+		return
+	}
+	key, elem := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
+	for entry := m.MapRange(); entry.Next(); {
+		elem.Set(entry.Value())
+		d.settle(p.elem, elem.Addr().UnsafePointer())
+		key.SetString(d.strings.share(entry.Key().String()))
+		m.SetMapIndex(key, elem)
 	}
 }
 
@@ -48,7 +65,7 @@ func (p *plan) settles() bool {
 	switch p.op {
 	case opString:
 		return !p.unique
-	case opStruct, opPointer, opSlice, opStrings, opStringMap:
+	case opStruct, opPointer, opSlice, opStrings, opStringMap, opMap:
 		return true
 	}
 	return false

@@ -1,0 +1,140 @@
+package decode
+
+import (
+	"encoding/json"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// irregular is a field that no type has, a group: a message with one is decoded by
+// its type's own method.
+var irregular = []byte{0xa3, 0x06, 0xa4, 0x06}
+
+// path is a random path of JSON names into a type. It may lead into what has an
+// UnmarshalJSON of its own, where nothing is dropped.
+func path(rand *rand.Rand, t reflect.Type) string {
+	var names []string
+	for {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			t = t.Elem()
+			continue
+		}
+		if t.Kind() != reflect.Struct || len(names) > 0 && rand.Intn(4) == 0 {
+			break
+		}
+		fs := fieldsOf(t)
+		if fs == nil || len(fs.list) == 0 {
+			break
+		}
+		f := fs.list[rand.Intn(len(fs.list))]
+		names, t = append(names, f.name), f.typ
+	}
+	return strings.Join(names, ".")
+}
+
+// What is dropped is the same whoever decodes: the plan of a message, a type's own
+// method, and JSON.
+func TestDropEverywhere(t *testing.T) {
+	fill := newObjects(5)
+	eachKind(t, runtime.ContentTypeProtobuf, 145, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
+		whole := decoderOf(typ, Options{})
+		for i := range *perKind {
+			obj, _ := fill.one(t, typ)
+			text, err := obj.(interface{ Marshal() ([]byte, error) }).Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := whole.fromProtobuf(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := json.Marshal(full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := Options{MetadataOnly: i == 0}
+			for range 1 + fill.rand.Intn(8) {
+				opts.Drop = append(opts.Drop, path(fill.rand, typ))
+			}
+			byPlan, byMethod := decodeBothWays(t, typ, opts, text)
+			if !reflect.DeepEqual(byPlan, byMethod) {
+				t.Fatalf("%v: the plan and the method: %s", opts, difference(byPlan, byMethod))
+			}
+			fromJSON, err := decoderOf(typ, opts).Unmarshal(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !equality.Semantic.DeepEqual(byPlan, fromJSON) {
+				t.Fatalf("%v: protobuf and JSON: %s", opts, difference(byPlan, fromJSON))
+			}
+		}
+	})
+}
+
+// decodeBothWays decodes a regular message by the plan and by the type's method.
+func decodeBothWays(t *testing.T, typ reflect.Type, opts Options, text []byte) (byPlan, byMethod runtime.Object) {
+	t.Helper()
+	d := decoderOf(typ, opts)
+	v := reflect.New(typ)
+	if !d.core.message(d.core.messageOf(d.cut, typ), text, v.UnsafePointer()) {
+		t.Fatal("not by plan")
+	}
+	byMethod, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Interface().(runtime.Object), byMethod
+}
+
+// Fields of every kind can be dropped: numbers and bools, and what is in maps.
+func TestDropKinds(t *testing.T) {
+	yes, two := true, int32(2)
+	pod := &corev1.Pod{Spec: corev1.PodSpec{HostNetwork: true, Priority: &two, EnableServiceLinks: &yes, NodeName: "n"}}
+	pod.Generation = 3
+	slice := &resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{SharedCounters: []resourcev1.CounterSet{{
+		Name: "s", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse("5")}},
+	}}}}
+	for _, test := range []struct {
+		name      string
+		opts      Options
+		obj, want interface {
+			runtime.Object
+			Marshal() ([]byte, error)
+		}
+	}{
+		{"numbers", Options{Drop: []string{"metadata.generation", "spec.hostNetwork", "spec.priority", "spec.enableServiceLinks"}}, pod,
+			&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}},
+		{"all but metadata", Options{MetadataOnly: true}, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Immutable: &yes},
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Generation: 3}}},
+		{"all but metadata, of an event", Options{MetadataOnly: true}, &corev1.Event{Count: 4}, &corev1.Event{}},
+		{"below a map", Options{Drop: []string{"spec.sharedCounters.counters.value"}}, slice,
+			&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{SharedCounters: []resourcev1.CounterSet{{
+				Name: "s", Counters: map[string]resourcev1.Counter{"c": {}},
+			}}}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := test.obj.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			byPlan, byMethod := decodeBothWays(t, reflect.TypeOf(test.obj).Elem(), test.opts, text)
+			if !equality.Semantic.DeepEqual(byPlan, test.want) {
+				t.Errorf("by plan: %v", byPlan)
+			}
+			if !equality.Semantic.DeepEqual(byMethod, test.want) {
+				t.Errorf("by the method: %v", byMethod)
+			}
+		})
+	}
+}
