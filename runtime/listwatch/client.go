@@ -119,11 +119,16 @@ func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item f
 	if err != nil {
 		return ListMeta{}, err
 	}
+	// What is held goes back even if item panics: its reflector may live on.
+	kept := false
+	defer func() {
+		if !kept {
+			lease.end()
+		}
+	}()
 	page, err := s.list(ctx, client, opts, lease, item)
-	if err == nil && page.Continue != "" && lease.pause(ctx) {
+	if kept = err == nil && page.Continue != "" && lease.pause(ctx); kept {
 		s.paused.Swap(lease).end()
-	} else {
-		lease.end()
 	}
 	return page, err
 }
@@ -151,11 +156,17 @@ func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stre
 	if err != nil {
 		return nil, err
 	}
+	opened := false
+	defer func() {
+		if !opened {
+			lease.end()
+		}
+	}()
 	stream, err := s.watch(ctx, client, opts, lease)
 	if err != nil {
-		lease.end()
 		return nil, err
 	}
+	opened = true
 	lease.endWith(ctx)
 	return &limitedStream[any]{Stream: stream, lease: lease}, nil
 }

@@ -1,0 +1,75 @@
+package listwatch_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// panicking is a client whose lists and watches panic.
+type panicking struct{}
+
+func (panicking) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	panic("a list")
+}
+func (panicking) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	panic("a watch")
+}
+
+// panics says whether f does.
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
+
+// A list or a watch that panics gives back what it holds: the place, which the
+// next one needs, and its bytes.
+func TestLimiterAndPanics(t *testing.T) {
+	bodies := transport{}
+	streaming := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })
+	for name, limiter := range map[string]func() *listwatch.Limiter{
+		"places": func() *listwatch.Limiter { return listwatch.NewLimiter(1) },
+		"budget": func() *listwatch.Limiter { return listwatch.NewLimiter(1).WithBudget(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				limiter := limiter()
+				broken := listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
+					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+				source := budgeted(streaming, limiter)
+				list := func(item func()) func() {
+					return func() {
+						bodies[""] = strings.NewReader(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}")
+						source.List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { item(); return nil })
+					}
+				}
+				for what, f := range map[string]func(){
+					"an item":  list(func() { panic("an item") }),
+					"a client": func() { broken.List(t.Context(), metav1.ListOptions{}, nil) },
+					"a watch":  func() { broken.Watch(t.Context(), initialEvents()) },
+				} {
+					if !panics(f) {
+						t.Errorf("%s doesn't panic", what)
+					}
+					if limiter.Held() != 0 {
+						t.Errorf("%d bytes held after the panic of %s", limiter.Held(), what)
+					}
+					items := 0
+					list(func() { items++ })()
+					if items != 1 {
+						t.Errorf("%d items after the panic of %s", items, what)
+					}
+				}
+			})
+		})
+	}
+}
