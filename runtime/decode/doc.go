@@ -17,7 +17,9 @@
 // Protobuf gives what the types' own Unmarshal methods give. What encoders write
 // for the types of k8s.io/api and k8s.io/apimachinery is decoded here, by the
 // tags of their fields; everything else, be it another type or a message that is
-// unusual or broken, by those methods.
+// unusual or broken, by those methods. A method that panics makes the message
+// broken. What is dropped is passed over by its length: whether the content is
+// well-formed isn't looked at, other than in JSON.
 //
 // # How
 //

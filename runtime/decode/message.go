@@ -19,8 +19,7 @@ type sliceHeader struct {
 // then says whether it is right, and what is wrong.
 func (d *decoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
 	if p.own {
-		m := reflect.NewAt(p.typ, at).Interface().(message)
-		if m.Unmarshal(text) != nil {
+		if unmarshal(reflect.NewAt(p.typ, at).Interface().(message), text) != nil {
 			return false
 		}
 		if p.settled.settles() {

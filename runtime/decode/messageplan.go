@@ -84,8 +84,9 @@ func (d *decoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 }
 
 // isGenerated says whether a method of a type is known to do what the tags of its
-// fields say, if all have some. Kubernetes' own types without such tags have been
-// written by hand; elsewhere nobody knows.
+// fields say, if all have some. It was generated from them in Kubernetes' own
+// packages, or written by hand to do the same, as that of metav1.FieldsV1 was;
+// elsewhere nobody knows.
 func isGenerated(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct &&
 		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
@@ -128,16 +129,18 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 func (d *decoder) choose(f *messageField, below *cut) bool {
 	f.wire = wireBytes
 	t := f.typ
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		// A slice that is a message begins as an empty one there, not as nil.
-		if elem := t.Elem(); !isMessage(t) && isMessage(elem) && elem.Kind() != reflect.Struct {
-			return false
-		}
+	if isOddMessage(t) {
+		return false
 	}
 	if isMessage(t) {
 		f.op, f.elem = messageOp, d.messageOf(below, t)
 		return true
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if isOddMessage(t.Elem()) {
+			return false
+		}
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -180,6 +183,10 @@ func (d *decoder) choose(f *messageField, below *cut) bool {
 }
 
 func isMessage(t reflect.Type) bool { return reflect.PointerTo(t).Implements(messageType) }
+
+// isOddMessage says whether t is a message that is no struct: a slice that is one,
+// as metav1.Verbs is, becomes an empty slice where it stands, not nil.
+func isOddMessage(t reflect.Type) bool { return isMessage(t) && t.Kind() != reflect.Struct }
 
 func (d *decoder) chooseMap(f *messageField, below *cut) bool {
 	key, elem := f.typ.Key(), f.typ.Elem()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,17 @@ import (
 
 // message is what types with a protobuf encoding have.
 type message interface{ Unmarshal([]byte) error }
+
+// unmarshal calls the type's own method. Some were written by hand and panic on
+// lengths that no encoder writes: that is an error of the message.
+func unmarshal(m message, text []byte) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("proto: %T panicked: %v", m, r)
+		}
+	}()
+	return m.Unmarshal(text)
+}
 
 // The wire types of protobuf, and the field numbers of Kubernetes' messages.
 const (
@@ -38,13 +50,13 @@ var (
 
 // HasProtobuf says whether the type has a protobuf encoding.
 func (d *Decoder[T]) HasProtobuf() bool {
-	return reflect.PointerTo(d.typ).Implements(reflect.TypeFor[message]())
+	return isMessage(d.typ)
 }
 
 // ListProtobuf is List for a list in Kubernetes' protobuf encoding, whose
 // metadata has the number 1 and whose items have the number 2, as in all lists
 // of k8s.io/api. Values aren't shared, strings and what is dropped are as in
-// JSON.
+// JSON, but that nobody looks whether the content of what is dropped is well-formed.
 func (d *Decoder[T]) ListProtobuf(from io.Reader, visitor ListVisitor[T]) (metav1.ListMeta, error) {
 	l := protobufList[T]{list: list[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, visitor: visitor}}
 	err := l.read()
@@ -107,13 +119,14 @@ func (r *reader[T]) tag(last int32) (number int32, wire int, err error) {
 	return number, wire, err
 }
 
-// length reads the length of what follows, which ends at limit or before.
+// length reads the length of what follows, which ends at limit or before. It fits
+// an int of 32 bits.
 func (r *reader[T]) length(limit int64) (int, error) {
 	n, err := r.varint()
 	if err != nil {
 		return 0, err
 	}
-	if n > 1<<31 || limit >= 0 && r.position()+int64(n) > limit {
+	if n > math.MaxInt32 || limit >= 0 && r.position()+int64(n) > limit {
 		return 0, r.failed(errBadLength)
 	}
 	return int(n), nil
@@ -190,7 +203,7 @@ func (r *reader[T]) message(m message, limit int64) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Unmarshal(text); err != nil {
+	if err := unmarshal(m, text); err != nil {
 		return r.failed(err)
 	}
 	return nil
@@ -304,7 +317,7 @@ func (d *Decoder[T]) fromProtobuf(text []byte) (object T, err error) {
 	}
 	v = reflect.New(d.typ)
 	object = v.Interface().(T)
-	if err := any(object).(message).Unmarshal(text); err != nil {
+	if err := unmarshal(any(object).(message), text); err != nil {
 		return object, err
 	}
 	d.core.settle(d.core.plans.without(d.cut, d.typ), v.UnsafePointer())

@@ -34,7 +34,7 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 	frame := e.in.data[e.in.pos+frameHeader : e.in.pos+frameHeader+int(n)]
 	// Both are refilled in place, frame after frame.
 	e.raw.Type, e.raw.Object.Raw = "", e.raw.Object.Raw[:0]
-	if err := e.raw.Unmarshal(frame); err != nil {
+	if err := unmarshal(&e.raw, frame); err != nil {
 		return event, e.failed(err)
 	}
 	event.Type = watch.EventType(e.raw.Type)
@@ -46,7 +46,7 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 		return event, e.failed(errNoPrefix)
 	}
 	e.unknown = runtime.Unknown{Raw: e.unknown.Raw[:0]}
-	if err := e.unknown.Unmarshal(text[len(prefix):]); err != nil {
+	if err := unmarshal(&e.unknown, text[len(prefix):]); err != nil {
 		return event, e.failed(err)
 	}
 	if err := e.protobufObject(&event); err != nil {
@@ -63,7 +63,7 @@ func (e *Events[T]) protobufObject(event *Event[T]) (err error) {
 	kind, version := e.unknown.Kind, e.unknown.APIVersion
 	if event.Type == watch.Error && e.isStatus(kind, version) {
 		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
-		return event.Status.Unmarshal(e.unknown.Raw)
+		return unmarshal(event.Status, e.unknown.Raw)
 	}
 	event.Object, err = e.fromProtobuf(e.unknown.Raw)
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {

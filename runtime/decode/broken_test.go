@@ -1,0 +1,94 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// bytesField is a field of protobuf that has a length.
+func bytesField(number int, content ...[]byte) []byte {
+	all := bytes.Join(content, nil)
+	return append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number<<3|wireBytes)), uint64(len(all))), all...)
+}
+
+// endless is a length near 2^63, with the tag of what it is the length of.
+var endless = []byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
+
+// Types whose Unmarshal panics make a broken list or event, which says where.
+func TestUnmarshalPanics(t *testing.T) {
+	// The node's status.capacity["cpu"] is a quantity.
+	node := bytesField(3, bytesField(1, bytesField(1, []byte("cpu")), bytesField(2, endless)))
+	good := bytesField(1, bytesField(1, []byte("a")))
+	list := append(bytes.Clone(prefix), bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
+	d := New[*corev1.Node](Options{})
+	var names []string
+	_, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor[*corev1.Node]{Item: func(n *corev1.Node) error {
+		names = append(names, n.Name)
+		return nil
+	}})
+	expect := func(err error, item int) {
+		t.Helper()
+		var broken *Error
+		if !errors.As(err, &broken) || broken.Item != item || !strings.Contains(err.Error(), "panicked") {
+			t.Errorf("%v", err)
+		}
+	}
+	expect(err, 1)
+	if len(names) != 1 {
+		t.Errorf("items %q", names)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("client-go's decoder doesn't panic")
+			}
+		}()
+		theirs := scheme.Codecs.WithoutConversion().DecoderToVersion(mediaType(t, runtime.ContentTypeProtobuf).Serializer, nil)
+		theirs.Decode(list, nil, &corev1.NodeList{})
+	}()
+	body := append(bytes.Clone(prefix), bytesField(unknownRaw, node)...)
+	event := append(bytesField(1, []byte("ADDED")), bytesField(2, bytesField(1, body))...)
+	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
+	_, err = d.EventsProtobuf(bytes.NewReader(frame)).Next()
+	expect(err, 0)
+}
+
+// A length that is none on machines of 32 bits is refused, not waited for.
+func TestLengths(t *testing.T) {
+	for _, length := range []uint64{1 << 31, 1<<31 + 1, 1 << 40, 1<<64 - 1} {
+		text := append(bytes.Clone(prefix), unknownRaw<<3|wireBytes)
+		text = binary.AppendUvarint(text, length)
+		_, err := New[*corev1.Pod](Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor[*corev1.Pod]{})
+		if !errors.Is(err, errBadLength) {
+			t.Errorf("%d: %v", length, err)
+		}
+	}
+	text := binary.AppendUvarint(append(bytes.Clone(prefix), unknownRaw<<3|wireBytes), 1<<31-1)
+	if _, err := New[*corev1.Pod](Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor[*corev1.Pod]{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+}
+
+// A field that is a message and a slice is begun by its type's method, as an empty
+// one.
+func TestSliceMessage(t *testing.T) {
+	text := []byte{0x12, 0x02, 0x22, 0x00}
+	want := &metav1.APIResourceList{}
+	if err := want.Unmarshal(text); err != nil {
+		t.Fatal(err)
+	}
+	got, err := New[*metav1.APIResourceList](Options{}).fromProtobuf(text)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s, %v", difference(got, want), err)
+	}
+}
