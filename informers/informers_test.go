@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,7 @@ import (
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -127,4 +129,24 @@ func TestFactoryFunctions(t *testing.T) {
 		cancel()
 		f.Shutdown()
 	})
+}
+
+// TestListByFields: what a dynamic informer indexes its lister finds.
+func TestListByFields(t *testing.T) {
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"), thing("b"))
+	f := informers.NewDynamicSharedInformerFactory(client, 0)
+	i := f.ForResource(things)
+	if err := informer.IndexField(i.Informer(), "metadata.name", func(u *unstructured.Unstructured) []string { return []string{u.GetName()} }); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f.Start(ctx.Done())
+	f.WaitForCacheSync(ctx.Done())
+	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(), fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+	if err != nil || len(found) != 1 || found[0].GetName() != "b" {
+		t.Errorf("found %v, %v", found, err)
+	}
+	cancel()
+	f.Shutdown()
 }

@@ -13,6 +13,11 @@ import (
 // values of one of them at the cost of the result, without being told; what
 // writes pay is about as much as for any index. A label that is indexed already
 // is no error.
+//
+// It takes what generated constructors return, and others that listers read the
+// indexes of: those that Share made with the key [cache.ObjectName] for objects
+// that are known as any. Of all others it is an error, since nobody would read
+// such indexes.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	indexable, ok := as[interface{ indexLabels([]string) error }](i)
 	if !ok {
@@ -34,6 +39,9 @@ func IndexField[T cache.Object](i cache.SharedInformer, field string, values fun
 }
 
 func (s *Shared[K, T]) indexLabels(labels []string) error {
+	if _, read := any(s.indexer).(store.Backed[cache.ObjectName, any]); !read {
+		return fmt.Errorf("index the labels of %T: listers read no indexes of such informers", s)
+	}
 	missing := map[string]store.IndexFunc[T]{}
 	for _, label := range labels {
 		if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {

@@ -50,7 +50,8 @@
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog that is bounded by the
 //     number of objects, and panics that are contained. Panics are counted and
 //     backlogs measured in any case, see [Status].
-//   - [IndexLabels] and [IndexField] declare indexes that listers use.
+//   - [IndexLabels] and [IndexField] declare indexes that listers use, of informers
+//     that generated code returned.
 //   - [Tune] sets deadlines for servers that fall silent, tells of objects that
 //     were deleted and created again as such, and samples for mutations.
 //   - [SetMetricsProvider] names who makes the metrics that client-go's informers

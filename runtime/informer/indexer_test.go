@@ -253,6 +253,21 @@ func TestDeclaredIndexes(t *testing.T) {
 		if err != nil || len(found) != 1 || found[0].Name != "b" {
 			t.Errorf("found %v, %v", found, err)
 		}
+		generic, ok := lister.NewGeneric(i.GetIndexer(), configMaps), 0
+		for range 2 {
+			found, err := lister.ListByFields[*configMap](generic, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+			if err == nil && len(found) == 1 {
+				ok++
+			}
+			generic = lister.NewGeneric(i.GetTypedIndexer(), configMaps)
+		}
+		if ok != 2 {
+			t.Errorf("%d of 2 generic listers found it", ok)
+		}
+		concrete := informer.Share(informer.Config[cache.ObjectName, *configMap]{}, informer.ObjectNames[*configMap](), nil)
+		if err := informer.IndexLabels(concrete, "parity"); err == nil {
+			t.Error("made an index that no lister reads")
+		}
 		theirs := s.theirs(informer.Options{})
 		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrOfAnotherMake) {
 			t.Errorf("client-go's: %v", err)

@@ -68,8 +68,11 @@ func TestListerWaitsFor(t *testing.T) {
 		stop := run(i)
 		for range 10 {
 			version := strconv.Itoa(s.put("a"))
-			if err := lister.WaitFor(t.Context(), list, version); err != nil {
-				t.Error(err)
+			views := lister.NewReadOnly(i.GetIndexer(), configMaps, (*configMap).GetResourceVersion)
+			for _, l := range []any{list, views, lister.NewGeneric(i.GetTypedIndexer(), configMaps)} {
+				if err := lister.WaitFor(t.Context(), l, version); err != nil {
+					t.Errorf("%T: %v", l, err)
+				}
 			}
 			if got, err := list.Get("a"); err != nil || got.ResourceVersion != version {
 				t.Errorf("read %v, %v after the write of version %s", got, err, version)

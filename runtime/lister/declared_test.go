@@ -137,8 +137,32 @@ func TestListByFields(t *testing.T) {
 	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
+	byName := fields.OneTermEqualSelector("metadata.name", "ab")
+	for name, of := range map[string]any{
+		"generic":        NewGeneric(lister.of.(*source).indexer, things),
+		"generic, typed": NewGeneric(seenAsTyped{inside: lister.of.(*source).indexer}, things),
+	} {
+		if found, err := ListByFields[*thing](of, byName, labels.Everything()); len(found) != 2 || err != nil {
+			t.Errorf("%s: %d objects, %v", name, len(found), err)
+		}
+	}
+	views := NewReadOnly(lister.of.(*source).indexer, things, func(o *thing) string { return o.Namespace })
+	if _, err := ListByFields[*thing](views, byName, labels.Everything()); err == nil {
+		t.Error("a read-only lister gave objects away")
+	}
+	if found, err := ListViewsByFields(views.ByNamespace("ns1"), byName, labels.Everything()); err != nil || !reflect.DeepEqual(found, []string{"ns1"}) {
+		t.Errorf("views: %q, %v", found, err)
+	}
 	foreign := New[*thing](cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), things)
 	if _, err := ListByFields[*thing](foreign, fields.Everything(), labels.Everything()); err == nil {
 		t.Error("listed client-go's indexer by fields")
 	}
 }
+
+// seenAsTyped has another indexer inside.
+type seenAsTyped struct {
+	cache.TypedIndexer[*thing]
+	inside cache.Indexer
+}
+
+func (x seenAsTyped) Untyped() cache.Indexer { return x.inside }

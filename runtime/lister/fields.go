@@ -20,7 +20,8 @@ import (
 //	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
 //
 // A field must have been declared with informer.IndexField, and can only be
-// asked to equal a value. It costs what has the rarest of the values.
+// asked to equal a value. It costs what has the rarest of the values. For a
+// [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
 	found, err := listByFields(l, selector, matchLabels)
 	if err != nil || len(found) == 0 {
@@ -36,10 +37,22 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 	return typed, nil
 }
 
+// ListViewsByFields is [ListByFields] of a read-only lister: it returns views.
+func ListViewsByFields[T runtime.Object, V any](l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector) ([]V, error) {
+	objects, err := ListByFields[T](ResourceIndexer[T]{l.reader}, selector, matchLabels)
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	return l.views(objects), nil
+}
+
 func listByFields(l any, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
 	ours, ok := l.(interface{ behind() reader })
 	if !ok {
 		return nil, fmt.Errorf("list by fields: %T is of another make", l)
+	}
+	if _, views := l.(interface{ onlyViews() }); views {
+		return nil, fmt.Errorf("list by fields: %T gives no objects away; ListViewsByFields lists views of them", l)
 	}
 	namespace := ours.behind().namespace
 	self, ok := ours.behind().of.(*source)

@@ -1,15 +1,17 @@
 // Package lister reads the objects of one resource out of an informer's
 // indexer. Generated listers and factories are declarations over it.
 //
-// Any cache.Indexer will do. Of one that is backed by a store of ours, as those of
-// generated informers are, the store is read: a look-up builds no key, a list sees
-// one snapshot and delays nobody, and a list of a namespace costs what is in the
-// namespace if there is an index for it. A selector that
-// asks for values of a label costs what has these values if the store has a
-// [store.LabelIndex] for the label, see informer.IndexLabels.
+// Any cache.Indexer will do. Of one that is backed by a store of ours with keys of
+// type [cache.ObjectName] and objects that are any, as those of generated, dynamic
+// and metadata informers are, the store is read: a look-up builds no key, a list
+// sees one snapshot and delays nobody, and a list of a namespace costs what is in
+// the namespace if there is an index for it. A selector that asks for values of a
+// label costs what has these values if the store has a [store.LabelIndex] for the
+// label, see informer.IndexLabels. Other indexers, among them those of informers
+// of a concrete type and of package cache, are asked through their interface.
 //
 // Beside generated listers, which are as in client-go, there are functions that
-// take one: [ListByFields] finds objects by the values of fields, [WaitFor] waits
+// take one, generic and read-only listers included: [ListByFields] finds objects by the values of fields, [WaitFor] waits
 // until the lister shows a resourceVersion, and [Fresh] until it shows what was
 // written through the clientset behind it.
 //

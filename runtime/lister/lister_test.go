@@ -116,17 +116,12 @@ func TestLikeClientGo(t *testing.T) {
 			}
 			want := cache.NewGenericLister(reference, things)
 			all := New[*thing](indexer, things)
-			_, isBacked := indexer.(backed)
 			compare(t, "all", all, want)
 			for _, namespace := range []string{"", "one", "two", "none"} {
 				compare(t, namespace, NewNamespaced(all, namespace), want.ByNamespace(namespace))
-				if !isBacked {
-					compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)}, want.ByNamespace(namespace))
-				}
+				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)}, want.ByNamespace(namespace))
 			}
-			if !isBacked {
-				compare(t, "generic", fromGeneric{NewGeneric(indexer, things)}, want)
-			}
+			compare(t, "generic", fromGeneric{NewGeneric(indexer, things)}, want)
 		})
 	}
 }

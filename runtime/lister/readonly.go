@@ -11,34 +11,41 @@ import (
 // not be changed: through a view they can't be. It is a small value and safe for
 // concurrent use.
 type ReadOnly[T runtime.Object, V any] struct {
-	objects ResourceIndexer[T]
-	view    func(T) V
+	reader
+	view func(T) V
 }
 
 // NewReadOnly returns a lister of what view makes of the objects in indexer; for
 // the rest see [New].
 func NewReadOnly[T runtime.Object, V any](indexer cache.Indexer, resource schema.GroupResource, view func(T) V) ReadOnly[T, V] {
-	return ReadOnly[T, V]{New[T](indexer, resource), view}
+	return ReadOnly[T, V]{New[T](indexer, resource).reader, view}
 }
 
 // List returns the objects whose labels match the selector, in no particular
 // order.
 func (l ReadOnly[T, V]) List(selector labels.Selector) ([]V, error) {
-	objects, err := l.objects.List(selector)
+	objects, err := ResourceIndexer[T]{l.reader}.List(selector)
 	if err != nil {
 		return nil, err
 	}
+	return l.views(objects), nil
+}
+
+// onlyViews tells functions that give objects away to refuse.
+func (ReadOnly[T, V]) onlyViews() {}
+
+func (l ReadOnly[T, V]) views(objects []T) []V {
 	views := make([]V, len(objects))
 	for i, object := range objects {
 		views[i] = l.view(object)
 	}
-	return views, nil
+	return views
 }
 
 // Get returns the object of that name, or a NotFound error. Objects that live in
 // namespaces are found through [ReadOnly.ByNamespace] only.
 func (l ReadOnly[T, V]) Get(name string) (v V, err error) {
-	object, err := l.objects.Get(name)
+	object, err := ResourceIndexer[T]{l.reader}.Get(name)
 	if err != nil {
 		return v, err
 	}
@@ -47,5 +54,6 @@ func (l ReadOnly[T, V]) Get(name string) (v V, err error) {
 
 // ByNamespace returns a lister of one namespace, or of all if it is empty.
 func (l ReadOnly[T, V]) ByNamespace(namespace string) ReadOnly[T, V] {
-	return ReadOnly[T, V]{NewNamespaced(l.objects, namespace), l.view}
+	l.namespace = namespace
+	return l
 }

@@ -12,30 +12,21 @@ import (
 )
 
 // NewGeneric returns a lister for code that doesn't know the objects' type. It
-// lists what New's lists.
+// lists what New's lists, by the same code.
 func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
-	return generic{indexer: indexer, resource: resource}
+	return generic{reader{of: newSource(indexer, resource)}}
 }
 
 // generic lists one namespace, or all if it is empty.
-type generic struct {
-	indexer   cache.Indexer
-	resource  schema.GroupResource
-	namespace string
-	// prefix goes before a name to make a key.
-	prefix string
-}
+type generic struct{ reader }
 
 func (l generic) List(selector labels.Selector) (ret []runtime.Object, err error) {
-	if labels.MatchesNothing(selector) {
-		return nil, nil
-	}
-	err = list(l.indexer, l.namespace, selector, func(obj any) { ret = append(ret, obj.(runtime.Object)) })
+	err = l.of.list(l.namespace, selector, func(n int) { ret = make([]runtime.Object, 0, n) }, func(obj any) { ret = append(ret, obj.(runtime.Object)) })
 	return ret, err
 }
 
 func (l generic) Get(name string) (runtime.Object, error) {
-	obj, err := get(l.indexer, l.resource, l.prefix+name, name)
+	obj, err := l.of.get(l.namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +34,19 @@ func (l generic) Get(name string) (runtime.Object, error) {
 }
 
 func (l generic) ByNamespace(namespace string) cache.GenericNamespaceLister {
-	l.namespace, l.prefix = namespace, namespace+"/"
+	l.namespace = namespace
+	if namespace == "" {
+		return unnamed{l}
+	}
 	return l
+}
+
+// unnamed is the lister of the namespace that has no name: as in client-go it
+// lists all namespaces, and has no object of any name.
+type unnamed struct{ generic }
+
+func (l unnamed) Get(name string) (runtime.Object, error) {
+	return nil, errors.NewNotFound(l.of.(*source).resource, name)
 }
 
 // get returns what the indexer holds under a key; name is for the error.

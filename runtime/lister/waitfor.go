@@ -50,13 +50,10 @@ func Fresh(ctx context.Context, l any) error {
 // behind returns what a lister reads from, nil if it is of another make, and the
 // namespace that it is limited to.
 func behind(l any) (indexer cache.Indexer, namespace string) {
-	switch l := l.(type) {
-	case interface{ behind() reader }:
-		if s, ok := l.behind().of.(*source); ok {
-			return s.indexer, l.behind().namespace
+	if ours, ok := l.(interface{ behind() reader }); ok {
+		if s, ok := ours.behind().of.(*source); ok {
+			return s.indexer, ours.behind().namespace
 		}
-	case generic:
-		return l.indexer, l.namespace
 	}
 	return nil, ""
 }
