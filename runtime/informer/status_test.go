@@ -97,6 +97,18 @@ func TestWhyNotSynced(t *testing.T) {
 	}
 }
 
+// An informer that only waits for its turn isn't failing.
+func TestWaitingIsNoFailure(t *testing.T) {
+	waiting := informer.Status{State: reflector.Waiting}
+	if e := waiting.NotSynced(); e.Reason != informer.Waiting || e.Err != nil {
+		t.Errorf("%v", e)
+	}
+	waiting.Failures, waiting.LastError = 1, errors.New("odd")
+	if e := waiting.NotSynced(); e.Reason != informer.Failed {
+		t.Errorf("%v", e)
+	}
+}
+
 // TestGiveUp: what time doesn't mend is known at the first failure.
 func TestGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

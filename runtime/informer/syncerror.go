@@ -31,6 +31,9 @@ const (
 	Unreachable Reason = "unreachable"
 	// Failed is any other error.
 	Failed Reason = "failed"
+	// Waiting is a list that has to wait for those of other informers with the
+	// same limiter.
+	Waiting Reason = "waiting for the lists of other informers"
 	// Pending is nothing that went wrong so far.
 	Pending Reason = "pending"
 	// NotStarted and Stopped are an informer that doesn't run.
@@ -106,10 +109,12 @@ func (s Status) NotSynced() *SyncError {
 	if s.Failures > 0 {
 		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
 	}
-	switch s.State {
-	case reflector.Stopped:
+	switch {
+	case s.State == reflector.Waiting && s.Failures == 0:
+		e.Reason = Waiting
+	case s.State == reflector.Stopped:
 		e.Reason = Stopped
-	case reflector.Idle:
+	case s.State == reflector.Idle:
 		e.Reason = NotStarted
 	}
 	return e

@@ -13,7 +13,8 @@ import (
 type Tuning struct {
 	// InitialEventsTimeout is how long to wait for the bookmark that ends a
 	// streamed list before listing in pages: some servers, proxies and fakes
-	// never send it. Zero is for ever.
+	// never send it. Time in which the list waits for its limiter doesn't count.
+	// Zero is for ever.
 	InitialEventsTimeout time.Duration
 	// SilenceTimeout is how long an open watch may bring nothing, not even a
 	// bookmark, before it is opened anew: a connection that died without a word

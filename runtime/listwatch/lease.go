@@ -21,7 +21,7 @@ type budget struct {
 }
 
 // lease is what one list has while it is read: a place, and what it has decoded.
-// Its methods but wait and charge may be called on nil.
+// Only counts, pause, resume and end may be called on nil.
 type lease struct {
 	limiter *Limiter
 	once    sync.Once
@@ -43,17 +43,19 @@ func (l *lease) counts() bool { return l != nil && l.limiter.budget != nil }
 // it ends the reading, too.
 func (l *lease) wait(ctx context.Context) error {
 	b := l.limiter.budget
-	for {
-		changed := b.change(l)
-		if changed == nil {
-			return nil
-		}
+	changed := b.change(l)
+	if changed == nil {
+		return nil
+	}
+	defer waits(ctx)()
+	for ; changed != nil; changed = b.change(l) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	return nil
 }
 
 // change is closed when l may be able to go on; it is nil if that is now.

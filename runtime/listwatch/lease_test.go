@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -17,6 +18,8 @@ type leased struct {
 	// waiting gets the result of a wait that hasn't returned.
 	waiting chan error
 	paused  bool
+	// says is whether the wait was announced to its context.
+	says atomic.Bool
 }
 
 // leases are what a random test does with a limiter, step by step, and what has
@@ -46,12 +49,18 @@ func (m *leases) held() (total int64) {
 func (m *leases) mayGoOn(l *leased) bool { return m.held() <= modelBudget || m.order[0] == l }
 
 func (m *leases) begin() {
-	ctx, cancel := context.WithCancel(m.Context())
-	lease, err := m.limiter.enter(ctx)
-	if err != nil {
+	l := &leased{}
+	l.ctx, l.cancel = context.WithCancel(m.Context())
+	l.ctx = WithWaits(l.ctx, func(begins bool) {
+		if l.says.Swap(begins) == begins {
+			m.Errorf("said twice: a wait begins %t", begins)
+		}
+	})
+	var err error
+	if l.lease, err = m.limiter.enter(l.ctx); err != nil {
 		m.Fatal(err)
 	}
-	m.live = append(m.live, &leased{lease: lease, ctx: ctx, cancel: cancel})
+	m.live = append(m.live, l)
 }
 
 // item begins with an item.
@@ -72,13 +81,13 @@ func (m *leases) settle(all ...*leased) {
 		}
 		select {
 		case err := <-l.waiting:
-			if err != nil || !m.mayGoOn(l) {
+			if err != nil || !m.mayGoOn(l) || l.says.Load() {
 				m.Fatalf("went on with %d held, %v", m.held(), err)
 			}
 			l.waiting = nil
 			goOn = append(goOn, l)
 		default:
-			if m.mayGoOn(l) {
+			if m.mayGoOn(l) || !l.says.Load() {
 				m.Fatalf("waits with %d held", m.held())
 			}
 		}

@@ -16,6 +16,9 @@ const (
 	Streaming State = "Streaming"
 	// Listing is reading a list in pages.
 	Listing State = "Listing"
+	// Waiting is a list that was begun and has to wait for those of others that
+	// share its source's limiter.
+	Waiting State = "Waiting"
 	// Watching is following changes.
 	Watching State = "Watching"
 	// BackingOff is waiting before the next attempt.

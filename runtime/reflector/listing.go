@@ -21,11 +21,12 @@ func (listing[T]) step(ctx context.Context, r *round[T]) state[T] {
 	first := r.position.forList()
 	l := lister[T]{Reflector: r.Reflector, limit: r.pageSize(first)}
 	defer l.discard()
-	err := l.list(ctx, first)
+	reading := r.withWaits(ctx, Listing, nil)
+	err := l.list(reading, first)
 	if err != nil && isVersionUnavailable(err) {
 		r.position.setUnavailable(true)
 		l.paginated = false
-		err = l.list(ctx, r.position.forList())
+		err = l.list(reading, r.position.forList())
 	}
 	if err != nil {
 		if l.sinkErr != nil {

@@ -60,8 +60,9 @@ type Options struct {
 	// By default it isn't.
 	MaxInternalErrorRetryDuration time.Duration
 	// InitialEventsTimeout is how long to wait for the bookmark that ends a
-	// streamed list before falling back to an ordinary one. By default the
-	// wait is unlimited, with a warning every ten seconds without an event.
+	// streamed list before falling back to an ordinary one. Time in which the
+	// list waits for the source's limiter doesn't count. By default the wait is
+	// unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
 	// SilenceTimeout is how long a watch may bring nothing, not even a bookmark,
 	// before it is opened anew: a connection that died without a word looks like

@@ -83,22 +83,15 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 	// the stream.
 	ctx, cancel := context.WithCancelCause(ctx)
 	opened := time.Now()
-	if l.opts.InitialEventsTimeout > 0 {
-		deadline := time.AfterFunc(l.opts.InitialEventsTimeout, func() { cancel(errNoEndBookmark) })
-		defer deadline.Stop()
-	}
+	deadline := newDeadline(l.opts.InitialEventsTimeout, func() { cancel(errNoEndBookmark) })
+	defer deadline.stop()
+	ctx = l.withWaits(ctx, Streaming, deadline)
 	stream, err := l.source.Watch(ctx, opts)
 	if err != nil {
 		defer cancel(nil)
 		return false, l.orTimeout(ctx, err)
 	}
 	l.stream = &ownedStream[T]{Stream: stream, cancel: cancel}
-	l.staging = l.sink.Begin()
-	var inspected *inspected[T]
-	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
-		inspected = inspect(l.staging)
-		l.staging = inspected
-	}
 	defer func() {
 		if l.staging != nil {
 			l.staging.Discard()
@@ -107,6 +100,14 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 			l.stream.Stop()
 		}
 	}()
+	l.staging = l.sink.Begin()
+	var inspected *inspected[T]
+	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
+		inspected = inspect(l.staging)
+		l.staging = inspected
+	}
+	// The request was sent when the wait for others was over.
+	opened = latest(opened, l.health.read().Since)
 	warned := l.warnOfSilence(ctx, opened)
 	ended, err := l.follow(ctx, l.stream, opened, l.stage(ctx))
 	warned()
@@ -177,10 +178,11 @@ func (l *streamedList[T]) warnOfSilence(ctx context.Context, opened time.Time) (
 				return
 			case <-ticker.C:
 			}
-			last := l.health.read().LastEvent
-			if last.Before(opened) {
-				last = opened
+			health := l.health.read()
+			if health.State == Waiting {
+				continue // It isn't the server that is silent.
 			}
+			last := latest(opened, latest(health.Since, health.LastEvent))
 			if silent := time.Since(last); silent >= silenceWarning {
 				klog.FromContext(ctx).Info("Warning: awaiting required bookmark event for initial events stream",
 					"silentFor", silent, "openFor", time.Since(opened))
@@ -191,6 +193,13 @@ func (l *streamedList[T]) warnOfSilence(ctx context.Context, opened time.Time) (
 		cancel()
 		<-ended
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // ownedStream is a stream that ends the context that it was opened with.

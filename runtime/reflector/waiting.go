@@ -1,0 +1,69 @@
+package reflector
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// waitWarning is how long a list may wait for others before that is logged.
+const waitWarning = 10 * time.Second
+
+// withWaits returns a context for a list in state s, whose waits for the lists of
+// other informers, which share a limiter with it, show in the health and, if they
+// are long, in the log. The deadline, if there is one, doesn't go on meanwhile.
+func (r *Reflector[T]) withWaits(ctx context.Context, s State, d *deadline) context.Context {
+	logger := klog.FromContext(ctx)
+	var warning *time.Timer
+	return listwatch.WithWaits(ctx, func(begins bool) {
+		if begins {
+			d.pause()
+			r.health.enter(Waiting)
+			since := time.Now()
+			warning = time.AfterFunc(waitWarning, func() {
+				logger.Info("Warning: a list waits for those of other informers, which share its limiter", "waitingFor", time.Since(since))
+			})
+			return
+		}
+		warning.Stop()
+		r.health.enter(s)
+		d.resume()
+	})
+}
+
+// deadline calls a function after a time in which it wasn't paused. It is for one
+// goroutine. A nil deadline never comes.
+type deadline struct {
+	left  time.Duration
+	since time.Time
+	timer *time.Timer
+}
+
+func newDeadline(after time.Duration, end func()) *deadline {
+	if after <= 0 {
+		return nil
+	}
+	return &deadline{left: after, since: time.Now(), timer: time.AfterFunc(after, end)}
+}
+
+func (d *deadline) pause() {
+	if d != nil && d.timer.Stop() {
+		d.left -= time.Since(d.since)
+	}
+}
+
+func (d *deadline) resume() {
+	if d != nil {
+		d.since = time.Now()
+		d.timer.Reset(d.left)
+	}
+}
+
+func (d *deadline) stop() {
+	if d != nil {
+		d.timer.Stop()
+	}
+}

@@ -1,0 +1,147 @@
+package reflector
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// limited is a source of what a server has.
+func limited(s *server, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+	return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return s },
+		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+}
+
+// halting is a source whose streams wait for a place of a limiter before each event,
+// as others wait for the budget.
+type halting struct {
+	listwatch.Source[*corev1.ConfigMap]
+	gate listwatch.Source[*corev1.ConfigMap]
+}
+
+type haltingStream struct {
+	listwatch.Stream[*corev1.ConfigMap]
+	gate listwatch.Source[*corev1.ConfigMap]
+}
+
+func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream[*corev1.ConfigMap], error) {
+	stream, err := s.Source.Watch(ctx, opts)
+	return haltingStream{stream, s.gate}, err
+}
+
+func (s haltingStream) Next(ctx context.Context) (listwatch.Event[*corev1.ConfigMap], error) {
+	if _, err := s.gate.List(ctx, metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil }); err != nil {
+		return listwatch.Event[*corev1.ConfigMap]{}, err
+	}
+	return s.Stream.Next(ctx)
+}
+
+// A list that waits for those of others, before its request or in the middle, says
+// so in the health and in the log; the server isn't blamed, and its time to end the
+// initial events doesn't go on.
+func TestWaitingForOthers(t *testing.T) {
+	const timeout = 30 * time.Second
+	newServer := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]
+	for name, test := range map[string]struct {
+		source func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap]
+		before string
+	}{
+		"for a place": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+			return limited(w.server, limiter)
+		}, ""},
+		"in the middle": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+			return halting{limited(w.server, nil), limited(newServer(), limiter)}
+		}, `WATCH rv=""` + stream},
+		"in pages": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+			w.server.NoWatchListClient()
+			return limited(w.server, limiter)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{t: t, transcript: newTranscript(), server: newServer()}
+				w.create("a")
+				w.server.OmitEndBookmark(true)
+				w.server.Observe(func(r runtimetest.Request) { w.add("%s", r) })
+
+				limiter := listwatch.NewLimiter(1)
+				other := newServer()
+				other.OmitEndBookmark(true)
+				initial := true
+				first, err := limited(other, limiter).Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				var mu sync.Mutex
+				var lines []string
+				logged := func(what string) (count int) {
+					mu.Lock()
+					defer mu.Unlock()
+					for _, line := range lines {
+						if strings.Contains(line, what) {
+							count++
+						}
+					}
+					return count
+				}
+				const waits, silent = "waits for those of other informers", "awaiting required bookmark"
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, args string) {
+					mu.Lock()
+					defer mu.Unlock()
+					lines = append(lines, args)
+				}, funcr.Options{})))
+				r := New(test.source(w, limiter), sink{w}, Options{Name: "test", InitialEventsTimeout: timeout, ErrorHandler: w.failed})
+				w.ours = r
+				var running sync.WaitGroup
+				running.Go(func() { r.Run(ctx) })
+				defer running.Wait()
+				defer cancel()
+				began := time.Now()
+				w.advance(2*timeout - time.Second)
+				if got := joined(w.take()); got != test.before {
+					t.Errorf("while it waits:\n%s", got)
+				}
+				if h := r.Health(); h.State != Waiting || !h.Since.Equal(began) || h.Failures != 0 {
+					t.Errorf("while it waits: %+v", h)
+				}
+				if logged(waits) != 1 || logged(silent) != 0 {
+					t.Errorf("logged: %q", lines)
+				}
+
+				first.Stop()
+				w.settle()
+				if name == "in pages" {
+					if got := joined(w.take()); got != listedA {
+						t.Errorf("when the others have ended:\n%s", got)
+					}
+					return
+				}
+				if h := r.Health(); h.State != Streaming || !h.Since.Equal(time.Now()) {
+					t.Errorf("when the others have ended: %+v", h)
+				}
+				// From here on it is the server that takes its time.
+				w.take()
+				w.advance(timeout - time.Second)
+				if got := joined(w.take()); got != "" || logged(silent) == 0 {
+					t.Errorf("before the timeout: %q, logged %q", got, lines)
+				}
+				w.advance(2 * time.Second)
+				if got := joined(w.take()); got != listedA {
+					t.Errorf("after the timeout:\n%s", got)
+				}
+			})
+		})
+	}
+}
