@@ -89,6 +89,47 @@ func TestRelease(t *testing.T) {
 }
 
 // TestReleaseBeforeStart: it never runs.
+// uncomparable is an informer of a type that == panics for.
+type uncomparable struct {
+	cache.SharedIndexInformer
+	_ func()
+}
+
+// TestHoldOfAnotherMake: a factory may have been given informers of another make.
+// Their typed face is made anew each time, and still is the factory's.
+func TestHoldOfAnotherMake(t *testing.T) {
+	f := newGenerated(open())
+	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
+	})
+	strange := f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
+		return uncomparable{theirs, nil}
+	})
+	if err := factory.Hold(f, strange); err == nil {
+		t.Error("held what can't be told from others")
+	}
+	if err := factory.Hold(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again != theirs {
+			t.Fatal("released while it was held")
+		}
+		if err := factory.Hold(f, theirs); err != nil {
+			t.Error(err)
+		}
+		if err := factory.Release(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := factory.Release(f, theirs); err != nil {
+		t.Error(err)
+	}
+	if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again == theirs {
+		t.Error("not released")
+	}
+}
+
 func TestReleaseBeforeStart(t *testing.T) {
 	f := newGenerated(open())
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)

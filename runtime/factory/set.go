@@ -162,7 +162,7 @@ var errNotOfFactory = errors.New("the informer is not of this factory, or was re
 // find returns the entry of an informer. The caller holds mu.
 func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
 	for key, e = range s.informers {
-		if cache.SharedInformer(e.informer) == i {
+		if informer.Same(e.informer, i) {
 			return key, e, nil
 		}
 	}

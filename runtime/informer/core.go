@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"reflect"
 
@@ -11,8 +12,10 @@ import (
 )
 
 // Core is the [Informer] behind an informer of objects of type T that generated
-// code returned. It knows them as any; the methods of Core are typed, those of
-// Informer take and give nothing but objects of type T, too.
+// code returned. It knows them as any: the methods of Core are typed, those of
+// Informer give nothing but objects of type T, and report whatever else a
+// transform makes. The store alone takes what it is given: an object of another
+// type that is written to Store makes those who read it panic.
 type Core[T cache.Object] struct {
 	*Informer[cache.ObjectName, any]
 }
@@ -51,7 +54,7 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 // AddHandler is [Informer.AddHandler].
 func (c Core[T]) AddHandler(handler Handler[cache.ObjectName, T], options HandlerOptions) (*Registration[cache.ObjectName, any], error) {
 	if options.Name == "" {
-		options.Name = reflect.TypeOf(handler).String()
+		options.Name = fmt.Sprintf("%T", handler)
 	}
 	return c.Informer.AddHandler(converting[T]{handler}, options)
 }

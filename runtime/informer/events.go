@@ -21,9 +21,14 @@ const (
 	Synced
 )
 
+var eventTypes = [...]string{"Invalid", "Added", "Updated", "Removed", "Synced"}
+
 // String returns the constant's name.
 func (t EventType) String() string {
-	return [...]string{"Invalid", "Added", "Updated", "Removed", "Synced"}[t]
+	if int(t) < len(eventTypes) {
+		return eventTypes[t]
+	}
+	return eventTypes[0]
 }
 
 // Event is a change of an informer's store. Objects are shared with the store:

@@ -54,10 +54,14 @@ func ObjectNames[T cache.Object]() Keys[cache.ObjectName, T] {
 }
 
 // ObjectNamesOf is ObjectNames for objects of type t, which is known when the
-// program runs.
+// program runs. Objects of another type have no key, so that no informer stores
+// them.
 func ObjectNamesOf(t reflect.Type) Keys[cache.ObjectName, any] {
 	return Keys[cache.ObjectName, any]{
 		Of: func(obj any) (cache.ObjectName, error) {
+			if reflect.TypeOf(obj) != t {
+				return cache.ObjectName{}, fmt.Errorf("a %T is no %s", obj, t)
+			}
 			m, ok := obj.(metav1.Object)
 			if !ok {
 				return cache.ObjectName{}, fmt.Errorf("a %T has no metadata", obj)

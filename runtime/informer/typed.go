@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"reflect"
 
 	"k8s.io/client-go/tools/cache"
 )
@@ -39,8 +40,7 @@ func (s *TypedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 	return &typedIndexer[T]{s.GetIndexer()}
 }
 
-// Untyped returns the informer inside.
-func (s *TypedShared[T]) Untyped() cache.SharedIndexInformer { return s.SharedIndexInformer }
+func (s *TypedShared[T]) inside() cache.SharedInformer { return s.SharedIndexInformer }
 
 // addTyped registers what converts objects for a typed handler, under that one's
 // name.
@@ -64,19 +64,37 @@ type adder interface {
 	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
 }
 
+// shell is what shows another informer as typed.
+type shell interface{ inside() cache.SharedInformer }
+
 // as finds out whether an informer, or the one inside of a typed one, is an I.
 func as[I any](i any) (found I, ok bool) {
 	for {
 		if found, ok = i.(I); ok {
 			return found, true
 		}
-		shell, ok := i.(interface {
-			Untyped() cache.SharedIndexInformer
-		})
+		typed, ok := i.(shell)
 		if !ok {
 			return found, false
 		}
-		i = shell.Untyped()
+		i = typed.inside()
+	}
+}
+
+// Same says whether two are one informer, be it seen as typed or not. Informers
+// of types that can't be compared are never the same.
+func Same(a, b cache.SharedInformer) bool {
+	a, b = innermost(a), innermost(b)
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.ValueOf(a).Comparable() && a == b
+}
+
+func innermost(i cache.SharedInformer) cache.SharedInformer {
+	for {
+		typed, ok := i.(shell)
+		if !ok {
+			return i
+		}
+		i = typed.inside()
 	}
 }
 

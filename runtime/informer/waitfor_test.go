@@ -63,6 +63,7 @@ func TestWaitFor(t *testing.T) {
 func TestListerWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
+		s.put("first") // No server is at version 0.
 		i := s.ours(informer.Options{})
 		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
 		stop := run(i)
@@ -129,6 +130,7 @@ func TestWaitForFails(t *testing.T) {
 // write reads this write or a later one.
 func TestReadYourWrites(t *testing.T) {
 	s := newServer()
+	s.put("first") // No server is at version 0.
 	i := s.ours(informer.Options{})
 	stop := run(i)
 	var writers sync.WaitGroup

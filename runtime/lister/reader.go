@@ -44,11 +44,7 @@ type source struct {
 //go:noinline
 func newSource(indexer cache.Indexer, resource schema.GroupResource) finder {
 	// An indexer that is only seen as typed has another one inside.
-	for {
-		shell, ok := indexer.(interface{ Untyped() cache.Indexer })
-		if !ok {
-			break
-		}
+	if shell, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
 		indexer = shell.Untyped()
 	}
 	s := &source{indexer: indexer, resource: resource}
