@@ -75,12 +75,15 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 //     When one is removed, handlers are told of a missed deletion of each object
 //     that they know.
 //   - It has synced when those of all present namespaces have; without any it has.
+//     Who waits for that waits for namespaces that are added meanwhile, too, and
+//     no more for those that are removed. The same goes for its handlers.
 //   - Running it is the Namespaces' business: its Run methods only wait.
 //   - It has no resourceVersion of its own.
 func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := &spread[F]{set: n, of: of, children: map[string]cache.SharedIndexInformer{}}
+	s.synced = newTogether(s.checkers, n.begin)
 	n.all = append(n.all, s)
 	for namespace, m := range n.members {
 		s.children[namespace] = of(m.factory)
@@ -226,4 +229,13 @@ func (n *Namespaces[F]) Shutdown() {
 		m.end()
 	}
 	n.waiting.Wait()
+}
+
+// begin has a goroutine wait for something, until Shutdown at the latest.
+func (n *Namespaces[F]) begin(wait func(over <-chan struct{})) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if !n.stopping {
+		n.waiting.Go(func() { wait(n.ended) })
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,6 +18,7 @@ type spread[F Runner] struct {
 	// children, handlers and prepare are guarded by the set's mu.
 	children map[string]cache.SharedIndexInformer
 	handlers []*spreadHandler
+	synced   *together
 	// prepare is what was done to the children that exist and is to be done to
 	// every other before it starts.
 	prepare []func(child cache.SharedIndexInformer) error
@@ -64,7 +63,8 @@ func (s *spread[F]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventH
 }
 
 func (s *spread[F]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	h := &spreadHandler{handler: handler, options: options, known: map[string]map[string]any{}, at: map[string]registered{}, await: s.set.await}
+	h := &spreadHandler{handler: handler, options: options, known: map[string]map[string]any{}, at: map[string]registered{}}
+	h.synced = newTogether(h.checkers, s.set.begin)
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
 	for namespace, child := range s.children {
@@ -104,6 +104,7 @@ func (s *spread[F]) adopt(namespace string, child cache.SharedIndexInformer) err
 		}
 	}
 	s.children[namespace] = child
+	s.synced.change()
 	return nil
 }
 
@@ -111,6 +112,7 @@ func (s *spread[F]) adopt(namespace string, child cache.SharedIndexInformer) err
 // mu.
 func (s *spread[F]) leave(namespace string) {
 	delete(s.children, namespace)
+	s.synced.change()
 	for _, h := range s.handlers {
 		h.leave(namespace)
 	}
@@ -143,7 +145,7 @@ func (s *spread[F]) Run(stopCh <-chan struct{})          { s.RunWithContext(wait
 func (s *spread[F]) RunWithContext(ctx context.Context)  { <-ctx.Done() }
 func (s *spread[F]) LastSyncResourceVersion() string     { return "" }
 func (s *spread[F]) HasSynced() bool                     { return allDone(s.checkers()) }
-func (s *spread[F]) HasSyncedChecker() cache.DoneChecker { return together{s.checkers, s.set.await} }
+func (s *spread[F]) HasSyncedChecker() cache.DoneChecker { return s.synced }
 func (s *spread[F]) checkers() (list []cache.DoneChecker) {
 	for _, child := range s.now() {
 		list = append(list, child.HasSyncedChecker())
@@ -156,156 +158,4 @@ func (s *spread[F]) IsStopped() bool {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()
 	return s.set.stopping
-}
-
-// await returns a channel that is closed when all of what is waited for is done,
-// or never if the set is shut down before.
-func (n *Namespaces[F]) await(checkers []cache.DoneChecker) <-chan struct{} {
-	all := make(chan struct{})
-	if allDone(checkers) {
-		close(all)
-		return all
-	}
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	if n.stopping {
-		return all
-	}
-	n.waiting.Go(func() {
-		for _, checker := range checkers {
-			select {
-			case <-checker.Done():
-			case <-n.ended:
-				return
-			}
-		}
-		close(all)
-	})
-	return all
-}
-
-func allDone(checkers []cache.DoneChecker) bool {
-	return !slices.ContainsFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
-}
-
-// together is what several wait for.
-type together struct {
-	checkers func() []cache.DoneChecker
-	await    func([]cache.DoneChecker) <-chan struct{}
-}
-
-func (together) Name() string            { return "informers of namespaces" }
-func (t together) Done() <-chan struct{} { return t.await(t.checkers()) }
-
-// spreadHandler hands the events of all namespaces to one handler, one at a time.
-// It is its own registration.
-type spreadHandler struct {
-	handler cache.ResourceEventHandler
-	options cache.HandlerOptions
-	await   func([]cache.DoneChecker) <-chan struct{}
-	removed atomic.Bool
-
-	mu sync.Mutex
-	// known is what the handler was told of, by namespace and key.
-	known map[string]map[string]any
-	// at has a lock of its own, so that it can be read while the handler runs.
-	atMu sync.Mutex
-	at   map[string]registered
-}
-
-// registered is where a handler was added.
-type registered struct {
-	child cache.SharedIndexInformer
-	as    cache.ResourceEventHandlerRegistration
-}
-
-// join adds the handler to the informer of a namespace.
-func (h *spreadHandler) join(namespace string, child cache.SharedIndexInformer) error {
-	as, err := child.AddEventHandlerWithOptions(h.in(namespace), h.options)
-	if err != nil {
-		return err
-	}
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
-	h.at[namespace] = registered{child, as}
-	return nil
-}
-
-func (h *spreadHandler) leave(namespace string) {
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
-	delete(h.at, namespace)
-}
-
-func (h *spreadHandler) remove() error {
-	h.removed.Store(true)
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
-	var errs []error
-	for _, r := range h.at {
-		errs = append(errs, r.child.RemoveEventHandler(r.as))
-	}
-	clear(h.at)
-	return errors.Join(errs...)
-}
-
-// left tells the handler that all that it knows of a namespace is gone.
-func (h *spreadHandler) left(namespace string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for key, obj := range h.known[namespace] {
-		if !h.removed.Load() {
-			h.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
-		}
-	}
-	delete(h.known, namespace)
-}
-
-func (h *spreadHandler) HasSynced() bool { return allDone(h.checkers()) }
-
-func (h *spreadHandler) HasSyncedChecker() cache.DoneChecker {
-	return together{h.checkers, h.await}
-}
-
-func (h *spreadHandler) checkers() (list []cache.DoneChecker) {
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
-	for _, r := range h.at {
-		list = append(list, r.as.HasSyncedChecker())
-	}
-	return list
-}
-
-// in returns the handler for one namespace's informer.
-func (h *spreadHandler) in(namespace string) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			h.tell(namespace, obj, false, func() { h.handler.OnAdd(obj, isInInitialList) })
-		},
-		UpdateFunc: func(oldObj, newObj any) {
-			h.tell(namespace, newObj, false, func() { h.handler.OnUpdate(oldObj, newObj) })
-		},
-		DeleteFunc: func(obj any) { h.tell(namespace, obj, true, func() { h.handler.OnDelete(obj) }) },
-	}
-}
-
-func (h *spreadHandler) tell(namespace string, obj any, gone bool, call func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.removed.Load() {
-		return
-	}
-	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-		known := h.known[namespace]
-		if known == nil {
-			known = map[string]any{}
-			h.known[namespace] = known
-		}
-		if gone {
-			delete(known, key)
-		} else {
-			known[key] = obj
-		}
-	}
-	call()
 }

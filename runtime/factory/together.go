@@ -1,0 +1,88 @@
+package factory
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// together is done when all of several are, of which there may be more or fewer
+// meanwhile. One goroutine waits for them, whoever looks and how often.
+type together struct {
+	// checkers returns those of the moment.
+	checkers func() []cache.DoneChecker
+	// begin calls wait on a goroutine that it knows of, unless what wait has to
+	// end with is over already.
+	begin func(wait func(over <-chan struct{}))
+
+	// mu is held for moments only: no other lock is taken with it.
+	mu sync.Mutex
+	// pending is closed when all are done. It is nil if nobody has asked since
+	// they were.
+	pending chan struct{}
+	// changed is closed when there are others than before.
+	changed chan struct{}
+}
+
+func newTogether(checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{}))) *together {
+	return &together{checkers: checkers, begin: begin, changed: make(chan struct{})}
+}
+
+func (t *together) Name() string { return "informers of namespaces" }
+
+// Done returns a channel that is closed when all are done, or never if the set is
+// shut down before.
+func (t *together) Done() <-chan struct{} {
+	if allDone(t.checkers()) {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	t.mu.Lock()
+	first := t.pending == nil
+	if first {
+		t.pending = make(chan struct{})
+	}
+	pending := t.pending
+	t.mu.Unlock()
+	if first {
+		t.begin(t.wait)
+	}
+	return pending
+}
+
+// change says that there are others than before.
+func (t *together) change() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+func (t *together) wait(over <-chan struct{}) {
+	for {
+		t.mu.Lock()
+		changed := t.changed
+		t.mu.Unlock()
+		checkers := t.checkers()
+		next := slices.IndexFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
+		if next < 0 {
+			break
+		}
+		select {
+		case <-checkers[next].Done():
+		case <-changed:
+		case <-over:
+			return
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.pending)
+	t.pending = nil
+}
+
+func allDone(checkers []cache.DoneChecker) bool {
+	return !slices.ContainsFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
+}
