@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -31,11 +30,11 @@ type Events[T any] struct {
 	reader[T]
 	event Event[T]
 	// cached has objects that are added handed over as they are cached.
-	cached Cached[T]
-	// What protobuf is decoded through.
+	cached   Cached[T]
 	protobuf bool
-	raw      metav1.WatchEvent
-	unknown  runtime.Unknown
+	// parts are what the last event in protobuf had, whose texts are nearly
+	// always those of the next.
+	parts parts
 }
 
 // maxEvent is the size of the largest event that is read: client-go's limit.

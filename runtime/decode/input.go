@@ -29,7 +29,15 @@ type input struct {
 	lastRead int
 	// limit is how much a value may need; zero is any amount.
 	limit int
+	// turns counts the reads at which something had been consumed since the one
+	// before, and most is the most that the window held since it counted from
+	// zero.
+	turns, most int
 }
+
+// roomyTurns is after how many turns a window that was never more than an eighth
+// full gets smaller: a large value was large for once.
+const roomyTurns = 16
 
 func newInput(from io.Reader) *input {
 	return &input{from: from, data: make([]byte, smallWindow+padding)}
@@ -58,6 +66,16 @@ func (in *input) fill(keep int) (int, bool) {
 		return keep, false
 	}
 	room := len(in.data) - padding
+	if keep > 0 {
+		in.turns++
+	}
+	if in.turns == roomyTurns {
+		if small := max(4*in.most, smallWindow); 2*small <= room {
+			in.move(make([]byte, small+padding), keep)
+			keep, room = 0, small
+		}
+		in.turns, in.most = 0, 0
+	}
 	switch {
 	case live == room, live == 0 && room > smallWindow && in.lastRead < smallWindow/2:
 		// Full, or a large window on what has become a trickle.
@@ -84,6 +102,7 @@ func (in *input) fill(keep int) (int, bool) {
 	}
 	in.lastRead = n
 	in.end += n
+	in.most = max(in.most, in.end)
 	clear(in.data[in.end : in.end+padding])
 	in.err = err
 	return 0, n > 0

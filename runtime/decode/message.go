@@ -96,6 +96,23 @@ func cutBytes(text []byte) (value, behind []byte, ok bool) {
 	return text[n:end:end], text[end:], true
 }
 
+// cutFields cuts a message all of whose fields have a length, where the numbers are
+// those of places in fields, from one on. A field that isn't there stays nil. It
+// returns false for whatever else, a field that comes twice included.
+func cutFields(text []byte, fields [][]byte) bool {
+	for len(text) > 0 {
+		i := int(text[0]>>3) - 1
+		if i < 0 || i >= len(fields) || text[0]&7 != wireBytes || fields[i] != nil {
+			return false
+		}
+		var ok bool
+		if fields[i], text, ok = cutBytes(text[1:]); !ok {
+			return false
+		}
+	}
+	return true
+}
+
 // setNumber sets a field of a kind of number.
 func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 	switch f.op {
@@ -184,20 +201,11 @@ func following(tag, text []byte) (count int) {
 // messageEntry decodes an entry of a map, a message of a key and a value.
 func (d *decoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
 	var parts [2][]byte
-	var has [2]bool
-	for len(entry) > 0 {
-		part := entry[0]>>3 - 1
-		if part > 1 || entry[0]&7 != wireBytes || has[part] {
-			return false
-		}
-		var ok bool
-		if parts[part], entry, ok = cutBytes(entry[1:]); !ok {
-			return false
-		}
-		has[part] = true
+	if !cutFields(entry, parts[:]) {
+		return false
 	}
 	// Encoders leave out values that are nil bytes, and nothing else.
-	if !has[0] || !has[1] && (f.op != mapOp || f.elem != nil) {
+	if parts[0] == nil || parts[1] == nil && (f.op != mapOp || f.elem != nil) {
 		return false
 	}
 	key := d.strings.get(parts[0])

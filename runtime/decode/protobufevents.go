@@ -1,12 +1,14 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -32,24 +34,22 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 		return event, cutOff(err)
 	}
 	frame := e.in.data[e.in.pos+frameHeader : e.in.pos+frameHeader+int(n)]
-	// Both are refilled in place, frame after frame.
-	e.raw.Type, e.raw.Object.Raw = "", e.raw.Object.Raw[:0]
-	if err := unmarshal(&e.raw, frame); err != nil {
+	text, err := e.parts.event(frame)
+	if err != nil {
 		return event, e.failed(err)
 	}
-	event.Type = watch.EventType(e.raw.Type)
+	event.Type = watch.EventType(e.parts.eventType)
 	if !isEventType(event.Type) {
 		return event, e.failed(fmt.Errorf("got invalid watch event type: %v", event.Type))
 	}
-	text := e.raw.Object.Raw
-	if len(text) < len(prefix) || string(text[:len(prefix)]) != string(prefix) {
+	text, ok := bytes.CutPrefix(text, prefix)
+	if !ok {
 		return event, e.failed(errNoPrefix)
 	}
-	e.unknown = runtime.Unknown{Raw: e.unknown.Raw[:0]}
-	if err := unmarshal(&e.unknown, text[len(prefix):]); err != nil {
+	if text, err = e.parts.unknown(text); err != nil {
 		return event, e.failed(err)
 	}
-	if err := e.protobufObject(&event); err != nil {
+	if err := e.protobufObject(&event, text); err != nil {
 		return event, e.failed(err)
 	}
 	event.Size = frameHeader + int(n)
@@ -58,18 +58,58 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 	return event, nil
 }
 
-// protobufObject decodes what e.unknown holds.
-func (e *Events[T]) protobufObject(event *Event[T]) (err error) {
-	kind, version := e.unknown.Kind, e.unknown.APIVersion
+// protobufObject decodes what is of the kind that e.parts says.
+func (e *Events[T]) protobufObject(event *Event[T], text []byte) (err error) {
+	kind, version := e.parts.kind, e.parts.apiVersion
 	if event.Type == watch.Error && e.isStatus(kind, version) {
 		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
-		return unmarshal(event.Status, e.unknown.Raw)
+		return unmarshal(event.Status, text)
 	}
-	event.Object, err = e.fromProtobuf(e.unknown.Raw)
+	event.Object, err = e.fromProtobuf(text)
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
-		typed.GetObjectKind().SetGroupVersionKind(e.unknown.GroupVersionKind())
+		typed.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
 	}
 	return err
+}
+
+// parts are the texts of an event beside its object.
+type parts struct{ eventType, apiVersion, kind string }
+
+// event takes a metav1.WatchEvent apart, and returns the content of its object, a
+// runtime.RawExtension. What encoders write is cut, all else left to the type.
+func (p *parts) event(frame []byte) (object []byte, err error) {
+	var event [2][]byte // type and object
+	var extension [1][]byte
+	if cutFields(frame, event[:]) && cutFields(event[1], extension[:]) {
+		keep(&p.eventType, event[0])
+		return extension[0], nil
+	}
+	var raw metav1.WatchEvent
+	err = unmarshal(&raw, frame)
+	p.eventType = raw.Type
+	return raw.Object.Raw, err
+}
+
+// unknown does the same with a runtime.Unknown, and returns its content.
+func (p *parts) unknown(text []byte) (content []byte, err error) {
+	var unknown [unknownLast][]byte
+	var typ [2][]byte // apiVersion and kind
+	if cutFields(text, unknown[:]) && cutFields(unknown[unknownType-1], typ[:]) {
+		keep(&p.apiVersion, typ[0])
+		keep(&p.kind, typ[1])
+		return unknown[unknownRaw-1], nil
+	}
+	var raw runtime.Unknown
+	err = unmarshal(&raw, text)
+	p.apiVersion, p.kind = raw.APIVersion, raw.Kind
+	return raw.Raw, err
+}
+
+// keep sets a string to what it nearly always is already.
+func keep(s *string, content []byte) {
+	if *s != string(content) {
+		*s = string(content)
+	}
 }
 
 // cutOff makes an end inside of an event one that its reader knows.
