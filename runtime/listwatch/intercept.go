@@ -16,9 +16,10 @@ import (
 type replacement func(mediaType string, body io.ReadCloser) io.ReadCloser
 
 // intercept returns a client that does everything as the given one does, but
-// puts a replacement in the place of each successful response's body. So a response is read as a stream by somebody else, and all that
-// client-go does about requests and responses still happens: authentication,
-// limits, retries, timeouts, warnings, errors.
+// puts a replacement in the place of each successful response's body. So a response
+// is read as a stream by somebody else, and all that client-go does about requests
+// and responses still happens: authentication, limits, retries, timeouts, warnings,
+// errors.
 //
 // It is a copy with another HTTP client. A RESTClient is made of unexported
 // fields, which reflection can copy as a whole; vet's reason against such a

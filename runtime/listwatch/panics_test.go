@@ -2,8 +2,10 @@ package listwatch_test
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,5 +73,22 @@ func TestLimiterAndPanics(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// several is an error that can't be compared with another.
+type several []string
+
+func (s several) Error() string { return strings.Join(s, ", ") }
+
+// A list that can't be read fails with the error of reading, of whatever type.
+func TestUncomparableError(t *testing.T) {
+	c := configMapClient(t, nil, func(c *rest.Config) {
+		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap), iotest.ErrReader(several{"cable", "pulled"}))}
+	})
+	n := 0
+	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { n++; return nil })
+	if err == nil || !strings.Contains(err.Error(), "cable, pulled") || n != 1 {
+		t.Errorf("%d items, %v", n, err)
 	}
 }

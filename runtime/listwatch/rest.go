@@ -210,25 +210,24 @@ func (b *listBody) Read([]byte) (int, error) {
 		return 0, io.EOF
 	}
 	b.read = true
-	source := &failureReader{from: b.ReadCloser}
-	b.meta, b.err = b.decode(source, b.visitor)
-	if b.err != nil && b.err == source.err {
+	b.meta, b.err = b.decode(failureReader{b.ReadCloser}, b.visitor)
+	if failure, ok := b.err.(*readFailure); ok {
 		b.err = nil
-		return 0, source.err
+		return 0, failure.error
 	}
 	return 0, io.EOF
 }
 
-// failureReader remembers the error that reading failed with.
-type failureReader struct {
-	from io.Reader
-	err  error
-}
+// readFailure is an error of reading, whatever else may be the same error.
+type readFailure struct{ error }
 
-func (r *failureReader) Read(p []byte) (int, error) {
+// failureReader marks the error that reading failed with.
+type failureReader struct{ from io.Reader }
+
+func (r failureReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	if err != nil && err != io.EOF {
-		r.err = err
+		err = &readFailure{err}
 	}
 	return n, err
 }
