@@ -130,5 +130,5 @@ func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
 
 // AddTypedIndexers is AddIndexers for typed index functions.
 func (x *Indexer[K, T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return x.AddIndexers(untypedIndexers(indexers))
+	return x.AddIndexers(cache.TypedIndexersToIndexers(indexers))
 }

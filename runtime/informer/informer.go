@@ -110,7 +110,10 @@ func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
 }
 
 // Store returns the informer's store. What others write to it is read by
-// everybody, but no handler is told, and the next list replaces it.
+// everybody, but no handler is told, and the next list replaces it, unless it has
+// the version that the list has of the object. It is not looked at: what has
+// another key or, where T is any, another type than the informer's objects makes
+// readers err or panic.
 func (i *Informer[K, T]) Store() *store.Store[K, T] { return i.store }
 
 // errStarted is what the setters return too late; the words are client-go's.

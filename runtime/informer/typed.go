@@ -32,7 +32,7 @@ func (s *TypedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHa
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
 func (s *TypedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return s.AddIndexers(untypedIndexers(indexers))
+	return s.AddIndexers(cache.TypedIndexersToIndexers(indexers))
 }
 
 // GetTypedIndexer returns the informer's cache.
@@ -114,15 +114,7 @@ func (x *typedIndexer[T]) ByTypedIndex(name, value string) ([]T, error) {
 }
 
 func (x *typedIndexer[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return x.AddIndexers(untypedIndexers(indexers))
-}
-
-func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {
-	untyped := make(cache.Indexers, len(indexers))
-	for name, function := range indexers {
-		untyped[name] = func(obj any) ([]string, error) { return function(obj.(T)) }
-	}
-	return untyped
+	return x.AddIndexers(cache.TypedIndexersToIndexers(indexers))
 }
 
 func unboxed[T any](objects []any, err error) ([]T, error) {

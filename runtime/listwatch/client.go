@@ -33,6 +33,8 @@ type ClientOptions struct {
 // FromClient returns a source over a generated typed client with items of type
 // T, a pointer, and lists of type L. The resource function is called at each
 // list and each watch, not before: whoever never lists needs no working client.
+// It is for informers of a concrete type that are made by hand, without generated
+// constructors.
 func FromClient[T any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[T] {
 	return typed[T]{FromClientOf(reflect.TypeFor[T](), func() UntypedClient { return Erase(resource()) }, opts)}
 }
@@ -60,7 +62,7 @@ func Erase[L runtime.Object](client Client[L]) UntypedClient {
 
 // FromClientOf is FromClient for objects of type t, a pointer, that is known when
 // the program runs: the source's objects are all of it. It is compiled once for
-// all types, other than FromClient, which is what generated code is for.
+// all types, other than FromClient: generated code uses it.
 func FromClientOf(t reflect.Type, resource func() UntypedClient, opts ClientOptions) Source[any] {
 	return &clientSource{
 		resource:             resource,

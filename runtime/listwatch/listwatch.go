@@ -2,8 +2,9 @@
 // listed in pages and watched. The reflector reads from it and nothing else.
 //
 // FromREST decodes what client-go's REST client receives while it arrives; a
-// generated client offers that by implementing Streaming. FromClient makes a
-// source of any generated typed client, FromListerWatcher of any
+// generated client offers that by implementing Streaming. FromClientOf, for
+// generated informers, and FromClient, for those of a concrete type, make a source
+// of any generated typed client, FromListerWatcher of any
 // [k8s.io/client-go/tools/cache.ListerWatcher]. Where those find no streams they
 // take lists and events as the client hands them over, and allocate the items of
 // a list apart, so that one that is kept doesn't keep the others.
@@ -69,7 +70,7 @@ type Client[L runtime.Object] interface {
 
 // Streaming is implemented, beside Client, by a resource's client (what
 // client.CoreV1().Pods(namespace) returns) that can hand over objects as they
-// are decoded. FromClient then reads from Streaming's source in place of List
+// are decoded. FromClientOf then reads from Streaming's source in place of List
 // and Watch; it asks for one at each of both, with a Decoding that it keeps. The
 // client itself is asked, never its RESTClient(): a wrapper or a fake, which has
 // the methods of the generated interface only, is read through those methods.

@@ -4,7 +4,7 @@
 // lists in pages, watches from a version, bookmarks, compaction, streamed
 // lists. Faults are scripted: requests fail, streams break, bookmarks don't
 // come. The same server serves client-go's informers, by ListerWatcher, and
-// ours, by FromClient.
+// ours, by its typed client.
 //
 // Run plays scenarios over several implementations of a shared informer and
 // compares what they asked the server for and what their handlers saw.

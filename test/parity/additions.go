@@ -10,13 +10,15 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // addition is a pattern of what generated code may have beyond upstream's: in
 // which packages, and which change as apidiff words it, both as globs.
-type addition struct{ pkg, change string }
+type addition struct {
+	pkg, change string
+	seen        bool
+}
 
 type additions []addition
 
@@ -37,7 +39,7 @@ func readAdditions(file string) (additions, error) {
 					return nil, fmt.Errorf("%s: %s: %w", file, pattern, err)
 				}
 			}
-			listed = append(listed, addition{m[1], m[2]})
+			listed = append(listed, addition{pkg: m[1], change: m[2]})
 		}
 	}
 	return listed, nil
@@ -45,15 +47,29 @@ func readAdditions(file string) (additions, error) {
 
 var additionRow = regexp.MustCompile("^\\| `([^`]+)` \\| `([^`]+)` \\|")
 
-// has reports whether a change is listed. In a pattern for packages a star
-// stands for any number of path elements.
-func (a additions) has(pkg, change string) bool {
-	return slices.ContainsFunc(a, func(l addition) bool {
-		flat := func(s string) string { return strings.ReplaceAll(s, "/", ".") }
-		inPkg, _ := path.Match(flat(l.pkg), flat(pkg))
-		same, _ := path.Match(l.change, change)
-		return inPkg && same
-	})
+// has reports whether a change is listed, and notes what lists it. In a pattern
+// for packages a star stands for any number of path elements.
+func (a additions) has(pkg, change string) (listed bool) {
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", ".") }
+	for n := range a {
+		inPkg, _ := path.Match(flat(a[n].pkg), flat(pkg))
+		same, _ := path.Match(a[n].change, change)
+		if inPkg && same {
+			a[n].seen, listed = true, true
+		}
+	}
+	return listed
+}
+
+// stale returns an error that names the patterns that nothing has matched.
+func (a additions) stale() error {
+	var errs []error
+	for _, l := range a {
+		if !l.seen {
+			errs = append(errs, fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // comparison is what apidiff says of two copies of a module.

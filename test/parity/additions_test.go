@@ -32,6 +32,13 @@ func TestAdditions(t *testing.T) {
 			t.Errorf("%s in %s: listed is %t", c.change, c.pkg, got)
 		}
 	}
+	if err := listed.stale(); err != nil {
+		t.Error(err)
+	}
+	listed = append(listed, addition{pkg: "applied/*", change: "Shared*: added"})
+	if err := listed.stale(); err == nil {
+		t.Error("an addition that nothing has is not reported")
+	}
 }
 
 func TestUnnamed(t *testing.T) {
@@ -44,7 +51,7 @@ func TestUnnamed(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	listed := additions{{"informers*/internal", "Options: added"}}
+	listed := additions{{pkg: "informers*/internal", change: "Options: added"}}
 	c := listed.read([]byte(`left out: m/broken: no
   m/informers/internal: (compatible) Options: added
   m/informers/internal: (compatible) More: added

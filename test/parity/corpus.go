@@ -50,6 +50,9 @@ func (r *run) corpus() error {
 	if all == 0 {
 		return errors.New("corpus: no such row")
 	}
+	if all == len(rows) {
+		failed = append(failed, listed.stale())
+	}
 	return errors.Join(failed...)
 }
 

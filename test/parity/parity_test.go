@@ -65,4 +65,7 @@ func TestRows(t *testing.T) {
 			t.Log(verdict)
 		})
 	}
+	if err := listed.stale(); err != nil {
+		t.Error(err)
+	}
 }

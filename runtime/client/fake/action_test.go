@@ -194,3 +194,22 @@ func TestAccessors(t *testing.T) {
 		t.Errorf("%q, %v, %v", d.Namespace(), d.Resource(), d.Kind())
 	}
 }
+
+// TestFakeIsAField: hand-written methods of fakes record actions through the field
+// Fake of the client or of its group, and a client has no methods of it.
+func TestFakeIsAField(t *testing.T) {
+	f := &clienttesting.Fake{}
+	c := newFakeDeployments(f)
+	action := clienttesting.NewGetAction(gvr, "ns", "d")
+	for n, recorder := range []*clienttesting.Fake{c.Fake.Fake, c.ClientWithListAndApply.Fake} {
+		if _, err := recorder.Invokes(action, nil); err != nil || len(f.Actions()) != n+1 {
+			t.Errorf("%d actions, %v", len(f.Actions()), err)
+		}
+	}
+	fakes, clients := reflect.TypeOf(f), reflect.TypeOf(c)
+	for n := range fakes.NumMethod() {
+		if _, ok := clients.MethodByName(fakes.Method(n).Name); ok {
+			t.Errorf("the client has %s of testing.Fake", fakes.Method(n).Name)
+		}
+	}
+}
