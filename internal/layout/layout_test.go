@@ -43,7 +43,7 @@ var allowed = []struct {
 	{"runtime/decode", nil},
 	{"runtime/listwatch", []string{"runtime/decode"}},
 	{"runtime/queue", nil},
-	{"runtime/client/...", []string{"runtime/client", "runtime/listwatch"}},
+	{"runtime/client/...", []string{"runtime/client/...", "runtime/listwatch"}},
 	{"runtime/reflector", []string{"runtime/listwatch"}},
 	{"runtime/lister", []string{"runtime/store"}},
 	{"runtime/informer", []string{"runtime/store", "runtime/deltafifo", "runtime/reflector", "runtime/listwatch", "runtime/decode"}},

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // Upstream's texts: programs have no other way to tell them from a server's.
@@ -64,12 +66,12 @@ type applier[T Object, C Configuration] struct{ at *endpoint }
 // creates it if there is none, and returns it as the server has it now. The
 // fields belong to opts.FieldManager from then on.
 func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = made[T](); return result })
+	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = pointee.New[T](); return result })
 	return result, err
 }
 
 // ApplyStatus is Apply for the status sub-resource. It creates nothing.
 func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = made[T](); return result }, "status")
+	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = pointee.New[T](); return result }, "status")
 	return result, err
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -31,41 +31,36 @@ func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, 
 	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, opts)}}
 }
 
-// made returns a new value of what the pointer type P points to. The alternative,
-// a type parameter for the struct, has the compiler make the methods of every
-// struct once more where a client is made; pointers share one instance.
-func made[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
-
 // Get reads the object of that name.
 func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
-	result := made[T]()
+	result := pointee.New[T]()
 	return result, c.at.get(ctx, name, &opts, result)
 }
 
 // Create stores obj and returns it as the server has it now.
 func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions) (T, error) {
-	result := made[T]()
+	result := pointee.New[T]()
 	return result, c.at.create(ctx, obj, &opts, result)
 }
 
 // Update replaces the object of obj's name by obj and returns it as the server
 // has it now.
 func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	result := made[T]()
+	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj, "", &opts, result)
 }
 
 // UpdateStatus replaces the status of the object of obj's name, and nothing
 // else where the resource has a status sub-resource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	result := made[T]()
+	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj, "status", &opts, result)
 }
 
 // Patch changes the object of that name, or the sub-resource that the path of
 // subresources leads to, and returns it as the server has it now.
 func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
-	result := made[T]()
+	result := pointee.New[T]()
 	return result, c.at.patch(ctx, name, pt, data, &opts, subresources, result)
 }
 

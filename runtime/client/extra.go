@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/apply"
+
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // Requester is any type that embeds one of this package's clients: the
@@ -17,7 +19,7 @@ type Requester interface {
 
 // GetAs reads the object of that name, or its sub-resource, as an R.
 func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	err := at.strictlyTo(at.rest.Get()).
 		Name(name).
 		SubResource(subresource).
@@ -29,7 +31,7 @@ func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource
 // ListAs reads the objects that opts select as an R, or with a sub-resource
 // that of the object of that name. Without one the name is not used.
 func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Get())
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
@@ -45,7 +47,7 @@ func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresourc
 // that name, and returns the answer as an R. Without a sub-resource the name
 // is not used.
 func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Post())
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
@@ -61,7 +63,7 @@ func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 // UpdateAs replaces the object of that name, or its sub-resource, by in and
 // returns the answer as an R.
 func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	err := at.strictlyTo(at.rest.Put()).
 		Name(name).
 		SubResource(subresource).
@@ -75,7 +77,7 @@ func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 // PatchAs changes the object of that name, or the sub-resource that the path
 // of subresources leads to, and returns the answer as an R.
 func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	err := at.strictlyTo(at.rest.Patch(pt)).
 		Name(name).
 		SubResource(subresources...).
@@ -100,7 +102,7 @@ func ApplyAs[R runtime.Object, C any](ctx context.Context, c Requester, name, su
 		}
 		name = *named.GetName()
 	}
-	at, into := c.requester(), made[R]()
+	at, into := c.requester(), pointee.New[R]()
 	request, err := apply.NewRequest(at.rest, configuration)
 	if err != nil {
 		return *new(R), err

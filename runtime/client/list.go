@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // ClientWithList is a Client of a resource that can be listed.
@@ -29,6 +31,6 @@ type lister[L runtime.Object] struct{ at *endpoint }
 // List reads the objects that opts select, or one page of them when opts have
 // a limit. It gives up after opts.TimeoutSeconds if they are set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
-	list := made[L]()
+	list := pointee.New[L]()
 	return list, l.at.list(ctx, opts, list)
 }

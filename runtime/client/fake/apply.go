@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // Upstream's texts, which tests of error paths may compare.
@@ -52,10 +53,10 @@ type applier[T client.Object, C client.Configuration] struct{ at *target }
 
 // Apply records a patch with the configuration as JSON.
 func (a *applier[T, C]) Apply(_ context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return as[T](a.at.apply(configuration, *new(C), opts, made[T]()))
+	return as[T](a.at.apply(configuration, *new(C), opts, pointee.New[T]()))
 }
 
 // ApplyStatus records a patch of the sub-resource status.
 func (a *applier[T, C]) ApplyStatus(_ context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return as[T](a.at.apply(configuration, *new(C), opts, made[T](), "status"))
+	return as[T](a.at.apply(configuration, *new(C), opts, pointee.New[T](), "status"))
 }

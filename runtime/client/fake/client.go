@@ -2,7 +2,6 @@ package fake
 
 import (
 	"context"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -33,11 +33,6 @@ func New[T client.Object](fake *testing.Fake, namespace string, resource schema.
 	return &Client[T]{untyped{fake, newTarget(fake, namespace, resource, kind, opts)}}
 }
 
-// made returns a new value of what the pointer type P points to. The alternative,
-// a type parameter for the struct, has the compiler make the methods of every
-// struct once more where a client is made; pointers share one instance.
-func made[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
-
 // as is an answer as an R, nil if it is. An answer of another type is a mistake
 // in a reactor and panics.
 func as[R runtime.Object](answer runtime.Object, err error) (R, error) {
@@ -49,27 +44,27 @@ func as[R runtime.Object](answer runtime.Object, err error) (R, error) {
 
 // Get records a get.
 func (c *Client[T]) Get(_ context.Context, name string, opts metav1.GetOptions) (T, error) {
-	return as[T](c.at.get(name, opts, made[T]()))
+	return as[T](c.at.get(name, opts, pointee.New[T]()))
 }
 
 // Create records a create.
 func (c *Client[T]) Create(_ context.Context, obj T, opts metav1.CreateOptions) (T, error) {
-	return as[T](c.at.create(obj, opts, made[T]()))
+	return as[T](c.at.create(obj, opts, pointee.New[T]()))
 }
 
 // Update records an update.
 func (c *Client[T]) Update(_ context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	return as[T](c.at.update("", obj, opts, made[T]()))
+	return as[T](c.at.update("", obj, opts, pointee.New[T]()))
 }
 
 // UpdateStatus records an update of the sub-resource status.
 func (c *Client[T]) UpdateStatus(_ context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	return as[T](c.at.update("status", obj, opts, made[T]()))
+	return as[T](c.at.update("status", obj, opts, pointee.New[T]()))
 }
 
 // Patch records a patch.
 func (c *Client[T]) Patch(_ context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
-	return as[T](c.at.patch(name, pt, data, opts, subresources, made[T]()))
+	return as[T](c.at.patch(name, pt, data, opts, subresources, pointee.New[T]()))
 }
 
 // untyped is what of a client knows no types. That Fake isn't embedded keeps its

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/testing"
+
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // Recorder is any type that embeds one of this package's clients: the receiver
@@ -19,7 +21,7 @@ type Recorder interface {
 // GetAs records a get of the object of that name, or of its sub-resource.
 func GetAs[R runtime.Object](_ context.Context, c Recorder, name, subresource string, opts metav1.GetOptions) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewGetSubresourceActionWithOptions(at.resource, at.namespace, subresource, name, opts), made[R]()))
+	return as[R](at.invoke(testing.NewGetSubresourceActionWithOptions(at.resource, at.namespace, subresource, name, opts), pointee.New[R]()))
 }
 
 // ListAs records a list. A list action has no name, so that of a sub-resource's
@@ -33,27 +35,27 @@ func ListAs[R runtime.Object](_ context.Context, c Recorder, _, subresource stri
 		action = testing.NewRootListActionWithOptions(at.resource, at.kind, opts)
 	}
 	action.Subresource = subresource
-	return as[R](at.invoke(action, made[R]()))
+	return as[R](at.invoke(action, pointee.New[R]()))
 }
 
 // CreateAs records a create. The name is that of the object whose sub-resource
 // is posted to.
 func CreateAs[R runtime.Object](_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewCreateSubresourceActionWithOptions(at.resource, name, subresource, at.namespace, in, opts), made[R]()))
+	return as[R](at.invoke(testing.NewCreateSubresourceActionWithOptions(at.resource, name, subresource, at.namespace, in, opts), pointee.New[R]()))
 }
 
 // UpdateAs records an update. An update action has no name, so that of a
 // sub-resource's object is lost unless it is in's own.
 func UpdateAs[R runtime.Object](_ context.Context, c Recorder, _, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewUpdateSubresourceActionWithOptions(at.resource, subresource, at.namespace, in, opts), made[R]()))
+	return as[R](at.invoke(testing.NewUpdateSubresourceActionWithOptions(at.resource, subresource, at.namespace, in, opts), pointee.New[R]()))
 }
 
 // PatchAs records a patch.
 func PatchAs[R runtime.Object](_ context.Context, c Recorder, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewPatchSubresourceActionWithOptions(at.resource, at.namespace, name, pt, data, opts, subresources...), made[R]()))
+	return as[R](at.invoke(testing.NewPatchSubresourceActionWithOptions(at.resource, at.namespace, name, pt, data, opts, subresources...), pointee.New[R]()))
 }
 
 // ApplyAs records a patch with the configuration as JSON. Without a

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // ClientWithList is a Client of a resource that can be listed.
@@ -36,8 +37,8 @@ type lister[L runtime.Object] struct{ at *target }
 // selector of opts matches. Field selectors are left to the reactors. A
 // selector that can't be parsed panics.
 func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) {
-	list := made[L]()
-	answer, selector, err := l.at.list(opts, made[L]())
+	list := pointee.New[L]()
+	answer, selector, err := l.at.list(opts, pointee.New[L]())
 	if answer != nil {
 		selectItems(list, answer.(L), selector)
 	}

@@ -1,0 +1,10 @@
+// Package pointee makes values of pointer types for generic code.
+package pointee
+
+import "reflect"
+
+// New returns a pointer of type P to a new value; it panics if P is no pointer
+// type. The alternative, a type parameter for the struct, has the compiler make
+// the methods of every struct once more where a client is made; pointers share
+// one instance.
+func New[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
