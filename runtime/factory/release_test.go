@@ -1,0 +1,115 @@
+package factory_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+func TestRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGenerated(open())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer f.informers.Shutdown()
+		defer cancel()
+		first := f.informers.InformerFor(&corev1.Secret{}, secrets)
+		other := f.informers.InformerFor(&corev1.ConfigMap{}, configMaps)
+		check := func(errs ...error) {
+			t.Helper()
+			if err := errors.Join(errs...); err != nil {
+				t.Error(err)
+			}
+		}
+		check(factory.Hold(f, first), factory.Hold(f, first))
+		f.informers.StartWithContext(ctx)
+		check(factory.WaitForSync(ctx, f))
+		check(factory.Release(f, first))
+		synctest.Wait()
+		if first.IsStopped() || f.informers.InformerFor(&corev1.Secret{}, secrets) != first {
+			t.Error("stopped although somebody holds it")
+		}
+		check(factory.Release(f, first))
+		synctest.Wait()
+		if !first.IsStopped() || other.IsStopped() {
+			t.Errorf("stopped: %v, and the other: %v", first.IsStopped(), other.IsStopped())
+		}
+		if factory.Release(f, first) == nil || factory.Hold(f, first) == nil {
+			t.Error("held what was released")
+		}
+
+		second := f.informers.InformerFor(&corev1.Secret{}, secrets)
+		if second == first {
+			t.Fatal("got the informer that has stopped")
+		}
+		f.informers.StartWithContext(ctx)
+		check(factory.WaitForSync(ctx, f))
+		if n := len(second.GetStore().List()); n != 1 {
+			t.Errorf("started again, it has %d objects", n)
+		}
+		check(factory.Release(f, second)) // nobody holds it
+		synctest.Wait()
+		if !second.IsStopped() {
+			t.Error("runs on although nobody holds it")
+		}
+	})
+}
+
+// uncomparable is an informer of a type that == panics for.
+type uncomparable struct {
+	cache.SharedIndexInformer
+	_ func()
+}
+
+// TestHoldOfAnotherMake: a factory may have been given informers of another make.
+// Their typed face is made anew each time, and still is the factory's.
+func TestHoldOfAnotherMake(t *testing.T) {
+	f := newGenerated(open())
+	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
+	})
+	strange := f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
+		return uncomparable{theirs, nil}
+	})
+	if err := factory.Hold(f, strange); err == nil {
+		t.Error("held what can't be told from others")
+	}
+	if err := factory.Hold(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again != theirs {
+			t.Fatal("released while it was held")
+		}
+		if err := factory.Hold(f, theirs); err != nil {
+			t.Error(err)
+		}
+		if err := factory.Release(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := factory.Release(f, theirs); err != nil {
+		t.Error(err)
+	}
+	if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again == theirs {
+		t.Error("not released")
+	}
+}
+
+// TestReleaseBeforeStart: it never runs.
+func TestReleaseBeforeStart(t *testing.T) {
+	f := newGenerated(open())
+	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
+	if err := factory.Release(f, i); err != nil {
+		t.Error(err)
+	}
+	f.informers.StartWithContext(t.Context())
+	f.informers.Shutdown()
+}
