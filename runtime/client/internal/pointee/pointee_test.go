@@ -5,7 +5,7 @@ import "testing"
 func TestNew(t *testing.T) {
 	type object struct{ n int }
 	a, b := New[*object](), New[*object]()
-	if a == b || *a != (object{}) {
-		t.Errorf("%p, %p: %v", a, b, *a)
+	if a.n = 1; a == b || b.n != 0 {
+		t.Errorf("%p, %p: %v", a, b, *b)
 	}
 }
