@@ -23,10 +23,14 @@ import (
 // asked to equal a value. It costs what has the rarest of the values. For a
 // [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
-	found, err := listByFields(l, selector, matchLabels)
+	found, err := listByFields(l, false, selector, matchLabels)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
+	return typedAs[T](l, found)
+}
+
+func typedAs[T any](l any, found []any) ([]T, error) {
 	typed := make([]T, len(found))
 	for n, obj := range found {
 		var ok bool
@@ -39,25 +43,31 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 
 // ListViewsByFields is [ListByFields] of a read-only lister: it returns views.
 func ListViewsByFields[T runtime.Object, V any](l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector) ([]V, error) {
-	objects, err := ListByFields[T](ResourceIndexer[T]{l.reader}, selector, matchLabels)
-	if err != nil || len(objects) == 0 {
+	found, err := listByFields(l, true, selector, matchLabels)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return l.views(objects), nil
+	objects, err := typedAs[T](l, found)
+	if err != nil {
+		return nil, err
+	}
+	return viewed(objects, l.view), nil
 }
 
-func listByFields(l any, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
+// listByFields refuses a lister that hides its objects, unless views will be made
+// of them.
+func listByFields(l any, views bool, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
 	ours, ok := l.(interface{ behind() reader })
 	if !ok {
 		return nil, fmt.Errorf("list by fields: %T is of another make", l)
-	}
-	if _, views := l.(interface{ onlyViews() }); views {
-		return nil, fmt.Errorf("list by fields: %T gives no objects away; ListViewsByFields lists views of them", l)
 	}
 	namespace := ours.behind().namespace
 	self, ok := ours.behind().of.(*source)
 	if !ok || self.store == nil {
 		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
+	}
+	if self.hides && !views {
+		return nil, fmt.Errorf("list by fields: %T gives no objects away; ListViewsByFields lists views of them", l)
 	}
 	yield := func(obj any) { list = append(list, obj) }
 	terms := selector.Requirements()

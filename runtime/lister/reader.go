@@ -39,6 +39,8 @@ type source struct {
 	// keyed by their namespace and name.
 	store    *store.Store[cache.ObjectName, any]
 	resource schema.GroupResource
+	// hides says that the objects are for views only.
+	hides bool
 }
 
 //go:noinline

@@ -18,7 +18,16 @@ type ReadOnly[T runtime.Object, V any] struct {
 // NewReadOnly returns a lister of what view makes of the objects in indexer; for
 // the rest see [New].
 func NewReadOnly[T runtime.Object, V any](indexer cache.Indexer, resource schema.GroupResource, view func(T) V) ReadOnly[T, V] {
-	return ReadOnly[T, V]{New[T](indexer, resource).reader, view}
+	return ReadOnly[T, V]{reader{of: newHiding(indexer, resource)}, view}
+}
+
+// newHiding makes a source that functions which give objects away refuse.
+//
+//go:noinline
+func newHiding(indexer cache.Indexer, resource schema.GroupResource) finder {
+	of := newSource(indexer, resource)
+	of.(*source).hides = true
+	return of
 }
 
 // List returns the objects whose labels match the selector, in no particular
@@ -28,16 +37,13 @@ func (l ReadOnly[T, V]) List(selector labels.Selector) ([]V, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.views(objects), nil
+	return viewed(objects, l.view), nil
 }
 
-// onlyViews tells functions that give objects away to refuse.
-func (ReadOnly[T, V]) onlyViews() {}
-
-func (l ReadOnly[T, V]) views(objects []T) []V {
+func viewed[T, V any](objects []T, view func(T) V) []V {
 	views := make([]V, len(objects))
 	for i, object := range objects {
-		views[i] = l.view(object)
+		views[i] = view(object)
 	}
 	return views
 }
