@@ -35,7 +35,8 @@ func (g Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interf
 	config.APIPath = g.APIPath
 	codecs := rest.CodecFactoryForGeneratedClient(g.Scheme, g.Codecs)
 	if g.Version.Version == runtime.APIVersionInternal {
-		g.setInternal(config, codecs)
+		setPreferred(config, g.Scheme.PrioritizedVersionsForGroup(g.Version.Group)[0])
+		config.NegotiatedSerializer = codecs
 	} else {
 		config.GroupVersion = &g.Version
 		config.NegotiatedSerializer = codecs.WithoutConversion()
@@ -43,12 +44,12 @@ func (g Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interf
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-func (g Group) setInternal(config *rest.Config, codecs serializer.CodecFactory) {
-	preferred := g.Scheme.PrioritizedVersionsForGroup(g.Version.Group)[0]
+// setPreferred sets the version that an internal client speaks, unless config
+// names one of the group.
+func setPreferred(config *rest.Config, preferred schema.GroupVersion) {
 	if config.GroupVersion == nil || config.GroupVersion.Group != preferred.Group {
 		config.GroupVersion = &preferred
 	}
-	config.NegotiatedSerializer = codecs
 }
 
 // ForConfig makes an HTTP client from config and calls build with it and a copy

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -92,7 +91,7 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 		}
 	}
 	if uid != "" {
-		e.writes.deletion(e.resource, cache.ObjectName{Namespace: e.namespace, Name: name}, uid)
+		e.writes.deletion(e.resource, types.NamespacedName{Namespace: e.namespace, Name: name}, uid)
 	}
 }
 
@@ -135,7 +134,7 @@ func (k *written) forget() {
 	}
 }
 
-func (w *Writes) deletion(resource string, name cache.ObjectName, uid types.UID) {
+func (w *Writes) deletion(resource string, name types.NamespacedName, uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := w.of(resource)

@@ -98,7 +98,7 @@ func (x *Indexer[K, T]) isOver(d listwatch.Deletion) bool {
 			return false
 		}
 	}
-	key, err := x.keys.Parse(d.Name.String())
+	key, err := x.keys.Parse(cache.ObjectName(d.Name).String())
 	if err != nil {
 		return true // No object has such a key.
 	}

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/util/watchlist"
 
 	"github.com/kubewright/kubewright/runtime/decode"
 )
@@ -67,7 +66,7 @@ func FromClientOf(t reflect.Type, resource func() UntypedClient, opts ClientOpti
 	return &clientSource{
 		resource:             resource,
 		tweak:                opts.TweakListOptions,
-		watchListUnsupported: watchlist.DoesClientNotSupportWatchListSemantics(opts.Client),
+		watchListUnsupported: streamsNoLists(opts.Client),
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: t},

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -77,6 +76,5 @@ func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {
 // isTable recognises the representation for people, which a server sends to a
 // client that asked for it. It has no objects in it.
 func isTable(gvk schema.GroupVersionKind) bool {
-	return gvk == metav1.SchemeGroupVersion.WithKind("Table") ||
-		gvk == metav1beta1.SchemeGroupVersion.WithKind("Table")
+	return gvk.Group == metav1.GroupName && gvk.Kind == "Table" && (gvk.Version == "v1" || gvk.Version == "v1beta1")
 }

@@ -6,9 +6,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/watchlist"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
+
+// ListerWatcher has the methods of client-go's cache.ListerWatcher. It stands here
+// because clients import this package: with client-go's cache they would link
+// more than all of their own code.
+type ListerWatcher interface {
+	List(opts metav1.ListOptions) (runtime.Object, error)
+	Watch(opts metav1.ListOptions) (watch.Interface, error)
+}
 
 // FromListerWatcher returns a source over lw. Its methods with a context are
 // used where it has them; one without them can't be interrupted by a context.
@@ -20,28 +28,23 @@ import (
 // dropped, as client-go's reflector does. What a list contains isn't compared
 // with it. A source over a lister-watcher that says that its client doesn't
 // support WatchList semantics says so too.
-func FromListerWatcher[T any](lw cache.ListerWatcher, example any) Source[T] {
-	return &listerWatcherSource[T]{
-		lw:       cache.ToListerWatcherWithContext(lw),
-		original: lw,
-		expected: expect(example),
-	}
+func FromListerWatcher[T any](lw ListerWatcher, example any) Source[T] {
+	return &listerWatcherSource[T]{lw: lw, expected: expect(example)}
 }
 
 type listerWatcherSource[T any] struct {
-	lw       cache.ListerWatcherWithContext
-	original cache.ListerWatcher
+	lw       ListerWatcher
 	expected expectation
 }
 
 // IsWatchListSemanticsUnSupported asks the lister-watcher, which may not know
 // before somebody has to: a reflector asks when it is made.
 func (s *listerWatcherSource[T]) IsWatchListSemanticsUnSupported() bool {
-	return watchlist.DoesClientNotSupportWatchListSemantics(s.original)
+	return streamsNoLists(s.lw)
 }
 
 func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
-	list, err := s.lw.ListWithContext(ctx, opts)
+	list, err := s.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
 	}
@@ -61,11 +64,37 @@ func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptio
 }
 
 func (s *listerWatcherSource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
-	w, err := s.lw.WatchWithContext(ctx, opts)
+	w, err := s.watch(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	return newStream[T](w, s.expected), nil
+}
+
+func (s *listerWatcherSource[T]) list(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+	if lw, ok := s.lw.(interface {
+		ListWithContext(context.Context, metav1.ListOptions) (runtime.Object, error)
+	}); ok {
+		return lw.ListWithContext(ctx, opts)
+	}
+	return s.lw.List(opts)
+}
+
+func (s *listerWatcherSource[T]) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	if lw, ok := s.lw.(interface {
+		WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error)
+	}); ok {
+		return lw.WatchWithContext(ctx, opts)
+	}
+	return s.lw.Watch(opts)
+}
+
+// streamsNoLists asks a client, or a source, whether it doesn't support WatchList
+// semantics, as client-go's util/watchlist does, which would link as much as its
+// cache. Whoever doesn't say so does.
+func streamsNoLists(client any) bool {
+	asked, ok := client.(interface{ IsWatchListSemanticsUnSupported() bool })
+	return ok && asked.IsWatchListSemanticsUnSupported()
 }
 
 // expect derives from an example what the objects of events must look like.

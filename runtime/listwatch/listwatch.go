@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 )
 
 // Source yields the objects of one resource. Implementations are safe for
@@ -103,7 +102,7 @@ type Written struct {
 type Deletion struct {
 	// Sequence numbers the deletions of a resource, from 1 on.
 	Sequence uint64
-	Name     cache.ObjectName
+	Name     types.NamespacedName
 	UID      types.UID
 	// After is the highest version that was written in the namespace before, ""
 	// if none was. Whoever doesn't know that version may not know the object

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/watchlist"
 
 	"github.com/kubewright/kubewright/runtime/decode"
 )
@@ -48,7 +47,7 @@ func (s typed[T]) KeepUnchanged(known func(decode.Identity) (T, bool)) bool {
 
 // IsWatchListSemanticsUnSupported says of the client what reflectors ask.
 func (s typed[T]) IsWatchListSemanticsUnSupported() bool {
-	return watchlist.DoesClientNotSupportWatchListSemantics(s.untyped)
+	return streamsNoLists(s.untyped)
 }
 
 // Written asks the client what was written through it, see [Writing].
