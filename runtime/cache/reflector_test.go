@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -75,36 +76,36 @@ func TestReflectorLikeClientGo(t *testing.T) {
 			s.EndInitialEvents()
 		}},
 		{name: "closed", script: func(s *server) {
-			advance(time.Minute)
+			bubble.Advance(time.Minute)
 			s.CloseWatches()
 			settle()
 			s.Create(pod("x", "b", ""))
 		}},
 		{name: "expired", script: func(s *server) {
 			s.FailWatches(expired)
-			advance(backoff)
+			bubble.Advance(backoff)
 			s.Create(pod("x", "b", ""))
 		}},
-		{name: "very short", script: func(s *server) { s.CloseWatches(); advance(backoff) }},
+		{name: "very short", script: func(s *server) { s.CloseWatches(); bubble.Advance(backoff) }},
 		{name: "throttled", before: func(s *server) {
 			s.NoWatchListClient()
 			s.Fail("WATCH", apierrors.NewTooManyRequests("busy", 0))
-		}, script: func(*server) { advance(backoff) }},
-		{name: "list forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("LIST", forbidden) }, script: func(*server) { advance(backoff) }},
-		{name: "watch forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("WATCH", forbidden) }, script: func(*server) { advance(backoff) }},
+		}, script: func(*server) { bubble.Advance(backoff) }},
+		{name: "list forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("LIST", forbidden) }, script: func(*server) { bubble.Advance(backoff) }},
+		{name: "watch forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("WATCH", forbidden) }, script: func(*server) { bubble.Advance(backoff) }},
 		{name: "pages", before: (*server).NoWatchListClient, set: func(r *reflector) { r.WatchListPageSize = 1 }, script: func(s *server) {
 			s.Create(pod("x", "b", ""))
 			s.FailWatches(expired)
-			advance(backoff)
+			bubble.Advance(backoff)
 		}},
 		{name: "patience", set: func(r *reflector) { r.MaxInternalErrorRetryDuration = time.Minute }, script: func(s *server) {
-			advance(time.Minute)
+			bubble.Advance(time.Minute)
 			s.FailWatches(apierrors.NewInternalError(errBad))
 		}},
-		{name: "resync", options: clientgo.ReflectorOptions{ResyncPeriod: time.Minute}, script: func(*server) { advance(2 * time.Minute) }},
+		{name: "resync", options: clientgo.ReflectorOptions{ResyncPeriod: time.Minute}, script: func(*server) { bubble.Advance(2 * time.Minute) }},
 		{name: "no resync", options: clientgo.ReflectorOptions{ResyncPeriod: time.Minute}, set: func(r *reflector) {
 			r.ShouldResync = func() bool { return false }
-		}, script: func(*server) { advance(2 * time.Minute) }},
+		}, script: func(*server) { bubble.Advance(2 * time.Minute) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := map[string]string{}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -54,11 +55,6 @@ func (j *journal) OnDelete(obj any)            { j.add("delete %s", text(obj)) }
 // settle waits until nothing moves but the clock, advance moves that, too.
 func settle() { synctest.Wait() }
 
-func advance(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 // backoff is longer than any back-off.
 const backoff = 61 * time.Second
 
@@ -97,7 +93,7 @@ func TestInformerLikeClientGo(t *testing.T) {
 		}},
 		{name: "relist", script: func(s *server, step func(string)) {
 			s.FailWatches(expired)
-			advance(backoff)
+			bubble.Advance(backoff)
 			step("unchanged")
 			s.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 				if r.Options.SendInitialEvents != nil && len(s.Objects()) == 1 {
@@ -108,13 +104,13 @@ func TestInformerLikeClientGo(t *testing.T) {
 				return nil
 			})
 			s.FailWatches(expired)
-			advance(backoff)
+			bubble.Advance(backoff)
 			step("changed")
 		}},
 		{name: "resync", options: clientgo.InformerOptions{ResyncPeriod: time.Hour}, script: func(_ *server, step func(string)) {
-			advance(time.Hour)
+			bubble.Advance(time.Hour)
 			step("an hour")
-			advance(2 * time.Hour)
+			bubble.Advance(2 * time.Hour)
 			step("three hours")
 		}},
 		{name: "transform", options: clientgo.InformerOptions{Transform: func(obj any) (any, error) {
@@ -137,8 +133,8 @@ func TestInformerLikeClientGo(t *testing.T) {
 			s.Fail("WATCH", forbidden)
 			s.Fail("LIST", forbidden)
 			s.FailWatches(expired)
-			advance(backoff)
-			advance(backoff)
+			bubble.Advance(backoff)
+			bubble.Advance(backoff)
 			step("list failed")
 		}},
 	} {
@@ -244,7 +240,7 @@ func TestControllerErrorHandler(t *testing.T) {
 				t.Error("synced before the start")
 			}
 			stop := running(t, func(ctx context.Context) { c.Run(ctx.Done()) })
-			advance(backoff)
+			bubble.Advance(backoff)
 			stop()
 			if got := fmt.Sprint(handled); got != "[*v1.Pod true true]" {
 				t.Error(got)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
@@ -161,7 +162,7 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 		if !errors.As(err, &all) || len(all.Informers) != 1 || all.Informers[0].Reason != informer.Forbidden || time.Since(start) != 0 {
 			t.Errorf("error %v", err)
 		}
-		time.Sleep(2 * time.Minute)
+		bubble.Pass(2 * time.Minute)
 		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil || !strings.Contains(err.Error(), "forbidden") {
 			t.Errorf("health: %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -64,19 +65,19 @@ func randomPair(t *testing.T, r *rand.Rand) {
 			step = "a cut"
 			p.server.cut()
 			change()
-			time.Sleep(longest)
+			p.recover()
 		case n == 9 && !resyncs:
 			step = "a relist"
 			p.server.forget(change)
-			time.Sleep(longest)
+			p.recover()
 		case n == 10 && !resyncs:
 			step = "an expiry"
 			p.server.expire()
 			change()
-			time.Sleep(longest)
+			p.recover()
 		default:
 			step = "a second"
-			time.Sleep(time.Second)
+			bubble.Pass(time.Second)
 		}
 		p.check(step)
 	}

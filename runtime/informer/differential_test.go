@@ -11,20 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 const noResync = time.Duration(0)
 
-const (
-	// longEnough is longer than the first back-off of a reflector can be.
-	longEnough = 5 * time.Second
-	// longest is longer than any back-off can be.
-	longest = 61 * time.Second
-)
-
 func TestSameCallsAsClientGo(t *testing.T) {
-	relist := func(p *pair) { p.server.expire(); time.Sleep(longEnough) }
+	relist := func(p *pair) { p.server.expire(); p.recover() }
 	for _, test := range []struct {
 		name   string
 		opts   informer.Options
@@ -86,7 +80,7 @@ func TestSameCallsAsClientGo(t *testing.T) {
 				p.server.put("d")
 				p.server.put("e")
 			})
-			time.Sleep(longEnough)
+			p.recover()
 		}},
 		{name: "an unchanged relist reaches handlers that never saw a clock", calls: 4, script: func(p *pair) {
 			p.server.put("a")
@@ -102,7 +96,7 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.handle(time.Minute)
 			p.start()
 			p.check("the start")
-			time.Sleep(time.Minute + time.Second)
+			bubble.Pass(time.Minute + time.Second)
 			p.check("a resync")
 			relist(p)
 		}},
@@ -114,7 +108,7 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.server.raw(watch.Event{Type: watch.Added, Object: obj})
 			p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
 			p.check("an update without a version")
-			time.Sleep(time.Minute + time.Second)
+			bubble.Pass(time.Minute + time.Second)
 			p.check("a look at the clock")
 			p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
 		}},
@@ -128,14 +122,14 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.start()
 			p.check("the start")
 			for n := range 12 {
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				p.check(fmt.Sprint("second ", n))
 			}
 			p.handle(2 * time.Second)
 			p.handle(noResync)
 			p.check("late registrations")
 			for n := range 7 {
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				p.check(fmt.Sprint("second ", n))
 			}
 		}},
@@ -143,7 +137,7 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.server.put("a")
 			p.handle(time.Second)
 			p.start()
-			time.Sleep(time.Minute)
+			bubble.Pass(time.Minute)
 		}},
 		{name: "a deletion of what was never there", calls: 1, script: func(p *pair) {
 			p.handle(noResync)
@@ -218,7 +212,7 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.server.cut()
 			p.server.put("b")
 			p.server.remove("a")
-			time.Sleep(longEnough)
+			p.recover()
 		}},
 		{name: "bookmarks", calls: 1, script: func(p *pair) {
 			p.server.put("a")

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -38,7 +39,7 @@ func TestEvents(t *testing.T) {
 		synctest.Wait()
 		s.forget(func() { s.remove("b") })
 		synctest.Wait()
-		time.Sleep(time.Minute)
+		bubble.Pass(time.Minute)
 		cancel()
 		loop.Wait()
 		s.put("c")

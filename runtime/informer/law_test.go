@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -22,8 +23,8 @@ import (
 type model struct {
 	t     *testing.T
 	store *informer.Indexer[cache.ObjectName, any]
-	// pause is how long a call takes.
-	pause func() time.Duration
+	// pause lets a call take its time.
+	pause func()
 
 	inside  atomic.Int32
 	removed atomic.Bool
@@ -37,7 +38,7 @@ type model struct {
 	synced bool
 }
 
-func newModel(t *testing.T, i made, pause func() time.Duration) *model {
+func newModel(t *testing.T, i made, pause func()) *model {
 	return &model{t: t, store: i.GetIndexer().(*informer.Indexer[cache.ObjectName, any]), pause: pause, objects: map[string]string{}, initial: true}
 }
 
@@ -52,7 +53,7 @@ func (m *model) enter(obj *configMap, gone bool) func() {
 	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored.(*configMap)) < versionOf(obj) {
 		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
 	}
-	time.Sleep(m.pause())
+	m.pause()
 	return func() { m.inside.Add(-1) }
 }
 
@@ -149,7 +150,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		}
 		// A source of its own: the handler uses it on another goroutine.
 		pauses := rand.New(rand.NewPCG(r.Uint64(), 3))
-		m := newModel(t, i, func() time.Duration { return time.Duration(pauses.Int64N(int64(slowest))) })
+		m := newModel(t, i, func() { bubble.Pass(time.Duration(pauses.Int64N(int64(slowest)))) })
 		var registration cache.ResourceEventHandlerRegistration
 		var err error
 		switch r.IntN(3) {
@@ -210,11 +211,11 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		case n == 37:
 			s.bookmark()
 		default:
-			time.Sleep(time.Duration(r.Int64N(int64(20 * time.Second))))
+			bubble.Pass(time.Duration(r.Int64N(int64(20 * time.Second))))
 		}
 	}
 	// No back-off and no backlog lasts that long.
-	time.Sleep(10 * time.Minute)
+	bubble.Pass(10 * time.Minute)
 	want := s.state()
 	stored := map[string]string{}
 	for _, obj := range i.Core().List() {
@@ -259,7 +260,7 @@ func TestJoiningWhileEverythingRuns(t *testing.T) {
 		}()
 		var models []*finite
 		for range handlers {
-			m := &finite{model: newModel(t, i, func() time.Duration { return 0 }), last: make(chan struct{})}
+			m := &finite{model: newModel(t, i, func() {}), last: make(chan struct{})}
 			models = append(models, m)
 			if _, err := i.AddTypedEventHandler(m); err != nil {
 				t.Fatal(err)
@@ -352,7 +353,7 @@ func TestStopDropsTheBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
-		handler := &recorder{before: func(string) { time.Sleep(time.Second) }}
+		handler := &recorder{before: func(string) { bubble.Pass(time.Second) }}
 		if _, err := i.AddEventHandler(handler); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // TestMutationDetector: a change is found within a second, also after the
@@ -34,14 +36,12 @@ func TestMutationDetector(t *testing.T) {
 				defer func() { result <- recover() }()
 				d.run(done)
 			}()
-			time.Sleep(test.age)
-			synctest.Wait()
+			bubble.Advance(test.age)
 			// The lock is for the race detector: what it finds here is meant.
 			d.mu.Lock()
 			obj.Name = "changed"
 			d.mu.Unlock()
-			time.Sleep(comparePeriod)
-			synctest.Wait()
+			bubble.Advance(comparePeriod)
 			close(done)
 			if got := <-result; (got == "cache things modified") != test.found || !test.found && got != nil {
 				t.Errorf("a change after %v: %v", test.age, got)

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -77,6 +78,13 @@ func (p *pair) unhandle(h *handlerPair) {
 	if err := p.theirs.RemoveEventHandler(h.theirsReg); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// recover waits until both sides watch again after what ended their watches, and
+// for a second more: a watch that ends within its first is followed by a list.
+func (p *pair) recover() {
+	p.server.awaitWatches(2)
+	bubble.Pass(time.Second)
 }
 
 // check waits until nothing happens any more and compares.

@@ -36,10 +36,11 @@ type flaky struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	// log has the change of version i+1 at i; state is what they add up to.
-	log     []watch.Event
-	state   map[string]*corev1.ConfigMap
-	spoilt  int
-	settled bool
+	log    []watch.Event
+	state  map[string]*corev1.ConfigMap
+	spoilt int
+	// settle is called when all changes are sent and one waits for more.
+	settle func()
 }
 
 // content is what belongs to a version of an object.
@@ -113,7 +114,7 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	case len(s.log) < s.changes && body.Len() > 0 && s.random.Intn(2) == 0:
 		s.spoil(&body)
 	case len(s.log) == s.changes && query.Get("watch") != "":
-		s.settled = true
+		s.settle()
 		from = io.MultiReader(&body, endless{r.Context()})
 	}
 	return &http.Response{
@@ -156,7 +157,11 @@ func TestRecovery(t *testing.T) {
 }
 
 func recovery(t *testing.T, contentType string, lister any, seed int64) {
-	s := &flaky{contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)), state: map[string]*corev1.ConfigMap{}}
+	settled := make(chan struct{})
+	s := &flaky{
+		contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)), state: map[string]*corev1.ConfigMap{},
+		settle: sync.OnceFunc(func() { close(settled) }),
+	}
 	config := &rest.Config{Host: "http://server", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: contentType}}
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
 	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](
@@ -186,16 +191,10 @@ func recovery(t *testing.T, contentType string, lister any, seed int64) {
 		cancel()
 		<-ended
 	}()
-	settled := func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.settled
-	}
-	for waited := 0; !settled(); waited++ {
-		if waited > 10_000 {
-			t.Fatalf("after %d changes nothing more is asked for", len(s.log))
-		}
-		time.Sleep(time.Minute) // Of the bubble's clock.
+	select {
+	case <-settled:
+	case <-time.After(7 * 24 * time.Hour):
+		t.Fatalf("after %d changes nothing more is asked for", len(s.log))
 	}
 	synctest.Wait()
 	if s.spoilt < 10 {

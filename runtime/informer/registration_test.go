@@ -13,6 +13,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -47,16 +48,14 @@ func TestPanicInHandler(t *testing.T) {
 		if calls := handler.take(); len(calls) != 0 || r.HasSynced() {
 			t.Errorf("calls %q, synced %v", calls, r.HasSynced())
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		bubble.Advance(time.Second)
 		if calls := handler.take(); len(calls) != 1 || !r.HasSynced() {
 			t.Errorf("a second later: calls %q, synced %v", calls, r.HasSynced())
 		}
 		s.put("a")
 		synctest.Wait()
 		s.put("c")
-		time.Sleep(time.Second)
-		synctest.Wait()
+		bubble.Advance(time.Second)
 		if calls := handler.take(); len(calls) != 1 {
 			t.Errorf("later: calls %q", calls)
 		}
@@ -82,8 +81,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 		}}
 		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
 		stop := run(i)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		bubble.Advance(2 * time.Second)
 		stop()
 		if calls := handler.take(); !slices.Equal(calls, []string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
 			t.Errorf("calls %q", calls)
@@ -109,8 +107,7 @@ func TestPanicInIndexFunction(t *testing.T) {
 		s.put("bad")
 		synctest.Wait()
 		s.put("a")
-		time.Sleep(time.Second)
-		synctest.Wait()
+		bubble.Advance(time.Second)
 		if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != 1 {
 			t.Errorf("found %v, %v", found, err)
 		}
@@ -139,7 +136,7 @@ func TestRemoval(t *testing.T) {
 			}
 		}
 		self = must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(inside))
-		slow := &recorder{before: func(string) { time.Sleep(time.Minute) }}
+		slow := &recorder{before: func(string) { bubble.Pass(time.Minute) }}
 		slowReg := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(slow))
 		stop := run(i)
 		s.put("a")
@@ -328,14 +325,13 @@ func mutate(t *testing.T, way string) {
 	synctest.Wait()
 	s.put("watched")
 	// After four minutes only what a resync has brought again is watched.
-	time.Sleep(map[string]time.Duration{"resync": 6 * time.Minute}[way])
-	synctest.Wait()
+	bubble.Advance(map[string]time.Duration{"resync": 6 * time.Minute}[way])
 	for _, obj := range i.Core().List() {
 		switch {
 		case way == "list" && obj.Name == "listed", way == "watch" && obj.Name == "watched", way == "resync":
 			obj.Labels["changed"] = "true"
 		}
 	}
-	time.Sleep(2 * time.Second)
+	bubble.Pass(2 * time.Second)
 	stop()
 }

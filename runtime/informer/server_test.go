@@ -31,12 +31,16 @@ type server struct {
 	// forgotten is the version up to which the history is gone.
 	forgotten int
 	watches   map[*stream]bool
-	fail      error
-	gate      chan struct{}
+	// watched is told when a watch begins.
+	watched *sync.Cond
+	fail    error
+	gate    chan struct{}
 }
 
 func newServer() *server {
-	return &server{objects: map[string]*configMap{}, watches: map[*stream]bool{}}
+	s := &server{objects: map[string]*configMap{}, watches: map[*stream]bool{}}
+	s.watched = sync.NewCond(&s.mu)
+	return s
 }
 
 // stream is a watch of a server.
@@ -192,7 +196,17 @@ func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interf
 		}
 	}
 	s.watches[w] = true
+	s.watched.Broadcast()
 	return w, nil
+}
+
+// awaitWatches waits until n informers watch, however long they back off.
+func (s *server) awaitWatches(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.watches) < n {
+		s.watched.Wait()
+	}
 }
 
 func versionOf(obj runtime.Object) int {

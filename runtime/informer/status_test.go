@@ -14,6 +14,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/reflector"
 )
@@ -34,9 +35,9 @@ func TestStatus(t *testing.T) {
 		}
 		stop := run(i)
 		synctest.Wait()
-		time.Sleep(time.Second)
+		bubble.Pass(time.Second)
 		s.put("b")
-		time.Sleep(time.Second)
+		bubble.Pass(time.Second)
 		s.bookmark()
 		synctest.Wait()
 		now := time.Now()
@@ -143,7 +144,7 @@ func TestWaitingDoesNotPoll(t *testing.T) {
 		stop := run(i)
 		waited := make(chan error)
 		go func() { waited <- informer.WaitForSync(t.Context(), i) }()
-		time.Sleep(time.Hour)
+		bubble.Pass(time.Hour)
 		released := time.Now()
 		close(s.gate)
 		if err := <-waited; err != nil || !time.Now().Equal(released) {
@@ -211,15 +212,15 @@ func TestHealthCheck(t *testing.T) {
 		s.put("d")
 		check("behind", "", "3 notifications")
 		close(gate)
-		time.Sleep(6 * time.Minute)
+		bubble.Pass(6 * time.Minute)
 		check("silent", "", "nothing arrived")
 		s.mu.Lock()
 		s.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
 		s.mu.Unlock()
 		s.expire()
-		time.Sleep(50 * time.Second)
+		bubble.Pass(50 * time.Second)
 		check("failing", "", "")
-		time.Sleep(20 * time.Second)
+		bubble.Pass(20 * time.Second)
 		check("failing for a while", "forbidden", "forbidden")
 		stop()
 		check("stopped", "stopped", "stopped")

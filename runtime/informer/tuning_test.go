@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -52,8 +53,7 @@ func TestRecreation(t *testing.T) {
 					s.put("b")
 					identify("b", "1")
 				})
-				time.Sleep(time.Minute)
-				synctest.Wait()
+				bubble.Advance(time.Minute)
 				if calls := handler.take(); !slices.Equal(calls, test.want) {
 					t.Errorf("asked for %v, coalesced %v: %q", test.asked, coalesce, calls)
 				}
@@ -88,8 +88,7 @@ func TestSampledMutation(t *testing.T) {
 			s.put(string(rune('A' + n)))
 		}
 		synctest.Wait()
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		bubble.Advance(30 * time.Second)
 		if found != nil {
 			t.Errorf("found %q", found)
 		}
@@ -102,8 +101,7 @@ func TestSampledMutation(t *testing.T) {
 			s.put(string(rune('a' + n)))
 		}
 		synctest.Wait()
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		bubble.Advance(30 * time.Second)
 		stop()
 		if len(found) != 10 || slices.ContainsFunc(found, func(s string) bool { return s != " me" }) {
 			t.Errorf("found %q", found)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -22,8 +23,7 @@ func TestADelayedCopyStaysUnlessMerged(t *testing.T) {
 			q.AddAfter("a", time.Second)
 			q.Add("a")
 			runs := len(drainTo(q))
-			time.Sleep(time.Second)
-			synctest.Wait()
+			bubble.Advance(time.Second)
 			runs += len(drainTo(q))
 			if want := map[bool]int{false: 2, true: 1}[merge]; runs != want {
 				t.Errorf("merge %v: %d runs, want %d", merge, runs, want)
@@ -47,11 +47,10 @@ func TestCancel(t *testing.T) {
 		if !q.Cancel("a") || q.Cancel("a") {
 			t.Error("not cancelled once")
 		}
-		time.Sleep(time.Second / 2)
+		bubble.Pass(time.Second / 2)
 		q.AddAfter("b", math.MaxInt64)
 		q.AddAfter("never", math.MaxInt64)
-		time.Sleep(time.Second / 2)
-		synctest.Wait()
+		bubble.Advance(time.Second / 2)
 		if got, want := drainTo(q), []string{"a", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -228,13 +227,12 @@ func TestDelayLine(t *testing.T) {
 		if line.Len() != 3 || !line.Cancel("cancelled") || line.Cancel("cancelled") {
 			t.Error("not cancelled once")
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		line.AddAfter("stopped", time.Second)
 		line.Stop()
 		line.AddAfter("late", time.Second)
 		line.AddAfter("late, at once", 0)
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		bubble.Advance(10 * time.Second)
 		if want := []string{"now", "a", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

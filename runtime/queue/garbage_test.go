@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 	"weak"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // TestItemsAreLetGo follows what items point to, through every part that holds
@@ -151,8 +153,7 @@ func TestBurstsAreGivenBack(t *testing.T) {
 						item, _ := q.Get()
 						q.Done(item)
 					}
-					time.Sleep(time.Hour)
-					synctest.Wait()
+					bubble.Advance(time.Hour)
 					for range n {
 						item, _ := q.Get()
 						q.Done(item)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 	"weak"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // AlwaysIn makes q use its intake whenever anything is delayed.
@@ -45,8 +47,7 @@ func TestIntakeIsOnTime(t *testing.T) {
 		}
 		q.AddAfter("b", time.Second)
 		q.ShutDown()
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		bubble.Advance(time.Minute)
 		if n := q.Len(); n != 0 {
 			t.Errorf("%d come after the shutdown", n)
 		}
@@ -75,8 +76,7 @@ func TestIntakeIsUsed(t *testing.T) {
 			if used != (i == 0) {
 				t.Errorf("queue %d: the intake is used: %v", i, used)
 			}
-			time.Sleep(2 * time.Hour)
-			synctest.Wait()
+			bubble.Advance(2 * time.Hour)
 			for range n {
 				item, _ := q.Get()
 				got[i] = append(got[i], item)

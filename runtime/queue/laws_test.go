@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -103,7 +104,7 @@ func TestLaws(t *testing.T) {
 								q.AddWith(item, queue.AddOptions{Priority: &p})
 							}
 							if r.IntN(20) == 0 {
-								time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
+								bubble.Pass(time.Duration(r.IntN(20)) * time.Millisecond)
 							}
 						}
 					})
@@ -113,7 +114,7 @@ func TestLaws(t *testing.T) {
 					workers.Go(func() { work(t, q, l, r) })
 				}
 				producers.Wait()
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				if err := q.Drain(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -184,7 +185,7 @@ func TestNeverEarly(t *testing.T) {
 					due[item] = time.Now().Add(delay)
 					q.AddAfter(item, delay)
 					if i%10 == 0 {
-						time.Sleep(time.Duration(r.IntN(10)) * time.Millisecond)
+						bubble.Pass(time.Duration(r.IntN(10)) * time.Millisecond)
 					}
 				}
 			})
@@ -240,7 +241,7 @@ func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 		}
 		for _, item := range items {
 			if r.IntN(4) == 0 {
-				time.Sleep(time.Duration(r.IntN(5)) * time.Millisecond)
+				bubble.Pass(time.Duration(r.IntN(5)) * time.Millisecond)
 			}
 			l.doing(item)
 			q.Done(item)

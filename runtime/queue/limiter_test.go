@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -53,7 +54,7 @@ func TestLimitersAreClientGos(t *testing.T) {
 						ours.Forget(item)
 						theirs.Forget(item)
 					case 1:
-						time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
+						bubble.Pass(time.Duration(r.IntN(1000)) * time.Millisecond)
 					default:
 						if got, want := ours.When(item), theirs.When(item); got != want {
 							t.Fatalf("When(%d) is %v, want %v", item, got, want)

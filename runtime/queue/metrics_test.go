@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -49,28 +50,26 @@ func TestMetrics(t *testing.T) {
 		q.Add("a")
 		q.Add("a")
 		q.AddAfter("b", time.Second)
-		time.Sleep(1250 * time.Millisecond)
-		synctest.Wait()
+		bubble.Advance(1250 * time.Millisecond)
 		q.Add("c")
 		if g.depth != 3 || g.adds != 3 || g.retries != 1 {
 			t.Errorf("depth %v, adds %v, retries %v", g.depth, g.adds, g.retries)
 		}
 		q.Get()
-		time.Sleep(250 * time.Millisecond)
+		bubble.Pass(250 * time.Millisecond)
 		q.Get()
 		q.Add("a")
 		if want := []float64{1.25, 0.5}; !slices.Equal(g.latency, want) || g.depth != 2 {
 			t.Errorf("latency %v, want %v; depth %v", g.latency, want, g.depth)
 		}
-		time.Sleep(time.Second) // a runs for 1.25 s, b for 1 s
+		bubble.Pass(time.Second) // a runs for 1.25 s, b for 1 s
 		q.Done("a")
 		q.Done("b")
 		if want := []float64{1.25, 1}; !slices.Equal(g.work, want) {
 			t.Errorf("work %v, want %v", g.work, want)
 		}
 		// Every half second from the first Get, and once more to say 0.
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		bubble.Advance(10 * time.Second)
 		if want := []float64{0.5 + 0.25, 1 + 0.75, 0}; !slices.Equal(g.unfinished, want) {
 			t.Errorf("unfinished %v, want %v", g.unfinished, want)
 		}
@@ -80,11 +79,9 @@ func TestMetrics(t *testing.T) {
 		// After a shutdown the gauges still follow what is in process.
 		q.Get()
 		q.ShutDown()
-		time.Sleep(500 * time.Millisecond)
-		synctest.Wait()
+		bubble.Advance(500 * time.Millisecond)
 		q.Done("c")
-		time.Sleep(time.Second)
-		synctest.Wait()
+		bubble.Advance(time.Second)
 		if want := []float64{0.75, 1.75, 0, 0.5, 0}; !slices.Equal(g.unfinished, want) {
 			t.Errorf("unfinished %v, want %v", g.unfinished, want)
 		}

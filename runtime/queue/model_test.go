@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -239,11 +240,10 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 			// which items become ready the same in both.
 			until := time.Now().Add(time.Duration(r.IntN(8)) * time.Millisecond)
 			for next := m.soonest(); !next.IsZero() && !next.After(until); next = m.soonest() {
-				time.Sleep(time.Until(next))
-				synctest.Wait()
+				bubble.Advance(time.Until(next))
 				m.due()
 			}
-			time.Sleep(time.Until(until))
+			bubble.Pass(time.Until(until))
 		case 6, 7:
 			if len(m.ready) == 0 {
 				break

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -39,8 +40,7 @@ func TestPriority(t *testing.T) {
 		p := 3
 		q.AddWith("delayed", queue.AddOptions{Priority: &p, After: time.Millisecond})
 		q.Add("at once")
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
+		bubble.Advance(time.Millisecond)
 		if got, want := drainTo(q), []string{"delayed", "at once"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -59,7 +59,7 @@ func TestNothingStarves(t *testing.T) {
 			waited := time.Duration(-1)
 			for i := 0; i < 3000 && waited < 0; i++ {
 				q.AddWith(fmt.Sprint("high ", i), at(10))
-				time.Sleep(10 * time.Millisecond)
+				bubble.Pass(10 * time.Millisecond)
 				item, _ := q.Get()
 				if item == "low" {
 					waited = time.Since(start)
@@ -111,7 +111,7 @@ func TestFairShares(t *testing.T) {
 						q.Add(fmt.Sprintf("%c new %d", 'a'+p, i))
 					}
 				}
-				time.Sleep(time.Millisecond)
+				bubble.Pass(time.Millisecond)
 				item, _ := q.Get()
 				got[item[:1]]++
 				q.Done(item)

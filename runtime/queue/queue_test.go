@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -85,7 +86,7 @@ func TestGetContextEnds(t *testing.T) {
 			t.Error(got, err)
 		}
 		go func() {
-			time.Sleep(time.Second)
+			bubble.Pass(time.Second)
 			q.ShutDown()
 		}()
 		if _, err := q.GetContext(t.Context()); err != queue.ErrShutDown {

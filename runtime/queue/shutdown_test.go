@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -51,7 +52,7 @@ func TestShutDownWithDrainWaitsForWhatIsInProcess(t *testing.T) {
 		if item, shutdown := q.Get(); !shutdown {
 			t.Errorf("Get is %q after the end", item)
 		}
-		time.Sleep(time.Hour)
+		bubble.Pass(time.Hour)
 		if n := q.Len(); n != 0 || !q.ShuttingDown() {
 			t.Errorf("Len is %d after the end", n)
 		}
@@ -66,7 +67,7 @@ func TestShutDownEndsTheWaitOfShutDownWithDrain(t *testing.T) {
 		start := time.Now()
 		var wg sync.WaitGroup
 		wg.Go(q.ShutDownWithDrain)
-		time.Sleep(time.Second)
+		bubble.Pass(time.Second)
 		q.ShutDown()
 		wg.Wait()
 		if waited := time.Since(start); waited != time.Second {
@@ -92,7 +93,7 @@ func TestDrainWaitsUntilAllIsDone(t *testing.T) {
 				if shutdown {
 					return
 				}
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				done++
 				if done == 1 {
 					q.Add(item) // ignored: the queue is draining
@@ -148,7 +149,7 @@ func TestDrainIsExact(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, w))
 				all.Go(func() {
 					for {
-						time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+						bubble.Pass(time.Duration(r.IntN(3)) * time.Millisecond)
 						mu.Lock()
 						if q.Len() == 0 {
 							down := q.ShuttingDown() && inProcess == 0
@@ -156,13 +157,13 @@ func TestDrainIsExact(t *testing.T) {
 							if down {
 								return
 							}
-							time.Sleep(time.Millisecond)
+							bubble.Pass(time.Millisecond)
 							continue
 						}
 						item, _ := q.Get()
 						inProcess++
 						mu.Unlock()
-						time.Sleep(time.Duration(r.IntN(10)) * time.Millisecond)
+						bubble.Pass(time.Duration(r.IntN(10)) * time.Millisecond)
 						mu.Lock()
 						if r.IntN(3) == 0 {
 							q.Add(item)
@@ -177,7 +178,7 @@ func TestDrainIsExact(t *testing.T) {
 			for item := range r.IntN(20) {
 				q.AddAfter(item, time.Duration(r.IntN(40))*time.Millisecond)
 			}
-			time.Sleep(end)
+			bubble.Pass(end)
 			var idleAfter, emptyAfter time.Duration
 			all.Go(func() {
 				q.ShutDownWithDrain()
@@ -215,7 +216,7 @@ func TestShutDownAtAnyMoment(t *testing.T) {
 						if shutdown {
 							return
 						}
-						time.Sleep(7 * time.Millisecond)
+						bubble.Pass(7 * time.Millisecond)
 						q.AddAfter(item, 5*time.Millisecond)
 						q.Done(item)
 					}
@@ -224,7 +225,7 @@ func TestShutDownAtAnyMoment(t *testing.T) {
 			for item := range 5 {
 				q.AddAfter(item, time.Duration(item)*time.Millisecond)
 			}
-			time.Sleep(time.Duration(moment) * time.Millisecond)
+			bubble.Pass(time.Duration(moment) * time.Millisecond)
 			for range 2 {
 				wg.Go(q.ShutDown)
 				wg.Go(q.ShutDownWithDrain)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -73,7 +74,7 @@ func TestWokenAndCancelled(t *testing.T) {
 					return
 				}
 				got.Add(1)
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				q.Done(item)
 			}
 		}
@@ -86,7 +87,7 @@ func TestWokenAndCancelled(t *testing.T) {
 			synctest.Wait()
 			cancel()
 			q.Add(0)
-			time.Sleep(time.Minute)
+			bubble.Pass(time.Minute)
 			got.Store(0)
 			for item := range workers + 1 {
 				q.Add(item)
@@ -95,7 +96,7 @@ func TestWokenAndCancelled(t *testing.T) {
 			if n := int(got.Load()); n != workers+1 {
 				t.Fatalf("%d of %d items are in process, with as many workers", n, workers+1)
 			}
-			time.Sleep(time.Minute)
+			bubble.Pass(time.Minute)
 		}
 		q.ShutDown()
 	})
@@ -120,7 +121,7 @@ func TestOneWorkerIsCancelled(t *testing.T) {
 						return
 					}
 					got.Add(1)
-					time.Sleep(time.Second)
+					bubble.Pass(time.Second)
 					q.Done(item)
 				}
 			})

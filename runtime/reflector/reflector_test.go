@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -44,7 +45,7 @@ func TestStopAnywhere(t *testing.T) {
 		"after a failure":  {before: func(w *world) { listed(w); w.server.Fail("LIST", forbidden) }, want: firstList},
 		"server is down":   {before: func(w *world) { listed(w); w.server.Fail("WATCH", refused) }, want: listedA},
 		"between resyncs":  {before: listed, opts: options{resync: time.Hour}, want: listedA},
-		"between warnings": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, then: func(w *world) { w.advance(15 * time.Second) }, want: `WATCH rv=""` + stream},
+		"between warnings": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, then: func(w *world) { bubble.Advance(15 * time.Second) }, want: `WATCH rv=""` + stream},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var w *world
@@ -76,7 +77,7 @@ func TestBackoff(t *testing.T) {
 		then: func(w *world) {
 			least := 800 * time.Millisecond
 			for range 7 { // within two minutes, whatever the dice say
-				w.advance(least - time.Millisecond)
+				bubble.Advance(least - time.Millisecond)
 				if lines := w.take(); len(lines) != 1 {
 					w.t.Fatalf("%d requests within %v", len(lines), least)
 				}
@@ -88,11 +89,11 @@ func TestBackoff(t *testing.T) {
 				least = min(2*least, 30*time.Second)
 			}
 			w.server.OnRequest(nil)
-			w.advance(backoff)
-			w.advance(3 * time.Minute)
+			bubble.Advance(backoff)
+			bubble.Advance(3 * time.Minute)
 			w.take()
 			w.server.FailWatches(expired)
-			w.advance(1600 * time.Millisecond)
+			bubble.Advance(1600 * time.Millisecond)
 			if lines := w.take(); len(lines) == 0 {
 				w.t.Error("the back-off didn't start over")
 			}
@@ -102,7 +103,7 @@ func TestBackoff(t *testing.T) {
 
 func (w *world) advanceUntil(done func() bool) {
 	for !done() {
-		w.advance(time.Millisecond)
+		bubble.Advance(time.Millisecond)
 	}
 }
 
@@ -112,11 +113,11 @@ func TestRetryAfter(t *testing.T) {
 		before: func(w *world) { listed(w); w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45)) },
 		then: func(w *world) {
 			w.take()
-			w.advance(44 * time.Second)
+			bubble.Advance(44 * time.Second)
 			if lines := w.take(); len(lines) != 0 {
 				w.t.Errorf("%s before the time that the server asked for", lines)
 			}
-			w.advance(time.Second)
+			bubble.Advance(time.Second)
 			if lines := w.take(); len(lines) != 1 {
 				w.t.Errorf("%s after the time that the server asked for", lines)
 			}
@@ -145,16 +146,16 @@ func TestHealth(t *testing.T) {
 				}
 			}
 			check(BackingOff, 1, forbidden, false)
-			w.advance(1600 * time.Millisecond)
+			bubble.Advance(1600 * time.Millisecond)
 			check(BackingOff, 2, forbidden, false)
 			w.advanceUntil(func() bool { return !w.ours.Health().Synced.IsZero() })
 			check(BackingOff, 3, refused, true)
-			w.advance(backoff)
+			bubble.Advance(backoff)
 			check(Watching, 0, refused, true)
 
 			before := time.Now()
 			w.create("b")
-			w.advance(time.Second)
+			bubble.Advance(time.Second)
 			w.server.Bookmark()
 			w.settle()
 			h := w.ours.Health()
@@ -258,7 +259,7 @@ func TestPanic(t *testing.T) {
 				return nil
 			})
 		},
-		then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+		then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 		want: firstList + firstList + listedA,
 	}
 	if got := joined(s.play(t, ours)); got != s.want {
@@ -278,7 +279,7 @@ func TestErrorHandler(t *testing.T) {
 			w.server.Fail("LIST", forbidden)
 			w.server.Fail("WATCH", forbidden)
 		},
-		then: func(w *world) { w.advance(backoff); w.advance(backoff); w.server.FailWatches(expired) },
+		then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff); w.server.FailWatches(expired) },
 	}).play(t, ours)
 	want := []string{"failed to list *v1.ConfigMap: " + forbidden.Error(), forbidden.Error()}
 	if fmt.Sprint(w.errs) != fmt.Sprint(want) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -116,7 +117,7 @@ WATCH rv="112" bookmarks timeout
 		if !w.empty() {
 			w.t.Error("the store isn't empty after a failed list")
 		}
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: `LIST rv="0" limit=1
 LIST rv="" limit=1 continue=102:ns/a
@@ -135,7 +136,7 @@ LIST rv="" limit=1 continue=102:ns/a
 	then: func(w *world) {
 		w.take()
 		w.server.FailWatches(expired)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 		lines := w.take()
 		w.add("%s", lines[0])
 	},
@@ -143,11 +144,11 @@ LIST rv="" limit=1 continue=102:ns/a
 }, {
 	name: "a server with watch cache is listed at once", opts: options{},
 	before: func(w *world) { listed(w); w.server.WatchCache(true) },
-	then:   func(w *world) { w.server.FailWatches(expired); w.advance(backoff) },
+	then:   func(w *world) { w.server.FailWatches(expired); bubble.Advance(backoff) },
 	want:   listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "the list fails", before: func(w *world) { listed(w); w.server.Fail("LIST", internal, forbidden) },
-	then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: firstList + firstList + listedA,
 }, {
 	name: "the first version has expired", before: func(w *world) { listed(w); w.server.Fail("LIST", expired) },
@@ -157,9 +158,9 @@ LIST rv="" limit=1 continue=102:ns/a
 	then: func(w *world) {
 		w.server.Fail("LIST", expired)
 		w.server.FailWatches(expired)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 		w.server.FailWatches(expired)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: listedA + `LIST rv="101"
 LIST rv=""
@@ -170,7 +171,7 @@ LIST rv=""
 	then: func(w *world) {
 		w.server.Fail("LIST", tooLarge)
 		w.server.FailWatches(expired)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: listedA + `LIST rv="101"
 LIST rv=""
@@ -180,8 +181,8 @@ LIST rv=""
 	then: func(w *world) {
 		w.server.Fail("LIST", expired, expired)
 		w.server.FailWatches(expired)
-		w.advance(backoff)
-		w.advance(backoff)
+		bubble.Advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: listedA + `LIST rv="101"
 LIST rv=""
@@ -189,7 +190,7 @@ LIST rv="" limit=500
 ` + firstA + watch101,
 }, {
 	name: "the sink refuses the list", before: func(w *world) { listed(w); w.refusing(errors.New("full")) },
-	then: func(w *world) { w.refusing(nil); w.advance(backoff) },
+	then: func(w *world) { w.refusing(nil); bubble.Advance(backoff) },
 	want: firstList + listedA,
 }}
 
@@ -204,7 +205,7 @@ var watchings = []scenario{{
 }, {
 	name: "closed in good order", before: listed,
 	then: func(w *world) {
-		w.advance(time.Minute)
+		bubble.Advance(time.Minute)
 		w.server.CloseWatches()
 		w.settle()
 		w.create("b")
@@ -213,7 +214,7 @@ var watchings = []scenario{{
 	want: listedA + watch101 + "add b@102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
 }, {
 	name: "closed after the time asked for", before: listed,
-	then: func(w *world) { w.advance(599 * time.Second) },
+	then: func(w *world) { bubble.Advance(599 * time.Second) },
 	want: listedA + watch101,
 }, {
 	name: "a bookmark", before: listed,
@@ -226,7 +227,7 @@ var watchings = []scenario{{
 	want: listedA + "bookmark 108\n" + `WATCH rv="108" bookmarks timeout` + "\n",
 }, {
 	name: "very short", before: listed,
-	then: func(w *world) { w.server.CloseWatches(); w.settle(); w.advance(backoff) },
+	then: func(w *world) { w.server.CloseWatches(); w.settle(); bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "short, but with an event", before: listed,
@@ -235,7 +236,7 @@ var watchings = []scenario{{
 }, {
 	name: "history is gone", before: listed,
 	then: func(w *world) {
-		w.advance(time.Minute)
+		bubble.Advance(time.Minute)
 		w.server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 			if r.Verb == "WATCH" && r.Options.ResourceVersion == "101" {
 				w.server.Delete("ns", "a")
@@ -245,7 +246,7 @@ var watchings = []scenario{{
 		})
 		w.server.CloseWatches()
 		w.settle()
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: listedA + watch101 + `LIST rv="101"
 replace [] at 102
@@ -253,41 +254,41 @@ WATCH rv="102" bookmarks timeout
 `,
 }, {
 	name: "expired when it is opened", before: func(w *world) { listed(w); w.server.Fail("WATCH", expired) },
-	then: func(w *world) { w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "throttled when it is opened", before: func(w *world) { listed(w); w.server.Fail("WATCH", throttled, throttled) },
-	then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: listedA + watch101 + watch101,
 }, {
 	name: "throttled while it is open", before: listed,
-	then: func(w *world) { w.server.FailWatches(throttled); w.advance(backoff) },
+	then: func(w *world) { w.server.FailWatches(throttled); bubble.Advance(backoff) },
 	want: listedA + watch101,
 }, {
 	name: "connection refused", before: func(w *world) { listed(w); w.server.Fail("WATCH", refused, refused) },
-	then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: listedA + watch101 + watch101,
 }, {
 	name: "forbidden", before: func(w *world) { listed(w); w.server.Fail("WATCH", forbidden) },
-	then: func(w *world) { w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "unauthorized while it is open", before: listed,
-	then: func(w *world) { w.server.FailWatches(apierrors.NewUnauthorized("who?")); w.advance(backoff) },
+	then: func(w *world) { w.server.FailWatches(apierrors.NewUnauthorized("who?")); bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "internal error", before: listed,
-	then: func(w *world) { w.server.FailWatches(internal); w.advance(backoff) },
+	then: func(w *world) { w.server.FailWatches(internal); bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
 	name: "internal errors and patience", before: listed, opts: options{internalPatience: 10 * time.Second},
 	then: func(w *world) {
 		for range 3 { // after 0, 5 and 10 seconds, and once too late
 			w.server.FailWatches(internal)
-			w.advance(5 * time.Second)
+			bubble.Advance(5 * time.Second)
 		}
 		w.server.FailWatches(internal)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: listedA + watch101 + watch101 + watch101 + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
@@ -295,7 +296,7 @@ WATCH rv="102" bookmarks timeout
 	then: func(w *world) {
 		for range 3 {
 			w.server.FailWatches(internal)
-			w.advance(time.Minute)
+			bubble.Advance(time.Minute)
 		}
 	},
 	want: listedA + watch101 + watch101 + watch101,
@@ -306,7 +307,7 @@ WATCH rv="102" bookmarks timeout
 		w.server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: stray}})
 		w.server.Inject(watch.Event{Type: watch.Bookmark, Object: &corev1.Secret{ObjectMeta: stray}})
 		w.settle()
-		w.advance(time.Minute)
+		bubble.Advance(time.Minute)
 		w.server.CloseWatches()
 	},
 	want: listedA + watch101,
@@ -332,44 +333,44 @@ WATCH rv="102" bookmarks timeout
 	name: "silent for too long", before: listed, opts: options{silence: time.Minute},
 	// All of it takes less than the five minutes after which watches may time out.
 	then: func(w *world) {
-		w.advance(59 * time.Second)
+		bubble.Advance(59 * time.Second)
 		w.create("b")
-		w.advance(59 * time.Second)
+		bubble.Advance(59 * time.Second)
 		w.server.Bookmark()
-		w.advance(59 * time.Second)
-		w.advance(time.Second)
+		bubble.Advance(59 * time.Second)
+		bubble.Advance(time.Second)
 	},
 	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
 	differs: "client-go waits until the watch times out",
 }, {
 	name: "resync", before: listed, opts: options{resync: time.Hour},
-	then: func(w *world) { w.advance(time.Hour); onlyResyncs(w) },
+	then: func(w *world) { bubble.Advance(time.Hour); onlyResyncs(w) },
 	want: "resync\n",
 }, {
 	name: "resync counts on while watches come and go", before: listed, opts: options{resync: 3 * time.Hour},
-	then: func(w *world) { w.advance(7 * time.Hour); onlyResyncs(w) },
+	then: func(w *world) { bubble.Advance(7 * time.Hour); onlyResyncs(w) },
 	want: "resync\nresync\n",
 }, {
 	name: "resync counts anew from a list", before: listed, opts: options{resync: time.Hour},
 	then: func(w *world) {
-		w.advance(50 * time.Minute)
+		bubble.Advance(50 * time.Minute)
 		w.server.FailWatches(expired)
-		w.advance(50 * time.Minute)
+		bubble.Advance(50 * time.Minute)
 		onlyResyncs(w)
 	},
 	want: "",
 }, {
 	name: "resync is not wanted", before: listed,
 	opts: options{resync: time.Hour, shouldResync: func() bool { return false }},
-	then: func(w *world) { w.advance(3 * time.Hour); onlyResyncs(w) },
+	then: func(w *world) { bubble.Advance(3 * time.Hour); onlyResyncs(w) },
 	want: "",
 }, {
 	name: "resync fails", before: listed, opts: options{resync: time.Minute},
 	then: func(w *world) {
 		w.refusing(errors.New("full"))
-		w.advance(time.Minute)
+		bubble.Advance(time.Minute)
 		w.refusing(nil)
-		w.advance(50 * time.Second)
+		bubble.Advance(50 * time.Second)
 	},
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }}
@@ -390,33 +391,41 @@ var streamings = []scenario{{
 	want: streamedA + "add b@102\n",
 }, {
 	name: "the watch goes on from there", before: streamed,
-	then: func(w *world) { w.advance(time.Minute); w.server.CloseWatches() },
+	then: func(w *world) { bubble.Advance(time.Minute); w.server.CloseWatches() },
 	want: streamedA + watch101,
 }, {
 	name: "the server doesn't know how", before: func(w *world) { streamed(w); w.server.NoWatchList() },
 	want: `WATCH rv=""` + stream + listedA,
 }, {
 	name: "streamed again", before: streamed,
-	then: func(w *world) { w.server.FailWatches(expired); w.advance(backoff) },
+	then: func(w *world) { w.server.FailWatches(expired); bubble.Advance(backoff) },
 	want: streamedA + streamed10 + firstA,
 }, {
 	name: "the version has expired", before: streamed,
-	then: func(w *world) { w.server.Fail("WATCH", expired); w.server.FailWatches(expired); w.advance(backoff) },
+	then: func(w *world) {
+		w.server.Fail("WATCH", expired)
+		w.server.FailWatches(expired)
+		bubble.Advance(backoff)
+	},
 	want: streamedA + streamed10 + streamedA,
 }, {
 	name: "the version is too large", before: streamed,
-	then: func(w *world) { w.server.Fail("WATCH", tooLarge); w.server.FailWatches(expired); w.advance(backoff) },
+	then: func(w *world) {
+		w.server.Fail("WATCH", tooLarge)
+		w.server.FailWatches(expired)
+		bubble.Advance(backoff)
+	},
 	want: streamedA + streamed10 + streamedA,
 }, {
 	name: "throttled", before: func(w *world) { streamed(w); w.server.Fail("WATCH", throttled, refused) },
-	then: func(w *world) { w.advance(backoff); w.advance(backoff) },
+	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: `WATCH rv=""` + stream + `WATCH rv=""` + stream + streamedA,
 }, {
 	name: "throttled in the middle", before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 	then: func(w *world) {
 		w.server.OmitEndBookmark(false)
 		w.server.FailWatches(throttled)
-		w.advance(backoff)
+		bubble.Advance(backoff)
 	},
 	want: `WATCH rv=""` + stream + streamedA,
 }, {
@@ -454,16 +463,16 @@ var streamings = []scenario{{
 }, {
 	name:   "a late end",
 	before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
-	then:   func(w *world) { w.advance(time.Minute); w.server.EndInitialEvents() },
+	then:   func(w *world) { bubble.Advance(time.Minute); w.server.EndInitialEvents() },
 	want:   `WATCH rv=""` + stream + firstA,
 }, {
 	name: "the sink refuses the list", before: func(w *world) { streamed(w); w.refusing(errors.New("full")) },
-	then: func(w *world) { w.refusing(nil); w.advance(backoff) },
+	then: func(w *world) { w.refusing(nil); bubble.Advance(backoff) },
 	want: `WATCH rv=""` + stream + firstList + streamedA,
 }, {
 	name: "the end doesn't come", opts: options{initialTimeout: 20 * time.Second},
 	before:  func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
-	then:    func(w *world) { w.advance(time.Minute) },
+	then:    func(w *world) { bubble.Advance(time.Minute) },
 	want:    `WATCH rv=""` + stream + listedA,
 	differs: "client-go waits for ever",
 }, {

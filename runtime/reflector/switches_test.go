@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/util/consistencydetector"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // TestInconsistencyDetector: with client-go's detector on, a streamed list is
@@ -31,7 +33,7 @@ func TestInconsistencyDetector(t *testing.T) {
 		{name: "the list fails once", before: func(w *world) {
 			w.create("a", "b")
 			w.server.Fail("LIST", refused)
-		}, then: func(w *world) { w.advance(backoff) }},
+		}, then: func(w *world) { bubble.Advance(backoff) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			panics = nil

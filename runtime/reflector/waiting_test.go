@@ -14,6 +14,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -110,7 +111,7 @@ func TestWaitingForOthers(t *testing.T) {
 				defer running.Wait()
 				defer cancel()
 				began := time.Now()
-				w.advance(2*timeout - time.Second)
+				bubble.Advance(2*timeout - time.Second)
 				if got := joined(w.take()); got != test.before {
 					t.Errorf("while it waits:\n%s", got)
 				}
@@ -134,11 +135,11 @@ func TestWaitingForOthers(t *testing.T) {
 				}
 				// From here on it is the server that takes its time.
 				w.take()
-				w.advance(timeout - time.Second)
+				bubble.Advance(timeout - time.Second)
 				if got := joined(w.take()); got != "" || logged(silent) == 0 {
 					t.Errorf("before the timeout: %q, logged %q", got, lines)
 				}
-				w.advance(2 * time.Second)
+				bubble.Advance(2 * time.Second)
 				if got := joined(w.take()); got != listedA {
 					t.Errorf("after the timeout:\n%s", got)
 				}
@@ -180,7 +181,7 @@ func TestPanicEndsTheStream(t *testing.T) {
 		if n := w.server.Watches(); n != 0 || !panicked {
 			t.Errorf("%d watches are open after a panic (%t)", n, panicked)
 		}
-		w.advance(backoff)
+		bubble.Advance(backoff)
 		if got := joined(w.take()); got != firstA {
 			t.Errorf("after the panic: %q", got)
 		}

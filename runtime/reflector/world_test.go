@@ -235,12 +235,6 @@ func (s scenario) play(t *testing.T, subject subject) (lines []string) {
 // settle waits until nothing moves but the clock.
 func (w *world) settle() { synctest.Wait() }
 
-// advance moves the clock.
-func (w *world) advance(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 // backoff is longer than any back-off.
 const backoff = 61 * time.Second
 

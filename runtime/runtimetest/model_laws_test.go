@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing/synctest"
 	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // checked is what the last check found, for the laws about two of them.
@@ -237,7 +239,7 @@ func (m *model) converge() {
 	}
 	m.endStream()
 	// No back-off lasts that long, and pending failures are few.
-	time.Sleep(time.Hour)
+	bubble.Pass(time.Hour)
 	m.check()
 	m.mu.Lock()
 	want := m.states[len(m.states)-1]

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -86,7 +87,7 @@ func (o *observer) enter() (leave func()) {
 	if o.gate != nil {
 		<-o.gate
 	}
-	time.Sleep(o.nap)
+	bubble.Pass(o.nap)
 	o.mu.Lock()
 	return func() {
 		o.mu.Unlock()

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -283,10 +284,10 @@ func (m *model) act() {
 		say("a stop and a start", func() { m.stop(); m.start() })
 	case n < 33:
 		d := time.Duration(r.Int64N(int64(2 * time.Second)))
-		say(d.String(), func() { time.Sleep(d) })
+		say(d.String(), func() { bubble.Pass(d) })
 	case n < 36:
 		d := time.Duration(r.Int64N(int64(70 * time.Second)))
-		say(d.String(), func() { time.Sleep(d) })
+		say(d.String(), func() { bubble.Pass(d) })
 	}
 }
 

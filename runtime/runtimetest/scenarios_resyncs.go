@@ -1,6 +1,10 @@
 package runtimetest
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
 
 // resyncs happen where objects are reported anew.
 var resyncs = []Scenario{
@@ -71,7 +75,7 @@ var resyncs = []Scenario{
 		w.Handle("never", 0)
 		w.Start()
 		w.Relist(func() {})
-		time.Sleep(time.Hour)
+		bubble.Pass(time.Hour)
 		w.Server.Observe(nil) // How many watches that takes is drawn at random.
 		w.requests.take()
 		w.Step("an hour")

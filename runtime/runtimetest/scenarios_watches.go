@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // watches happen to watches.
@@ -15,7 +17,7 @@ var watches = []Scenario{
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
-		time.Sleep(11 * time.Minute)
+		bubble.Pass(11 * time.Minute)
 		w.Server.Observe(nil) // How many watches that takes is drawn at random.
 		w.requests.take()
 		w.Put("b")

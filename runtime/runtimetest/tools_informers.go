@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // inform runs a plain informer while script does something.
@@ -51,11 +53,11 @@ var informers = []ToolScenario{
 	{Name: "Informer: a relist that is taken apart", Without: inOldWays, Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
 	{Name: "Informer: resyncs", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { time.Sleep(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: resyncs that are taken apart", Without: inOldWays, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { time.Sleep(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: a transform", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
@@ -106,7 +108,7 @@ func (b *Bench) relist(o cache.InformerOptions) {
 		})
 		b.Server.OnRequest(func(context.Context, Request) error { once(); return nil })
 		b.Server.FailWatches(expired())
-		time.Sleep(LongEnough)
+		bubble.Pass(LongEnough)
 	})
 }
 
@@ -141,12 +143,12 @@ var controllers = []ToolScenario{
 			return nil
 		}}, func() {
 			b.Server.Update(configMap("a"))
-			time.Sleep(2 * time.Second)
+			bubble.Pass(2 * time.Second)
 		})
 	}},
 	{Name: "Controller: asked whether to resync", Script: func(b *Bench) {
 		b.control(cache.Config{FullResyncPeriod: time.Minute, ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
-			time.Sleep(61 * time.Second)
+			bubble.Pass(61 * time.Second)
 		})
 	}},
 	{Name: "Controller: errors", Script: func(b *Bench) {
@@ -154,15 +156,15 @@ var controllers = []ToolScenario{
 		b.Server.Fail("LIST", errDenied)
 		b.control(cache.Config{WatchErrorHandler: func(r *cache.Reflector, err error) {
 			b.Note("error %s of %s", reasonOf(err), r.TypeDescription())
-		}}, func() { time.Sleep(LongEnough) })
+		}}, func() { bubble.Pass(LongEnough) })
 	}},
 	{Name: "Controller: its queue is closed by somebody", Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.control(cache.Config{Queue: q}, func() {
 			q.Close()
-			time.Sleep(3 * time.Second)
+			bubble.Pass(3 * time.Second)
 			b.Server.Create(configMap("b"))
-			time.Sleep(3 * time.Second)
+			bubble.Pass(3 * time.Second)
 		})
 	}},
 }

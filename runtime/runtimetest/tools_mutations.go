@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 func (b *Bench) mutationCache(o cache.MutationCacheOptions) (cache.MutationCache, cache.Indexer) {
@@ -65,9 +67,9 @@ var mutations = []ToolScenario{
 		c, backing := b.mutationCache(cache.MutationCacheOptions{})
 		b.check(backing.Add(object("a", "1")))
 		c.Mutation(object("a", "3"))
-		time.Sleep(59 * time.Second)
+		bubble.Pass(59 * time.Second)
 		b.byKey(c, "a")
-		time.Sleep(2 * time.Second)
+		bubble.Pass(2 * time.Second)
 		b.byKey(c, "a")
 	}},
 	{Name: "MutationCache: more than it keeps", Script: func(b *Bench) {
@@ -119,11 +121,11 @@ func (b *Bench) detect(do func(*corev1.ConfigMap)) {
 	}()
 	// Between two looks of the detector; what is added tells it, and the race
 	// detector, that what comes later comes after the change.
-	time.Sleep(10*time.Second + 500*time.Millisecond)
+	bubble.Pass(10*time.Second + 500*time.Millisecond)
 	synctest.Wait()
 	do(cm)
 	d.AddObject(object("c", "1"))
-	time.Sleep(10 * time.Second)
+	bubble.Pass(10 * time.Second)
 	close(stop)
 	<-over
 }

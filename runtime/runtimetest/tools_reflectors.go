@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // notebook is a user's store, which notes what is done to it.
@@ -105,18 +107,18 @@ var reflectors = []ToolScenario{
 		refused := 0
 		store := &notebook{b: b, refuse: func(verb, _ string) bool { refused++; return verb == "replace" && refused < 3 }}
 		b.Server.Create(configMap("a"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() { time.Sleep(3 * LongEnough) })
+		b.reflect(store, cache.ReflectorOptions{}, nil, func() { bubble.Pass(3 * LongEnough) })
 	}},
 	{Name: "Reflector: a store refuses a streamed list", Script: func(b *Bench) {
 		refused := 0
 		store := &notebook{b: b, refuse: func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 }}
 		b.Server.Create(configMap("a"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() { time.Sleep(LongEnough) })
+		b.reflect(store, cache.ReflectorOptions{}, nil, func() { bubble.Pass(LongEnough) })
 	}},
 	{Name: "Reflector: a store refuses a resync", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		store := &notebook{b: b, refuse: func(verb, _ string) bool { return verb == "resync" }}
-		b.reflect(store, cache.ReflectorOptions{ResyncPeriod: time.Minute}, nil, func() { time.Sleep(62 * time.Second) })
+		b.reflect(store, cache.ReflectorOptions{ResyncPeriod: time.Minute}, nil, func() { bubble.Pass(62 * time.Second) })
 	}},
 	{Name: "Reflector: a store that takes bookmarks", Script: func(b *Bench) {
 		b.reflect(bookmarkbook{&notebook{b: b}}, cache.ReflectorOptions{}, nil, func() {
@@ -132,7 +134,7 @@ var reflectors = []ToolScenario{
 			b.Server.Skip(3)
 			b.Server.Bookmark()
 			b.step("bookmark")
-			time.Sleep(time.Minute)
+			bubble.Pass(time.Minute)
 			b.Server.CloseWatches()
 		})
 	}},
@@ -149,7 +151,7 @@ var reflectors = []ToolScenario{
 		asked := 0
 		b.reflect(&notebook{b: b}, cache.ReflectorOptions{ResyncPeriod: time.Minute}, func(r *cache.Reflector) {
 			r.ShouldResync = func() bool { asked++; return asked%2 == 0 }
-		}, func() { time.Sleep(4*time.Minute + time.Second) })
+		}, func() { bubble.Pass(4*time.Minute + time.Second) })
 		b.Note("asked %d times", asked)
 	}},
 	{Name: "Reflector: pages of one", Script: func(b *Bench) {
@@ -158,20 +160,20 @@ var reflectors = []ToolScenario{
 		b.Server.Create(configMap("b"))
 		b.reflect(&notebook{b: b}, cache.ReflectorOptions{}, func(r *cache.Reflector) { r.WatchListPageSize = 1 }, func() {
 			b.Server.FailWatches(expired())
-			time.Sleep(LongEnough)
+			bubble.Pass(LongEnough)
 		})
 	}},
 	{Name: "Reflector: patient with a server's errors", Script: func(b *Bench) {
 		b.reflect(&notebook{b: b}, cache.ReflectorOptions{}, func(r *cache.Reflector) { r.MaxInternalErrorRetryDuration = time.Minute }, func() {
 			for range 3 {
-				time.Sleep(25 * time.Second)
+				bubble.Pass(25 * time.Second)
 				b.Server.FailWatches(errBroken)
 				b.step("broken")
 			}
-			time.Sleep(25 * time.Second)
+			bubble.Pass(25 * time.Second)
 			b.Server.FailWatches(errBroken)
 			b.step("broken once more")
-			time.Sleep(LongEnough)
+			bubble.Pass(LongEnough)
 		})
 	}},
 	{Name: "Reflector: objects of any type", Script: func(b *Bench) {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -64,8 +65,7 @@ func TestWaitingNeverPolls(t *testing.T) {
 				})
 			}
 			// No period of a poll ends with this.
-			time.Sleep(1_234_567_891 * time.Nanosecond)
-			synctest.Wait()
+			bubble.Advance(1_234_567_891 * time.Nanosecond)
 			start := time.Now()
 			close(release)
 			waiters.Wait()

@@ -18,6 +18,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // World is what a scenario's script works with. Each of its methods that makes
@@ -127,7 +129,7 @@ func (w *World) Relist(missing func()) {
 	// Between the end of the watch and the list that follows.
 	w.Server.OnRequest(func(context.Context, Request) error { once(); return nil })
 	w.Server.FailWatches(expired())
-	time.Sleep(LongEnough)
+	bubble.Pass(LongEnough)
 	w.Server.OnRequest(nil)
 	w.Step("relist")
 }
@@ -144,7 +146,7 @@ func (w *World) Missed(put, remove []string) {
 
 // Advance moves the clock.
 func (w *World) Advance(d time.Duration) {
-	time.Sleep(d)
+	bubble.Pass(d)
 	w.Step("advance " + d.String())
 }
 

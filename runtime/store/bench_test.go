@@ -354,14 +354,17 @@ func BenchmarkWhileListed(b *testing.B) {
 			})
 		}
 		loop(list)
-		i := 0
+		i, pace := 0, time.NewTicker(100*time.Microsecond)
+		defer pace.Stop()
 		loop(func() {
 			other(again[i%benchObjects])
 			i++
-			time.Sleep(100 * time.Microsecond)
+			<-pace.C
 		})
 		r := rand.New(rand.NewPCG(3, 3))
 		var took []time.Duration
+		sample := time.NewTicker(50 * time.Microsecond)
+		defer sample.Stop()
 		for b.Loop() {
 			for range 5000 {
 				o := again[r.IntN(benchObjects)]
@@ -370,7 +373,7 @@ func BenchmarkWhileListed(b *testing.B) {
 				took = append(took, time.Since(start))
 				// Samples are spread over time: what blocks for long counts for as
 				// many as it would have delayed.
-				time.Sleep(50 * time.Microsecond)
+				<-sample.C
 			}
 		}
 		stop.Store(true)

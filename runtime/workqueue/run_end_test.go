@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
@@ -71,7 +72,7 @@ func TestRunStops(t *testing.T) {
 					t.Errorf("Run: %v", err)
 				}
 				// Those that the grace was too short for.
-				time.Sleep(time.Minute)
+				bubble.Pass(time.Minute)
 				if own := workqueue.Unwrap[string](q); own != nil && name == "at once" {
 					if n := q.Len(); n != 3 {
 						t.Errorf("%d items are kept, want 3", n)
@@ -90,7 +91,7 @@ func TestRunEndsWithTheQueue(t *testing.T) {
 		}
 		time.AfterFunc(1500*time.Millisecond, q.ShutDown)
 		err := workqueue.Run(t.Context(), q, 2, func(context.Context, string) (workqueue.Result, error) {
-			time.Sleep(time.Second)
+			bubble.Pass(time.Second)
 			done.Add(1)
 			return workqueue.Result{}, nil
 		}, workqueue.WithGrace(time.Second))
@@ -169,7 +170,7 @@ func TestRunAgainWithWorkersLeft(t *testing.T) {
 			if item != "stuck" {
 				t.Errorf("the first run has %q", item)
 			}
-			time.Sleep(10 * time.Second)
+			bubble.Pass(10 * time.Second)
 			return workqueue.Result{}, nil
 		}, workqueue.WithPool(&pool), workqueue.WithGrace(time.Second))
 		if !errors.Is(err, context.DeadlineExceeded) || pool.Size() != 1 || pool.Busy() != 1 {
@@ -206,10 +207,10 @@ func TestNothingBeginsAfterRun(t *testing.T) {
 		var begun atomic.Int32
 		err := workqueue.Run(ctx, q, 2, func(context.Context, string) (workqueue.Result, error) {
 			begun.Add(1)
-			time.Sleep(time.Second)
+			bubble.Pass(time.Second)
 			return workqueue.Result{}, nil
 		}, workqueue.WithDrain(), workqueue.WithGrace(2*time.Second))
-		time.Sleep(time.Hour)
+		bubble.Pass(time.Hour)
 		if n := begun.Load(); n != 6 || q.Len() != 4 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, %d items begun, %d left", err, n, q.Len())
 		}
@@ -226,7 +227,7 @@ func TestRunWithoutGrace(t *testing.T) {
 			start := time.Now()
 			err := workqueue.Run(ctx, q, 1, func(ctx context.Context, _ string) (workqueue.Result, error) {
 				<-ctx.Done()
-				time.Sleep(time.Minute)
+				bubble.Pass(time.Minute)
 				return workqueue.Result{}, nil
 			}, workqueue.WithGrace(grace))
 			if after := time.Since(start); err != nil || after != time.Second+time.Minute {

@@ -16,6 +16,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	upstream "k8s.io/client-go/util/workqueue"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
@@ -107,8 +108,7 @@ func TestRunResults(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		bubble.Advance(time.Hour)
 		for item, want := range map[string][]time.Duration{
 			"fine":     {0},
 			"again":    {0, time.Minute, 2 * time.Minute},
@@ -184,7 +184,7 @@ func TestPool(t *testing.T) {
 		run.Go(func() {
 			_ = workqueue.Run(ctx, q, 2, func(context.Context, string) (workqueue.Result, error) {
 				most.Store(max(most.Load(), int32(pool.Busy())))
-				time.Sleep(time.Second)
+				bubble.Pass(time.Second)
 				return workqueue.Result{}, nil
 			}, workqueue.WithPool(&pool))
 		})
@@ -195,8 +195,7 @@ func TestPool(t *testing.T) {
 			for i := range 20 {
 				q.Add(fmt.Sprint(want, i))
 			}
-			time.Sleep(time.Hour)
-			synctest.Wait()
+			bubble.Advance(time.Hour)
 			// A Get of client-go's queue can't be interrupted: its workers
 			// stop after their next item.
 			if got := pool.Size(); got != want {
@@ -230,7 +229,7 @@ func TestRunSurvivesGoexit(t *testing.T) {
 			if item == "a" {
 				runtime.Goexit()
 			}
-			time.Sleep(time.Second)
+			bubble.Pass(time.Second)
 			if n := pool.Size(); n != 1 {
 				t.Errorf("%d workers are left", n)
 			}

@@ -7,6 +7,8 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	upstream "k8s.io/client-go/util/workqueue"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // callerScenarios are those of what a caller puts in: an order, a queue, metrics.
@@ -36,13 +38,13 @@ var callerScenarios = map[string]func(side) []string{
 		q.AddAfter("c", 0)
 		q.AddRateLimited("d")
 		q.AddRateLimited("d")
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		tr.rest(q)
 		tr.say("%d %d", q.NumRequeues("d"), q.Len())
 		q.ShutDown()
 		q.ShutDown()
 		q.AddAfter("e", time.Second)
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		return tr.lines
 	},
 	"shutdown of a delaying queue while draining": func(s side) []string {
@@ -51,7 +53,7 @@ var callerScenarios = map[string]func(side) []string{
 		q := s.delaying(config{queue: inner})
 		q.AddAfter("a", time.Second)
 		q.ShutDownWithDrain()
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
 	},
@@ -62,10 +64,10 @@ var callerScenarios = map[string]func(side) []string{
 		q.AddAfter("a", time.Second)
 		synctest.Wait()
 		inner.ShutDown()
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		q.AddAfter("b", time.Second)
 		q.AddAfter("c", 0)
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
 	},
@@ -78,7 +80,7 @@ var callerScenarios = map[string]func(side) []string{
 		q := s.delaying(config{queue: &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr, bad: "bad"}})
 		q.AddAfter("bad", time.Second)
 		q.AddAfter("good", 2*time.Second)
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
 	},
@@ -87,13 +89,13 @@ var callerScenarios = map[string]func(side) []string{
 		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr}, limiter: s.exponential(time.Second, time.Hour)})
 		q.Add("a")
 		q.Add("a")
-		tr.wait(100 * time.Millisecond)
+		bubble.Advance(100 * time.Millisecond)
 		tr.get(q)
 		q.Add("a")
 		q.AddAfter("b", 100*time.Millisecond)
 		q.AddAfter("c", 0)
 		q.AddRateLimited("d")
-		tr.wait(200 * time.Millisecond)
+		bubble.Advance(200 * time.Millisecond)
 		q.Done("a")
 		tr.rest(q)
 		q.Done("a")
@@ -128,12 +130,12 @@ var callerScenarios = map[string]func(side) []string{
 	"idle gauges": func(s side) []string {
 		tr := newTranscript()
 		q := s.plain(config{name: "n", provider: spyProvider{tr: tr, gauges: true}})
-		tr.wait(1100 * time.Millisecond)
+		bubble.Advance(1100 * time.Millisecond)
 		q.Add("a")
 		tr.get(q)
-		tr.wait(1100 * time.Millisecond)
+		bubble.Advance(1100 * time.Millisecond)
 		q.Done("a")
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		q.ShutDown()
 		return tr.lines
 	},

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // delayScenarios are those of delays and limits.
@@ -21,7 +23,7 @@ var delayScenarios = map[string]func(side) []string{
 		for range 5 {
 			q.Done(tr.get(q))
 		}
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		tr.say("%d", q.Len())
 		q.ShutDown()
 		return tr.lines
@@ -33,7 +35,7 @@ var delayScenarios = map[string]func(side) []string{
 		q.Add("a")
 		tr.rest(q)
 		q.Add("b")
-		tr.wait(time.Second) // b is ready as its delay ends, and runs once
+		bubble.Advance(time.Second) // b is ready as its delay ends, and runs once
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
@@ -43,7 +45,7 @@ var delayScenarios = map[string]func(side) []string{
 		q.Add("a")
 		tr.get(q)
 		q.AddAfter("a", time.Second)
-		tr.wait(2 * time.Second)
+		bubble.Advance(2 * time.Second)
 		tr.say("%d", q.Len())
 		q.Done("a")
 		tr.rest(q)
@@ -55,7 +57,7 @@ var delayScenarios = map[string]func(side) []string{
 		for _, item := range []string{"d", "b", "a", "c", "e"} {
 			q.AddAfter(item, time.Second)
 		}
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
@@ -120,7 +122,7 @@ var delayScenarios = map[string]func(side) []string{
 		for range 63 {
 			q.AddRateLimited("a")
 			tr.rest(q)
-			tr.wait(time.Hour)
+			bubble.Advance(time.Hour)
 			tr.rest(q)
 		}
 		q.AddRateLimited("a")

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
 )
 
 // plainScenarios are those of adding, taking and shutting down.
@@ -72,7 +74,7 @@ var plainScenarios = map[string]func(side) []string{
 			q.AddRateLimited(item)
 		}
 		tr.say("%d", q.NumRequeues("c"))
-		tr.wait(time.Minute)
+		bubble.Advance(time.Minute)
 		q.Done("a")
 		tr.rest(q)
 		tr.get(q)
@@ -84,7 +86,7 @@ var plainScenarios = map[string]func(side) []string{
 		for range 3 {
 			wg.Go(func() { tr.get(q) })
 		}
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		q.ShutDown()
 		wg.Wait()
 		return tr.lines
@@ -100,7 +102,7 @@ var plainScenarios = map[string]func(side) []string{
 			q.ShutDownWithDrain()
 			tr.say("%v drained", time.Since(tr.start))
 		})
-		tr.wait(3 * time.Second)
+		bubble.Advance(3 * time.Second)
 		q.Done("a")
 		wg.Wait()
 		tr.rest(q)
@@ -122,7 +124,7 @@ var plainScenarios = map[string]func(side) []string{
 		tr.get(q)
 		var wg sync.WaitGroup
 		wg.Go(q.ShutDownWithDrain)
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		q.ShutDown()
 		wg.Wait()
 		tr.say("%v", time.Since(tr.start))
@@ -139,9 +141,9 @@ var plainScenarios = map[string]func(side) []string{
 				tr.say("%v drained", time.Since(tr.start))
 			})
 		}
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		q.Done("a")
-		tr.wait(time.Second)
+		bubble.Advance(time.Second)
 		q.ShutDown()
 		wg.Wait()
 		return tr.lines
@@ -162,7 +164,7 @@ var plainScenarios = map[string]func(side) []string{
 					// order client-go leaves open.
 					q.AddAfter(item, time.Duration(r.IntN(1_000_000_000)))
 				case 3:
-					tr.wait(1)
+					bubble.Advance(1)
 					q.AddRateLimited(item)
 				case 4:
 					q.Forget(item)
@@ -178,7 +180,7 @@ var plainScenarios = map[string]func(side) []string{
 					}
 				case 7:
 					for range r.IntN(100) {
-						tr.wait(time.Duration(r.IntN(1_000_000)))
+						bubble.Advance(time.Duration(r.IntN(1_000_000)))
 					}
 				}
 				synctest.Wait()

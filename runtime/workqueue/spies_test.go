@@ -38,11 +38,6 @@ func (tr *transcript) rest(q upstream.TypedInterface[string]) {
 	}
 }
 
-func (tr *transcript) wait(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 // spyOrder tells how it is used.
 type spyOrder struct {
 	tr    *transcript
