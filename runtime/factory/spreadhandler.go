@@ -36,25 +36,25 @@ func (h *spreadHandler) join(namespace string, child cache.SharedIndexInformer) 
 	if err != nil {
 		return err
 	}
-	defer h.synced.change()
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
+	defer h.synced.change()
 	h.at[namespace] = registered{child, as}
 	return nil
 }
 
 func (h *spreadHandler) leave(namespace string) {
-	defer h.synced.change()
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
+	defer h.synced.change()
 	delete(h.at, namespace)
 }
 
 func (h *spreadHandler) remove() error {
 	h.removed.Store(true)
-	defer h.synced.change()
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
+	defer h.synced.change()
 	var errs []error
 	for _, r := range h.at {
 		errs = append(errs, r.child.RemoveEventHandler(r.as))

@@ -52,7 +52,8 @@ func (t *together) Done() <-chan struct{} {
 	return pending
 }
 
-// change says that there are others than before.
+// change says that there are others than before. Whoever can see those finds it
+// said: the lock that guards them is held.
 func (t *together) change() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,10 @@ func (t *together) wait(over <-chan struct{}) {
 		checkers := t.checkers()
 		next := slices.IndexFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
 		if next < 0 {
-			break
+			if t.end(changed) {
+				return
+			}
+			continue
 		}
 		select {
 		case <-checkers[next].Done():
@@ -77,10 +81,19 @@ func (t *together) wait(over <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// end tells who waits, unless there have been others since changed was read:
+// somebody may have asked because of those.
+func (t *together) end(changed chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.changed != changed {
+		return false
+	}
 	close(t.pending)
 	t.pending = nil
+	return true
 }
 
 func allDone(checkers []cache.DoneChecker) bool {
