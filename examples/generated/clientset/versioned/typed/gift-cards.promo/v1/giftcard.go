@@ -23,8 +23,7 @@ type GiftCardsGetter interface {
 type GiftCardInterface interface {
 	Create(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.CreateOptions) (*giftcardsv1.GiftCard, error)
 	Update(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions) (*giftcardsv1.GiftCard, error)
-	// UpdateStatus is there because GiftCard has a field Status and no
-	// +genclient:noStatus.
+	// UpdateStatus is there because GiftCard has a field Status and no +genclient:noStatus.
 	UpdateStatus(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions) (*giftcardsv1.GiftCard, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error

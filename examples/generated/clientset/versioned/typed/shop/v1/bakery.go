@@ -24,8 +24,7 @@ type BakeriesGetter interface {
 type BakeryInterface interface {
 	Create(ctx context.Context, bakery *shopv1.Bakery, opts metav1.CreateOptions) (*shopv1.Bakery, error)
 	Update(ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error)
-	// UpdateStatus is there because Bakery has a field Status and no
-	// +genclient:noStatus.
+	// UpdateStatus is there because Bakery has a field Status and no +genclient:noStatus.
 	UpdateStatus(ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
