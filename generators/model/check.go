@@ -217,3 +217,20 @@ func (l *loader) checkPlurals(packages []*candidate) {
 		}
 	}
 }
+
+// checkIncluded reports group versions of [Config.IncludedTypes] that no package
+// is of: nothing is limited to their types.
+func (l *loader) checkIncluded(packages []*candidate) {
+	var known, apis []string
+	for _, p := range packages {
+		known = append(known, p.groupVersion())
+		if len(p.kinds) > 0 {
+			apis = append(apis, p.groupVersion())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.cfg.IncludedTypes)) {
+		if !slices.Contains(known, name) {
+			l.lax(token.Position{}, "--included-types-overrides: no package here has the group and version %q; there are: %s", name, strings.Join(apis, ", "))
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (l *loader) describe(p *candidate) {
 	p.pkg.Pos = p.position(l.base)
 	l.lint(p)
 	all := map[string][]marker.Tag{}
-	included, override := l.cfg.IncludedTypes[p.groupName()+"/"+p.input.Version]
+	included, override := l.cfg.IncludedTypes[p.groupVersion()]
 	for _, f := range p.src.files {
 		if f.syntax == nil {
 			continue
@@ -83,6 +83,22 @@ func (p *candidate) groupName() string {
 		return p.tags.GroupName
 	}
 	return p.input.Group
+}
+
+// groupVersion is what a key of [Config.IncludedTypes] calls the package.
+func (p *candidate) groupVersion() string {
+	if p.input.Explicit {
+		return p.groupName() + "/" + p.input.Version
+	}
+	dir, version := path.Split(p.src.path)
+	group := path.Base(dir)
+	if p.hub() {
+		group, version = version, ""
+	}
+	if p.tags.HasGroupName {
+		group = p.tags.GroupName
+	}
+	return group + "/" + version
 }
 
 // checkGroupName reports a package that registers its types in another group

@@ -41,6 +41,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	}
 	l.checkEmpty(packages)
 	l.checkPlurals(packages)
+	l.checkIncluded(packages)
 	if err := context.Cause(ctx); err != nil {
 		l.fail(token.Position{}, "%v", err)
 	}
