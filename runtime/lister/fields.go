@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -93,7 +92,7 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 		return nil, fmt.Errorf("list by fields: %w", err)
 	}
 	found = slices.DeleteFunc(found, func(obj any) bool {
-		if m, err := meta.Accessor(obj); namespace != "" && (err != nil || m.GetNamespace() != namespace) {
+		if namespace != "" && !isIn(obj, namespace) {
 			return true
 		}
 		for n, term := range terms {

@@ -11,9 +11,10 @@
 // of a concrete type and of package cache, are asked through their interface.
 //
 // Beside generated listers, which are as in client-go, there are functions that
-// take one, generic and read-only listers included: [ListByFields] finds objects by the values of fields, [WaitFor] waits
-// until the lister shows a resourceVersion, and [Fresh] until it shows what was
-// written through the clientset behind it.
+// take one, generic and read-only listers included: [ListByFields] finds objects
+// by the values of fields, [WaitFor] waits until the lister shows a
+// resourceVersion, and [Fresh] until it shows what was written through the
+// clientset behind it.
 //
 // Listers return the objects that the indexer holds, not copies: they must not
 // be changed.
@@ -42,7 +43,7 @@ type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
 // objects. resource names the resource in errors. The indexer must hold nothing
 // but T: other objects make List and Get panic.
 func New[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) ResourceIndexer[T] {
-	return ResourceIndexer[T]{reader{of: newSource(indexer, resource)}}
+	return ResourceIndexer[T]{reader{of: newSource(indexer, resource, false)}}
 }
 
 // NewNamespaced returns parent's ResourceIndexer for one namespace, or for all

@@ -24,7 +24,7 @@ type matcher struct {
 // selector asks of an indexed label, of all such labels the rarest. ok is false
 // if there is none, or if an index of the namespace is as good.
 func (s *source) narrowed(namespace string, selector labels.Selector) (found []any, ok bool) {
-	if reflect.TypeOf(selector) != selectorType {
+	if s.store == nil || reflect.TypeOf(selector) != selectorType {
 		return nil, false
 	}
 	best, name, values := -1, "", []string(nil)
@@ -51,10 +51,13 @@ func (s *source) narrowed(namespace string, selector labels.Selector) (found []a
 		return nil, false
 	}
 	found, err := s.store.ByIndex(name, values...)
-	return slices.DeleteFunc(found, func(obj any) bool {
-		m, err := meta.Accessor(obj)
-		return err != nil || m.GetNamespace() != namespace
-	}), err == nil
+	return slices.DeleteFunc(found, func(obj any) bool { return !isIn(obj, namespace) }), err == nil
+}
+
+// isIn says whether an object is in a namespace. One without metadata isn't.
+func isIn(obj any, namespace string) bool {
+	m, err := meta.Accessor(obj)
+	return err == nil && m.GetNamespace() == namespace
 }
 
 type label struct{ key, value string }

@@ -43,13 +43,15 @@ type source struct {
 	hides bool
 }
 
+// newSource is not inlined: the source's type would be in sight.
+//
 //go:noinline
-func newSource(indexer cache.Indexer, resource schema.GroupResource) finder {
+func newSource(indexer cache.Indexer, resource schema.GroupResource, hides bool) finder {
 	// An indexer that is only seen as typed has another one inside.
 	if shell, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
 		indexer = shell.Untyped()
 	}
-	s := &source{indexer: indexer, resource: resource}
+	s := &source{indexer: indexer, resource: resource, hides: hides}
 	if backed, ok := indexer.(store.Backed[cache.ObjectName, any]); ok {
 		s.store = backed.Store()
 	}
@@ -57,47 +59,56 @@ func newSource(indexer cache.Indexer, resource schema.GroupResource) finder {
 }
 
 func (s *source) list(namespace string, selector labels.Selector, room func(int), yield func(any)) error {
-	switch {
-	case labels.MatchesNothing(selector):
+	if labels.MatchesNothing(selector) {
 		return nil
-	case s.store == nil:
-		return list(s.indexer, namespace, selector, yield)
 	}
 	if found, ok := s.narrowed(namespace, selector); ok {
 		return matching(slices.Values(found), selector, yield)
 	}
-	if namespace == "" {
-		snapshot := s.store.Snapshot()
-		if !selector.Empty() {
-			return matching(snapshot.Values(), selector, yield)
-		}
-		all(snapshot.Len(), snapshot.Values(), room, yield)
-		return nil
-	}
-	found, err := s.store.ByIndex(cache.NamespaceIndex, namespace)
-	if err != nil {
-		// There is no such index. The namespace is in the keys.
-		for key, obj := range s.store.All() {
-			if key.Namespace == namespace {
-				found = append(found, obj)
-			}
+	n, objects, err := s.in(namespace)
+	switch {
+	case err != nil:
+		return err
+	case !selector.Empty():
+		return matching(objects, selector, yield)
+	case n > 0:
+		room(n)
+		for obj := range objects {
+			yield(obj)
 		}
 	}
-	if !selector.Empty() {
-		return matching(slices.Values(found), selector, yield)
-	}
-	all(len(found), slices.Values(found), room, yield)
 	return nil
 }
 
-func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
-	if n == 0 {
-		return
+// in returns the objects of a namespace, or all if it is empty, and how many.
+func (s *source) in(namespace string) (n int, objects iter.Seq[any], err error) {
+	var found []any
+	switch {
+	case s.store == nil:
+		found, err = listed(s.indexer, namespace)
+	case namespace == "":
+		snapshot := s.store.Snapshot()
+		return snapshot.Len(), snapshot.Values(), nil
+	default:
+		found = stored(s.store, namespace)
 	}
-	room(n)
-	for obj := range objects {
-		yield(obj)
+	return len(found), slices.Values(found), err
+}
+
+// stored returns the objects of a namespace.
+func stored(objects *store.Store[cache.ObjectName, any], namespace string) []any {
+	indexed, err := objects.ByIndex(cache.NamespaceIndex, namespace)
+	if err == nil {
+		return indexed
 	}
+	// There is no such index. The namespace is in the keys.
+	var found []any
+	for key, obj := range objects.All() {
+		if key.Namespace == namespace {
+			found = append(found, obj)
+		}
+	}
+	return found
 }
 
 // ahead is how many objects' labels are touched before the first of them are
@@ -132,11 +143,9 @@ func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) 
 				return err
 			}
 		}
-		if batch[n], sets[n] = obj, m.GetLabels(); n == ahead-1 {
-			n++
+		batch[n], sets[n] = obj, m.GetLabels()
+		if n++; n == ahead {
 			match()
-		} else {
-			n++
 		}
 	}
 	match()

@@ -18,16 +18,7 @@ type ReadOnly[T runtime.Object, V any] struct {
 // NewReadOnly returns a lister of what view makes of the objects in indexer; for
 // the rest see [New].
 func NewReadOnly[T runtime.Object, V any](indexer cache.Indexer, resource schema.GroupResource, view func(T) V) ReadOnly[T, V] {
-	return ReadOnly[T, V]{reader{of: newHiding(indexer, resource)}, view}
-}
-
-// newHiding makes a source that functions which give objects away refuse.
-//
-//go:noinline
-func newHiding(indexer cache.Indexer, resource schema.GroupResource) finder {
-	of := newSource(indexer, resource)
-	of.(*source).hides = true
-	return of
+	return ReadOnly[T, V]{reader{of: newSource(indexer, resource, true)}, view}
 }
 
 // List returns the objects whose labels match the selector, in no particular

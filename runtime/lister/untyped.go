@@ -14,7 +14,7 @@ import (
 // NewGeneric returns a lister for code that doesn't know the objects' type. It
 // lists what New's lists, by the same code.
 func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
-	return generic{reader{of: newSource(indexer, resource)}}
+	return generic{reader{of: newSource(indexer, resource, false)}}
 }
 
 // generic lists one namespace, or all if it is empty.
@@ -61,45 +61,25 @@ func get(indexer cache.Indexer, resource schema.GroupResource, key, name string)
 	return obj, nil
 }
 
-// list calls yield for the objects of a namespace, or of all if it is empty,
-// that match the selector.
-func list(indexer cache.Indexer, namespace string, selector labels.Selector, yield func(any)) error {
+// listed returns the objects of a namespace, or all if it is empty.
+func listed(indexer cache.Indexer, namespace string) ([]any, error) {
 	if namespace == "" {
-		return filter(indexer.List(), selector, yield)
+		return indexer.List(), nil
 	}
-	found, err := indexer.Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: namespace})
+	indexed, err := indexer.Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: namespace})
 	if err == nil {
-		return filter(found, selector, yield)
+		return indexed, nil
 	}
 	klog.TODO().Info("Listing a namespace takes looking at the objects of all", "err", err)
+	var found []any
 	for _, obj := range indexer.List() {
 		m, err := meta.Accessor(obj)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if m.GetNamespace() == namespace && selector.Matches(labels.Set(m.GetLabels())) {
-			yield(obj)
-		}
-	}
-	return nil
-}
-
-// filter calls yield for the objects that match the selector. The empty one
-// matches objects without metadata, too.
-func filter(objects []any, selector labels.Selector, yield func(any)) error {
-	all := selector.Empty()
-	for _, obj := range objects {
-		if all {
-			yield(obj)
-			continue
-		}
-		m, err := meta.Accessor(obj)
-		if err != nil {
-			return err
-		}
-		if selector.Matches(labels.Set(m.GetLabels())) {
-			yield(obj)
+		if m.GetNamespace() == namespace {
+			found = append(found, obj)
 		}
 	}
-	return nil
+	return found, nil
 }
