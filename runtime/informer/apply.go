@@ -61,22 +61,28 @@ func (w *writer[K, T]) flush() {
 // describe writes the applied changes into a node.
 func (w *writer[K, T]) describe(n *node[K, T]) {
 	n.audience = w.informer.audience.Load()
-	entries := n.room(len(w.changes))
+	n.hold(len(w.changes))
 	for i := range w.changes {
-		c, e := &w.changes[i], &entries[i]
-		e.kind = kindOf(c)
-		if e.kind == deleted {
-			// What the server sent is the final state; what was stored is
-			// older. It is reported even if nothing was stored.
-			e.old = c.Object
-			continue
-		}
-		e.old, e.new = c.Old, c.Object
-		if w.informer.isRecreation(c) {
-			e.kind = recreated
-		}
-		w.detector.add(e.new)
+		c := w.notification(&w.changes[i])
+		n.put(i, &c)
 	}
+}
+
+// notification says how handlers see an applied change.
+func (w *writer[K, T]) notification(c *store.Change[K, T]) change[T] {
+	e := change[T]{kind: kindOf(c)}
+	if e.kind == deleted {
+		// What the server sent is the final state; what was stored is
+		// older. It is reported even if nothing was stored.
+		e.old = c.Object
+		return e
+	}
+	e.old, e.new = c.Old, c.Object
+	if w.informer.isRecreation(c) {
+		e.kind = recreated
+	}
+	w.detector.add(e.new)
+	return e
 }
 
 // replace makes the staged objects the store's only ones. The first time it
@@ -98,7 +104,7 @@ func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion 
 			close(w.informer.hasSynced)
 		}
 		w.informer.log.append(func(n *node[K, T]) {
-			n.bulk, n.length = changes.All(), changes.Len()
+			n.bulk, n.length = changes.All(), uint32(changes.Len())
 			n.audience = w.informer.audience.Load()
 			n.initial, n.synced = initial, initial
 		})
@@ -116,7 +122,7 @@ func (w *writer[K, T]) resync() {
 			}
 		}
 		w.informer.log.append(func(n *node[K, T]) {
-			n.bulk, n.length = selfUpdates(snapshot), snapshot.Len()
+			n.bulk, n.length = selfUpdates(snapshot), uint32(snapshot.Len())
 			n.audience, n.resync = w.informer.audience.Load(), true
 		})
 	})

@@ -3,6 +3,7 @@ package informer
 import (
 	"iter"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/kubewright/kubewright/runtime/store"
 )
@@ -26,30 +27,33 @@ type log[K comparable, T any] struct {
 // that it needs) and how much a handler in the middle of a node keeps alive.
 const nodeSize = 512
 
-// node is a run of changes that became visible together. It is written before
-// next is set, and not after.
+// node is what became visible together. It is written before next is set, and
+// not after. Beside what it refers to it takes 64 bytes.
 type node[K comparable, T any] struct {
 	next atomic.Pointer[node[K, T]]
-	// A node holds single changes in entries, or else what a whole
-	// replacement, resync or late registration changed in bulk.
-	entries []entry[T]
-	bulk    iter.Seq[store.Change[K, T]]
-	length  int
-	// only is the room for entries of a single change, which saves an
-	// allocation when changes come one at a time.
-	only [1]entry[T]
 	// audience says who gets the unchanged updates of this node. If resync is
 	// set, it consists of nothing else.
 	audience *audience[K, T]
-	resync   bool
+	// A node holds a single change, or several in run, or else what a whole
+	// replacement, resync or late registration changed in bulk.
+	single pair
+	run    *run[T]
+	bulk   iter.Seq[store.Change[K, T]]
+	// objectType is that of the single change's objects, kind its own.
+	objectType unsafe.Pointer
+	kind       kind
+	resync     bool
 	// initial says that what this node adds belongs to the initial list.
 	initial bool
 	// synced says that the initial list ends with this node.
 	synced bool
+	// length counts the changes.
+	length uint32
 }
 
-// entry is a change as handlers see it.
-type entry[T any] struct {
+// change is a change as handlers see it. An addition has no old object, a
+// deletion no new one.
+type change[T any] struct {
 	kind     kind
 	old, new T
 }
@@ -81,15 +85,34 @@ func (l *log[K, T]) append(fill func(*node[K, T])) {
 	n.next.Store(l.tail)
 }
 
-// room returns the node's entries, n of them, to be written.
-func (n *node[K, T]) room(length int) []entry[T] {
-	n.length = length
-	if length == 1 {
-		n.entries = n.only[:]
-	} else {
-		n.entries = make([]entry[T], length)
+// hold makes room for so many changes, of which put is then called for each.
+func (n *node[K, T]) hold(length int) {
+	n.length, n.run = uint32(length), nil
+	if length > 1 {
+		n.run = newRun[T](length)
 	}
-	return n.entries
+}
+
+// put writes the change at i. Those before were written.
+func (n *node[K, T]) put(i int, c *change[T]) {
+	if n.run == nil {
+		if packs[T]() {
+			if objects, objectType, ok := pack(c); ok {
+				n.kind, n.single, n.objectType = c.kind, objects, objectType
+				return
+			}
+		}
+		n.run = newRun[T](1)
+	}
+	n.run.put(i, c)
+}
+
+// at returns the change at i. There are none if the node is in bulk.
+func (n *node[K, T]) at(i int) change[T] {
+	if n.run == nil {
+		return unpack[T](n.kind, n.single, n.objectType)
+	}
+	return n.run.at(i)
 }
 
 // kindOf says what kind of notification a change of the store is.

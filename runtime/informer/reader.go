@@ -97,28 +97,31 @@ func (r *Registration[K, T]) deliver() {
 // was removed meanwhile.
 func (r *Registration[K, T]) deliverNode(n *node[K, T]) bool {
 	resyncing := n.audience.includes(r)
-	for r.index < len(n.entries) {
+	if n.bulk != nil {
+		return r.deliverBulk(n, resyncing)
+	}
+	for r.index < int(n.length) {
 		if r.removed.Load() {
 			return false
 		}
-		e := &n.entries[r.index]
+		c := n.at(r.index)
 		r.advance()
-		switch e.kind {
+		switch c.kind {
 		case added:
-			r.handler.OnAdd(e.new, n.initial)
+			r.handler.OnAdd(c.new, n.initial)
 		case deleted:
-			r.handler.OnDelete(Deleted[K, T]{Object: e.old})
+			r.handler.OnDelete(Deleted[K, T]{Object: c.old})
 		case unchanged:
 			if resyncing {
-				r.handler.OnUpdate(e.old, e.new)
+				r.handler.OnUpdate(c.old, c.new)
 			}
 		case updated:
-			r.handler.OnUpdate(e.old, e.new)
+			r.handler.OnUpdate(c.old, c.new)
 		case recreated:
-			r.recreate(e.old, e.new)
+			r.recreate(c.old, c.new)
 		}
 	}
-	return n.bulk == nil || r.deliverBulk(n, resyncing)
+	return true
 }
 
 func (r *Registration[K, T]) deliverBulk(n *node[K, T], resyncing bool) bool {

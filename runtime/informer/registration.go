@@ -139,7 +139,7 @@ func (r *Registration[K, T]) finish() {
 // writer out.
 func (r *Registration[K, T]) join(s store.Snapshot[K, T], synced bool) {
 	l := r.informer.log
-	first := &node[K, T]{bulk: s.Changes(), length: s.Len(), initial: true, synced: synced}
+	first := &node[K, T]{bulk: s.Changes(), length: uint32(s.Len()), initial: true, synced: synced}
 	first.next.Store(l.tail)
 	r.cursor = first
 	r.delivered.Store(l.appended.Load() - uint64(s.Len()))

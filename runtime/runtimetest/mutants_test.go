@@ -51,7 +51,7 @@ var mutations = map[string]mutation{
 		"r.paginated = true", "r.paginated = !BUG"},
 
 	"informer: who joins gets nothing initial": {"informer/registration.go",
-		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"},
+		"length: uint32(s.Len()), initial: true", "length: uint32(s.Len()), initial: !BUG"},
 	"informer: deletions show the state before": {"informer/apply.go",
 		"e.old = c.Object", "if e.old = c.Object; BUG { e.old = c.Old }"},
 	"informer: handlers never become synced": {"informer/apply.go",
