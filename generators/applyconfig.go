@@ -121,6 +121,11 @@ func openAPIName(name model.TypeName) string {
 	return host + "." + name.Name
 }
 
+// declared is the type that an expression names, nil if nothing is known of it.
+func (g *applyGen) declared(e *model.Expr) *model.Type {
+	return g.api.Types[e.Name].Instance(e.Args)
+}
+
 func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
 	folder := g.pkg.Sub(p.Folder)
 	folder.Alias = "apply" + strings.ToLower(p.GoGroupName+p.Name)

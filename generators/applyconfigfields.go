@@ -48,7 +48,7 @@ func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 		return embedConfig
 	case !j.Inline:
 		return asField
-	case f.Type.Form == model.Pointer || g.fits(g.api.Types[f.Type.Name], 0):
+	case f.Type.Form == model.Pointer || g.fits(g.declared(f.Type), 0):
 		return embedType
 	}
 	return flatten
@@ -65,7 +65,7 @@ func (g *applyGen) fits(t *model.Type, hops int) bool {
 		switch {
 		case !ok:
 		case f.Embedded:
-			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer && !g.fits(g.api.Types[f.Type.Name], hops+1) {
+			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer && !g.fits(g.declared(f.Type), hops+1) {
 				return false
 			}
 		case !token.IsExported(f.Name):
@@ -131,7 +131,7 @@ func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []
 // embedded is the struct that a field embeds, without fields if nothing is
 // known of it.
 func (g *applyGen) embedded(f *model.Field) *model.Type {
-	if t := g.api.Types[f.Type.Name]; t != nil && f.Type.Form == model.Named {
+	if t := g.declared(f.Type); t != nil && f.Type.Form == model.Named {
 		return t
 	}
 	return &model.Type{}

@@ -114,7 +114,7 @@ func onWire(f *model.Field) (model.JSON, bool) {
 // structType is the struct behind names and pointers, nil if there is none.
 func (d *deriver) structType(e *model.Expr) *model.Type {
 	e = d.resolve(e)
-	if t := d.types[e.Name]; e.Form == model.Named && t != nil && t.Struct {
+	if t := d.types[e.Name].Instance(e.Args); e.Form == model.Named && t != nil && t.Struct {
 		return t
 	}
 	return nil
@@ -124,7 +124,7 @@ func (d *deriver) structType(e *model.Expr) *model.Type {
 func (d *deriver) resolve(e *model.Expr) *model.Expr {
 	for range 16 {
 		e = e.Deref()
-		t := d.types[e.Name]
+		t := d.types[e.Name].Instance(e.Args)
 		if e.Form != model.Named || t == nil || t.Struct || t.Underlying == nil {
 			break
 		}

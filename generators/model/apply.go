@@ -205,7 +205,7 @@ func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[
 		ap.GoGroupName = namer.IC(p.tags.GroupGoName)
 	}
 	for name, t := range types {
-		if name.Path != p.src.path || t.alias || !t.Struct || !t.HasJSON() || slices.Contains(noApply, name) {
+		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() || slices.Contains(noApply, name) {
 			continue
 		}
 		kind := kinds[name]

@@ -66,6 +66,8 @@ type Type struct {
 	Pos token.Position
 	// Lines are the type's comments, markers included.
 	Lines []string
+	// Params are the names of the type's parameters.
+	Params []string
 	// Underlying is what the type is declared as, nil for structs and for
 	// types that can't be looked at.
 	Underlying *Expr
@@ -84,6 +86,44 @@ type Type struct {
 	SchemaFormat string
 
 	alias bool
+}
+
+// Instance is a generic type with arguments in place of its parameters; any
+// other type, and nil, as it is.
+func (t *Type) Instance(args []*Expr) *Type {
+	if t == nil || len(t.Params) == 0 || len(args) != len(t.Params) {
+		return t
+	}
+	values := map[string]*Expr{}
+	for i, param := range t.Params {
+		values[param] = args[i]
+	}
+	instance := *t
+	instance.Params, instance.Fields = nil, nil
+	instance.Underlying = t.Underlying.substitute(values)
+	for _, f := range t.Fields {
+		field := *f
+		field.Type = f.Type.substitute(values)
+		instance.Fields = append(instance.Fields, &field)
+	}
+	return &instance
+}
+
+// substitute is a copy of an expression with values in place of parameters.
+func (e *Expr) substitute(values map[string]*Expr) *Expr {
+	if e == nil {
+		return nil
+	}
+	if value := values[e.Name.Name]; value != nil && e.Form == Named && e.Name.Path == "" {
+		return value
+	}
+	instance := *e
+	instance.Args = nil
+	for _, arg := range e.Args {
+		instance.Args = append(instance.Args, arg.substitute(values))
+	}
+	instance.Key, instance.Elem = e.Key.substitute(values), e.Elem.substitute(values)
+	return &instance
 }
 
 // Field is a field of a struct.

@@ -106,6 +106,13 @@ func (r *typeReader) describe(name TypeName) *Type {
 	}
 	t.SchemaType, t.HasSchemaType = p.returns(name.Name, "OpenAPISchemaType")
 	t.SchemaFormat, _ = p.returns(name.Name, "OpenAPISchemaFormat")
+	if decl.spec.TypeParams != nil {
+		for _, params := range decl.spec.TypeParams.List {
+			for _, n := range params.Names {
+				t.Params = append(t.Params, n.Name)
+			}
+		}
+	}
 	st, ok := decl.spec.Type.(*ast.StructType)
 	if !ok {
 		t.Underlying = r.expr(p, f, decl.spec.Type, decl.spec.TypeParams)
@@ -159,7 +166,7 @@ func (r *typeReader) index(f *file) comments {
 // declared as another struct its fields.
 func (r *typeReader) settle(t *Type) {
 	if t.Underlying = r.unalias(t.Underlying, 0); t.Underlying != nil && t.Underlying.Form == Named && !t.alias {
-		if st := r.structOf(t.Underlying.Name); st != nil {
+		if st := r.structOf(t.Underlying); st != nil {
 			t.Struct, t.Fields, t.Underlying = true, st.Fields, nil
 		}
 	}
@@ -169,9 +176,9 @@ func (r *typeReader) settle(t *Type) {
 }
 
 // structOf follows names of types to a struct.
-func (r *typeReader) structOf(name TypeName) *Type {
+func (r *typeReader) structOf(e *Expr) *Type {
 	for range maxHops {
-		t := r.types[name]
+		t := r.types[e.Name].Instance(e.Args)
 		switch {
 		case t == nil:
 			return nil
@@ -180,7 +187,7 @@ func (r *typeReader) structOf(name TypeName) *Type {
 		case t.Underlying == nil || t.Underlying.Form != Named:
 			return nil
 		}
-		name = t.Underlying.Name
+		e = t.Underlying
 	}
 	return nil
 }
@@ -189,8 +196,8 @@ func (r *typeReader) unalias(e *Expr, hops int) *Expr {
 	if e == nil || hops > maxHops {
 		return e
 	}
-	if t := r.types[e.Name]; e.Form == Named && t != nil && t.alias && t.Underlying != nil && len(e.Args) == 0 {
-		return r.unalias(t.Underlying, hops+1)
+	if t := r.types[e.Name]; e.Form == Named && t != nil && t.alias && t.Underlying != nil && len(e.Args) == len(t.Params) {
+		return r.unalias(t.Instance(e.Args).Underlying, hops+1)
 	}
 	for i, arg := range e.Args {
 		e.Args[i] = r.unalias(arg, hops+1)
