@@ -65,50 +65,53 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 	if found, ok := s.narrowed(namespace, selector); ok {
 		return matching(slices.Values(found), selector, yield)
 	}
-	n, objects, err := s.in(namespace)
-	switch {
-	case err != nil:
-		return err
-	case !selector.Empty():
-		return matching(objects, selector, yield)
-	case n > 0:
-		room(n)
-		for obj := range objects {
-			yield(obj)
+	if s.store != nil && namespace == "" {
+		snapshot := s.store.Snapshot()
+		if !selector.Empty() {
+			return matching(snapshot.Values(), selector, yield)
 		}
+		all(snapshot.Len(), snapshot.Values(), room, yield)
+		return nil
 	}
+	found, err := s.in(namespace)
+	if err != nil {
+		return err
+	}
+	if !selector.Empty() {
+		return matching(slices.Values(found), selector, yield)
+	}
+	all(len(found), slices.Values(found), room, yield)
 	return nil
 }
 
-// in returns the objects of a namespace, or all if it is empty, and how many.
-func (s *source) in(namespace string) (n int, objects iter.Seq[any], err error) {
-	var found []any
-	switch {
-	case s.store == nil:
-		found, err = listed(s.indexer, namespace)
-	case namespace == "":
-		snapshot := s.store.Snapshot()
-		return snapshot.Len(), snapshot.Values(), nil
-	default:
-		found = stored(s.store, namespace)
+func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
+	if n == 0 {
+		return
 	}
-	return len(found), slices.Values(found), err
+	room(n)
+	for obj := range objects {
+		yield(obj)
+	}
 }
 
-// stored returns the objects of a namespace.
-func stored(objects *store.Store[cache.ObjectName, any], namespace string) []any {
-	indexed, err := objects.ByIndex(cache.NamespaceIndex, namespace)
+// in returns the objects of a namespace. What has no store is asked for all of
+// them if it is empty.
+func (s *source) in(namespace string) ([]any, error) {
+	if s.store == nil {
+		return listed(s.indexer, namespace)
+	}
+	indexed, err := s.store.ByIndex(cache.NamespaceIndex, namespace)
 	if err == nil {
-		return indexed
+		return indexed, nil
 	}
 	// There is no such index. The namespace is in the keys.
 	var found []any
-	for key, obj := range objects.All() {
+	for key, obj := range s.store.All() {
 		if key.Namespace == namespace {
 			found = append(found, obj)
 		}
 	}
-	return found
+	return found, nil
 }
 
 // ahead is how many objects' labels are touched before the first of them are
