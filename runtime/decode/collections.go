@@ -69,14 +69,13 @@ func (d *decoder) slice(p *plan, at unsafe.Pointer) bool {
 	spare := p.spare
 	p.spare = reflect.Value{}
 	if !spare.IsValid() {
-		spare = reflect.MakeSlice(p.typ, 4, 4)
+		spare = reflect.New(p.typ).Elem()
 	}
 	n, size := 0, p.elem.typ.Size()
 	for more := true; more; n++ {
 		if n == spare.Len() {
-			larger := reflect.MakeSlice(p.typ, 2*n, 2*n)
-			reflect.Copy(larger, spare)
-			spare = larger
+			spare.Grow(max(n, 4))
+			spare.SetLen(spare.Cap())
 		}
 		if ok = d.value(p.elem, unsafe.Add(spare.UnsafePointer(), uintptr(n)*size)); !ok {
 			d.in("[" + strconv.Itoa(n) + "]")
@@ -88,14 +87,17 @@ func (d *decoder) slice(p *plan, at unsafe.Pointer) bool {
 			break
 		}
 	}
-	used := spare.Slice(0, n)
 	if ok {
-		exact := reflect.MakeSlice(p.typ, n, n)
-		reflect.Copy(exact, used)
-		target.Set(exact)
+		// Making a slice by reflection would leave a header behind.
+		target.Grow(n)
+		target.SetLen(n)
+		target.SetCap(n)
+		reflect.Copy(target, spare)
 	}
 	if spare.Len() <= spareElements {
-		used.Clear()
+		spare.SetLen(n)
+		spare.Clear()
+		spare.SetLen(spare.Cap())
 		p.spare = spare
 	}
 	return ok

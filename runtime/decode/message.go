@@ -175,11 +175,9 @@ func (d *decoder) messageString(f *messageField, value []byte) string {
 func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
 	s := (*sliceHeader)(to)
 	if s.len == s.cap {
-		larger := reflect.MakeSlice(f.typ, s.len, s.len+max(1+following(tag, behind), s.len))
-		if s.len > 0 {
-			reflect.Copy(larger, reflect.NewAt(f.typ, to).Elem())
-		}
-		s.data, s.cap = larger.UnsafePointer(), larger.Cap()
+		more := max(1+following(tag, behind), s.len)
+		reflect.NewAt(f.typ, to).Elem().Grow(more)
+		s.cap = s.len + more
 	}
 	s.len++
 	return unsafe.Add(s.data, uintptr(s.len-1)*f.size)

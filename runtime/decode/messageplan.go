@@ -113,7 +113,7 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 		if name != "" && name != "-" {
 			f.drop, below = c.drops(name), c.of(name)
 		}
-		f.unique = sf.Type == stringType && uniqueNames[name]
+		f.unique = sf.Type == stringType && isUnique(p.typ, name)
 		if wire != "varint" && wire != "bytes" || !d.choose(&f, below) {
 			return false
 		}

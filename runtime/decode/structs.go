@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"reflect"
 	"unsafe"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // lookahead is how many fields are tried in their order before a name is looked
@@ -147,11 +149,22 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 // compile finds the plan of a field.
 func (d *decoder) compile(p *plan, f *field) {
 	f.plan = d.plans.without(p.cut.of(f.name), f.typ)
-	if f.typ == stringType && uniqueNames[f.name] {
+	if f.typ == stringType && isUnique(p.typ, f.name) {
 		f.plan = &plan{op: opString, typ: f.typ, unique: true}
 	}
 }
 
-// uniqueNames are the fields of metadata that rarely have the same value twice:
-// looking for another would be in vain.
-var uniqueNames = map[string]bool{"name": true, "uid": true, "resourceVersion": true}
+// isUnique says whether a field rarely has the same value in two objects: looking
+// for another would be in vain. Elsewhere, names do repeat: those of containers,
+// variables and owners.
+func isUnique(t reflect.Type, name string) bool {
+	if t != objectMetaType && t != identityMetaType {
+		return false
+	}
+	return name == "name" || name == "uid" || name == "resourceVersion"
+}
+
+var (
+	objectMetaType   = reflect.TypeFor[metav1.ObjectMeta]()
+	identityMetaType = reflect.TypeFor[Identity]()
+)

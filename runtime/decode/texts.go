@@ -19,7 +19,11 @@ type Cached[T any] struct {
 }
 
 // Identity is what tells an object and its state from others.
-type Identity struct{ Namespace, Name, ResourceVersion string }
+type Identity struct {
+	Namespace       string `json:"namespace"`
+	Name            string `json:"name"`
+	ResourceVersion string `json:"resourceVersion"`
+}
 
 // Texts knows which texts a list had, by 64 bits of each. Texts that differ are
 // taken for the same by chance, in one of 2^64 cases, which nobody can provoke:
@@ -131,7 +135,7 @@ func (c *Cached[T]) object(r *reader[T], d *decoder, origin uint64) (f found[T],
 			return f, false
 		}
 		if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
-			f.object, f.known = c.Known(Identity(id))
+			f.object, f.known = c.Known(id)
 			f.version = id.ResourceVersion
 		}
 	}
@@ -147,9 +151,5 @@ func (c *Cached[T]) object(r *reader[T], d *decoder, origin uint64) (f found[T],
 
 // identity is decoded in place of an object to see whether it is known.
 type identity struct {
-	Metadata struct {
-		Namespace       string `json:"namespace"`
-		Name            string `json:"name"`
-		ResourceVersion string `json:"resourceVersion"`
-	} `json:"metadata"`
+	Metadata Identity `json:"metadata"`
 }
