@@ -127,10 +127,8 @@ func NewClientGen() *Tool {
 		if o.APIPath == "" {
 			return Config{}, errors.New("--clientset-api-path cannot be empty")
 		}
+		c.Inputs = groupVersionInputs(base, inputs)
 		var err error
-		if c.Inputs, err = groupVersionInputs(base, inputs); err != nil {
-			return Config{}, err
-		}
 		if c.IncludedTypes, err = includedTypes(overrides); err != nil {
 			return Config{}, err
 		}
@@ -250,7 +248,7 @@ func (e externals) Set(value string) error {
 // groupVersionInputs are the inputs that --input names: group/version below the
 // base, with as many folders before them as one likes. Without a version the
 // types are internal ones.
-func groupVersionInputs(base string, values []string) ([]Input, error) {
+func groupVersionInputs(base string, values []string) []Input {
 	var inputs []Input
 	for _, value := range values {
 		folder, groupVersion := "", value
@@ -270,7 +268,7 @@ func groupVersionInputs(base string, values []string) ([]Input, error) {
 			Explicit: true, Group: group, Version: version,
 		})
 	}
-	return inputs, nil
+	return inputs
 }
 
 // includedTypes parses --included-types-overrides.

@@ -49,7 +49,7 @@ func mentions(group *ast.CommentGroup, words ...string) bool {
 
 // typeTags reads the tags of each type of a file, the second closest comment
 // first, and reports client tags that no type owns.
-func (l *loader) typeTags(p *source, f *file) map[string][]marker.Tag {
+func (l *loader) typeTags(f *file) map[string][]marker.Tag {
 	index := newComments(l.fset, f.syntax)
 	tags := map[string][]marker.Tag{}
 	owned := map[*ast.CommentGroup]bool{}

@@ -47,7 +47,6 @@ const (
 	ApplyConfigurations
 	// Views are what fills in API.Types.
 	Views
-	AllGenerators = Clients | Listers | Informers | ApplyConfigurations | Views
 )
 
 // has reports whether any of g is to run.

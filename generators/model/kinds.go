@@ -34,7 +34,7 @@ func (l *loader) describe(p *candidate) {
 		if f.syntax == nil {
 			continue
 		}
-		tags := l.typeTags(p.src, f)
+		tags := l.typeTags(f)
 		maps.Copy(all, tags)
 		for _, decl := range p.src.types {
 			if decl.file != f {
@@ -244,12 +244,12 @@ func (l *loader) resolveMethods(packages []*candidate) {
 	for _, p := range packages {
 		for _, kind := range p.kinds {
 			for _, m := range kind.Methods {
-				l.resolve(p, m, "input", &m.Input, m.inputPos, "")
+				l.resolve(m, "input", &m.Input, m.inputPos, "")
 				suffix := ""
 				if m.Verb == "list" {
 					suffix = "List"
 				}
-				l.resolve(p, m, "result", &m.Result, m.resultPos, suffix)
+				l.resolve(m, "result", &m.Result, m.resultPos, suffix)
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func (l *loader) resolveMethods(packages []*candidate) {
 
 // resolve checks that a type of a method exists; suffix is "List" for what a
 // method with the verb list returns, whose tag names the item.
-func (l *loader) resolve(p *candidate, m *Method, key string, ref *TypeRef, pos token.Position, suffix string) {
+func (l *loader) resolve(m *Method, key string, ref *TypeRef, pos token.Position, suffix string) {
 	src := l.byPath[ref.Path]
 	if src == nil {
 		hint := "; go get its module, if the path is right"

@@ -52,7 +52,7 @@ func TestOwnersAreGengos(t *testing.T) {
 	src := found[0].src
 	owned := 0
 	for _, f := range src.files {
-		tags := l.typeTags(src, f)
+		tags := l.typeTags(f)
 		for name, decl := range src.types {
 			if decl.file != f {
 				continue

@@ -215,7 +215,7 @@ func (f *DeltaFIFO) Resync() error {
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, taken, err := f.pop()
+	taken, err := f.pop()
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (f *FIFO) Pop(process PopProcessFunc) (any, error) {
 	defer f.mu.Unlock()
 	isInInitialList := !f.hasSynced()
 	for {
-		_, deltas, err := f.pop()
+		deltas, err := f.pop()
 		if err != nil {
 			return nil, err
 		}

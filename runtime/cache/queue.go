@@ -112,13 +112,14 @@ func (q *queue) wait(isPending func() bool) error {
 	return nil
 }
 
-// pop takes the key that waits longest.
-func (q *queue) pop() (key string, deltas []deltafifo.Delta[string, any], err error) {
+// pop takes what there is of the key that waits longest.
+func (q *queue) pop() ([]deltafifo.Delta[string, any], error) {
 	if err := q.wait(func() bool { return q.pending.Len() > 0 }); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	// Something is pending, and nobody else takes: this doesn't block.
-	return q.pending.Pop(context.Background())
+	_, deltas, err := q.pending.Pop(context.Background())
+	return deltas, err
 }
 
 // append adds a delta.

@@ -12,9 +12,6 @@ import (
 type Config[K comparable, T any] struct {
 	// Key returns the key of an object. Only Put and Replacement.Add need it.
 	Key func(T) K
-	// Version returns the resourceVersion of an object, for those who write
-	// without knowing it. Optional.
-	Version func(T) string
 	// Indexes by name. More can be added later. Optional.
 	Indexes map[string]IndexFunc[T]
 }
@@ -57,15 +54,6 @@ func New[K comparable, T any](config Config[K, T]) *Store[K, T] {
 
 // KeyOf returns the key of an object as Config.Key gives it.
 func (s *Store[K, T]) KeyOf(object T) K { return s.config.Key(object) }
-
-// VersionOf returns the resourceVersion of an object as Config.Version gives
-// it, or "".
-func (s *Store[K, T]) VersionOf(object T) string {
-	if s.config.Version == nil {
-		return ""
-	}
-	return s.config.Version(object)
-}
 
 // Put stores an object under its key, with its resourceVersion, which may be
 // "". It returns what it replaced.

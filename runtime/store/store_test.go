@@ -30,7 +30,6 @@ func byLength(o *object) []string { return []string{fmt.Sprint(len(o.Labels))} }
 func newStore() *Store[string, *object] {
 	return New(Config[string, *object]{
 		Key:     (*object).key,
-		Version: func(o *object) string { return o.Version },
 		Indexes: map[string]IndexFunc[*object]{"label": byLabel},
 	})
 }
