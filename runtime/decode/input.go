@@ -53,26 +53,25 @@ func inputOf(data []byte) *input {
 // offset is the position in the stream.
 func (in *input) offset() int64 { return in.before + int64(in.pos) }
 
-// fill reads once more, behind what is there. It keeps data[keep:end], which
-// may move: keep's new place is returned. It returns false at the end of the
-// stream, whose cause is in.err.
-func (in *input) fill(keep int) (int, bool) {
+// fill reads once more, behind what is there. What isn't consumed may move. It
+// returns false at the end of the stream, whose cause is in.err.
+func (in *input) fill() bool {
 	if in.err != nil {
-		return keep, false
+		return false
 	}
-	live := in.end - keep
+	live := in.end - in.pos
 	if in.limit > 0 && live >= in.limit {
 		in.err = errTooLarge
-		return keep, false
+		return false
 	}
 	room := len(in.data) - padding
-	if keep > 0 {
+	if in.pos > 0 {
 		in.turns++
 	}
 	if in.turns == roomyTurns {
 		if small := max(4*in.most, smallWindow); 2*small <= room {
-			in.move(make([]byte, small+padding), keep)
-			keep, room = 0, small
+			in.move(make([]byte, small+padding))
+			room = small
 		}
 		in.turns, in.most = 0, 0
 	}
@@ -83,11 +82,11 @@ func (in *input) fill(keep int) (int, bool) {
 		if live > 0 || in.lastRead >= smallWindow/2 {
 			size = max(2*room, smallWindow)
 		}
-		in.move(make([]byte, size+padding), keep)
+		in.move(make([]byte, size+padding))
 	case in.lastRead >= room/2 && room < largeWindow:
-		in.move(make([]byte, min(4*room, largeWindow)+padding), keep)
-	case keep > 0:
-		in.move(in.data, keep)
+		in.move(make([]byte, min(4*room, largeWindow)+padding))
+	case in.pos > 0:
+		in.move(in.data)
 	}
 	n, err := 0, error(nil)
 	// A reader may return nothing without an error; a hundred times in a row is
@@ -105,15 +104,14 @@ func (in *input) fill(keep int) (int, bool) {
 	in.most = max(in.most, in.end)
 	clear(in.data[in.end : in.end+padding])
 	in.err = err
-	return 0, n > 0
+	return n > 0
 }
 
-// move copies data[keep:end] to the start of to, which becomes the window.
-func (in *input) move(to []byte, keep int) {
-	n := copy(to, in.data[keep:in.end])
-	in.before += int64(keep)
-	in.pos -= keep
-	in.data, in.end = to, n
+// move copies what isn't consumed to the start of to, which becomes the window.
+func (in *input) move(to []byte) {
+	n := copy(to, in.data[in.pos:in.end])
+	in.before += int64(in.pos)
+	in.data, in.pos, in.end = to, 0, n
 }
 
 // peek skips white space and returns the first byte behind it, reading as much
@@ -128,7 +126,7 @@ func (in *input) peek() (byte, bool) {
 				return c, true
 			}
 		}
-		if _, ok := in.fill(in.pos); !ok {
+		if !in.fill() {
 			return 0, false
 		}
 	}
@@ -144,7 +142,7 @@ func (in *input) frame() bool {
 			return true
 		}
 		scanned := in.end - in.pos
-		if _, ok := in.fill(in.pos); !ok {
+		if !in.fill() {
 			return false
 		}
 		at = in.pos + scanned

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,12 +24,8 @@ func unmarshal(m message, text []byte) (err error) {
 	return m.Unmarshal(text)
 }
 
-// The wire types of protobuf, and the field numbers of Kubernetes' messages.
+// The field numbers of Kubernetes' messages.
 const (
-	wireVarint, wire64, wireBytes, wire32 = 0, 1, 2, 5
-
-	wireGroup, wireGroupEnd = 3, 4
-
 	unknownType, unknownRaw, unknownLast = 1, 2, 4 // runtime.Unknown
 	listMetadata, listItems, listLast    = 1, 2, 2 // all lists
 )
@@ -40,9 +35,6 @@ var prefix = []byte("k8s\x00")
 
 var (
 	errNoPrefix   = errors.New("provided data does not appear to be a protobuf message of Kubernetes")
-	errBadVarint  = errors.New("proto: integer overflow")
-	errBadLength  = errors.New("proto: a length that leaves its message")
-	errGroupEnd   = errors.New("proto: unexpected end of group")
 	errTwoTypes   = errors.New("proto: two types in one message")
 	errTwoBodies  = errors.New("proto: two lists in one message")
 	errNoProtobuf = errors.New("the type has no protobuf encoding")
@@ -67,147 +59,7 @@ func (d *Decoder[T]) ListProtobuf(from io.Reader, visitor ListVisitor[T]) (metav
 }
 
 // protobufList reads one list.
-type protobufList[T any] struct {
-	list[T]
-}
-
-// position is the offset that lengths are counted to.
-func (r *reader[T]) position() int64 { return r.in.offset() }
-
-// need makes sure that n bytes are there.
-func (r *reader[T]) need(n int) error {
-	for r.in.end-r.in.pos < n {
-		if _, ok := r.in.fill(r.in.pos); !ok {
-			if r.in.err == io.EOF {
-				return r.failed(io.ErrUnexpectedEOF)
-			}
-			return r.in.err
-		}
-	}
-	return nil
-}
-
-// varint reads an integer.
-func (r *reader[T]) varint() (uint64, error) {
-	var n uint64
-	for shift := 0; shift < 64; shift += 7 {
-		if err := r.need(1); err != nil {
-			return 0, err
-		}
-		b := r.in.data[r.in.pos]
-		r.in.pos++
-		n |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return n, nil
-		}
-	}
-	return 0, r.failed(errBadVarint)
-}
-
-// tag reads a field's number, of 32 bits, and its wire type, which is that of
-// what has a length for all numbers up to last.
-func (r *reader[T]) tag(last int32) (number int32, wire int, err error) {
-	tag, err := r.varint()
-	number, wire = int32(tag>>3), int(tag&7)
-	switch {
-	case err != nil:
-	case number <= 0:
-		err = r.failed(fmt.Errorf("proto: illegal tag %d", tag))
-	case number <= last && wire != wireBytes:
-		err = r.failed(fmt.Errorf("proto: wrong wireType = %d for field %d", wire, number))
-	}
-	return number, wire, err
-}
-
-// length reads the length of what follows, which ends at limit or before. It fits
-// an int of 32 bits.
-func (r *reader[T]) length(limit int64) (int, error) {
-	n, err := r.varint()
-	if err != nil {
-		return 0, err
-	}
-	if n > math.MaxInt32 || limit >= 0 && r.position()+int64(n) > limit {
-		return 0, r.failed(errBadLength)
-	}
-	return int(n), nil
-}
-
-// bytes reads what has a length. It is valid until the next read.
-func (r *reader[T]) bytes(limit int64) ([]byte, error) {
-	n, err := r.length(limit)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.need(n); err != nil {
-		return nil, err
-	}
-	text := r.in.data[r.in.pos : r.in.pos+n : r.in.pos+n]
-	r.in.pos += n
-	return text, nil
-}
-
-// pass skips a field of that wire type. A group ends where as many groups have
-// ended as have begun.
-func (r *reader[T]) pass(wire int, limit int64) error {
-	for depth := 0; ; {
-		switch wire {
-		case wireGroup:
-			depth++
-		case wireGroupEnd:
-			if depth--; depth < 0 {
-				return r.failed(errGroupEnd)
-			}
-		default:
-			if err := r.passOne(wire, limit); err != nil {
-				return err
-			}
-		}
-		if depth == 0 {
-			return nil
-		}
-		tag, err := r.varint()
-		if err != nil {
-			return err
-		}
-		wire = int(tag & 7)
-	}
-}
-
-// passOne skips a field that is no group.
-func (r *reader[T]) passOne(wire int, limit int64) (err error) {
-	n := 0
-	switch wire {
-	case wireVarint:
-		_, err = r.varint()
-		return err
-	case wireBytes:
-		_, err = r.bytes(limit)
-		return err
-	case wire64:
-		n = 8
-	case wire32:
-		n = 4
-	default:
-		return r.failed(fmt.Errorf("proto: illegal wireType %d", wire))
-	}
-	err = r.need(n)
-	if err == nil {
-		r.in.pos += n
-	}
-	return err
-}
-
-// message reads what has a length into m.
-func (r *reader[T]) message(m message, limit int64) error {
-	text, err := r.bytes(limit)
-	if err != nil {
-		return err
-	}
-	if err := unmarshal(m, text); err != nil {
-		return r.failed(err)
-	}
-	return nil
-}
+type protobufList[T any] struct{ list[T] }
 
 func (l *protobufList[T]) read() error {
 	if !l.HasProtobuf() {
@@ -225,13 +77,11 @@ func (l *protobufList[T]) read() error {
 		return err
 	}
 	for {
-		if l.in.pos == l.in.end {
-			if _, more := l.in.fill(l.in.pos); !more {
-				if l.in.err == io.EOF {
-					return nil
-				}
-				return l.in.err
+		if l.in.pos == l.in.end && !l.in.fill() {
+			if l.in.err == io.EOF {
+				return nil
 			}
+			return l.in.err
 		}
 		number, wire, err := l.tag(unknownLast)
 		switch {
@@ -271,7 +121,7 @@ func (l *protobufList[T]) body() error {
 			return err
 		}
 	}
-	for end := l.position() + int64(n); l.position() < end; {
+	for end := l.in.offset() + int64(n); l.in.offset() < end; {
 		number, wire, err := l.tag(listLast)
 		switch {
 		case err != nil:
@@ -285,7 +135,7 @@ func (l *protobufList[T]) body() error {
 		if err != nil {
 			return err
 		}
-		if l.position() > end {
+		if l.in.offset() > end {
 			return l.failed(errBadLength)
 		}
 	}

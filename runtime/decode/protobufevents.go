@@ -18,10 +18,8 @@ const frameHeader = 4
 
 // nextProtobuf is Next for a stream in protobuf.
 func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
-	if e.in.pos == e.in.end {
-		if _, more := e.in.fill(e.in.pos); !more {
-			return event, e.in.err
-		}
+	if e.in.pos == e.in.end && !e.in.fill() {
+		return event, e.in.err
 	}
 	if err := e.need(frameHeader); err != nil {
 		return event, cutOff(err)

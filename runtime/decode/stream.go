@@ -68,7 +68,7 @@ func (r *reader[T]) try(decode func(*decoder) bool) error {
 			framed = true
 			continue
 		}
-		r.in.fill(r.in.pos)
+		r.in.fill()
 		if r.in.err != nil && r.in.err != io.EOF {
 			return r.in.err
 		}

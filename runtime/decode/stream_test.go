@@ -96,7 +96,7 @@ func TestLargeItem(t *testing.T) {
 	}
 	in := newInput(iotest.OneByteReader(strings.NewReader(strings.Repeat(" ", 100))))
 	in.data, in.lastRead = make([]byte, largeWindow+padding), 1
-	in.fill(0)
+	in.fill()
 	if len(in.data) != smallWindow+padding {
 		t.Errorf("a window of %d", len(in.data))
 	}
