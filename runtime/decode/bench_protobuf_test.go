@@ -9,10 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-	restwatch "k8s.io/client-go/rest/watch"
 )
 
 // benchmarkPods are pods like those of the deployments of the other benchmarks.
@@ -53,7 +51,7 @@ func BenchmarkListProtobuf(b *testing.B) {
 	})
 	b.Run("client-go", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
-		codec := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
+		codec := objectDecoder(info)
 		for b.Loop() {
 			if _, _, err := codec.Decode(data, nil, &corev1.PodList{}); err != nil {
 				b.Fatal(err)
@@ -65,10 +63,8 @@ func BenchmarkListProtobuf(b *testing.B) {
 // BenchmarkEventsProtobuf decodes a watch of 500 pods.
 func BenchmarkEventsProtobuf(b *testing.B) {
 	info := mediaType(b, runtime.ContentTypeProtobuf)
-	framer := info.StreamSerializer.Framer
 	var body bytes.Buffer
-	encoder := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&body), info.StreamSerializer.Serializer),
-		scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
+	encoder := eventEncoder(&body, info, scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
 	for _, pod := range benchmarkPods(b, 500).Items {
 		if err := encoder.Encode(&watch.Event{Type: watch.Modified, Object: &pod}); err != nil {
 			b.Fatal(err)
@@ -91,9 +87,7 @@ func BenchmarkEventsProtobuf(b *testing.B) {
 	b.Run("client-go", func(b *testing.B) {
 		b.SetBytes(int64(body.Len()))
 		for b.Loop() {
-			frames := framer.NewFrameReader(io.NopCloser(bytes.NewReader(body.Bytes())))
-			events := restwatch.NewDecoder(streaming.NewDecoder(frames, info.StreamSerializer.Serializer),
-				scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil))
+			events := eventDecoder(body.Bytes(), info, objectDecoder(info))
 			var err error
 			for err == nil {
 				_, _, err = events.Decode()

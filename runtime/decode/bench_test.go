@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // deployment is an object like those that clusters are full of: a third of it
@@ -77,7 +76,7 @@ func BenchmarkRelist(b *testing.B) {
 // decodeWhole decodes a list as client-go does.
 func decodeWhole(b *testing.B, list []byte) {
 	b.SetBytes(int64(len(list)))
-	codec := scheme.Codecs.WithoutConversion().DecoderToVersion(mediaType(b, runtime.ContentTypeJSON).Serializer, nil)
+	codec := objectDecoder(mediaType(b, runtime.ContentTypeJSON))
 	for b.Loop() {
 		if _, _, err := codec.Decode(list, nil, &appsv1.DeploymentList{}); err != nil {
 			b.Fatal(err)
@@ -104,12 +103,4 @@ func BenchmarkList(b *testing.B) {
 		}
 	})
 	b.Run("client-go", func(b *testing.B) { decodeWhole(b, list) })
-}
-
-func mediaType(tb testing.TB, name string) runtime.SerializerInfo {
-	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), name)
-	if !ok {
-		tb.Fatalf("no serializer for %s", name)
-	}
-	return info
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // bytesField is a field of protobuf that has a length.
@@ -53,13 +52,11 @@ func TestUnmarshalPanics(t *testing.T) {
 				t.Error("client-go's decoder doesn't panic")
 			}
 		}()
-		theirs := scheme.Codecs.WithoutConversion().DecoderToVersion(mediaType(t, runtime.ContentTypeProtobuf).Serializer, nil)
-		theirs.Decode(list, nil, &corev1.NodeList{})
+		objectDecoder(mediaType(t, runtime.ContentTypeProtobuf)).Decode(list, nil, &corev1.NodeList{})
 	}()
 	body := append(bytes.Clone(prefix), bytesField(unknownRaw, node)...)
 	event := append(bytesField(1, []byte("ADDED")), bytesField(2, bytesField(1, body))...)
-	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
-	_, err = d.EventsProtobuf(bytes.NewReader(frame)).Next()
+	_, err = d.EventsProtobuf(bytes.NewReader(framed(event))).Next()
 	expect(err, 0)
 }
 

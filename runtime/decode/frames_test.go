@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
-	"k8s.io/client-go/kubernetes/scheme"
-	restwatch "k8s.io/client-go/rest/watch"
 )
 
 func framed(events ...[]byte) (frames []byte) {
@@ -76,9 +72,7 @@ func TestOddEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			info := mediaType(t, runtime.ContentTypeProtobuf)
 			data := framed(addedPod(bytesField(1, bytesField(1, []byte("before")))), event)
-			theirs := restwatch.NewDecoder(
-				streaming.NewDecoder(info.StreamSerializer.Framer.NewFrameReader(io.NopCloser(bytes.NewReader(data))), info.StreamSerializer.Serializer),
-				scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil))
+			theirs := eventDecoder(data, info, objectDecoder(info))
 			ours := New[*corev1.Pod](Options{}).EventsProtobuf(bytes.NewReader(data))
 			if _, _, err := theirs.Decode(); err != nil {
 				t.Fatal(err)

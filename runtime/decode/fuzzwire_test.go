@@ -10,10 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-	restwatch "k8s.io/client-go/rest/watch"
 )
 
 // seedPods are two pods with a little of everything.
@@ -41,7 +39,7 @@ func FuzzListProtobuf(f *testing.F) {
 	}
 	f.Add(data, byte(0))
 	f.Add(data, byte(3))
-	theirs := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
+	theirs := objectDecoder(info)
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		want := &corev1.PodList{}
 		decoded, _, wantErr := theirs.Decode(data, nil, want)
@@ -99,10 +97,8 @@ func FuzzEventsProtobuf(f *testing.F) { fuzzEvents(f, runtime.ContentTypeProtobu
 
 func fuzzEvents(f *testing.F, contentType string) {
 	info := mediaType(f, contentType)
-	framer := info.StreamSerializer.Framer
-	embedded := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 	var seed bytes.Buffer
-	encoder := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&seed), info.StreamSerializer.Serializer), embedded)
+	encoder := eventEncoder(&seed, info, scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
 	pods := seedPods()
 	for i, typ := range []watch.EventType{watch.Added, watch.Modified} {
 		if err := encoder.Encode(&watch.Event{Type: typ, Object: &pods.Items[i]}); err != nil {
@@ -116,10 +112,7 @@ func fuzzEvents(f *testing.F, contentType string) {
 	f.Add(seed.Bytes(), byte(0))
 	f.Add(seed.Bytes(), byte(3))
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
-		body := io.NopCloser(bytes.NewReader(data))
-		theirs := restwatch.NewDecoder(
-			streaming.NewDecoder(framer.NewFrameReader(body), info.StreamSerializer.Serializer),
-			scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil))
+		theirs := eventDecoder(data, info, objectDecoder(info))
 		var from io.Reader = bytes.NewReader(data)
 		if most > 0 {
 			from = &steps{data: data, most: int(most)}

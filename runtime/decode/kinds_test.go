@@ -18,12 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-	restwatch "k8s.io/client-go/rest/watch"
 
 	promov1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
@@ -246,9 +244,8 @@ var eventTypes = []watch.EventType{watch.Added, watch.Modified, watch.Deleted, w
 
 // watch holds events to what client-go's decoder makes of them.
 func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
-	framer := w.info.StreamSerializer.Framer
 	var body bytes.Buffer
-	encoder := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&body), w.info.StreamSerializer.Serializer), w.encoder)
+	encoder := eventEncoder(&body, w.info, w.encoder)
 	for _, obj := range batch {
 		event := watch.Event{Type: eventTypes[fill.rand.Intn(len(eventTypes))], Object: obj}
 		if err := encoder.Encode(&event); err != nil {
@@ -256,8 +253,7 @@ func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 		}
 	}
 	for _, d := range w.ours {
-		theirs := restwatch.NewDecoder(
-			streaming.NewDecoder(framer.NewFrameReader(io.NopCloser(bytes.NewReader(body.Bytes()))), w.info.StreamSerializer.Serializer), w.theirs)
+		theirs := eventDecoder(body.Bytes(), w.info, w.theirs)
 		ours := d.Events(fill.reads(body.Bytes()))
 		if w.contentType == runtime.ContentTypeProtobuf {
 			ours = d.EventsProtobuf(fill.reads(body.Bytes()))

@@ -30,7 +30,7 @@ func testProtobuf[T, L any, PT interface {
 	t.Run(reflect.TypeFor[T]().Name(), func(t *testing.T) {
 		info := mediaType(t, runtime.ContentTypeProtobuf)
 		encoder := scheme.Codecs.EncoderForVersion(info.Serializer, version)
-		decoder := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
+		decoder := objectDecoder(info)
 		fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(2), serializer.NewCodecFactory(scheme.Scheme)).NumElements(1, 4)
 		for range min(*perKind, 8) {
 			list := PL(new(L))
