@@ -109,9 +109,9 @@ func (l *loader) checkGroupNames(api *API) {
 func (l *loader) checkKinds(v *Version) {
 	resources := map[string]*Kind{}
 	files := map[string]*Kind{}
-	declared := map[string]string{}
+	declared := map[declaration]string{}
 	for _, suffix := range []string{"Interface", "Client"} {
-		declared["clients "+v.GoGroupName+strings.TrimPrefix(v.GoName, "InternalVersion")+suffix] = "the group's own client"
+		declared[declaration{Clients, v.GoGroupName + strings.TrimPrefix(v.GoName, "InternalVersion") + suffix}] = "the group's own client"
 	}
 	for _, kind := range v.Kinds {
 		if other := files[kind.Lower]; other != nil {
@@ -133,46 +133,55 @@ func (l *loader) checkKinds(v *Version) {
 		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
 			l.failFor(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
 		}
-		for _, name := range kind.declares(v.Package, l.cfg.has(Views)) {
-			if other := declared[name]; other != "" {
-				place, identifier, _ := strings.Cut(name, " ")
-				l.failFor(map[string]Generators{"clients": Clients, "listers": Listers, "informers": Informers}[place], kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", identifier, kind.Name, other)
-				break
+		for _, d := range kind.declares(v.Package, l.cfg.has(Views)) {
+			if other := declared[d]; other != "" {
+				l.failFor(d.by, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", d.name, kind.Name, other)
+				if l.cfg.Strict || l.cfg.has(d.by) {
+					break // One error is enough; a warning doesn't hide any.
+				}
+				continue
 			}
-			declared[name] = "type " + kind.Name
+			declared[d] = "type " + kind.Name
 		}
 	}
 }
 
-// declares lists the exported identifiers that a kind brings to each of the
-// three generated packages, as "package identifier"; views are read-only ones.
-func (k *Kind) declares(p *Package, views bool) []string {
-	var names []string
-	add := func(to string, identifiers ...string) {
-		for _, identifier := range identifiers {
-			names = append(names, to+" "+identifier)
+// declaration is an exported identifier of the package that a generator makes of
+// a version.
+type declaration struct {
+	by   Generators
+	name string
+}
+
+// declares lists what a kind brings to the packages of clients, listers and
+// informers; views are read-only ones.
+func (k *Kind) declares(p *Package, views bool) []declaration {
+	var list []declaration
+	add := func(by Generators, names ...string) {
+		for _, name := range names {
+			list = append(list, declaration{by, name})
 		}
 	}
 	if p.Client {
-		add("clients", k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
+		add(Clients, k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
 	if p.Lister && k.HasLister() {
-		add("listers", k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
+		add(Listers, k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {
-			add("listers", k.Name+"NamespaceLister", k.Name+"NamespaceListerExpansion")
+			add(Listers, k.Name+"NamespaceLister", k.Name+"NamespaceListerExpansion")
 		}
 		if views {
-			add("listers", "NewReadOnly"+k.Name+"Lister")
+			add(Listers, "NewReadOnly"+k.Name+"Lister")
 		}
 	}
 	if p.Informer && k.HasInformer() {
-		add("informers", k.Name+"Informer", k.Name+"IndexInformer")
+		add(Informers, k.Name+"Informer", k.Name+"IndexInformer")
 		for _, prefix := range []string{"Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
-			add("informers", prefix+k.Name+"Informer")
+			add(Informers, prefix+k.Name+"Informer")
 		}
-		add("informers", "To"+k.Name+"IndexInformer")
+		add(Informers, "To"+k.Name+"IndexInformer")
 	}
-	return names
+	return list
 }
 
 // checkEmpty reports inputs that give nothing.
