@@ -94,14 +94,14 @@ func (g *applyGen) loadSchema() error {
 	}
 	text, err := output.Read(g.OpenAPISchema)
 	if err != nil {
-		return fmt.Errorf("--openapi-schema: %w", err)
+		return fmt.Errorf("OpenAPI schema: %w", err)
 	}
 	document, err := schema.ParseOpenAPI([]byte(text))
 	if err == nil {
 		g.schema, err = document.Schema(names)
 	}
 	if err != nil {
-		return fmt.Errorf("--openapi-schema: %s: %w", g.OpenAPISchema, err)
+		return fmt.Errorf("OpenAPI schema: %s: %w", g.OpenAPISchema, err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ type requirement struct{ flag, value string }
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {
 		if !slices.Contains(model.LintRules, rule) {
-			return fmt.Errorf("unrecognized rule in --lint-rules: %s", rule)
+			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule, strings.Join(model.LintRules, ", "))
 		}
 	}
 	return nil

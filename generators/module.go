@@ -3,6 +3,7 @@ package generators
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -74,6 +75,16 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 	}
 	if err := l.validateLint(); err != nil {
 		return Config{}, err
+	}
+	for _, name := range []string{"applyconfig-dir", "applyconfig-externals", "applyconfig-openapi-schema"} {
+		if !l.withApply && l.flags.Changed(name) {
+			return Config{}, fmt.Errorf("--%s says how to make apply configurations: give --with-applyconfig, too, or leave it out", name)
+		}
+	}
+	for _, pattern := range patterns {
+		if info, err := os.Stat(pattern); err == nil && info.Mode().IsRegular() {
+			return Config{}, fmt.Errorf("%s is a file: name its package, as ./... or ./folder", pattern)
+		}
 	}
 	if err := l.base(); err != nil {
 		return Config{}, err

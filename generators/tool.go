@@ -6,9 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // Tool is a command that takes the flags of one of code-generator's binaries and
@@ -37,7 +40,7 @@ func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0
 	case err != nil:
-		return t.fail(stderr, err)
+		return t.fail(stderr, FlagError(t.flags, err))
 	}
 	cfg, err := t.config(t.flags.Args())
 	if err != nil {
@@ -57,6 +60,30 @@ func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// FlagError is an error of parsing flags: for a flag that there isn't, with the
+// one that is meant, as far as one can tell.
+func FlagError(flags *pflag.FlagSet, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	name := "--" + missing.GetSpecifiedName()
+	var known, longer []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		known = append(known, "--"+f.Name)
+		if strings.HasPrefix("--"+f.Name, name+"-") {
+			longer = append(longer, "--"+f.Name)
+		}
+	})
+	if hint := marker.Suggest(name, known); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	if len(longer) > 0 && len(longer) <= 3 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
+	}
+	return err
 }
 
 func (t *Tool) fail(stderr io.Writer, err error) int {

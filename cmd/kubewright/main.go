@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubewright/kubewright/generators"
 )
 
 // errReported ends a command whose problems have been printed.
@@ -24,6 +27,24 @@ func main() {
 	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// shells makes it an error to ask for the completion of a shell that there is
+// none for: what is printed instead would be read as a script.
+func shells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return // cobra has made none
+	}
+	completion.Args = cobra.ArbitraryArgs
+	completion.RunE = func(cmd *cobra.Command, _ []string) error {
+		var names []string
+		for _, shell := range cmd.Commands() {
+			names = append(names, shell.Name())
+		}
+		return fmt.Errorf("completion: name a shell: %s", strings.Join(names, ", "))
+	}
 }
 
 // execute runs the command and returns its exit status: 1 after any problem.
@@ -43,6 +64,8 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return generators.FlagError(cmd.Flags(), err) })
+	shells(root)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)
