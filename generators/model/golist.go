@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -68,6 +69,21 @@ func cleanPattern(pattern string) string {
 		return "."
 	}
 	return path.Clean(pattern)
+}
+
+// patternHint says how to write a pattern that the go command couldn't do
+// anything with, as it says in a message: one that is a folder here, and would be
+// an import path without ./ before it, or whose packages are deeper.
+func (l *loader) patternHint(pattern, message string) string {
+	local := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, ".")
+	folder, _, _ := strings.Cut(pattern, "...")
+	if info, err := os.Stat(filepath.Join(l.cfg.Dir, filepath.FromSlash(folder))); !local && err == nil && info.IsDir() {
+		return "; the folder here is ./" + pattern
+	}
+	if local && strings.HasPrefix(message, "no Go files in ") {
+		return "; " + strings.TrimSuffix(pattern, "/") + "/... is what is below it"
+	}
+	return ""
 }
 
 // oneLine joins the lines of a message of the go command.

@@ -119,7 +119,7 @@ func (l *loader) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			l.lax(token.Position{Filename: input.Pattern}, "the pattern matches no packages")
+			l.lax(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", l.patternHint(input.Pattern, ""))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *candidate) int {
@@ -157,7 +157,8 @@ func (l *loader) parse(packages []*candidate) {
 			if e.Pos != "" {
 				where.Filename = e.Pos
 			}
-			l.fail(where, "%s", strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": "))
+			message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
+			l.fail(where, "%s%s", message, l.patternHint(p.input.Pattern, message))
 		}
 		p.broken = len(l.problems) > before || p.listed.Error != nil
 	}
