@@ -210,7 +210,11 @@ func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[
 		}
 		kind := kinds[name]
 		if kind != nil && !t.Embeds(objectMeta) {
-			continue // without a name it can't be applied
+			// Without a name it can't be applied.
+			if kind.applies {
+				l.warn(kind.Pos, "type %s gets no apply configuration, as metav1.ObjectMeta is not embedded in itself; embed it, or add // +genclient:skipVerbs=apply,applyStatus", kind.Name)
+			}
+			continue
 		}
 		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies, File: fileName(strings.ToLower(name.Name))})
 	}
