@@ -68,17 +68,9 @@ type adder interface {
 type shell interface{ inside() cache.SharedInformer }
 
 // as finds out whether an informer, or the one inside of a typed one, is an I.
-func as[I any](i any) (found I, ok bool) {
-	for {
-		if found, ok = i.(I); ok {
-			return found, true
-		}
-		typed, ok := i.(shell)
-		if !ok {
-			return found, false
-		}
-		i = typed.inside()
-	}
+func as[I any](i cache.SharedInformer) (found I, ok bool) {
+	found, ok = innermost(i).(I)
+	return found, ok
 }
 
 // Same says whether two are one informer, be it seen as typed or not. Informers
