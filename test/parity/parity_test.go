@@ -56,14 +56,19 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ran := 0
 	for _, row := range small {
 		t.Run(row.name, func(t *testing.T) {
+			ran++
 			verdict, err := r.corpusRow(row, listed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Log(verdict)
 		})
+	}
+	if ran < len(small) {
+		return // Only all of them have all that is listed.
 	}
 	if err := listed.stale(); err != nil {
 		t.Error(err)
