@@ -202,3 +202,44 @@ func BenchmarkBlocked(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBlockedSingly is the heap that updates take while handlers are
+// blocked, each of which comes after the one before has been handed out.
+func BenchmarkBlockedSingly(b *testing.B) {
+	const keys, updates = 1_000, 250_000
+	for _, handlers := range []int{1, 4} {
+		for _, m := range makes {
+			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
+				for b.Loop() {
+					f := newFeed(keys)
+					i := m.make(f)
+					told := make(chan struct{}, 1)
+					if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }}); err != nil {
+						b.Fatal(err)
+					}
+					gate := make(chan struct{})
+					for range handlers {
+						if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					stop := run(i)
+					<-i.HasSyncedChecker().Done()
+					events := make([]watch.Event, 4*keys)
+					for n := range events {
+						events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
+					}
+					before := usage()
+					for n := range updates {
+						f.events <- events[n%len(events)]
+						<-told
+					}
+					b.ReportMetric(float64(usage().heap-before.heap)/updates, "heap-B/update")
+					close(gate)
+					stop()
+					runtime.KeepAlive(events)
+				}
+			})
+		}
+	}
+}

@@ -97,3 +97,14 @@ func (i *Informer[K, T]) setHandlers(handlers []*Registration[K, T]) {
 func (i *Informer[K, T]) Handlers() []*Registration[K, T] {
 	return slices.Clone(*i.handlers.Load())
 }
+
+// behind says whether a handler has yet to be told of something before a
+// position of the log.
+func (i *Informer[K, T]) behind(position uint64) bool {
+	for _, r := range *i.handlers.Load() {
+		if r.delivered.Load() < position {
+			return true
+		}
+	}
+	return false
+}

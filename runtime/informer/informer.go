@@ -100,11 +100,11 @@ func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
 	i := &Informer[K, T]{
 		config:            config,
 		store:             store.New(store.Config[K, T]{Indexes: config.Indexes}),
-		log:               newLog[K, T](),
 		hasSynced:         make(chan struct{}),
 		ended:             make(chan struct{}),
 		resyncCheckPeriod: config.ResyncPeriod,
 	}
+	i.log = newLog[K, T](i.behind)
 	i.handlers.Store(&[]*Registration[K, T]{})
 	return i
 }

@@ -20,6 +20,7 @@ type log[K comparable, T any] struct {
 	tail *node[K, T]
 	// appended is how many notifications were appended ever.
 	appended atomic.Uint64
+	small    small[K, T]
 }
 
 // nodeSize is how many single changes go into one node. It bounds how long a
@@ -28,7 +29,7 @@ type log[K comparable, T any] struct {
 const nodeSize = 512
 
 // node is what became visible together. It is written before next is set, and
-// not after. Beside what it refers to it takes 64 bytes.
+// not after, but that next may come to lead to a node in place of several. Beside what it refers to it takes 64 bytes.
 type node[K comparable, T any] struct {
 	next atomic.Pointer[node[K, T]]
 	// audience says who gets the unchanged updates of this node. If resync is
@@ -71,8 +72,10 @@ const (
 	recreated
 )
 
-func newLog[K comparable, T any]() *log[K, T] {
-	return &log[K, T]{tail: &node[K, T]{}}
+// newLog makes an empty log. behind says whether a reader has yet to be told of
+// something before a position, which counts notifications since the beginning.
+func newLog[K comparable, T any](behind func(position uint64) bool) *log[K, T] {
+	return &log[K, T]{tail: &node[K, T]{}, small: small[K, T]{behind: behind}}
 }
 
 // append publishes what fill has written into the tail. Only the writer of the
@@ -81,8 +84,9 @@ func (l *log[K, T]) append(fill func(*node[K, T])) {
 	n := l.tail
 	fill(n)
 	l.tail = &node[K, T]{}
-	l.appended.Add(uint64(n.length))
+	appended := l.appended.Add(uint64(n.length))
 	n.next.Store(l.tail)
+	l.small.follow(n, appended)
 }
 
 // hold makes room for so many changes, of which put is then called for each.

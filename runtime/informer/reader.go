@@ -77,8 +77,7 @@ type listener interface{ listed() }
 func (r *Registration[K, T]) deliver() {
 	for {
 		n := r.cursor
-		next := n.next.Load()
-		if next == nil || !r.deliverNode(n) {
+		if n.next.Load() == nil || !r.deliverNode(n) {
 			return
 		}
 		if n.synced && !r.synced {
@@ -89,7 +88,8 @@ func (r *Registration[K, T]) deliver() {
 				close(r.hasSynced)
 			}
 		}
-		r.cursor, r.index = next, 0
+		// Meanwhile another node may have come to be the next.
+		r.cursor, r.index = n.next.Load(), 0
 	}
 }
 
