@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,8 +33,8 @@ type ClientWithApply[T Object, C Configuration] struct {
 // NewWithApply makes the client of a resource that has apply configurations of
 // the pointer type C; for the rest see New.
 func NewWithApply[T Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
-	c := New[T](rest, codec, resource, namespace, opts...)
-	return &ClientWithApply[T, C]{Client: *c, applier: applier[T, C]{c.at}}
+	at := newEndpoint(rest, codec, resource, namespace, nil, opts)
+	return &ClientWithApply[T, C]{Client[T]{untyped{at}}, applier[T, C]{at}}
 }
 
 // ClientWithListAndApply is a Client of a resource that can be listed and has
@@ -50,13 +49,8 @@ type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct 
 // NewWithListAndApply makes the client of a resource that can be listed and
 // has apply configurations; see NewWithList and NewWithApply.
 func NewWithListAndApply[T Object, L runtime.Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
-	c := New[T](rest, codec, resource, namespace, opts...)
-	return &ClientWithListAndApply[T, L, C]{
-		Client:     *c,
-		lister:     lister[L]{c.at},
-		collection: collection{c.at, reflect.TypeFor[L]()},
-		applier:    applier[T, C]{c.at},
-	}
+	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
+	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}, applier[T, C]{at}}
 }
 
 // applier adds server-side apply.

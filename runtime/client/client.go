@@ -28,13 +28,13 @@ type Client[T Object] struct{ untyped }
 // which should have the option ClusterScoped too, and for lists and watches of
 // all namespaces.
 func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
-	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, opts)}}
+	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, nil, opts)}}
 }
 
 // Get reads the object of that name.
 func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
 	result := pointee.New[T]()
-	return result, c.at.get(ctx, name, &opts, result)
+	return result, c.at.read(ctx, name, &opts, result)
 }
 
 // Create stores obj and returns it as the server has it now.
@@ -47,14 +47,14 @@ func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions
 // has it now.
 func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
-	return result, c.at.update(ctx, obj, "", &opts, result)
+	return result, c.at.update(ctx, obj.GetName(), obj, "", &opts, result)
 }
 
 // UpdateStatus replaces the status of the object of obj's name, and nothing
 // else where the resource has a status sub-resource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
-	return result, c.at.update(ctx, obj, "status", &opts, result)
+	return result, c.at.update(ctx, obj.GetName(), obj, "status", &opts, result)
 }
 
 // Patch changes the object of that name, or the sub-resource that the path of
@@ -80,7 +80,7 @@ func (c *untyped) requester() *endpoint { return c.at }
 // is done, or by Stop.
 func (c *untyped) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return c.at.collection(c.at.rest, opts).Watch(ctx)
+	return c.at.collection(c.at.rest, &opts).Watch(ctx)
 }
 
 // Delete asks the server to delete the object of that name. It may be gone
@@ -102,5 +102,5 @@ func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bo
 	if c.at.writes == nil {
 		return listwatch.Written{}, false
 	}
-	return c.at.writes.since(c.at.resource, c.at.namespace, namespace, after), true
+	return c.at.writes.of(c.at.resource).since(c.at.namespace, namespace, after), true
 }

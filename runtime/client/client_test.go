@@ -173,7 +173,7 @@ func TestInternalVersion(t *testing.T) {
 		{rest.Config{ContentConfig: rest.ContentConfig{GroupVersion: &metav1.SchemeGroupVersion}}, "v1"},
 		{rest.Config{ContentConfig: rest.ContentConfig{GroupVersion: &appsV2}}, "v2"},
 	} {
-		c, err := internal.RESTClient(&test.config, http.DefaultClient)
+		c, err := internal.InternalRESTClient(&test.config, http.DefaultClient)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,7 @@ var errNoBurst = errors.New("burst is required to be greater than 0 when RateLim
 
 // Group is a group and version of an API as a clientset talks to it.
 type Group struct {
-	// Version is what is served. A version of runtime.APIVersionInternal
-	// stands for whichever version of the group the scheme prefers, or the
-	// configuration names; objects are converted from and to the internal ones.
+	// Version is what is served.
 	Version schema.GroupVersion
 	// APIPath is the root that groups are served under: "/apis", and "/api"
 	// for the core group.
@@ -30,45 +28,55 @@ type Group struct {
 
 // RESTClient makes the REST client of the group. The HTTP client wins over what
 // config says of transport; config itself is not changed.
-func (g Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
+func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
-	config.APIPath = g.APIPath
-	codecs := rest.CodecFactoryForGeneratedClient(g.Scheme, g.Codecs)
-	if g.Version.Version == runtime.APIVersionInternal {
-		setPreferred(config, g.Scheme.PrioritizedVersionsForGroup(g.Version.Group)[0])
-		config.NegotiatedSerializer = codecs
-	} else {
-		config.GroupVersion = &g.Version
-		config.NegotiatedSerializer = codecs.WithoutConversion()
-	}
+	version := g.Version
+	config.APIPath, config.GroupVersion = g.APIPath, &version
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(g.Scheme, g.Codecs).WithoutConversion()
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-// setPreferred sets the version that an internal client speaks, unless config
-// names one of the group.
-func setPreferred(config *rest.Config, preferred schema.GroupVersion) {
+// InternalRESTClient makes the REST client of the internal version of the group.
+// It speaks the version that config names if that is of the group, else the one
+// that the scheme prefers, and converts objects from and to the internal ones;
+// Version.Version is not used. It is apart so that who has no internal versions
+// links nothing of it.
+func (g *Group) InternalRESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
+	config = withUserAgent(config)
+	config.APIPath = g.APIPath
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(g.Scheme, g.Codecs)
+	preferred := g.Scheme.PrioritizedVersionsForGroup(g.Version.Group)[0]
 	if config.GroupVersion == nil || config.GroupVersion.Group != preferred.Group {
 		config.GroupVersion = &preferred
 	}
+	return rest.RESTClientForConfigAndClient(config, client)
 }
 
 // ForConfig makes an HTTP client from config and calls build with it and a copy
 // of config that has a user agent. Whatever build makes shares the transport.
 func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client) (C, error)) (C, error) {
-	var none C
 	config = withUserAgent(config)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return none, err
+		return *new(C), err
 	}
 	return build(config, client)
 }
 
 // ForGroup makes a client of a group: build is called with its REST client.
-func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) *C) (*C, error) {
+func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
 	restClient, err := group.RESTClient(config, client)
 	if err != nil {
-		return nil, err
+		return *new(C), err
+	}
+	return build(restClient), nil
+}
+
+// ForInternalGroup is [ForGroup] for the internal version of a group.
+func ForInternalGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
+	restClient, err := group.InternalRESTClient(config, client)
+	if err != nil {
+		return *new(C), err
 	}
 	return build(restClient), nil
 }
@@ -76,20 +84,25 @@ func ForGroup[C any](config *rest.Config, client *http.Client, group Group, buil
 // GroupClient is what makes the clients of a group version's resources: generated
 // code defines types of their own of it. Its methods are safe for concurrent use.
 type GroupClient struct {
-	rest rest.Interface
-	// writes is a pointer because generated types are comparable.
-	writes *Writes
+	// One pointer, because generated types are comparable.
+	shared *shared
+}
+
+// shared is what the clients of a group version's resources have in common.
+type shared struct {
+	rest   rest.Interface
+	writes Writes
 }
 
 // NewGroupClient makes a GroupClient that sends requests through c.
-func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{rest: c, writes: new(Writes)} }
+func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{&shared{rest: c}} }
 
 // RESTClient returns what requests are sent through, nil for a nil GroupClient.
 func (c *GroupClient) RESTClient() rest.Interface {
 	if c == nil {
 		return nil
 	}
-	return c.rest
+	return c.shared.rest
 }
 
 // Writes returns what remembers the writes of all these clients, nil for a nil
@@ -98,7 +111,7 @@ func (c *GroupClient) Writes() *Writes {
 	if c == nil {
 		return nil
 	}
-	return c.writes
+	return &c.shared.writes
 }
 
 // WithRateLimiter returns a copy of config for all clients of a clientset to

@@ -20,12 +20,10 @@ type Requester interface {
 // GetAs reads the object of that name, or its sub-resource, as an R.
 func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
-	err := at.strictlyTo(at.rest.Get()).
+	return into, send(ctx, into, at.strictlyTo(at.rest.Get()).
 		Name(name).
 		SubResource(subresource).
-		VersionedParams(&opts, at.codec).
-		Do(ctx).Into(into)
-	return into, err
+		VersionedParams(&opts, at.codec))
 }
 
 // ListAs reads the objects that opts select as an R, or with a sub-resource
@@ -36,11 +34,9 @@ func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresourc
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
 	}
-	err := request.
+	return into, send(ctx, into, request.
 		VersionedParams(&opts, at.codec).
-		Timeout(timeout(&opts)).
-		Do(ctx).Into(into)
-	return into, err
+		Timeout(timeout(&opts)))
 }
 
 // CreateAs posts in to the resource, or to the sub-resource of the object of
@@ -52,40 +48,31 @@ func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 	if subresource != "" {
 		request = request.Name(name).SubResource(subresource)
 	}
-	err := request.
+	return into, at.write(ctx, into, request.
 		VersionedParams(&opts, at.codec).
-		Body(in).
-		Do(ctx).Into(into)
-	at.wrote(into, err)
-	return into, err
+		Body(in))
 }
 
 // UpdateAs replaces the object of that name, or its sub-resource, by in and
 // returns the answer as an R.
 func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
-	err := at.strictlyTo(at.rest.Put()).
+	return into, at.write(ctx, into, at.strictlyTo(at.rest.Put()).
 		Name(name).
 		SubResource(subresource).
 		VersionedParams(&opts, at.codec).
-		Body(in).
-		Do(ctx).Into(into)
-	at.wrote(into, err)
-	return into, err
+		Body(in))
 }
 
 // PatchAs changes the object of that name, or the sub-resource that the path
 // of subresources leads to, and returns the answer as an R.
 func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
-	err := at.strictlyTo(at.rest.Patch(pt)).
+	return into, at.write(ctx, into, at.strictlyTo(at.rest.Patch(pt)).
 		Name(name).
 		SubResource(subresources...).
 		VersionedParams(&opts, at.codec).
-		Body(data).
-		Do(ctx).Into(into)
-	at.wrote(into, err)
-	return into, err
+		Body(data))
 }
 
 // ApplyAs merges the fields that configuration sets into the object of that
@@ -108,11 +95,8 @@ func ApplyAs[R runtime.Object, C any](ctx context.Context, c Requester, name, su
 		return *new(R), err
 	}
 	patchOpts := opts.ToPatchOptions()
-	err = at.strictlyTo(request).
+	return into, at.write(ctx, into, at.strictlyTo(request).
 		Name(name).
 		SubResource(subresource).
-		VersionedParams(&patchOpts, at.codec).
-		Do(ctx).Into(into)
-	at.wrote(into, err)
-	return into, err
+		VersionedParams(&patchOpts, at.codec))
 }

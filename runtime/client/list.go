@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,8 +20,8 @@ type ClientWithList[T Object, L runtime.Object] struct {
 // NewWithList makes the client of a resource that can be listed. L, which
 // must be a pointer to a struct, is the type of its lists; for the rest see New.
 func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
-	c := New[T](rest, codec, resource, namespace, opts...)
-	return &ClientWithList[T, L]{Client: *c, lister: lister[L]{c.at}, collection: collection{c.at, reflect.TypeFor[L]()}}
+	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
+	return &ClientWithList[T, L]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}}
 }
 
 // lister adds the methods for collections.
@@ -32,5 +31,5 @@ type lister[L runtime.Object] struct{ at *endpoint }
 // a limit. It gives up after opts.TimeoutSeconds if they are set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
-	return list, l.at.list(ctx, opts, list)
+	return list, l.at.list(ctx, &opts, list)
 }

@@ -6,51 +6,55 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/apply"
 )
 
 // The requests of clients of any type, whose answer goes into an object that they
 // are given. They know no types, so that they are compiled once.
 
-func (e *endpoint) get(ctx context.Context, name string, opts *metav1.GetOptions, into runtime.Object) error {
-	return e.to(e.rest.Get()).
+// send sends a request and decodes the answer.
+func send(ctx context.Context, into runtime.Object, request *rest.Request) error {
+	return request.Do(ctx).Into(into)
+}
+
+// write is send for requests that change an object, and notes what they did.
+func (e *endpoint) write(ctx context.Context, into runtime.Object, request *rest.Request) error {
+	err := send(ctx, into, request)
+	e.wrote(into, err)
+	return err
+}
+
+func (e *endpoint) read(ctx context.Context, name string, opts *metav1.GetOptions, into runtime.Object) error {
+	return send(ctx, into, e.to(e.rest.Get()).
 		Name(name).
-		VersionedParams(opts, e.codec).
-		Do(ctx).Into(into)
+		VersionedParams(opts, e.codec))
 }
 
 func (e *endpoint) create(ctx context.Context, obj runtime.Object, opts *metav1.CreateOptions, into runtime.Object) error {
-	err := e.to(e.rest.Post()).
+	return e.write(ctx, into, e.to(e.rest.Post()).
 		VersionedParams(opts, e.codec).
-		Body(obj).
-		Do(ctx).Into(into)
-	e.wrote(into, err)
-	return err
+		Body(obj))
 }
 
-// update replaces obj, or a sub-resource of it unless that is "".
-func (e *endpoint) update(ctx context.Context, obj Object, subresource string, opts *metav1.UpdateOptions, into runtime.Object) error {
-	request := e.to(e.rest.Put()).Name(obj.GetName())
+// update replaces the object of that name by obj, or a sub-resource of it unless
+// that is "".
+func (e *endpoint) update(ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions, into runtime.Object) error {
+	request := e.to(e.rest.Put()).Name(name)
 	if subresource != "" {
 		request = request.SubResource(subresource)
 	}
-	err := request.
+	return e.write(ctx, into, request.
 		VersionedParams(opts, e.codec).
-		Body(obj).
-		Do(ctx).Into(into)
-	e.wrote(into, err)
-	return err
+		Body(obj))
 }
 
 func (e *endpoint) patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts *metav1.PatchOptions, subresources []string, into runtime.Object) error {
-	err := e.to(e.rest.Patch(pt)).
+	return e.write(ctx, into, e.to(e.rest.Patch(pt)).
 		Name(name).
 		SubResource(subresources...).
 		VersionedParams(opts, e.codec).
-		Body(data).
-		Do(ctx).Into(into)
-	e.wrote(into, err)
-	return err
+		Body(data))
 }
 
 // apply applies a configuration, of which none is the nil one. The answer goes
@@ -70,11 +74,8 @@ func (e *endpoint) apply(ctx context.Context, configuration, none Configuration,
 	}
 	into := newObject()
 	patchOpts := opts.ToPatchOptions()
-	err = e.to(request).
+	return e.write(ctx, into, e.to(request).
 		Name(*name).
 		SubResource(subresources...).
-		VersionedParams(&patchOpts, e.codec).
-		Do(ctx).Into(into)
-	e.wrote(into, err)
-	return err
+		VersionedParams(&patchOpts, e.codec))
 }

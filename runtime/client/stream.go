@@ -11,17 +11,12 @@ import (
 )
 
 // collection adds what of the methods for collections knows no types.
-type collection struct {
-	at *endpoint
-	// list is the type of lists, a pointer.
-	list reflect.Type
-}
+type collection struct{ at *endpoint }
 
-// ListWatchSource returns a source that decodes objects as they arrive. It is
-// for informers, see [listwatch.Streaming]; those of one collection share a
-// decoding.
-func (s *collection) ListWatchSource(decoding *listwatch.Decoding) listwatch.Source[any] {
-	return listwatch.FromREST(listwatch.RESTResource{Client: s.at.rest, Request: s.at.collection, List: s.list}, decoding)
+// RESTResource tells informers how to ask, so that they can decode objects as they
+// arrive, see [listwatch.Streaming].
+func (s *collection) RESTResource() listwatch.RESTResource {
+	return listwatch.RESTResource{Client: s.at.rest, Request: s.at.collection, List: reflect.TypeOf(s.at.none)}
 }
 
 // DeleteCollection deletes the objects that listOpts select.
@@ -33,6 +28,6 @@ func (s *collection) DeleteCollection(ctx context.Context, opts metav1.DeleteOpt
 		Do(ctx).Error()
 }
 
-func (e *endpoint) list(ctx context.Context, opts metav1.ListOptions, into runtime.Object) error {
-	return e.collection(e.rest, opts).Do(ctx).Into(into)
+func (e *endpoint) list(ctx context.Context, opts *metav1.ListOptions, into runtime.Object) error {
+	return send(ctx, into, e.collection(e.rest, opts))
 }

@@ -36,12 +36,17 @@ const (
 //
 // The zero value is ready. It is safe for concurrent use and must not be copied.
 type Writes struct {
-	mu        sync.Mutex
-	resources map[string]*written
+	mu sync.Mutex
+	// resources are *written, few enough to look through. Not to say so keeps
+	// them out of programs that only read.
+	resources []any
 }
 
 // written is what is remembered of one resource.
 type written struct {
+	resource string
+
+	mu sync.Mutex
 	// versions are the highest by namespace, "" of what has none; highest is
 	// the highest of all.
 	versions map[string]string
@@ -56,7 +61,7 @@ type written struct {
 // RememberIn makes a client note what it writes in w, which clients of other
 // resources of the same group version may share. A nil w remembers nothing.
 func RememberIn(w *Writes) Option {
-	return func(e *endpoint) { e.writes = w }
+	return Option{writes: w}
 }
 
 // wrote notes the answer to a write.
@@ -65,7 +70,7 @@ func (e *endpoint) wrote(answer runtime.Object, err error) {
 		return
 	}
 	if object, ok := answer.(metav1.Object); ok && object.GetResourceVersion() != "" {
-		e.writes.version(e.resource, e.namespace, object.GetResourceVersion())
+		e.writes.of(e.resource).version(e.namespace, object.GetResourceVersion())
 	}
 }
 
@@ -91,35 +96,36 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 		}
 	}
 	if uid != "" {
-		e.writes.deletion(e.resource, types.NamespacedName{Namespace: e.namespace, Name: name}, uid)
+		e.writes.of(e.resource).deletion(e.namespace, name, uid)
 	}
 }
 
-// of returns what is known of a resource. The caller holds mu.
+// of returns what is known of a resource.
 func (w *Writes) of(resource string) *written {
-	if w.resources == nil {
-		w.resources = map[string]*written{}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, known := range w.resources {
+		if known := known.(*written); known.resource == resource {
+			return known
+		}
 	}
-	known := w.resources[resource]
-	if known == nil {
-		known = &written{versions: map[string]string{}}
-		w.resources[resource] = known
-	}
+	known := &written{resource: resource, versions: map[string]string{}}
+	w.resources = append(w.resources, known)
 	return known
 }
 
-func (w *Writes) version(resource, namespace, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.of(resource)
-	known.versions[namespace] = later(known.versions[namespace], version)
-	known.highest = later(known.highest, version)
-	if len(known.versions) > keepNamespaces {
-		known.forget()
+func (k *written) version(namespace, version string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.versions[namespace] = later(k.versions[namespace], version)
+	k.highest = later(k.highest, version)
+	if len(k.versions) > keepNamespaces {
+		k.forget()
 	}
 }
 
-// forget lets the older half of the namespaces share a version.
+// forget lets the older half of the namespaces share a version. The caller holds
+// mu.
 func (k *written) forget() {
 	all := make([]string, 0, len(k.versions))
 	for _, version := range k.versions {
@@ -134,45 +140,41 @@ func (k *written) forget() {
 	}
 }
 
-func (w *Writes) deletion(resource string, name types.NamespacedName, uid types.UID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.of(resource)
-	known.sequence++
-	if len(known.deletions) == keepDeletions {
+func (k *written) deletion(namespace, name string, uid types.UID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sequence++
+	if len(k.deletions) == keepDeletions {
 		// Half at a time, so that it is not the whole list that moves each time.
-		known.deletions = slices.Delete(known.deletions, 0, keepDeletions/2)
+		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
-	known.deletions = append(known.deletions, listwatch.Deletion{
-		Sequence: known.sequence,
-		Name:     name,
-		UID:      uid,
-		After:    known.in(name.Namespace),
+	k.deletions = append(k.deletions, listwatch.Deletion{
+		Sequence:  k.sequence,
+		Namespace: namespace,
+		Name:      name,
+		UID:       uid,
+		After:     k.in(namespace),
 	})
 }
 
 // since returns what was written in a namespace, "" for all, and deleted after a
 // deletion. If only is not "", nothing but what was in that namespace.
-func (w *Writes) since(resource, only, namespace string, after uint64) (result listwatch.Written) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.resources[resource]
-	if known == nil {
-		return result
-	}
-	result.ResourceVersion = known.in(cmp.Or(only, namespace))
-	first, _ := slices.BinarySearchFunc(known.deletions, after+1, func(d listwatch.Deletion, sequence uint64) int {
+func (k *written) since(only, namespace string, after uint64) (result listwatch.Written) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	result.ResourceVersion = k.in(cmp.Or(only, namespace))
+	first, _ := slices.BinarySearchFunc(k.deletions, after+1, func(d listwatch.Deletion, sequence uint64) int {
 		return cmp.Compare(d.Sequence, sequence)
 	})
-	for _, d := range known.deletions[first:] {
-		if only == "" || d.Name.Namespace == only {
+	for _, d := range k.deletions[first:] {
+		if only == "" || d.Namespace == only {
 			result.Deletions = append(result.Deletions, d)
 		}
 	}
 	return result
 }
 
-// in returns the highest version of a namespace, "" for all.
+// in returns the highest version of a namespace, "" for all. The caller holds mu.
 func (k *written) in(namespace string) string {
 	if namespace == "" {
 		return k.highest

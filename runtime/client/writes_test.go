@@ -127,7 +127,7 @@ func TestWritten(t *testing.T) {
 			}
 			var uid types.UID
 			for _, deleted := range got.Deletions {
-				if deleted.Name.String() != "ns/d" || deleted.Sequence != 1 {
+				if deleted.Namespace != "ns" || deleted.Name != "d" || deleted.Sequence != 1 {
 					t.Errorf("deleted %+v", deleted)
 				}
 				uid = deleted.UID
@@ -204,7 +204,7 @@ func TestWrittenDeletions(t *testing.T) {
 		}
 	}
 	for n, deleted := range seen {
-		if deleted.Sequence != uint64(n+1) || deleted.Name.Name != fmt.Sprint("d", n) {
+		if deleted.Sequence != uint64(n+1) || deleted.Name != fmt.Sprint("d", n) {
 			t.Fatalf("deletion %d: %+v", n, deleted)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,13 +144,13 @@ func (e *Events[T]) body(d *decoder) (ok bool) {
 	if e.event.Type == watch.Error {
 		var typ metav1.TypeMeta
 		start := d.pos
-		if !d.value(d.plans.of(typeMetaType), unsafe.Pointer(&typ)) {
+		if !d.value(d.plans.of(reflect.TypeFor[metav1.TypeMeta]()), unsafe.Pointer(&typ)) {
 			return false
 		}
 		d.pos = start
 		if e.isStatus(typ.Kind, typ.APIVersion) {
 			e.event.Status = &metav1.Status{}
-			return d.value(d.plans.of(statusType), unsafe.Pointer(e.event.Status))
+			return d.value(d.plans.of(reflect.TypeFor[metav1.Status]()), unsafe.Pointer(e.event.Status))
 		}
 	}
 	var c Cached[T]

@@ -3,6 +3,7 @@ package decode
 import (
 	"errors"
 	"io"
+	"reflect"
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,7 +97,9 @@ func (l *list[T]) member() error {
 	case "apiVersion":
 		return l.try(func(d *decoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
 	case "metadata":
-		return l.try(func(d *decoder) bool { return d.value(d.plans.of(listMetaType), unsafe.Pointer(&l.meta)) })
+		return l.try(func(d *decoder) bool {
+			return d.value(d.plans.of(reflect.TypeFor[metav1.ListMeta]()), unsafe.Pointer(&l.meta))
+		})
 	case "items":
 		return l.items()
 	}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fieldOp is how a field of a message is decoded. None stands for what the
@@ -61,8 +63,6 @@ var noField messageField
 // numbered from one.
 const largestField = 1 << 10
 
-var messageType = reflect.TypeFor[message]()
-
 // messages are the plans of messages.
 type messages map[planKey]*messagePlan
 
@@ -97,7 +97,7 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 	for i := range p.typ.NumField() {
 		sf := p.typ.Field(i)
 		tag, tagged := sf.Tag.Lookup("protobuf")
-		if !tagged && sf.Anonymous && sf.Type == typeMetaType {
+		if !tagged && sf.Anonymous && sf.Type == reflect.TypeFor[metav1.TypeMeta]() {
 			continue // Kinds aren't in the message but around it.
 		}
 		// Some tags have the wrong one of the two: the field's type decides.
@@ -113,7 +113,7 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 		if name != "" && name != "-" {
 			f.drop, below = c.drops(name), c.of(name)
 		}
-		f.unique = sf.Type == stringType && isUnique(p.typ, name)
+		f.unique = sf.Type == reflect.TypeFor[string]() && isUnique(p.typ, name)
 		if wire != "varint" && wire != "bytes" || !d.choose(&f, below) {
 			return false
 		}
@@ -182,7 +182,9 @@ func (d *decoder) choose(f *messageField, below *cut) bool {
 	return f.op != noOp
 }
 
-func isMessage(t reflect.Type) bool { return reflect.PointerTo(t).Implements(messageType) }
+func isMessage(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[message]())
+}
 
 // isOddMessage says whether t is a message that is no struct: a slice that is one,
 // as metav1.Verbs is, becomes an empty slice where it stands, not nil.
@@ -191,7 +193,7 @@ func isOddMessage(t reflect.Type) bool { return isMessage(t) && t.Kind() != refl
 func (d *decoder) chooseMap(f *messageField, below *cut) bool {
 	key, elem := f.typ.Key(), f.typ.Elem()
 	switch {
-	case key == stringType && elem == stringType:
+	case key == reflect.TypeFor[string]() && elem == reflect.TypeFor[string]():
 		f.op = stringMapOp
 		return true
 	case key.Kind() != reflect.String:

@@ -57,14 +57,6 @@ type planKey struct {
 	cut *cut
 }
 
-var (
-	unmarshalerType     = reflect.TypeFor[json.Unmarshaler]()
-	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
-	numberType          = reflect.TypeFor[json.Number]()
-	timeType            = reflect.TypeFor[metav1.Time]()
-	stringType          = reflect.TypeFor[string]()
-)
-
 func (ps plans) of(t reflect.Type) *plan { return ps.without(nil, t) }
 
 func (ps plans) without(c *cut, t reflect.Type) *plan {
@@ -79,7 +71,7 @@ func (ps plans) without(c *cut, t reflect.Type) *plan {
 }
 
 func (ps plans) choose(p *plan, t reflect.Type) op {
-	if t == timeType {
+	if t == reflect.TypeFor[metav1.Time]() {
 		return opTime
 	}
 	kind := t.Kind()
@@ -88,15 +80,15 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 	if kind != reflect.Pointer && kind != reflect.Interface {
 		methods := reflect.PointerTo(t)
 		switch {
-		case methods.Implements(unmarshalerType) && t.Name() != "":
+		case methods.Implements(reflect.TypeFor[json.Unmarshaler]()) && t.Name() != "":
 			return opUnmarshaler
-		case methods.Implements(unmarshalerType), methods.Implements(textUnmarshalerType):
+		case methods.Implements(reflect.TypeFor[json.Unmarshaler]()), methods.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 			return opForeign
 		}
 	}
 	switch kind {
 	case reflect.String:
-		if t == numberType {
+		if t == reflect.TypeFor[json.Number]() {
 			return opForeign
 		}
 		return opString
@@ -111,7 +103,7 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 	case reflect.Struct:
 		return opStruct
 	case reflect.Pointer:
-		if t.Name() != "" || t.Implements(unmarshalerType) && t.Elem().Kind() == reflect.Interface {
+		if t.Name() != "" || t.Implements(reflect.TypeFor[json.Unmarshaler]()) && t.Elem().Kind() == reflect.Interface {
 			return opForeign
 		}
 		p.elem = ps.without(p.cut, t.Elem())
@@ -120,16 +112,16 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 		switch {
 		case t.Elem().Kind() == reflect.Uint8:
 			return opBytes
-		case t.Elem() == stringType:
+		case t.Elem() == reflect.TypeFor[string]():
 			return opStrings
 		}
 		p.elem = ps.without(p.cut, t.Elem())
 		return opSlice
 	case reflect.Map:
 		switch key := t.Key(); {
-		case key == stringType && t.Elem() == stringType:
+		case key == reflect.TypeFor[string]() && t.Elem() == reflect.TypeFor[string]():
 			return opStringMap
-		case key.Kind() == reflect.String && !reflect.PointerTo(key).Implements(textUnmarshalerType):
+		case key.Kind() == reflect.String && !reflect.PointerTo(key).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 			p.elem = ps.without(p.cut, t.Elem())
 			return opMap
 		}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"reflect"
 	"sync"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Decoder decodes objects of one type. T is a pointer to it, or any if the type is
@@ -43,7 +41,7 @@ func newDecoder[T any](t reflect.Type, opts Options) *Decoder[T] {
 	d.core.plans = plans{}
 	d.core.shareValues = opts.ShareValues
 	d.cut = opts.cut()
-	d.core.plainString = plan{op: opString, typ: stringType}
+	d.core.plainString = plan{op: opString, typ: reflect.TypeFor[string]()}
 	return d
 }
 
@@ -155,10 +153,3 @@ func (r *reader[T]) end() error {
 	}
 	return nil
 }
-
-var (
-	listMetaType = reflect.TypeFor[metav1.ListMeta]()
-	typeMetaType = reflect.TypeFor[metav1.TypeMeta]()
-	statusType   = reflect.TypeFor[metav1.Status]()
-	identityType = reflect.TypeFor[identity]()
-)

@@ -149,7 +149,7 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 // compile finds the plan of a field.
 func (d *decoder) compile(p *plan, f *field) {
 	f.plan = d.plans.without(p.cut.of(f.name), f.typ)
-	if f.typ == stringType && isUnique(p.typ, f.name) {
+	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name) {
 		f.plan = &plan{op: opString, typ: f.typ, unique: true}
 	}
 }
@@ -158,13 +158,8 @@ func (d *decoder) compile(p *plan, f *field) {
 // for another would be in vain. Elsewhere, names do repeat: those of containers,
 // variables and owners.
 func isUnique(t reflect.Type, name string) bool {
-	if t != objectMetaType && t != identityMetaType {
+	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() {
 		return false
 	}
 	return name == "name" || name == "uid" || name == "resourceVersion"
 }
-
-var (
-	objectMetaType   = reflect.TypeFor[metav1.ObjectMeta]()
-	identityMetaType = reflect.TypeFor[Identity]()
-)

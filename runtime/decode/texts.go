@@ -2,6 +2,7 @@ package decode
 
 import (
 	"hash/maphash"
+	"reflect"
 	"sync"
 	"unsafe"
 )
@@ -131,7 +132,7 @@ func (c *Cached[T]) object(r *reader[T], d *decoder, origin uint64) (f found[T],
 	start, depth := d.pos, d.depth
 	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
 		d.identity = identity{}
-		if !d.value(d.plans.of(identityType), unsafe.Pointer(&d.identity)) {
+		if !d.value(d.plans.of(reflect.TypeFor[identity]()), unsafe.Pointer(&d.identity)) {
 			return f, false
 		}
 		if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {

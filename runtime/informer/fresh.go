@@ -73,7 +73,7 @@ func (x *Indexer[K, T]) waitForDeletions(ctx context.Context, namespace string, 
 		deletions = deletions[1:]
 	}
 	deletions = slices.DeleteFunc(deletions, func(d listwatch.Deletion) bool {
-		return namespace != "" && d.Name.Namespace != namespace
+		return namespace != "" && d.Namespace != namespace
 	})
 	if len(deletions) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (x *Indexer[K, T]) isOver(d listwatch.Deletion) bool {
 			return false
 		}
 	}
-	key, err := x.keys.Parse(cache.ObjectName(d.Name).String())
+	key, err := x.keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
 	if err != nil {
 		return true // No object has such a key.
 	}

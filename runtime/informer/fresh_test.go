@@ -105,9 +105,9 @@ func (l *lagging) delete(name string) {
 		return
 	}
 	d := listwatch.Deletion{
-		Sequence: uint64(len(l.deletions) + 1),
-		Name:     types.NamespacedName{Namespace: obj.Namespace, Name: name},
-		UID:      obj.UID,
+		Sequence:  uint64(len(l.deletions) + 1),
+		Namespace: obj.Namespace, Name: name,
+		UID: obj.UID,
 	}
 	if version := l.highest[obj.Namespace]; version > 0 {
 		d.After = strconv.Itoa(version)
@@ -233,7 +233,7 @@ func TestFreshDeletions(t *testing.T) {
 		if _, shown, _ := i.GetIndexer().GetByKey("ns1/b"); shown {
 			t.Error("b is shown")
 		}
-		l.deletions = append(l.deletions, listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Name: types.NamespacedName{Namespace: "ns1", Name: "c"}, UID: types.UID("old")})
+		l.deletions = append(l.deletions, listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c", UID: types.UID("old")})
 		l.put("c")
 		fresh()
 		if took := <-waited; took != 0 {

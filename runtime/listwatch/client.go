@@ -217,17 +217,14 @@ func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
 }
 
 // stream is the streaming source of client, nil if it has none. It counts what it
-// decodes if it is ours and the limiter has a budget.
+// decodes if the limiter has a budget.
 func (s *clientSource) stream(client UntypedClient, lease *lease) Source[any] {
 	streaming, ok := client.client.(Streaming)
 	if !ok || s.decoding == nil {
 		return nil
 	}
-	source := streaming.ListWatchSource(s.decoding)
-	if rest, ok := source.(*restSource); ok && lease.counts() {
-		counting := *rest
-		counting.lease = lease
-		return &counting
+	if !lease.counts() {
+		lease = nil
 	}
-	return source
+	return fromREST(streaming.RESTResource(), s.decoding, lease)
 }

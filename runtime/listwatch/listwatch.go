@@ -1,13 +1,12 @@
 // Package listwatch is where objects come from: a typed source that can be
 // listed in pages and watched. The reflector reads from it and nothing else.
 //
-// FromREST decodes what client-go's REST client receives while it arrives; a
-// generated client offers that by implementing Streaming. FromClientOf, for
-// generated informers, and FromClient, for those of a concrete type, make a source
-// of any generated typed client, FromListerWatcher of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. Where those find no streams they
-// take lists and events as the client hands them over, and allocate the items of
-// a list apart, so that one that is kept doesn't keep the others.
+// FromClientOf, for generated informers, and FromClient, for those of a concrete
+// type, make a source of any generated typed client, FromListerWatcher of any
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Of a client that implements
+// Streaming, as generated ones do, lists and watches are decoded while they arrive.
+// Elsewhere they are taken as the client hands them over, and the items of a list
+// are allocated apart, so that one that is kept doesn't keep the others.
 package listwatch
 
 import (
@@ -68,14 +67,23 @@ type Client[L runtime.Object] interface {
 }
 
 // Streaming is implemented, beside Client, by a resource's client (what
-// client.CoreV1().Pods(namespace) returns) that can hand over objects as they
-// are decoded. FromClientOf then reads from Streaming's source in place of List
-// and Watch; it asks for one at each of both, with a Decoding that it keeps. The
-// client itself is asked, never its RESTClient(): a wrapper or a fake, which has
-// the methods of the generated interface only, is read through those methods.
-// The source's objects are all of the type that the Decoding is for.
+// client.CoreV1().Pods(namespace) returns) that says how it asks client-go's REST
+// client. FromClientOf then asks in the same way in place of List and Watch, and
+// decodes what the server sends while it arrives, each object straight into its
+// type. All that client-go does about requests happens: limits, retries, warnings,
+// errors.
+//
+// What can't be streamed is read in one piece: where the REST client isn't
+// a [*k8s.io/client-go/rest.RESTClient] that decodes without conversions, where
+// CBOR is allowed, where responses are logged (klog's level 8), and whatever the
+// server sends that isn't JSON or protobuf of the expected kind. Two things differ
+// with streams: the metric of the response's size counts nothing, and an object
+// of a watch that can't be decoded is located in the error.
+//
+// The client itself is asked, never its RESTClient(): a wrapper or a fake, which
+// has the methods of the generated interface only, is read through those methods.
 type Streaming interface {
-	ListWatchSource(*Decoding) Source[any]
+	RESTResource() RESTResource
 }
 
 // Writing is implemented, beside Client, by a resource's client that remembers
@@ -101,9 +109,9 @@ type Written struct {
 // Deletion is an object that is gone by a deletion whose version isn't known.
 type Deletion struct {
 	// Sequence numbers the deletions of a resource, from 1 on.
-	Sequence uint64
-	Name     types.NamespacedName
-	UID      types.UID
+	Sequence        uint64
+	Namespace, Name string
+	UID             types.UID
 	// After is the highest version that was written in the namespace before, ""
 	// if none was. Whoever doesn't know that version may not know the object
 	// yet.

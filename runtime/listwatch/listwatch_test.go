@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -196,22 +197,25 @@ func TestFromClient(t *testing.T) {
 	}
 }
 
-// streaming is a client that has a source of its own.
+// streaming is a client whose List and Watch nobody should call.
 type streaming struct {
 	client
-	source listwatch.Source[any]
+	real *configMaps
 }
 
-func (s streaming) ListWatchSource(*listwatch.Decoding) listwatch.Source[any] {
-	return s.source
-}
+func (s streaming) RESTResource() listwatch.RESTResource { return s.real.RESTResource() }
 
 func TestStreamingClient(t *testing.T) {
-	s := server()
-	s.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "streamed"}})
-	c := streaming{source: listwatch.FromListerWatcher[any](s.ListerWatcher(), nil)}
+	c := streaming{real: configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("watch") == "" {
+			fmt.Fprintf(w, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{"resourceVersion":"5"},"items":[%s]}`, configMap)
+			return
+		}
+		fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, strings.Replace(configMap, `{`, `{"apiVersion":"v1","kind":"ConfigMap",`, 1))
+	})}
 	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
-	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "streamed" {
+	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {
 		t.Errorf("%v", items)
 	}
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
@@ -219,7 +223,7 @@ func TestStreamingClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Stop()
-	if e, err := stream.Next(t.Context()); err != nil || e.Object.Name != "streamed" {
+	if e, err := stream.Next(t.Context()); err != nil || e.Object.Name != "a" {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -22,7 +22,7 @@ type RESTResource struct {
 	// Client sends the requests.
 	Client rest.Interface
 	// Request makes the request of a list, or of a watch if opts.Watch is set.
-	Request func(client rest.Interface, opts metav1.ListOptions) *rest.Request
+	Request func(client rest.Interface, opts *metav1.ListOptions) *rest.Request
 	// List is the type of its lists, a pointer.
 	List reflect.Type
 }
@@ -31,7 +31,7 @@ type RESTResource struct {
 func (r RESTResource) plain() UntypedClient {
 	return UntypedClient{r, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
-		err := r.Request(r.Client, opts).Do(ctx).Into(list)
+		err := r.Request(r.Client, &opts).Do(ctx).Into(list)
 		return list, err
 	}}
 }
@@ -39,20 +39,13 @@ func (r RESTResource) plain() UntypedClient {
 // Watch opens a stream of changes.
 func (r RESTResource) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return r.Request(r.Client, opts).Watch(ctx)
+	return r.Request(r.Client, &opts).Watch(ctx)
 }
 
-// FromREST returns a source that decodes what the server sends while it
-// arrives, each object straight into its type, which is that of decoding. All that
-// client-go does about requests happens: limits, retries, warnings, errors.
-//
-// What can't be streamed is read in one piece: where the client isn't
-// a *[rest.RESTClient] that decodes without conversions, where CBOR is allowed,
-// where responses are logged (klog's level 8), and whatever the server
-// sends that isn't JSON or protobuf of the expected kind. Two things differ
-// with streams: the metric of the response's size counts nothing, and an object
-// of a watch that can't be decoded is located in the error.
-func FromREST(resource RESTResource, decoding *Decoding) Source[any] {
+// fromREST returns a source that decodes what the server sends into the type of
+// decoding, see [Streaming]. lease is that of the list that is read, nil if nobody
+// counts bytes.
+func fromREST(resource RESTResource, decoding *Decoding, lease *lease) Source[any] {
 	plain := &clientSource{
 		resource: resource.plain,
 		expected: expectation{goType: decoding.typ},
@@ -67,6 +60,7 @@ func FromREST(resource RESTResource, decoding *Decoding) Source[any] {
 		client:   client,
 		plain:    plain,
 		decoding: decoding,
+		lease:    lease,
 		kind:     client.APIVersion().WithKind(item.Name()),
 		listKind: client.APIVersion().WithKind(list.Elem().Name()),
 		protobuf: decoding.decoder.HasProtobuf() && isProtobufList(list.Elem()),
@@ -146,7 +140,7 @@ func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item fun
 	if opts.Continue == "" {
 		s.decoding.begin()
 	}
-	result := s.resource.Request(intercept(s.client, body.of), opts).Do(ctx)
+	result := s.resource.Request(intercept(s.client, body.of), &opts).Do(ctx)
 	if !body.streamed {
 		list := reflect.New(s.resource.List.Elem()).Interface().(runtime.Object)
 		if err := result.Into(list); err != nil {

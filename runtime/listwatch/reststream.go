@@ -36,7 +36,7 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 		}
 		body = &watchBody{real: real, closed: make(chan struct{})}
 		return body
-	}), opts).Watch(ctx)
+	}), &opts).Watch(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,4 +7,7 @@ import "reflect"
 // type. The alternative, a type parameter for the struct, has the compiler make
 // the methods of every struct once more where a client is made; pointers share
 // one instance.
-func New[P any]() P { return reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P) }
+func New[P any]() P { return like(*new(P)).(P) }
+
+// like returns a pointer of the type of none.
+func like(none any) any { return reflect.New(reflect.TypeOf(none).Elem()).Interface() }
