@@ -19,18 +19,19 @@ func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
 
 // find returns the slot of a key.
 func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, ok bool) {
-	entries := g.table.entries
-	if len(entries) == 0 {
+	t := &g.table
+	if len(t.entries) == 0 {
 		return 0, false
 	}
-	mask := uint32(len(entries) - 1)
-	for i := tag >> g.table.shift; ; i = (i + 1) & mask {
-		entry := entries[i&mask]
+	mask := t.mask()
+	want := t.entry(tag, 0) &^ mask
+	for i := t.home(tag); ; i++ {
+		entry := t.entries[i&mask]
 		if entry == 0 {
 			return 0, false
 		}
-		if uint32(entry>>32) == tag {
-			if slot := uint32(entry) - 1; g.pages.key(slot) == key {
+		if entry&^mask == want {
+			if slot := entry&mask - 1; g.pages.key(slot) == key {
 				return slot, true
 			}
 		}
@@ -43,9 +44,29 @@ func tagOfKey[K comparable](seed maphash.Seed, key K) uint32 {
 	return tagOf(maphash.Comparable(seed, key))
 }
 
+// place is where a key's object is, and that, if existed. It is valid until the
+// next write.
+type place[T any] struct {
+	tag, slot  uint32
+	existed    bool
+	old        T
+	oldVersion string
+	// indexed says that the indexes have all values of the object that will
+	// replace it.
+	indexed bool
+}
+
+func (g *generation[K, T]) locate(key K) (p place[T]) {
+	p.tag = g.tag(key)
+	if p.slot, p.existed = g.find(p.tag, key); p.existed {
+		p.old, p.oldVersion = g.pages.at(p.slot)
+	}
+	return p
+}
+
 // prepare copies what a write under key will change, for readers not to wait for
 // it. See pages.prepare.
-func (g *generation[K, T]) prepare(key K) place {
+func (g *generation[K, T]) prepare(key K) place[T] {
 	p := g.locate(key)
 	if p.existed {
 		g.pages.prepare(p.slot)
@@ -55,49 +76,41 @@ func (g *generation[K, T]) prepare(key K) place {
 	return p
 }
 
-// place is where a key's object is, if existed.
-type place struct {
-	tag, slot uint32
-	existed   bool
-}
-
-func (g *generation[K, T]) locate(key K) place {
-	tag := g.tag(key)
-	slot, existed := g.find(tag, key)
-	return place{tag, slot, existed}
+// indexed says whether a slot has exactly these values in each index.
+func (g *generation[K, T]) indexed(slot uint32, values [][]string) bool {
+	for i, x := range g.indexes {
+		if !x.has(slot, values[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // put adds or replaces the object of a key that is located at p. values holds its
 // values for each index.
-func (g *generation[K, T]) put(p place, key K, object T, version string, values [][]string) (old T, oldVersion string) {
-	slot := p.slot
+func (g *generation[K, T]) put(p place[T], key K, object T, version string, values [][]string) {
 	if !p.existed {
-		slot = g.pages.append(key, object, version)
-		g.table.insert(p.tag, slot)
+		slot := g.pages.append(key, object, version)
+		g.table.add(p.tag)
 		g.refs.appendRow()
 		for i, x := range g.indexes {
 			x.set(slot, values[i])
 		}
-		return old, ""
+		return
 	}
-	page, i := g.pages.writable(slot), slot&pageMask
-	old, oldVersion = page.objects[i], page.versions[i]
+	page, i := g.pages.writable(p.slot), p.slot&pageMask
 	page.objects[i], page.versions[i] = object, version
-	for i, x := range g.indexes {
-		x.update(slot, values[i])
+	if p.indexed {
+		return
 	}
-	return old, oldVersion
+	for i, x := range g.indexes {
+		x.update(p.slot, values[i])
+	}
 }
 
-// remove takes an object out and moves the last one into its slot.
-func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool) {
-	tag := g.tag(key)
-	slot, existed := g.find(tag, key)
-	if !existed {
-		return old, "", false
-	}
-	old, oldVersion = g.pages.at(slot)
-	g.table.remove(tag, slot)
+// remove takes out the object at a slot and moves the last one there.
+func (g *generation[K, T]) remove(slot uint32) {
+	g.table.remove(slot)
 	for _, x := range g.indexes {
 		x.unset(slot)
 	}
@@ -109,11 +122,9 @@ func (g *generation[K, T]) remove(key K) (old T, oldVersion string, existed bool
 		object, version := g.pages.at(last)
 		p, i := g.pages.rewritable(slot), slot&pageMask
 		p.keys[i], p.objects[i], p.versions[i] = moved, object, version
-		g.table.move(g.tag(moved), last, slot)
 	}
 	g.refs.truncateRow()
 	g.pages.truncate()
-	return old, oldVersion, true
 }
 
 // named returns the index of that name.

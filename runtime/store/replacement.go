@@ -27,7 +27,11 @@ func (r *Replacement[K, T]) Set(key K, object T, version string) {
 }
 
 // Delete takes back what was staged under a key, if anything.
-func (r *Replacement[K, T]) Delete(key K) { r.staged.remove(key) }
+func (r *Replacement[K, T]) Delete(key K) {
+	if at := r.staged.locate(key); at.existed {
+		r.staged.remove(at.slot)
+	}
+}
 
 // Each calls yield for every staged object, in the order in which their keys
 // were first staged, unless Delete was called.
@@ -77,9 +81,11 @@ func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] 
 	}
 	c.replaced = make([]uint32, 0, next.pages.length)
 	kept := make([]bool, before.pages.length)
+	at := 0
 	for _, p := range next.pages.directory {
 		for _, key := range p.keys {
-			slot, ok := before.find(before.tag(key), key)
+			slot, ok := before.find(next.table.tags[at], key)
+			at++
 			if !ok {
 				c.added++
 				c.replaced = append(c.replaced, 0)

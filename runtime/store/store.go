@@ -68,11 +68,13 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 	values := s.valuesOf(object)
 	defer s.live.pages.settle()
 	at := s.live.prepare(key)
+	// Here and not under mu, for readers not to wait for it.
+	at.indexed = at.existed && s.live.indexed(at.slot, values)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, _ = s.live.put(at, key, object, version, values)
+	s.live.put(at, key, object, version, values)
 	s.observe(version)
-	return old, at.existed
+	return at.old, at.existed
 }
 
 // Delete takes out the object of a key and returns it. The collection's
@@ -81,11 +83,13 @@ func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	defer s.live.pages.settle()
-	s.live.prepare(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, _, existed = s.live.remove(key)
-	return old, existed
+	at := s.live.prepare(key)
+	if at.existed {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.live.remove(at.slot)
+	}
+	return at.old, at.existed
 }
 
 // Apply makes changes, in order, which become visible together. A change's
@@ -124,17 +128,18 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 }
 
 func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
-	var existed bool
-	if c.Type == Deleted {
-		if c.Old, c.OldVersion, existed = s.live.remove(c.Key); !existed {
-			c.Type = None
-		}
-	} else {
-		at := s.live.locate(c.Key)
-		c.Old, c.OldVersion = s.live.put(at, c.Key, c.Object, c.Version, values)
+	at := s.live.locate(c.Key)
+	c.Old, c.OldVersion = at.old, at.oldVersion
+	switch {
+	case c.Type != Deleted:
+		s.live.put(at, c.Key, c.Object, c.Version, values)
 		if c.Type = Added; at.existed {
 			c.Type = Updated
 		}
+	case at.existed:
+		s.live.remove(at.slot)
+	default:
+		c.Type = None
 	}
 	s.observe(c.Version)
 }

@@ -1,80 +1,99 @@
 package store
 
-// table leads from the hash of a key to its slot: open addressing with linear
-// probing. An entry is the upper half of the hash beside slot+1, so probing
-// rarely looks at a key and growing never does; zero is an empty entry.
+import "slices"
+
+// table leads from the tag of a key, the upper half of its hash, to its slot:
+// open addressing with linear probing. It is small, for a processor's cache to
+// hold more of it: an entry is slot+1 in as many lower bits as the table's size
+// takes, and above them as many bits of the tag as are left, those which don't
+// say where its probing starts. Zero is an empty entry.
 type table struct {
-	entries []uint64
-	// shift leaves the bits of a tag that say where its probing starts.
-	shift uint8
-	used  int
+	entries []uint32
+	// bits is the number of those lower bits.
+	bits uint8
+	// tags of all slots: growing and deleting look at no key.
+	tags []uint32
 }
 
 const minTable = 8
-
-func entryOf(tag, slot uint32) uint64 { return uint64(tag)<<32 | uint64(slot+1) }
 
 func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
 func (t *table) mask() uint32 { return uint32(len(t.entries) - 1) }
 
-// insert adds a slot whose key isn't in the table.
-func (t *table) insert(tag, slot uint32) {
+// home is where the probing for a tag starts.
+func (t *table) home(tag uint32) uint32 { return tag >> ((32 - t.bits) & 31) }
+
+// entry is what stands for a slot with that tag.
+func (t *table) entry(tag, slot uint32) uint32 { return tag<<(t.bits&31) | (slot + 1) }
+
+// add adds the next slot. Its key must not be in the table.
+func (t *table) add(tag uint32) {
+	slot := uint32(len(t.tags))
+	t.tags = append(t.tags, tag)
 	// Four fifths keeps a hit at about three probes in one cache line.
-	if (t.used+1)*5 > len(t.entries)*4 {
+	if len(t.tags)*5 > len(t.entries)*4 {
 		t.resize(max(minTable, 2*len(t.entries)))
 	}
-	t.place(entryOf(tag, slot))
-	t.used++
+	t.place(slot)
 }
 
-func (t *table) place(entry uint64) {
-	mask := t.mask()
-	i := uint32(entry>>32) >> t.shift
+func (t *table) place(slot uint32) {
+	mask, tag := t.mask(), t.tags[slot]
+	i := t.home(tag)
 	for t.entries[i] != 0 {
 		i = (i + 1) & mask
 	}
-	t.entries[i] = entry
+	t.entries[i] = t.entry(tag, slot)
 }
 
 // resize moves the entries to a table of size, a power of two. The start of a
 // probe is the tag's upper bits, so both tables are walked in order.
 func (t *table) resize(size int) {
-	old := t.entries
-	t.entries = make([]uint64, size)
-	t.shift = 32
+	old, mask := t.entries, t.mask()
+	t.entries, t.bits = make([]uint32, size), 0
 	for ; size > 1; size >>= 1 {
-		t.shift--
+		t.bits++
 	}
 	for _, entry := range old {
 		if entry != 0 {
-			t.place(entry)
+			t.place(entry&mask - 1)
 		}
 	}
 }
 
 // locate returns the position of the entry of a slot that is in the table.
-func (t *table) locate(tag, slot uint32) uint32 {
-	mask := t.mask()
-	want := entryOf(tag, slot)
-	i := tag >> t.shift
+func (t *table) locate(slot uint32) uint32 {
+	mask, tag := t.mask(), t.tags[slot]
+	want := t.entry(tag, slot)
+	i := t.home(tag)
 	for t.entries[i] != want {
 		i = (i + 1) & mask
 	}
 	return i
 }
 
-// move says that what was in slot from is in slot to.
-func (t *table) move(tag, from, to uint32) {
-	t.entries[t.locate(tag, from)] = entryOf(tag, to)
+// remove takes a slot out. What is in the last slot gets its place.
+func (t *table) remove(slot uint32) {
+	t.close(t.locate(slot))
+	last := uint32(len(t.tags) - 1)
+	if slot != last {
+		i := t.locate(last)
+		t.tags[slot] = t.tags[last]
+		t.entries[i] = t.entry(t.tags[slot], slot)
+	}
+	t.tags = t.tags[:last]
+	if len(t.entries) > minTable && len(t.tags)*8 < len(t.entries) {
+		t.resize(len(t.entries) / 2)
+		t.tags = slices.Clone(t.tags)
+	}
 }
 
-// remove takes a slot out and closes the gap, so that no probe ends early.
-func (t *table) remove(tag, slot uint32) {
+// close empties an entry and closes the gap, so that no probe ends early.
+func (t *table) close(gap uint32) {
 	mask := t.mask()
-	gap := t.locate(tag, slot)
 	for i := (gap + 1) & mask; t.entries[i] != 0; i = (i + 1) & mask {
-		home := uint32(t.entries[i]>>32) >> t.shift
+		home := t.home(t.tags[t.entries[i]&mask-1])
 		// An entry may move back as far as its home.
 		if (i-home)&mask >= (i-gap)&mask {
 			t.entries[gap] = t.entries[i]
@@ -82,8 +101,4 @@ func (t *table) remove(tag, slot uint32) {
 		}
 	}
 	t.entries[gap] = 0
-	t.used--
-	if len(t.entries) > minTable && t.used*8 < len(t.entries) {
-		t.resize(len(t.entries) / 2)
-	}
 }
