@@ -66,12 +66,15 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 		return matching(slices.Values(found), selector, yield)
 	}
 	if s.store != nil && namespace == "" {
-		snapshot := s.store.Snapshot()
-		if !selector.Empty() {
-			return matching(snapshot.Values(), selector, yield)
-		}
-		all(snapshot.Len(), snapshot.Values(), room, yield)
-		return nil
+		var err error
+		s.store.View(func(snapshot store.Snapshot[cache.ObjectName, any]) {
+			if selector.Empty() {
+				all(snapshot.Len(), snapshot.Values(), room, yield)
+			} else {
+				err = matching(snapshot.Values(), selector, yield)
+			}
+		})
+		return err
 	}
 	found, err := s.in(namespace)
 	if err != nil {

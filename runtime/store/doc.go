@@ -12,7 +12,9 @@
 //
 // Writers wait for each other, never for a reader's long list. A writer pays
 // for snapshots instead: the first change of a page of objects after a
-// snapshot was taken copies that page.
+// snapshot was taken copies that page. Snapshots that end, which are all but
+// those of Snapshot and Commit, cost it less: after their end nothing is copied
+// for them, and what was copied is used for the next copies.
 //
 // What Put, Apply and Replacement.Commit change becomes visible at once.
 //

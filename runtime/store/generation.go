@@ -3,7 +3,7 @@ package store
 import "hash/maphash"
 
 // generation is everything that a store holds between two replacements. It
-// isn't safe for concurrent use, except for pages.share.
+// isn't safe for concurrent use, except for pages.share and pages.lend.
 type generation[K comparable, T any] struct {
 	// seed is the store's, the same in all its generations.
 	seed    maphash.Seed
@@ -14,7 +14,7 @@ type generation[K comparable, T any] struct {
 }
 
 func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
-	return &generation[K, T]{seed: seed, refs: &refs{}}
+	return &generation[K, T]{seed: seed, refs: &refs{}, pages: pages[K, T]{epoch: 1}}
 }
 
 // find returns the slot of a key.

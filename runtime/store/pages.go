@@ -7,7 +7,8 @@ const (
 	// pageSize is the number of slots of a page. With keys of namespace and
 	// name, a full page is 14 KB, of which the allocator wastes none. The first
 	// update of a page after a snapshot copies 6 KB of that; the first write of
-	// all copies the directory, too: 3 KB for 100,000 objects.
+	// all copies the directory, too: 3 KB for 100,000 objects. See spares for
+	// where the copies go.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
 )
@@ -44,12 +45,20 @@ func (p *page[K, T]) copy() *page[K, T] {
 type pages[K comparable, T any] struct {
 	directory []*page[K, T]
 	length    int
-	// shared says that a snapshot holds the directory. Readers set it.
-	shared atomic.Bool
-	// epoch counts the directories. What was born in this epoch is younger than
-	// the last snapshot and may be written.
-	epoch uint64
-	born  []birth
+	// shared says that a snapshot was taken of the directory, and kept that there
+	// is one without an end among them. Readers set both.
+	shared, kept atomic.Bool
+	readers      readers
+	// epoch counts the directories, from 1. In lastKept the last snapshot without
+	// an end was taken. What was born in frozen or before, a snapshot may hold;
+	// the rest may be written.
+	epoch, lastKept, frozen uint64
+	born                    []birth
+
+	spareDirectories spares[[]*page[K, T]]
+	sparePages       spares[*page[K, T]]
+	// unread counts the writes while nobody read and since a directory was copied.
+	unread int
 
 	// prepared are copies, made before readers have to wait, of what a write is
 	// expected to change: the directory and pages by their number.
@@ -73,34 +82,60 @@ type preparedPage[K comparable, T any] struct {
 	page   *page[K, T]
 }
 
-// share returns a snapshot, without a resourceVersion. It may run concurrently
-// with itself and with reads, not with writes.
+// share returns a snapshot without an end. Like lend, it may run concurrently
+// with reads, not with writes, and leaves the resourceVersion to its caller.
 func (ps *pages[K, T]) share() Snapshot[K, T] {
-	if !ps.shared.Load() {
-		ps.shared.Store(true)
-	}
+	set(&ps.kept, true)
+	set(&ps.shared, true)
 	return ps.view()
 }
 
-// view is share for as long as nothing is written.
+// lend returns a snapshot that ends when one is taken from the count.
+func (ps *pages[K, T]) lend() (Snapshot[K, T], *atomic.Int64) {
+	set(&ps.shared, true)
+	return ps.view(), ps.readers.join()
+}
+
+// set writes only what changes, for processors to share the memory.
+func set(b *atomic.Bool, to bool) {
+	if b.Load() != to {
+		b.Store(to)
+	}
+}
+
+// view is a snapshot for as long as nothing is written.
 func (ps *pages[K, T]) view() Snapshot[K, T] {
 	return Snapshot[K, T]{directory: ps.directory, length: ps.length}
 }
 
+// read returns the last epoch of which a snapshot may be read still, or zero.
+func (ps *pages[K, T]) read() uint64 {
+	switch {
+	case ps.kept.Load():
+		return ps.epoch
+	case ps.readers.none():
+		return ps.lastKept
+	case ps.shared.Load():
+		return ps.epoch
+	default:
+		return ps.epoch - 1
+	}
+}
+
 // prepare makes the copies that a write to slot will need, unless a snapshot is
-// taken before. It may run concurrently with reads and share. What is written
-// next must end with settle.
+// taken before. It may run concurrently with reads, share and lend. What is
+// written next must end with settle.
 func (ps *pages[K, T]) prepare(slot uint32) {
 	number := slot >> pageBits
 	if int(number) >= len(ps.directory) {
 		return
 	}
-	shared, born := ps.shared.Load(), &ps.born[number]
-	if shared && ps.prepared.directory == nil {
+	frozen, born := ps.read(), &ps.born[number]
+	if frozen == ps.epoch && ps.prepared.directory == nil {
 		ps.prepared.directory = ps.copyOfDirectory()
 	}
-	if (shared || born.values != ps.epoch) && born.prepared == 0 {
-		ps.prepared.pages = append(ps.prepared.pages, preparedPage[K, T]{number, ps.directory[number].copy()})
+	if born.values <= frozen && born.prepared == 0 {
+		ps.prepared.pages = append(ps.prepared.pages, preparedPage[K, T]{number, ps.copyOf(number)})
 		born.prepared = len(ps.prepared.pages)
 	}
 }
@@ -122,13 +157,55 @@ func (ps *pages[K, T]) settle() {
 }
 
 func (ps *pages[K, T]) copyOfDirectory() []*page[K, T] {
+	if spare, ok := ps.spareDirectories.take(); ok && cap(spare) > len(ps.directory) {
+		clear(spare[:cap(spare)][len(ps.directory):])
+		return append(spare[:0], ps.directory...)
+	}
 	return append(make([]*page[K, T], 0, len(ps.directory)+1), ps.directory...)
 }
 
+// copyOf returns a copy of a page for writable.
+func (ps *pages[K, T]) copyOf(number uint32) *page[K, T] {
+	p := ps.directory[number]
+	if len(p.objects) == pageSize {
+		if spare, ok := ps.sparePages.take(); ok {
+			spare.keys = p.keys
+			copy(spare.objects, p.objects)
+			copy(spare.versions, p.versions)
+			return spare
+		}
+	}
+	return p.copy()
+}
+
+const (
+	// maxSpareDirectories is for two that wait and one that is free.
+	maxSpareDirectories = 3
+	// After maxUnread writes while nobody reads, spares are given up: they keep
+	// alive what was replaced and deleted since.
+	maxUnread = 256
+)
+
 // unshare makes the directory the writer's own.
 func (ps *pages[K, T]) unshare() {
-	if !ps.shared.Load() {
+	ps.frozen = ps.read()
+	if ps.frozen < ps.epoch {
+		if ps.readers.none() {
+			set(&ps.shared, false)
+			if ps.unread++; ps.unread == maxUnread {
+				ps.spareDirectories, ps.sparePages = spares[[]*page[K, T]]{}, spares[*page[K, T]]{}
+			}
+		}
 		return
+	}
+	if ps.kept.Load() {
+		ps.lastKept = ps.epoch
+	} else {
+		ps.spareDirectories.keep(ps.directory, maxSpareDirectories)
+	}
+	if ps.readers.turn() {
+		ps.spareDirectories.turn()
+		ps.sparePages.turn()
 	}
 	if ps.prepared.directory != nil {
 		ps.directory, ps.prepared.directory = ps.prepared.directory, nil
@@ -136,7 +213,9 @@ func (ps *pages[K, T]) unshare() {
 		ps.directory = ps.copyOfDirectory()
 	}
 	ps.epoch++
+	ps.unread = 0
 	ps.shared.Store(false)
+	ps.kept.Store(false)
 }
 
 // writable returns the page of slot, whose objects and versions may be written
@@ -145,21 +224,26 @@ func (ps *pages[K, T]) writable(slot uint32) *page[K, T] {
 	ps.unshare()
 	number := slot >> pageBits
 	born := &ps.born[number]
-	if born.values != ps.epoch {
-		if born.prepared > 0 {
-			ps.directory[number] = ps.prepared.pages[born.prepared-1].page
-		} else {
-			ps.directory[number] = ps.directory[number].copy()
-		}
-		born.values = ps.epoch
+	if born.values > ps.frozen {
+		return ps.directory[number]
 	}
+	old := ps.directory[number]
+	if born.prepared > 0 {
+		ps.directory[number] = ps.prepared.pages[born.prepared-1].page
+	} else {
+		ps.directory[number] = ps.copyOf(number)
+	}
+	if born.values > ps.lastKept && len(old.objects) == pageSize {
+		ps.sparePages.keep(old, len(ps.directory)/2)
+	}
+	born.values = ps.epoch
 	return ps.directory[number]
 }
 
 // rewritable is writable for who changes or takes back keys.
 func (ps *pages[K, T]) rewritable(slot uint32) *page[K, T] {
 	p, born := ps.writable(slot), &ps.born[slot>>pageBits]
-	if born.keys != ps.epoch {
+	if born.keys <= ps.frozen {
 		p.keys = copied(p.keys)
 		born.keys = ps.epoch
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 )
 
 // Get returns the object of a key.
@@ -59,18 +60,43 @@ func (s *Store[K, T]) snapshot() Snapshot[K, T] {
 	return snapshot
 }
 
+// View calls read with a Snapshot that ends, and must not be used any more, when
+// read returns. That spares writers most of what a Snapshot costs them. The store
+// may be written meanwhile, also by read.
+func (s *Store[K, T]) View(read func(Snapshot[K, T])) {
+	snapshot, reading := s.lend()
+	defer reading.Add(-1)
+	read(snapshot)
+}
+
+func (s *Store[K, T]) lend() (Snapshot[K, T], *atomic.Int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	snapshot, reading := s.live.pages.lend()
+	snapshot.version = s.version
+	return snapshot, reading
+}
+
 // All yields every key with its object, in no particular order, as they are
 // when the iteration starts. It allocates nothing per object, and the store
 // may be written meanwhile, also from within the loop.
 func (s *Store[K, T]) All() iter.Seq2[K, T] {
-	return func(yield func(K, T) bool) { s.Snapshot().All()(yield) }
+	return func(yield func(K, T) bool) {
+		s.View(func(snapshot Snapshot[K, T]) { snapshot.All()(yield) })
+	}
 }
 
 // List returns every object, in no particular order.
-func (s *Store[K, T]) List() []T { return s.Snapshot().List() }
+func (s *Store[K, T]) List() (list []T) {
+	s.View(func(snapshot Snapshot[K, T]) { list = snapshot.List() })
+	return list
+}
 
 // Keys returns every key, in no particular order.
-func (s *Store[K, T]) Keys() []K { return s.Snapshot().Keys() }
+func (s *Store[K, T]) Keys() (keys []K) {
+	s.View(func(snapshot Snapshot[K, T]) { keys = snapshot.Keys() })
+	return keys
+}
 
 // HasIndex says whether there is an index of that name.
 func (s *Store[K, T]) HasIndex(name string) bool {
@@ -178,8 +204,9 @@ func match[K comparable, T, R any](s *Store[K, T], name string, column func(*pag
 		return found, nil
 	}
 	slots = slices.Clone(slots)
-	snapshot := s.snapshot()
+	snapshot, reading := s.live.pages.lend()
 	s.mu.RUnlock()
+	defer reading.Add(-1)
 	return pick(snapshot.directory, slots, column), nil
 }
 

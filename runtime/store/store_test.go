@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -276,8 +277,31 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string, *object]) {
 	}
 }
 
+// view is a snapshot that ends, and what it must look like until then.
+type view struct {
+	snapshot Snapshot[string, *object]
+	reading  *atomic.Int64
+	then     *model
+}
+
+// look begins and ends views, of which there may be several at once. At times
+// none may begin, and soon nothing needs to be copied.
+func (m *model) look(t *testing.T, r *random, s *Store[string, *object], views []view, begin bool) []view {
+	if len(views) > 0 && r.IntN(8) < 2+len(views) {
+		i := r.IntN(len(views))
+		views[i].then.checkSnapshot(t, views[i].snapshot)
+		views[i].reading.Add(-1)
+		views = slices.Delete(views, i, i+1)
+	}
+	if begin && r.IntN(3) == 0 {
+		snapshot, reading := s.lend()
+		views = append(views, view{snapshot, reading, m.clone()})
+	}
+	return views
+}
+
 // TestModel drives a store and a model of it with random operations. The store
-// must look like the model after each, and a snapshot must stay what it was.
+// must look like the model after each, and snapshots must stay what they were.
 func TestModel(t *testing.T) {
 	steps := 3000
 	if testing.Short() {
@@ -289,8 +313,10 @@ func TestModel(t *testing.T) {
 			s := newStore()
 			m := &model{objects: map[string]*object{}, indexes: map[string]IndexFunc[*object]{"label": byLabel}}
 			snapshot, then := s.Snapshot(), m.clone()
+			var views []view
 			for i := range steps {
 				m.step(t, r, s)
+				views = m.look(t, r, s, views, i/500%3 < 2)
 				if i == steps/3 {
 					m.indexes["length"] = byLength
 					if err := s.AddIndexes(map[string]IndexFunc[*object]{"length": byLength}); err != nil {
@@ -300,7 +326,7 @@ func TestModel(t *testing.T) {
 				if i%17 == 0 {
 					m.check(t, s)
 				}
-				if r.IntN(20) == 0 {
+				if i/100%3 == 0 && r.IntN(20) == 0 {
 					then.checkSnapshot(t, snapshot)
 					snapshot, then = s.Snapshot(), m.clone()
 				}
