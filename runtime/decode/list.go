@@ -136,14 +136,13 @@ func (l *list[T]) items() error {
 			return err
 		}
 	}
-	if c, err = l.peek(); err != nil {
-		return err
-	}
-	if c == ']' {
-		l.in.pos++
-		return nil
-	}
-	for {
+	for first := true; ; first = false {
+		if c, err = l.peek(); err != nil {
+			return err
+		}
+		if c == ']' && first {
+			break
+		}
 		if err := l.item(); err != nil {
 			return err
 		}
@@ -151,16 +150,14 @@ func (l *list[T]) items() error {
 			return err
 		}
 		if c == ']' {
-			l.in.pos++
-			return nil
+			break
 		}
 		if err := l.expect(',', "after array element"); err != nil {
 			return err
 		}
-		if _, err := l.peek(); err != nil {
-			return err
-		}
 	}
+	l.in.pos++
+	return nil
 }
 
 func (l *list[T]) item() error {
