@@ -142,7 +142,7 @@ func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind 
 	case st == nil:
 		l.fail(kind.Pos, "the package of the type that %s is defined as can't be found", name)
 		return nil
-	case !l.embeds(st, "ObjectMeta", 0) && !slices.Contains(p.src.methods[name], "GetResourceVersion"):
+	case !l.embeds(st, "ObjectMeta") && !slices.Contains(p.src.methods[name], "GetResourceVersion"):
 		p.bare = append(p.bare, kind)
 	}
 	if field := st.field("ObjectMeta"); field != nil {
@@ -178,13 +178,8 @@ func (l *loader) list(p *candidate, kind *Kind) {
 		}
 		return
 	}
-	items := st.field("Items")
-	if items == nil {
+	if !l.promotes(st, "Items") {
 		l.failFor(Clients|Informers, l.at(decl.spec), "type %s has no field Items; add Items []%s", list, kind.Name)
-		return
-	}
-	if slice, ok := items.Type.(*ast.ArrayType); ok {
-		_, kind.ItemsArePointers = slice.Elt.(*ast.StarExpr)
 	}
 }
 

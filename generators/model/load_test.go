@@ -139,7 +139,7 @@ func dump(b *strings.Builder, api *API) {
 			}))
 			for _, k := range v.Kinds {
 				fmt.Fprintf(b, "    kind %s %s %s %s %s resource %s%s\n", k.Name, k.Private, k.Plural, k.PrivatePlural, k.Lower, k.Resource, words(map[string]bool{
-					"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus, "items-are-pointers": k.ItemsArePointers,
+					"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus,
 					"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
 				}))
 				var missing []string

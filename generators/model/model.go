@@ -113,8 +113,6 @@ type Kind struct {
 	Verb map[string]bool
 	// Methods are the extra methods, in the order of their tags.
 	Methods []*Method
-	// ItemsArePointers is true for lists declared as Items []*T.
-	ItemsArePointers bool
 	// ObjectMeta is the type of the field of that name: meta/v1's everywhere
 	// but in exotic types; empty where it comes by way of another struct.
 	ObjectMeta TypeRef

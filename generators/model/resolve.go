@@ -180,9 +180,20 @@ func (st *structType) field(name string) *ast.Field {
 // embeds reports whether a struct embeds a type of that name, directly or
 // through other embedded structs. An embedded type that can't be looked at
 // gets the benefit of the doubt.
-func (s *sources) embeds(st *structType, name string, hops int) bool {
+func (s *sources) embeds(st *structType, name string) bool {
+	return s.finds(st, func(f *ast.Field) bool { return len(f.Names) == 0 }, name, 0)
+}
+
+// promotes reports whether a struct has a field of that name, of its own or
+// promoted from embedded structs, with the same doubts as embeds.
+func (s *sources) promotes(st *structType, name string) bool {
+	return s.finds(st, func(*ast.Field) bool { return true }, name, 0)
+}
+
+// finds looks for the outermost field of that name and asks whether it will do.
+func (s *sources) finds(st *structType, will func(*ast.Field) bool, name string, hops int) bool {
 	if f := st.field(name); f != nil {
-		return len(f.Names) == 0
+		return will(f)
 	}
 	if hops == maxHops {
 		return false
@@ -199,7 +210,7 @@ func (s *sources) embeds(st *structType, name string, hops int) bool {
 		if sel, ok := expr.(*ast.SelectorExpr); !known && ok && sel.Sel.Name == "TypeMeta" {
 			continue // apimachinery's, which isn't there yet
 		}
-		if !known || inner != nil && s.embeds(inner, name, hops+1) {
+		if !known || inner != nil && s.finds(inner, will, name, hops+1) {
 			return true
 		}
 	}

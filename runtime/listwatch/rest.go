@@ -72,7 +72,7 @@ func fromREST(resource RESTResource, decoding *Decoding, lease *lease) Source[an
 func isProtobufList(list reflect.Type) bool {
 	metadata, ok := list.FieldByName("ListMeta")
 	items, _ := list.FieldByName("Items")
-	return ok && strings.HasPrefix(metadata.Tag.Get("protobuf"), "bytes,1,opt,") &&
+	return ok && len(items.Index) == 1 && strings.HasPrefix(metadata.Tag.Get("protobuf"), "bytes,1,opt,") &&
 		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
 }
 

@@ -13,12 +13,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/fake"
 )
 
-// pointers is a list whose items are pointers.
+// pointers is a list whose items are pointers, in a struct that it embeds.
 type pointers struct {
 	metav1.TypeMeta
 	metav1.ListMeta
-	Items []*appsv1.Deployment
+	items[*appsv1.Deployment]
 }
+
+type items[T any] struct{ Items []T }
 
 func (p *pointers) DeepCopyObject() runtime.Object {
 	c := *p
@@ -41,7 +43,7 @@ func TestListSelects(t *testing.T) {
 		f.AddReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, list, nil })
 	}
 	answer("deployments", &appsv1.DeploymentList{ListMeta: meta, Items: []appsv1.Deployment{*red, *blue}})
-	answer("others", &pointers{ListMeta: meta, Items: []*appsv1.Deployment{red, blue}})
+	answer("others", &pointers{ListMeta: meta, items: items[*appsv1.Deployment]{[]*appsv1.Deployment{red, blue}}})
 
 	for selector, want := range map[string][]*appsv1.Deployment{
 		"":              {red, blue},
@@ -54,18 +56,18 @@ func TestListSelects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var items []appsv1.Deployment
+		var wantedItems []appsv1.Deployment
 		for _, item := range want {
-			items = append(items, *item)
+			wantedItems = append(wantedItems, *item)
 		}
-		if wanted := (&appsv1.DeploymentList{ListMeta: meta, Items: items}); !reflect.DeepEqual(list, wanted) {
+		if wanted := (&appsv1.DeploymentList{ListMeta: meta, Items: wantedItems}); !reflect.DeepEqual(list, wanted) {
 			t.Errorf("%q: got %+v, want %+v", selector, list, wanted)
 		}
 		others, err := byPointer.List(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wanted := (&pointers{ListMeta: meta, Items: want}); !reflect.DeepEqual(others, wanted) {
+		if wanted := (&pointers{ListMeta: meta, items: items[*appsv1.Deployment]{want}}); !reflect.DeepEqual(others, wanted) {
 			t.Errorf("%q: got %+v, want %+v", selector, others, wanted)
 		}
 	}
