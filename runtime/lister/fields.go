@@ -105,6 +105,6 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 	if matchLabels.Empty() {
 		return found, nil
 	}
-	err = matching(slices.Values(found), matchLabels, yield)
+	err = matching(one(found), matchLabels, yield)
 	return list, err
 }

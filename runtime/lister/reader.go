@@ -63,7 +63,7 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 		return nil
 	}
 	if found, ok := s.narrowed(namespace, selector); ok {
-		return matching(slices.Values(found), selector, yield)
+		return matching(one(found), selector, yield)
 	}
 	if s.store != nil && namespace == "" {
 		var err error
@@ -71,7 +71,7 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 			if selector.Empty() {
 				all(snapshot.Len(), snapshot.Values(), room, yield)
 			} else {
-				err = matching(snapshot.Values(), selector, yield)
+				err = matching(snapshot.Pages(), selector, yield)
 			}
 		})
 		return err
@@ -81,7 +81,7 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 		return err
 	}
 	if !selector.Empty() {
-		return matching(slices.Values(found), selector, yield)
+		return matching(one(found), selector, yield)
 	}
 	all(len(found), slices.Values(found), room, yield)
 	return nil
@@ -122,40 +122,44 @@ func (s *source) in(namespace string) ([]any, error) {
 const ahead = 16
 
 // matching calls yield for the objects that match the selector.
-func matching(objects iter.Seq[any], selector labels.Selector, yield func(any)) error {
+func matching(chunks iter.Seq[[]any], selector labels.Selector, yield func(any)) error {
 	matcher := newMatcher(selector)
-	var batch [ahead]any
+	var accessors [ahead]metav1.Object
 	var sets [ahead]map[string]string
-	n := 0
-	match := func() {
-		labeled := 0
-		for _, set := range sets[:n] {
-			labeled += len(set)
-		}
-		if labeled > 0 || len(matcher.equal) == 0 {
-			for i, set := range sets[:n] {
-				if matcher.matches(set) {
-					yield(batch[i])
+	for chunk := range chunks {
+		for batch := range slices.Chunk(chunk, ahead) {
+			for i, obj := range batch {
+				var ok bool
+				if accessors[i], ok = obj.(metav1.Object); !ok {
+					var err error
+					if accessors[i], err = meta.Accessor(obj); err != nil {
+						return err
+					}
+				}
+			}
+			for i := range batch {
+				sets[i] = accessors[i].GetLabels()
+			}
+			labeled := 0
+			for _, set := range sets[:len(batch)] {
+				labeled += len(set)
+			}
+			if labeled == 0 && len(matcher.equal) > 0 {
+				continue
+			}
+			for i, obj := range batch {
+				if matcher.matches(sets[i]) {
+					yield(obj)
 				}
 			}
 		}
-		n = 0
 	}
-	for obj := range objects {
-		m, ok := obj.(metav1.Object)
-		if !ok {
-			var err error
-			if m, err = meta.Accessor(obj); err != nil {
-				return err
-			}
-		}
-		batch[n], sets[n] = obj, m.GetLabels()
-		if n++; n == ahead {
-			match()
-		}
-	}
-	match()
 	return nil
+}
+
+// one yields a slice.
+func one(objects []any) iter.Seq[[]any] {
+	return func(yield func([]any) bool) { yield(objects) }
 }
 
 func (s *source) get(namespace, name string) (any, error) {

@@ -44,6 +44,18 @@ func (s Snapshot[K, T]) Values() iter.Seq[T] {
 	}
 }
 
+// Pages yields every object, in the order of All, as slices that must not be
+// changed.
+func (s Snapshot[K, T]) Pages() iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for _, p := range s.directory {
+			if !yield(p.objects) {
+				return
+			}
+		}
+	}
+}
+
 // Changes yields every object as if it had just been added.
 func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
 	return func(yield func(Change[K, T]) bool) {
