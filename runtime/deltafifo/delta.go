@@ -20,9 +20,15 @@ const (
 	Bookmark
 )
 
-// String returns the name that client-go's DeltaType of that meaning has.
+var deltaTypes = [...]string{"", "Added", "Updated", "Deleted", "Replaced", "ReplacedAll", "Sync", "SyncAll", "Bookmark"}
+
+// String returns the name that client-go's DeltaType of that meaning has, "" if
+// there is none.
 func (t DeltaType) String() string {
-	return [...]string{"", "Added", "Updated", "Deleted", "Replaced", "ReplacedAll", "Sync", "SyncAll", "Bookmark"}[t]
+	if int(t) < len(deltaTypes) {
+		return deltaTypes[t]
+	}
+	return ""
 }
 
 // keyed says whether a delta of this type is about one object.

@@ -173,6 +173,7 @@ func TestNames(t *testing.T) {
 	for deltaType, want := range map[DeltaType]string{
 		Added: "Added", Updated: "Updated", Deleted: "Deleted", Replaced: "Replaced",
 		ReplacedAll: "ReplacedAll", Sync: "Sync", SyncAll: "SyncAll", Bookmark: "Bookmark",
+		0: "", Bookmark + 1: "", 255: "",
 	} {
 		if got := deltaType.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

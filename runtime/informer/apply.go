@@ -22,7 +22,7 @@ type writer[K comparable, T any] struct {
 	synced  bool
 }
 
-// keepChanges is how many changes there is always room for: 6 KB.
+// keepChanges is how many changes there is always room for: 7 KB at most.
 const keepChanges = 64
 
 // end applies what is pending of a batch of so many deltas.

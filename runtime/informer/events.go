@@ -23,7 +23,7 @@ const (
 
 var eventTypes = [...]string{"Invalid", "Added", "Updated", "Removed", "Synced"}
 
-// String returns the constant's name.
+// String returns the constant's name, "Invalid" if t is none.
 func (t EventType) String() string {
 	if int(t) < len(eventTypes) {
 		return eventTypes[t]

@@ -14,9 +14,14 @@ const (
 	Deleted
 )
 
-// String returns the constant's name.
+var changeTypes = [...]string{"None", "Added", "Updated", "Deleted"}
+
+// String returns the constant's name, "Invalid" if t is none.
 func (t ChangeType) String() string {
-	return [...]string{"None", "Added", "Updated", "Deleted"}[t]
+	if int(t) < len(changeTypes) {
+		return changeTypes[t]
+	}
+	return "Invalid"
 }
 
 // Change is one change of a store.

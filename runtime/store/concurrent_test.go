@@ -183,6 +183,16 @@ func TestIterationAllocatesNothingPerObject(t *testing.T) {
 	}
 }
 
+func TestChangeTypeNames(t *testing.T) {
+	for changeType, want := range map[ChangeType]string{
+		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid", 255: "Invalid",
+	} {
+		if got := changeType.String(); got != want {
+			t.Errorf("%d is %s, not %s", changeType, got, want)
+		}
+	}
+}
+
 func TestUnknownIndex(t *testing.T) {
 	s := newBank()
 	var missing *NoIndexError
