@@ -150,96 +150,73 @@ func TestCoalescedBacklog(t *testing.T) {
 }
 
 // BenchmarkBlocked is the heap that a million updates of 10,000 objects take
-// while a handler is blocked.
+// while handlers are blocked.
 func BenchmarkBlocked(b *testing.B) {
-	const keys, updates = 10_000, 1_000_000
-	add := map[string]func(cache.SharedIndexInformer, cache.ResourceEventHandler, bool) error{
-		"ours": func(i cache.SharedIndexInformer, h cache.ResourceEventHandler, coalesce bool) error {
-			_, err := informer.AddEventHandler(i, h, informer.HandlerOptions{Coalesce: coalesce})
-			return err
-		},
-		"client-go": func(i cache.SharedIndexInformer, h cache.ResourceEventHandler, _ bool) error {
-			_, err := i.AddEventHandler(h)
-			return err
-		},
-	}
 	for _, coalesce := range []bool{false, true} {
-		for _, handlers := range []int{1, 4} {
-			for _, m := range makes {
-				b.Run(fmt.Sprintf("coalesce=%v/handlers=%d/%s", coalesce, handlers, m.name), func(b *testing.B) {
-					for b.Loop() {
-						f := newFeed(keys)
-						i := m.make(f)
-						// One more handler, which isn't blocked, tells when all updates have been handed out.
-						var told sync.WaitGroup
-						if _, err := i.AddEventHandler(count(keys+updates, &told)); err != nil {
-							b.Fatal(err)
-						}
-						gate := make(chan struct{})
-						for range handlers {
-							if err := add[m.name](i, cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }}, coalesce); err != nil {
-								b.Fatal(err)
-							}
-						}
-						stop := run(i)
-						<-i.HasSyncedChecker().Done()
-						events := make([]watch.Event, 4*keys)
-						for n := range events {
-							events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
-						}
-						before := usage()
-						for n := range updates {
-							f.events <- events[n%len(events)]
-						}
-						told.Wait()
-						b.ReportMetric(float64(usage().heap-before.heap)/updates, "heap-B/update")
-						close(gate)
-						stop()
-						runtime.KeepAlive(events)
-					}
-				})
-			}
-		}
+		blocked{keys: 10_000, updates: 1_000_000, coalesce: coalesce}.bench(b, fmt.Sprintf("coalesce=%v/", coalesce))
 	}
 }
 
 // BenchmarkBlockedSingly is the heap that updates take while handlers are
 // blocked, each of which comes after the one before has been handed out.
 func BenchmarkBlockedSingly(b *testing.B) {
-	const keys, updates = 1_000, 250_000
+	blocked{keys: 1_000, updates: 250_000, singly: true}.bench(b, "")
+}
+
+type blocked struct {
+	keys, updates    int
+	coalesce, singly bool
+}
+
+func (k blocked) bench(b *testing.B, name string) {
 	for _, handlers := range []int{1, 4} {
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%shandlers=%d/%s", name, handlers, m.name), func(b *testing.B) {
 				for b.Loop() {
-					f := newFeed(keys)
-					i := m.make(f)
-					told := make(chan struct{}, 1)
-					if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }}); err != nil {
-						b.Fatal(err)
-					}
-					gate := make(chan struct{})
-					for range handlers {
-						if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }}); err != nil {
-							b.Fatal(err)
-						}
-					}
-					stop := run(i)
-					<-i.HasSyncedChecker().Done()
-					events := make([]watch.Event, 4*keys)
-					for n := range events {
-						events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
-					}
-					before := usage()
-					for n := range updates {
-						f.events <- events[n%len(events)]
-						<-told
-					}
-					b.ReportMetric(float64(usage().heap-before.heap)/updates, "heap-B/update")
-					close(gate)
-					stop()
-					runtime.KeepAlive(events)
+					f := newFeed(k.keys)
+					k.measure(b, f, m.make(f), handlers)
 				}
 			})
 		}
 	}
+}
+
+func (k blocked) measure(b *testing.B, f *feed, i cache.SharedIndexInformer, handlers int) {
+	// One more handler, which isn't blocked, tells what has been handed out.
+	told := make(chan struct{}, k.updates)
+	if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }}); err != nil {
+		b.Fatal(err)
+	}
+	gate := make(chan struct{})
+	add := i.AddEventHandler
+	if ours, ok := i.(*informer.TypedShared[*configMap]); ok {
+		add = func(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+			return informer.AddEventHandler(ours, h, informer.HandlerOptions{Coalesce: k.coalesce})
+		}
+	}
+	for range handlers {
+		if _, err := add(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stop := run(i)
+	<-i.HasSyncedChecker().Done()
+	events := make([]watch.Event, 4*k.keys)
+	for n := range events {
+		events[n] = watch.Event{Type: watch.Modified, Object: sample(n%k.keys, k.keys+1+n)}
+	}
+	before := usage()
+	waiting := 0
+	for n := range k.updates {
+		f.events <- events[n%len(events)]
+		if waiting++; k.singly || n == k.updates-1 {
+			for ; waiting > 0; waiting-- {
+				<-told
+			}
+		}
+	}
+	b.ReportMetric(float64(usage().heap-before.heap)/float64(k.updates), "heap-B/update")
+	close(gate)
+	stop()
+	runtime.KeepAlive(events)
 }

@@ -222,20 +222,13 @@ var basics = []Scenario{
 		w.Step("inject")
 	}},
 	{Name: "changes before the end of a streamed list", Script: func(w *World) {
-		w.Put("a", "b")
-		w.Server.OmitEndBookmark(true)
-		w.Handle("h")
-		w.Start()
+		w.startUnended("a", "b")
 		w.Put("a", "c")
 		w.Remove("b")
-		w.Server.EndInitialEvents()
-		w.Step("end")
+		w.end()
 	}},
 	{Name: "stopped before it has synced", Script: func(w *World) {
-		w.Put("a")
-		w.Server.OmitEndBookmark(true)
-		w.Handle("h")
-		w.Start()
+		w.startUnended("a")
 	}},
 	{Name: "stopped twice", Script: func(w *World) {
 		w.Put("a")

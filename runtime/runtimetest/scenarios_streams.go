@@ -103,32 +103,23 @@ var streams = []Scenario{
 		w.Step("the end")
 	}},
 	{Name: "created and deleted before the end of a stream", Script: func(w *World) {
-		w.Put("a")
-		w.Server.OmitEndBookmark(true)
-		w.Handle("h")
-		w.Start()
+		w.startUnended("a")
 		w.Put("b")
 		w.Remove("b", "a")
 		w.Put("a")
-		w.Server.EndInitialEvents()
-		w.Step("end")
+		w.end()
 	}},
 	{Name: "the end of a stream comes a minute late", Script: func(w *World) {
-		w.Put("a")
-		w.Server.OmitEndBookmark(true)
-		w.Handle("h")
-		w.Start()
+		w.startUnended("a")
 		w.Advance(time.Minute)
 		w.Handle("another")
-		w.Server.EndInitialEvents()
-		w.Step("end")
+		w.end()
 	}},
 	{Name: "the end of a stream comes twice", Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
-		w.Server.EndInitialEvents()
-		w.Step("end")
+		w.end()
 		w.Put("a")
 	}},
 	{Name: "a stream is empty", Script: func(w *World) {

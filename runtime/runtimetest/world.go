@@ -122,6 +122,20 @@ func (w *World) Remove(names ...string) {
 	w.Step("remove " + strings.Join(names, " "))
 }
 
+// startUnended starts with a handler, on a streamed list of the named objects
+// whose end the server keeps back until end.
+func (w *World) startUnended(names ...string) {
+	w.Put(names...)
+	w.Server.OmitEndBookmark(true)
+	w.Handle("h")
+	w.Start()
+}
+
+func (w *World) end() {
+	w.Server.EndInitialEvents()
+	w.Step("end")
+}
+
 // Relist makes the informer list again, after missing says, on the server, what
 // it will have missed.
 func (w *World) Relist(missing func()) {
