@@ -82,6 +82,6 @@ func addModes[V any, T interface {
 			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 				return c.Watch(ctx, opts)
 			},
-		}, any(T(new(V))).(runtime.Object), 0, cache.Indexers{})
+		}, T(new(V)), 0, cache.Indexers{})
 	}
 }

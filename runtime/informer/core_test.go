@@ -8,7 +8,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // TestCoreRefusesOtherTypes: what a transform of the untyped informer inside makes
@@ -54,27 +53,6 @@ func TestEventTypeNames(t *testing.T) {
 		if got := value.String(); got != want {
 			t.Errorf("%d is %s, not %s", value, got, want)
 		}
-	}
-}
-
-// mirror says that it is inside of itself.
-type mirror struct{ cache.SharedIndexInformer }
-
-func (m mirror) Untyped() cache.SharedIndexInformer { return m }
-
-// mirrored is the same of an indexer.
-type mirrored struct{ cache.Indexer }
-
-func (m mirrored) Untyped() cache.Indexer { return m }
-
-// TestMirrors: what is foreign doesn't lead anybody in a circle.
-func TestMirrors(t *testing.T) {
-	if _, ok := informer.Of[*configMap](mirror{}); ok {
-		t.Error("found an informer in a mirror")
-	}
-	indexer := mirrored{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
-	if _, err := lister.New[*configMap](indexer, configMaps).Get("a"); err == nil {
-		t.Error("found an object in a mirror")
 	}
 }
 

@@ -166,3 +166,16 @@ type seenAsTyped struct {
 }
 
 func (x seenAsTyped) Untyped() cache.Indexer { return x.inside }
+
+// mirror is an indexer that says that it is inside of itself.
+type mirror struct{ cache.Indexer }
+
+func (m mirror) Untyped() cache.Indexer { return m }
+
+// TestMirror: what is foreign leads nobody in a circle.
+func TestMirror(t *testing.T) {
+	indexer := mirror{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	if _, err := New[*thing](indexer, things).Get("a"); err == nil {
+		t.Error("found an object in a mirror")
+	}
+}
