@@ -119,7 +119,7 @@ func (s *source) in(namespace string) ([]any, error) {
 
 // ahead is how many objects' labels are touched before the first of them are
 // looked at, so that a processor waits for their memory at once and not in turn.
-const ahead = 16
+const ahead = 32
 
 // matching calls yield for the objects that match the selector.
 func matching(chunks iter.Seq[[]any], selector labels.Selector, yield func(any)) error {
