@@ -18,11 +18,11 @@ type mutation struct {
 
 var mutations = map[string]mutation{
 	"store: an index isn't updated": {"store/generation.go",
-		"x.update(slot, values[i])", "if !BUG { x.update(slot, values[i]) }"},
-	"store: what moves into a gap isn't found": {"store/generation.go",
-		"g.table.move(g.tag(moved), last, slot)", "if !BUG { g.table.move(g.tag(moved), last, slot) }"},
+		"x.update(p.slot, values[i])", "if !BUG { x.update(p.slot, values[i]) }"},
+	"store: what moves into a gap isn't found": {"store/table.go",
+		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"},
 	"store: snapshots change": {"store/pages.go",
-		"if born.values != ps.epoch {", "if born.values != ps.epoch && !BUG {"},
+		"if born.values > ps.frozen {", "if born.values > ps.frozen || BUG {"},
 	"store: a list deletes nothing": {"store/replacement.go",
 		"if !kept {", "if !kept && !BUG {"},
 	"store: a list leaves the version as it was": {"store/replacement.go",
