@@ -63,26 +63,20 @@ func (w *writer[K, T]) describe(n *node[K, T]) {
 	n.audience = w.informer.audience.Load()
 	n.hold(len(w.changes))
 	for i := range w.changes {
-		c := w.notification(&w.changes[i])
-		n.put(i, &c)
+		c := &w.changes[i]
+		k := kindOf(c)
+		if k == deleted {
+			// What the server sent is the final state; what was stored is
+			// older. It is reported even if nothing was stored.
+			c.Old = c.Object
+		} else {
+			w.detector.add(c.Object)
+		}
+		if w.informer.isRecreation(c) {
+			k = recreated
+		}
+		n.put(i, k, c.Old, c.Object)
 	}
-}
-
-// notification says how handlers see an applied change.
-func (w *writer[K, T]) notification(c *store.Change[K, T]) change[T] {
-	e := change[T]{kind: kindOf(c)}
-	if e.kind == deleted {
-		// What the server sent is the final state; what was stored is
-		// older. It is reported even if nothing was stored.
-		e.old = c.Object
-		return e
-	}
-	e.old, e.new = c.Old, c.Object
-	if w.informer.isRecreation(c) {
-		e.kind = recreated
-	}
-	w.detector.add(e.new)
-	return e
 }
 
 // replace makes the staged objects the store's only ones. The first time it

@@ -29,7 +29,8 @@ type log[K comparable, T any] struct {
 const nodeSize = 512
 
 // node is what became visible together. It is written before next is set, and
-// not after, but that next may come to lead to a node in place of several. Beside what it refers to it takes 64 bytes.
+// not after, but that next may come to lead to a node in place of several.
+// Beside what it refers to it takes 64 bytes.
 type node[K comparable, T any] struct {
 	next atomic.Pointer[node[K, T]]
 	// audience says who gets the unchanged updates of this node. If resync is
@@ -37,7 +38,7 @@ type node[K comparable, T any] struct {
 	audience *audience[K, T]
 	// A node holds a single change, or several in run, or else what a whole
 	// replacement, resync or late registration changed in bulk.
-	single pair
+	single [1]pair
 	run    *run[T]
 	bulk   iter.Seq[store.Change[K, T]]
 	// objectType is that of the single change's objects, kind its own.
@@ -52,13 +53,8 @@ type node[K comparable, T any] struct {
 	length uint32
 }
 
-// change is a change as handlers see it. An addition has no old object, a
+// kind says what handlers are told of a change. An addition has no old object, a
 // deletion no new one.
-type change[T any] struct {
-	kind     kind
-	old, new T
-}
-
 type kind uint8
 
 const (
@@ -98,25 +94,26 @@ func (n *node[K, T]) hold(length int) {
 }
 
 // put writes the change at i. Those before were written.
-func (n *node[K, T]) put(i int, c *change[T]) {
+func (n *node[K, T]) put(i int, k kind, old, new T) {
 	if n.run == nil {
 		if packs[T]() {
-			if objects, objectType, ok := pack(c); ok {
-				n.kind, n.single, n.objectType = c.kind, objects, objectType
+			if objects, objectType, ok := pack(k, old, new); ok {
+				n.kind, n.single[0], n.objectType = k, objects, objectType
 				return
 			}
 		}
 		n.run = newRun[T](1)
 	}
-	n.run.put(i, c)
+	n.run.put(i, k, old, new)
 }
 
-// at returns the change at i. There are none if the node is in bulk.
-func (n *node[K, T]) at(i int) change[T] {
-	if n.run == nil {
-		return unpack[T](n.kind, n.single, n.objectType)
+// changes returns what isn't in bulk. It is so short that a single change's run
+// is made where the caller needs it, without an allocation.
+func (n *node[K, T]) changes() *run[T] {
+	if n.run != nil {
+		return n.run
 	}
-	return n.run.at(i)
+	return &run[T]{kind: n.kind, packed: n.single[:], objectType: n.objectType}
 }
 
 // kindOf says what kind of notification a change of the store is.

@@ -30,29 +30,17 @@ func join[T any](w words) (obj T) {
 // pair is the old and the new object of a change, without their type.
 type pair [2]unsafe.Pointer
 
-// pack takes a change apart whose T packs. ok is false if it has objects of two
-// types.
-func pack[T any](c *change[T]) (objects pair, objectType unsafe.Pointer, ok bool) {
-	before, after := split(&c.old), split(&c.new)
-	switch c.kind {
+// pack takes the objects of a change apart, of a T that packs. ok is false if
+// they are of two types.
+func pack[T any](k kind, old, new T) (objects pair, objectType unsafe.Pointer, ok bool) {
+	before, after := split(&old), split(&new)
+	switch k {
 	case added:
 		before.objectType = after.objectType
 	case deleted:
 		after.objectType = before.objectType
 	}
 	return pair{before.object, after.object}, after.objectType, before.objectType == after.objectType
-}
-
-// unpack puts a change together.
-func unpack[T any](k kind, objects pair, objectType unsafe.Pointer) change[T] {
-	c := change[T]{kind: k}
-	if k != added {
-		c.old = join[T](words{objectType, objects[0]})
-	}
-	if k != deleted {
-		c.new = join[T](words{objectType, objects[1]})
-	}
-	return c
 }
 
 // run is a sequence of changes.
@@ -74,10 +62,10 @@ func newRun[T any](length int) *run[T] {
 }
 
 // put writes the change at i. Those before were written.
-func (r *run[T]) put(i int, c *change[T]) {
-	r.putKind(i, c.kind)
+func (r *run[T]) put(i int, k kind, old, new T) {
+	r.putKind(i, k)
 	if r.packed != nil {
-		objects, objectType, ok := pack(c)
+		objects, objectType, ok := pack(k, old, new)
 		if i == 0 {
 			r.objectType = objectType
 		}
@@ -87,7 +75,7 @@ func (r *run[T]) put(i int, c *change[T]) {
 		}
 		r.unpack(i)
 	}
-	r.plain[i] = [2]T{c.old, c.new}
+	r.plain[i] = [2]T{old, new}
 }
 
 func (r *run[T]) putKind(i int, k kind) {
@@ -109,12 +97,13 @@ func (r *run[T]) putKind(i int, k kind) {
 func (r *run[T]) unpack(written int) {
 	plain := make([][2]T, len(r.packed))
 	for i := range written {
-		c := unpack[T](r.kindOf(i), r.packed[i], r.objectType)
-		plain[i] = [2]T{c.old, c.new}
+		plain[i][0], plain[i][1] = r.objects(i)
 	}
 	r.packed, r.plain = nil, plain
 }
 
+// kindOf returns the kind of the change at i. It and objects are what handlers'
+// readers do for every change: they are so short that they are inlined.
 func (r *run[T]) kindOf(i int) kind {
 	if r.kinds == nil {
 		return r.kind
@@ -122,10 +111,11 @@ func (r *run[T]) kindOf(i int) kind {
 	return r.kinds[i]
 }
 
-// at returns the change at i.
-func (r *run[T]) at(i int) change[T] {
+// objects returns the objects of the change at i. The one that a change of its
+// kind doesn't have may be anything.
+func (r *run[T]) objects(i int) (old, new T) {
 	if r.packed == nil {
-		return change[T]{r.kindOf(i), r.plain[i][0], r.plain[i][1]}
+		return r.plain[i][0], r.plain[i][1]
 	}
-	return unpack[T](r.kindOf(i), r.packed[i], r.objectType)
+	return join[T](words{r.objectType, r.packed[i][0]}), join[T](words{r.objectType, r.packed[i][1]})
 }

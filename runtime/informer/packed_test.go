@@ -19,6 +19,20 @@ func (p *pointed) String() string { return "pointed " + strconv.Itoa(p.n) }
 func (v value) String() string    { return fmt.Sprint("value ", v.a, v.b, v.c) }
 func (s text) String() string     { return "text " + string(s) }
 
+// change is a change of tests.
+type change[T any] struct {
+	kind     kind
+	old, new T
+}
+
+func (n *node[K, T]) putChange(i int, c change[T]) { n.put(i, c.kind, c.old, c.new) }
+
+func (n *node[K, T]) change(i int) change[T] {
+	changes := n.changes()
+	before, now := changes.objects(i)
+	return change[T]{changes.kindOf(i), before, now}
+}
+
 // objects are of many types: pointers, what interfaces keep elsewhere, nothing.
 func objects(n int) []fmt.Stringer {
 	return []fmt.Stringer{&pointed{n}, value{n, n + 1, n + 2}, text(strconv.Itoa(n)), (*pointed)(nil), nil, &value{n, 0, n}}
@@ -77,11 +91,11 @@ func holds[T any](t *testing.T, changes []change[fmt.Stringer], as func(fmt.Stri
 		// Nobody else has the objects.
 		copied := change[T]{c.kind, as(again(c.old)), as(again(c.new))}
 		want = append(want, shown(copied))
-		n.put(i, &copied)
+		n.putChange(i, copied)
 	}
 	runtime.GC()
 	for i := range changes {
-		if got := shown(n.at(i)); got != want[i] {
+		if got := shown(n.change(i)); got != want[i] {
 			t.Errorf("%T %d of %d is %s, want %s", change[T]{}, i, len(changes), got, want[i])
 		}
 	}
@@ -134,7 +148,7 @@ func TestNodesAreSmall(t *testing.T) {
 			if k != deleted {
 				c.new = &pointed{2}
 			}
-			n.put(i, &c)
+			n.putChange(i, c)
 		}
 		if n.run.packed == nil || n.run.kinds != nil {
 			t.Errorf("changes of kind %d with objects of one type are not packed", k)

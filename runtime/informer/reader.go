@@ -100,25 +100,27 @@ func (r *Registration[K, T]) deliverNode(n *node[K, T]) bool {
 	if n.bulk != nil {
 		return r.deliverBulk(n, resyncing)
 	}
+	changes := n.changes()
 	for r.index < int(n.length) {
 		if r.removed.Load() {
 			return false
 		}
-		c := n.at(r.index)
+		k := changes.kindOf(r.index)
+		before, now := changes.objects(r.index)
 		r.advance()
-		switch c.kind {
+		switch k {
 		case added:
-			r.handler.OnAdd(c.new, n.initial)
+			r.handler.OnAdd(now, n.initial)
 		case deleted:
-			r.handler.OnDelete(Deleted[K, T]{Object: c.old})
+			r.handler.OnDelete(Deleted[K, T]{Object: before})
 		case unchanged:
 			if resyncing {
-				r.handler.OnUpdate(c.old, c.new)
+				r.handler.OnUpdate(before, now)
 			}
 		case updated:
-			r.handler.OnUpdate(c.old, c.new)
+			r.handler.OnUpdate(before, now)
 		case recreated:
-			r.recreate(c.old, c.new)
+			r.recreate(before, now)
 		}
 	}
 	return true

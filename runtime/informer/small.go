@@ -50,9 +50,10 @@ func (n *node[K, T]) unite(last *node[K, T], length uint32) {
 	united.hold(int(length))
 	i := 0
 	for one := n.next.Load(); one != last; one = one.next.Load() {
+		changes := one.changes()
 		for at := range int(one.length) {
-			c := one.at(at)
-			united.put(i, &c)
+			before, now := changes.objects(at)
+			united.put(i, changes.kindOf(at), before, now)
 			i++
 		}
 	}

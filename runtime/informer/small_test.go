@@ -32,7 +32,7 @@ func (c *cursor) next() int {
 		c.index++
 		c.delivered++
 		if c.node.bulk == nil {
-			return *c.node.at(c.index - 1).new.(*int)
+			return *c.node.change(c.index - 1).new.(*int)
 		}
 		for change := range c.node.bulk {
 			return *change.Object.(*int)
@@ -74,7 +74,7 @@ func (l *logged) add(length int, a *audience[string, any]) {
 		n.audience = a
 		n.hold(length)
 		for i := range length {
-			n.put(i, &change[any]{kind: added, new: l.number(a)})
+			n.put(i, added, nil, l.number(a))
 		}
 	})
 }

@@ -53,7 +53,7 @@ var mutations = map[string]mutation{
 	"informer: who joins gets nothing initial": {"informer/registration.go",
 		"length: uint32(s.Len()), initial: true", "length: uint32(s.Len()), initial: !BUG"},
 	"informer: deletions show the state before": {"informer/apply.go",
-		"e.old = c.Object", "if e.old = c.Object; BUG { e.old = c.Old }"},
+		"c.Old = c.Object", "if !BUG { c.Old = c.Object }"},
 	"informer: handlers never become synced": {"informer/apply.go",
 		"n.initial, n.synced = initial, initial", "n.initial, n.synced = initial, initial && !BUG"},
 	"informer: who doesn't resync is told what didn't change": {"informer/reader.go",
