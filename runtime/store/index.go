@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // IndexFunc computes the values under which an object is found in an index:
@@ -18,22 +19,19 @@ func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " d
 
 // index holds for each value the slots of the objects that have it.
 type index[T any] struct {
-	name     string
-	values   IndexFunc[T]
-	ids      map[string]uint32
-	postings []posting
+	name   string
+	values IndexFunc[T]
+	ids    map[string]uint32
+	// postings are the slots of each value, in no order. The values are apart from
+	// them, for a processor's cache to hold more of what each update compares.
+	postings [][]uint32
+	shared   []string
 	free     []uint32
 	// refs says for each slot where in which posting it stands, so that
 	// taking it out needs neither a search nor the old object.
 	refs column
 	// several holds the refs of the slots that have more than one value.
 	several map[uint32][]ref
-}
-
-// posting is the slots of one value, in no order.
-type posting struct {
-	value string
-	slots []uint32
 }
 
 type ref struct{ posting, position uint32 }
@@ -83,7 +81,7 @@ func (x *index[T]) lookup(value string) []uint32 {
 	if !ok {
 		return nil
 	}
-	return x.postings[id].slots
+	return x.postings[id]
 }
 
 // update replaces the values of a slot.
@@ -103,10 +101,10 @@ func (x *index[T]) has(slot uint32, values []string) bool {
 		return len(values) == 0
 	case severalPostings:
 		return slices.EqualFunc(x.several[slot], values, func(r ref, value string) bool {
-			return x.postings[r.posting].value == value
+			return x.shared[r.posting] == value
 		})
 	default:
-		return len(values) == 1 && x.postings[r.posting].value == values[0]
+		return len(values) == 1 && x.shared[r.posting] == values[0]
 	}
 }
 
@@ -159,36 +157,38 @@ func (x *index[T]) join(slot uint32, value string) ref {
 			id, x.free = x.free[n-1], x.free[:n-1]
 		} else {
 			id = uint32(len(x.postings))
-			x.postings = append(x.postings, posting{})
+			x.postings, x.shared = append(x.postings, nil), append(x.shared, "")
 		}
-		x.postings[id].value = value
+		// Copies are side by side, and keep nothing alive that they are part of.
+		value = strings.Clone(value)
+		x.shared[id] = value
 		x.ids[value] = id
 	}
 	p := &x.postings[id]
-	p.slots = append(p.slots, slot)
-	return ref{id, uint32(len(p.slots) - 1)}
+	*p = append(*p, slot)
+	return ref{id, uint32(len(*p) - 1)}
 }
 
 // leave takes out what r refers to. The last slot of the posting takes its
 // place; a posting without slots is given up, so that values which come and
 // go leave nothing behind.
 func (x *index[T]) leave(r ref) {
-	p := &x.postings[r.posting]
-	last := uint32(len(p.slots) - 1)
-	moved := p.slots[last]
-	p.slots[r.position] = moved
-	p.slots = p.slots[:last]
+	slots := x.postings[r.posting]
+	last := uint32(len(slots) - 1)
+	moved := slots[last]
+	slots[r.position] = moved
+	x.postings[r.posting] = slots[:last]
 	if last == 0 {
-		delete(x.ids, p.value)
-		*p = posting{}
+		delete(x.ids, x.shared[r.posting])
+		x.postings[r.posting], x.shared[r.posting] = nil, ""
 		x.free = append(x.free, r.posting)
 		return
 	}
 	if r.position != last {
 		x.refTo(moved, r.posting).position = r.position
 	}
-	if n := len(p.slots); n >= 32 && n*4 < cap(p.slots) {
-		p.slots = append(make([]uint32, 0, 2*n), p.slots...)
+	if n := int(last); n >= 32 && n*4 < cap(slots) {
+		x.postings[r.posting] = append(make([]uint32, 0, 2*n), slots[:n]...)
 	}
 }
 
@@ -211,10 +211,10 @@ func (x *index[T]) move(from, to uint32) {
 		delete(x.several, from)
 		x.several[to] = refs
 		for _, r := range refs {
-			x.postings[r.posting].slots[r.position] = to
+			x.postings[r.posting][r.position] = to
 		}
 	default:
-		x.postings[r.posting].slots[r.position] = to
+		x.postings[r.posting][r.position] = to
 	}
 	*x.refs.at(to), *r = *r, ref{posting: noPosting}
 }

@@ -167,9 +167,9 @@ func (s *Store[K, T]) IndexValues(name string) []string {
 		return nil
 	}
 	values := make([]string, 0, len(x.ids))
-	for _, p := range x.postings {
-		if len(p.slots) > 0 {
-			values = append(values, p.value)
+	for id, slots := range x.postings {
+		if len(slots) > 0 {
+			values = append(values, x.shared[id])
 		}
 	}
 	return values
