@@ -40,9 +40,10 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	if exception, ok := privatePluralExceptions[pkgPath+"."+kind.Name]; ok {
 		kind.PrivatePlural = exception
 	}
-	// What can't name a type, or would be hidden by what every client's methods
-	// call their receiver; plural exceptions and kinds of one letter lead there.
-	if token.IsKeyword(kind.PrivatePlural) || gotypes.Universe.Lookup(kind.PrivatePlural) != nil || kind.PrivatePlural == "c" || kind.PrivatePlural == "init" {
+	// What can't name a type, or would be hidden by the parameters of what makes
+	// clients; plural exceptions and kinds of one letter lead there.
+	switch name := kind.PrivatePlural; {
+	case token.IsKeyword(name), gotypes.Universe.Lookup(name) != nil, name == "init", name == "c", name == "namespace":
 		kind.PrivatePlural = kind.Private + "Resources"
 	}
 	kind.Lower = strings.ToLower(kind.Name)

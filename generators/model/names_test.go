@@ -9,7 +9,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	n := newNamers(map[string]string{"Endpoints": "Endpoints", "DNS": "DNSes"})
+	n := newNamers(map[string]string{"Endpoints": "Endpoints", "DNS": "DNSes", "Tenant": "Namespace", "Selection": "Range"})
 	for _, c := range []struct{ name, private, plural, privatePlural, lower, resource, file string }{
 		{"Deployment", "deployment", "Deployments", "deployments", "deployment", "deployments", "deployment"},
 		{"NetworkPolicy", "networkPolicy", "NetworkPolicies", "networkPolicies", "networkpolicy", "networkpolicies", "networkpolicy"},
@@ -19,6 +19,8 @@ func TestNames(t *testing.T) {
 		{"Endpoints", "endpoints", "Endpoints", "endpoints", "endpoints", "endpoints", "endpoints"},
 		{"DNS", "dNS", "DNSes", "dNSes", "dns", "dnses", "dns"},
 		{"CSIDriver", "cSIDriver", "CSIDrivers", "cSIDrivers", "csidriver", "csidrivers", "csidriver"},
+		{"Tenant", "tenant", "Namespace", "tenantResources", "tenant", "namespace", "tenant"},
+		{"Selection", "selection", "Range", "selectionResources", "selection", "range", "selection"},
 		{"Doc", "doc", "Docs", "docs", "doc", "docs", "doc_kind"},
 		{"Unit_Test", "unit_Test", "Unit_Tests", "unit_Tests", "unit_test", "unit_tests", "unit_test_kind"},
 	} {
