@@ -19,23 +19,12 @@ func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
 
 // find returns the slot of a key.
 func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, ok bool) {
-	t := &g.table
-	if len(t.entries) == 0 {
-		return 0, false
-	}
-	mask := t.mask()
-	want := t.entry(tag, 0) &^ mask
-	for i := t.home(tag); ; i++ {
-		entry := t.entries[i&mask]
-		if entry == 0 {
-			return 0, false
-		}
-		if entry&^mask == want {
-			if slot := entry&mask - 1; g.pages.key(slot) == key {
-				return slot, true
-			}
+	for slot, at, ok := g.table.first(tag); ok; slot, at, ok = g.table.next(tag, at) {
+		if g.pages.key(slot) == key {
+			return slot, true
 		}
 	}
+	return 0, false
 }
 
 func (g *generation[K, T]) tag(key K) uint32 { return tagOfKey(g.seed, key) }
@@ -54,26 +43,34 @@ type place[T any] struct {
 	// indexed says that the indexes have all values of the object that will
 	// replace it.
 	indexed bool
+	// posting is the slot's in the first index, if any.
+	posting uint32
 }
 
+// locate finds the place of a key for who will write there. What that takes of a
+// slot lies far apart; loaded before the key is compared, it arrives meanwhile.
 func (g *generation[K, T]) locate(key K) (p place[T]) {
 	p.tag = g.tag(key)
-	if p.slot, p.existed = g.find(p.tag, key); p.existed {
-		p.old, p.oldVersion = g.pages.at(p.slot)
+	for slot, at, ok := g.table.first(p.tag); ok; slot, at, ok = g.table.next(p.tag, at) {
+		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
+		p.slot, p.old, p.oldVersion = slot, page.objects[i], page.versions[i]
+		p.posting = g.refs.first(slot)
+		if page.keys[i] == key {
+			p.existed = true
+			return p
+		}
 	}
-	return p
+	return place[T]{tag: p.tag}
 }
 
-// prepare copies what a write under key will change, for readers not to wait for
-// it. See pages.prepare.
-func (g *generation[K, T]) prepare(key K) place[T] {
-	p := g.locate(key)
+// prepare copies what a write at p will change, for readers not to wait for it.
+// See pages.prepare.
+func (g *generation[K, T]) prepare(p place[T]) {
 	if p.existed {
 		g.pages.prepare(p.slot)
 	} else {
 		g.pages.prepare(uint32(g.pages.length))
 	}
-	return p
 }
 
 // indexed says whether a slot has exactly these values in each index.

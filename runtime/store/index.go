@@ -23,9 +23,11 @@ type index[T any] struct {
 	values IndexFunc[T]
 	ids    map[string]uint32
 	// postings are the slots of each value, in no order. The values are apart from
-	// them, for a processor's cache to hold more of what each update compares.
+	// them, and once more in shorts, for a processor to wait less for what each
+	// update compares.
 	postings [][]uint32
 	shared   []string
+	shorts   []short
 	free     []uint32
 	// refs says for each slot where in which posting it stands, so that
 	// taking it out needs neither a search nor the old object.
@@ -34,6 +36,7 @@ type index[T any] struct {
 	several map[uint32][]ref
 }
 
+// ref says where a slot stands.
 type ref struct{ posting, position uint32 }
 
 const (
@@ -42,27 +45,40 @@ const (
 )
 
 // refs has a row for each slot and a column for each index: an update looks at
-// all of them, which are side by side.
+// the postings of all, which are side by side, and mostly at no position.
 type refs struct {
-	cells []ref
-	width int
+	postings, positions []uint32
+	width               int
+}
+
+// first returns what a row begins with.
+func (r *refs) first(slot uint32) (posting uint32) {
+	if r.width > 0 {
+		posting = r.postings[int(slot)*r.width]
+	}
+	return posting
 }
 
 // appendRow adds the row of the next slot.
 func (r *refs) appendRow() {
 	for range r.width {
-		r.cells = append(r.cells, ref{posting: noPosting})
+		r.postings, r.positions = append(r.postings, noPosting), append(r.positions, 0)
 	}
 }
 
-func (r *refs) truncateRow() { r.cells = r.cells[:len(r.cells)-r.width] }
+func (r *refs) truncateRow() {
+	end := len(r.postings) - r.width
+	r.postings, r.positions = r.postings[:end], r.positions[:end]
+}
 
 // widened returns a copy with more columns at the right.
 func (r *refs) widened(columns, rows int) *refs {
-	wide := &refs{width: r.width + columns, cells: make([]ref, 0, rows*(r.width+columns))}
+	width := r.width + columns
+	wide := &refs{width: width, postings: make([]uint32, 0, rows*width), positions: make([]uint32, 0, rows*width)}
 	for row := range rows {
 		wide.appendRow()
-		copy(wide.cells[row*wide.width:], r.cells[row*r.width:(row+1)*r.width])
+		copy(wide.postings[row*width:], r.postings[row*r.width:][:r.width])
+		copy(wide.positions[row*width:], r.positions[row*r.width:][:r.width])
 	}
 	return wide
 }
@@ -73,7 +89,19 @@ type column struct {
 	number int
 }
 
-func (c column) at(slot uint32) *ref { return &c.refs.cells[int(slot)*c.refs.width+c.number] }
+func (c column) cell(slot uint32) int { return int(slot)*c.refs.width + c.number }
+
+func (c column) posting(slot uint32) uint32 { return c.refs.postings[c.cell(slot)] }
+
+func (c column) at(slot uint32) ref {
+	i := c.cell(slot)
+	return ref{c.refs.postings[i], c.refs.positions[i]}
+}
+
+func (c column) set(slot uint32, r ref) {
+	i := c.cell(slot)
+	c.refs.postings[i], c.refs.positions[i] = r.posting, r.position
+}
 
 // lookup returns the slots of a value. They are valid until the next write.
 func (x *index[T]) lookup(value string) []uint32 {
@@ -95,17 +123,25 @@ func (x *index[T]) update(slot uint32, values []string) {
 
 // has says whether a slot has exactly these values, in this order.
 func (x *index[T]) has(slot uint32, values []string) bool {
-	r := *x.refs.at(slot)
-	switch r.posting {
+	switch posting := x.refs.posting(slot); posting {
 	case noPosting:
 		return len(values) == 0
 	case severalPostings:
 		return slices.EqualFunc(x.several[slot], values, func(r ref, value string) bool {
-			return x.shared[r.posting] == value
+			return x.is(r.posting, value)
 		})
 	default:
-		return len(values) == 1 && x.shared[r.posting] == values[0]
+		return len(values) == 1 && x.is(posting, values[0])
 	}
+}
+
+// is says whether a posting is that of value.
+func (x *index[T]) is(posting uint32, value string) bool {
+	if len(value) > maxShort {
+		return x.shared[posting] == value
+	}
+	s := &x.shorts[posting]
+	return int(s.length) == len(value) && string(s.text[:len(value)]) == value
 }
 
 // set gives values to a slot that has none.
@@ -114,7 +150,7 @@ func (x *index[T]) set(slot uint32, values []string) {
 		return
 	}
 	if len(values) == 1 {
-		*x.refs.at(slot) = x.join(slot, values[0])
+		x.refs.set(slot, x.join(slot, values[0]))
 		return
 	}
 	refs := make([]ref, 0, len(values))
@@ -124,19 +160,19 @@ func (x *index[T]) set(slot uint32, values []string) {
 		}
 	}
 	if len(refs) == 1 {
-		*x.refs.at(slot) = refs[0]
+		x.refs.set(slot, refs[0])
 		return
 	}
 	if x.several == nil {
 		x.several = map[uint32][]ref{}
 	}
-	*x.refs.at(slot) = ref{posting: severalPostings}
+	x.refs.set(slot, ref{posting: severalPostings})
 	x.several[slot] = refs
 }
 
 // unset takes all values from a slot.
 func (x *index[T]) unset(slot uint32) {
-	switch r := *x.refs.at(slot); r.posting {
+	switch r := x.refs.at(slot); r.posting {
 	case noPosting:
 	case severalPostings:
 		for _, r := range x.several[slot] {
@@ -146,7 +182,7 @@ func (x *index[T]) unset(slot uint32) {
 	default:
 		x.leave(r)
 	}
-	*x.refs.at(slot) = ref{posting: noPosting}
+	x.refs.set(slot, ref{posting: noPosting})
 }
 
 // join adds a slot to the posting of value.
@@ -157,11 +193,13 @@ func (x *index[T]) join(slot uint32, value string) ref {
 			id, x.free = x.free[n-1], x.free[:n-1]
 		} else {
 			id = uint32(len(x.postings))
-			x.postings, x.shared = append(x.postings, nil), append(x.shared, "")
+			x.postings = append(x.postings, nil)
+			x.shared, x.shorts = append(x.shared, ""), append(x.shorts, short{})
 		}
 		// Copies are side by side, and keep nothing alive that they are part of.
 		value = strings.Clone(value)
 		x.shared[id] = value
+		x.shorts[id] = shortOf(value)
 		x.ids[value] = id
 	}
 	p := &x.postings[id]
@@ -185,20 +223,20 @@ func (x *index[T]) leave(r ref) {
 		return
 	}
 	if r.position != last {
-		x.refTo(moved, r.posting).position = r.position
+		*x.position(moved, r.posting) = r.position
 	}
 	if n := int(last); n >= 32 && n*4 < cap(slots) {
 		x.postings[r.posting] = append(make([]uint32, 0, 2*n), slots[:n]...)
 	}
 }
 
-// refTo returns the ref of a slot that is in a posting.
-func (x *index[T]) refTo(slot, id uint32) *ref {
-	if r := x.refs.at(slot); r.posting != severalPostings {
-		return r
+// position returns the position of a slot that is in a posting.
+func (x *index[T]) position(slot, id uint32) *uint32 {
+	if x.refs.posting(slot) != severalPostings {
+		return &x.refs.refs.positions[x.refs.cell(slot)]
 	}
 	refs := x.several[slot]
-	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.posting == id })]
+	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.posting == id })].position
 }
 
 // move gives the values of a slot to one that has none.
@@ -216,5 +254,26 @@ func (x *index[T]) move(from, to uint32) {
 	default:
 		x.postings[r.posting][r.position] = to
 	}
-	*x.refs.at(to), *r = *r, ref{posting: noPosting}
+	x.refs.set(to, r)
+	x.refs.set(from, ref{posting: noPosting})
+}
+
+// short is a value where nothing leads to it but its number: half a line of a
+// processor's cache, enough for most names.
+type short struct {
+	length uint8
+	text   [maxShort]byte
+}
+
+const (
+	maxShort = 31
+	// notShort is the length of a value that doesn't fit.
+	notShort = math.MaxUint8
+)
+
+func shortOf(value string) (s short) {
+	if s.length = notShort; len(value) <= maxShort {
+		s.length = uint8(copy(s.text[:], value))
+	}
+	return s
 }

@@ -65,11 +65,12 @@ func (s *Store[K, T]) Put(object T, version string) (old T, existed bool) {
 func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	// All this here and not under mu, for readers not to wait for it.
+	at := s.live.locate(key)
 	values := s.valuesOf(object)
-	defer s.live.pages.settle()
-	at := s.live.prepare(key)
-	// Here and not under mu, for readers not to wait for it.
 	at.indexed = at.existed && s.live.indexed(at.slot, values)
+	defer s.live.pages.settle()
+	s.live.prepare(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live.put(at, key, object, version, values)
@@ -82,8 +83,9 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	at := s.live.locate(key)
 	defer s.live.pages.settle()
-	at := s.live.prepare(key)
+	s.live.prepare(at)
 	if at.existed {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -114,7 +116,7 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 	}
 	defer s.live.pages.settle()
 	for i := range changes {
-		s.live.prepare(changes[i].Key)
+		s.live.prepare(s.live.locate(changes[i].Key))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,6 +27,30 @@ func (t *table) home(tag uint32) uint32 { return tag >> ((32 - t.bits) & 31) }
 // entry is what stands for a slot with that tag.
 func (t *table) entry(tag, slot uint32) uint32 { return tag<<(t.bits&31) | (slot + 1) }
 
+// first returns the first slot that may have a key of that tag, if any, and its
+// position for next.
+func (t *table) first(tag uint32) (slot, at uint32, ok bool) {
+	if len(t.entries) == 0 {
+		return 0, 0, false
+	}
+	return t.next(tag, t.home(tag)-1)
+}
+
+// next returns the first after a position.
+func (t *table) next(tag, at uint32) (slot, next uint32, ok bool) {
+	mask := t.mask()
+	want := t.entry(tag, 0) &^ mask
+	for {
+		at = (at + 1) & mask
+		switch entry := t.entries[at]; {
+		case entry == 0:
+			return 0, 0, false
+		case entry&^mask == want:
+			return entry&mask - 1, at, true
+		}
+	}
+}
+
 // add adds the next slot. Its key must not be in the table.
 func (t *table) add(tag uint32) {
 	slot := uint32(len(t.tags))
