@@ -95,6 +95,10 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 	return c, p.problems
 }
 
+// resourceLetters are those of a DNS label, which a CustomResourceDefinition's
+// names must be.
+const resourceLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
 // shape checks what a single tag can show: its name and whether it has a value.
 func (p *reader) shape(tag Tag) {
 	switch tag.Name {
@@ -105,8 +109,11 @@ func (p *reader) shape(tag Tag) {
 		}
 		return
 	case "resourceName":
-		if tag.Value == "" {
+		switch {
+		case tag.Value == "":
 			p.lax(tag.Pos, "+resourceName names nothing; write +resourceName=plural")
+		case strings.Trim(tag.Value, resourceLetters) != "":
+			p.lax(tag.Pos, "no server has a resource %q: names of resources have lower-case letters, digits and hyphens; write +resourceName=plural", tag.Value)
 		}
 		return
 	}
