@@ -63,7 +63,9 @@ func (c Core[T]) AddHandler(handler Handler[cache.ObjectName, T], options Handle
 func (c Core[T]) AddIndexes(indexes map[string]store.IndexFunc[T]) error {
 	untyped := make(map[string]store.IndexFunc[any], len(indexes))
 	for name, function := range indexes {
-		untyped[name] = func(obj any) []string { return function(obj.(T)) }
+		if untyped[name] = nil; function != nil {
+			untyped[name] = func(obj any) []string { return function(obj.(T)) }
+		}
 	}
 	return c.Informer.AddIndexes(untyped)
 }

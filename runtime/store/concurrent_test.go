@@ -231,9 +231,17 @@ func TestIndexOfAnObject(t *testing.T) {
 
 func TestAddIndexesRefusesATakenName(t *testing.T) {
 	s := newBank()
-	err := s.AddIndexes(map[string]IndexFunc[account]{"new": nil, "bank": nil})
+	err := s.AddIndexes(map[string]IndexFunc[account]{"new": func(account) []string { return nil }, "bank": nil})
 	if err == nil || s.HasIndex("new") {
 		t.Errorf("%v, new index added: %t", err, s.HasIndex("new"))
+	}
+}
+
+func TestAddIndexesRefusesNoFunction(t *testing.T) {
+	s := newBank()
+	err := s.AddIndexes(map[string]IndexFunc[account]{"none": nil})
+	if err == nil || s.HasIndex("none") {
+		t.Errorf("%v, index without a function added: %t", err, s.HasIndex("none"))
 	}
 }
 

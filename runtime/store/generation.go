@@ -43,7 +43,8 @@ type place[T any] struct {
 	// indexed says that the indexes have all values of the object that will
 	// replace it.
 	indexed bool
-	// posting is the slot's in the first index, if any.
+	// posting is the slot's in the first index, if any. Nobody needs it here: it
+	// is for locate to load what the indexes look at.
 	posting uint32
 }
 

@@ -180,13 +180,16 @@ func (s *Store[K, T]) ResourceVersion() string {
 
 // AddIndexes adds indexes and fills them with the objects that the store
 // holds. Readers go on meanwhile. It adds none of them if one of the names is
-// taken.
+// taken, or one of the functions nil.
 func (s *Store[K, T]) AddIndexes(functions map[string]IndexFunc[T]) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	for name := range functions {
+	for name, function := range functions {
 		if _, err := s.live.named(name); err == nil {
 			return fmt.Errorf("there is an index %q already", name)
+		}
+		if function == nil {
+			return fmt.Errorf("the index %q has no function", name)
 		}
 	}
 	added := s.live.index(functions)

@@ -135,9 +135,18 @@ func name(i int) string { return fmt.Sprintf("name-%d", i) }
 // rare values come and go.
 const rare = 300
 
+// longLabels are values of about the length up to which an index keeps copies, and
+// an empty one.
+var longLabels = func() []string {
+	short := strings.Repeat("x", maxShort)
+	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,", "a," + short + "x"}
+}()
+
 type random struct {
 	*rand.Rand
 	versions int
+	// few makes as many things happen to a handful of objects and values.
+	few bool
 }
 
 func (r *random) version() string {
@@ -146,7 +155,11 @@ func (r *random) version() string {
 }
 
 func (r *random) object() *object {
-	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare))}
+	names, rare := names, rare
+	if r.few {
+		names, rare = 4, 4
+	}
+	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare)), longLabels[r.IntN(len(longLabels))]}
 	return &object{Name: name(r.IntN(names)), Labels: labels[r.IntN(len(labels))], Version: r.version()}
 }
 
@@ -307,9 +320,9 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		steps = 300
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			r := &random{Rand: rand.New(rand.NewPCG(seed, 0))}
+			r := &random{Rand: rand.New(rand.NewPCG(seed, 0)), few: seed >= 4}
 			s := newStore()
 			m := &model{objects: map[string]*object{}, indexes: map[string]IndexFunc[*object]{"label": byLabel}}
 			snapshot, then := s.Snapshot(), m.clone()
