@@ -42,11 +42,13 @@ func (s *Shared[K, T]) indexLabels(labels []string) error {
 	if _, read := any(s.indexer).(store.Backed[cache.ObjectName, any]); !read {
 		return fmt.Errorf("index the labels of %T: listers read no indexes of such informers", s)
 	}
-	missing := map[string]store.IndexFunc[T]{}
-	for _, label := range labels {
-		if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {
-			missing[name] = store.ByLabel[T](label)
+	return s.core.beforeStop(func() error {
+		missing := map[string]store.IndexFunc[T]{}
+		for _, label := range labels {
+			if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {
+				missing[name] = store.ByLabel[T](label)
+			}
 		}
-	}
-	return s.core.AddIndexes(missing)
+		return s.core.store.AddIndexes(missing)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -266,8 +267,28 @@ func TestDeclaredIndexes(t *testing.T) {
 		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrOfAnotherMake) {
 			t.Errorf("client-go's: %v", err)
 		}
+		if err := informer.IndexField[*configMap](i, "f", nil); err == nil {
+			t.Error("made an index that has no function")
+		}
 		stop()
 	})
+}
+
+// TestLabelsAreIndexedAtTheSameTime: whoever declares the same label isn't in
+// anybody's way.
+func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
+	i := newServer().ours(informer.Options{})
+	var declaring sync.WaitGroup
+	for range 8 {
+		declaring.Go(func() {
+			for n := range 100 {
+				if err := informer.IndexLabels(i, fmt.Sprint(n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	declaring.Wait()
 }
 
 // TestNoSuchKey: a slash before a name makes a key that no object has.
