@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -176,4 +177,12 @@ func (c controller[K, T]) Run(<-chan struct{})                 {}
 func (c controller[K, T]) RunWithContext(context.Context)      {}
 func (c controller[K, T]) HasSynced() bool                     { return c.shared.HasSynced() }
 func (c controller[K, T]) HasSyncedChecker() cache.DoneChecker { return c.shared.HasSyncedChecker() }
-func (c controller[K, T]) LastSyncResourceVersion() string     { return c.shared.LastSyncResourceVersion() }
+
+// LastSyncResourceVersion is "" where client-go's switch InformerResourceVersion is
+// off. The informer's own method doesn't ask for that.
+func (c controller[K, T]) LastSyncResourceVersion() string {
+	if !features.FeatureGates().Enabled(features.InformerResourceVersion) {
+		return ""
+	}
+	return c.shared.LastSyncResourceVersion()
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -108,19 +109,8 @@ var stops = []Scenario{
 		w.Start()
 		w.Advance(LongEnough)
 	}},
-	{Name: "its controller", Script: func(w *World) {
-		c := w.Informer.GetController()
-		note := func() {
-			w.Note("%t %t %q", c.HasSynced(), cache.IsDone(c.HasSyncedChecker()), c.LastSyncResourceVersion())
-		}
-		note()
-		w.Put("a")
-		w.Start()
-		note()
-		c.RunWithContext(w.T.Context()) // It can't run the informer.
-		w.Put("b")
-		note()
-	}},
+	{Name: "its controller", Script: aController},
+	{Name: "its controller, which mustn't tell its version", Without: []features.Feature{features.InformerResourceVersion}, Script: aController},
 	{Name: "after the end", Options: InformerOptions{Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}, Script: func(w *World) {
 		w.Put("a")
 		h := w.Handle("h")
@@ -131,4 +121,19 @@ var stops = []Scenario{
 		w.index(cache.NamespaceIndex)
 		w.Note("%t %t", h.registration.HasSynced(), w.Informer.HasSynced())
 	}},
+}
+
+// aController asks what GetController returns, before the start and later.
+func aController(w *World) {
+	c := w.Informer.GetController()
+	note := func() {
+		w.Note("%t %t %q", c.HasSynced(), cache.IsDone(c.HasSyncedChecker()), c.LastSyncResourceVersion())
+	}
+	note()
+	w.Put("a")
+	w.Start()
+	note()
+	c.RunWithContext(w.T.Context()) // It can't run the informer.
+	w.Put("b")
+	note()
 }
