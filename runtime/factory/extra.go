@@ -34,6 +34,9 @@ func (h Handle) owner() owner { return h.of }
 // ErrOfAnotherMake is returned for a factory that isn't one of ours.
 var ErrOfAnotherMake = errors.New("the factory is of another make")
 
+// errNoFunction is better than a panic when the function would be called.
+var errNoFunction = errors.New("there is no function to call, it is nil")
+
 func ownerOf(f any) (owner, error) {
 	if owned, ok := f.(interface{ owner() owner }); ok && owned.owner() != nil {
 		return owned.owner(), nil
@@ -119,6 +122,9 @@ func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
 	o, err := ownerOf(f)
 	if err != nil {
 		return err
+	}
+	if adjust == nil {
+		return errNoFunction
 	}
 	o.adjustWith(adjust)
 	return nil

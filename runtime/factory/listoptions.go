@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"errors"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +17,13 @@ import (
 // list may have been sent.
 func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
 	o, err := ownerOf(f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case obj == nil:
+		return errors.New("the object whose type has its options changed is nil")
+	case tweak == nil:
+		return errNoFunction
 	}
 	return o.tweak(reflect.TypeOf(obj), tweak)
 }

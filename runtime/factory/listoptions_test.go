@@ -44,6 +44,15 @@ func TestTweakListOptions(t *testing.T) {
 	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrOfAnotherMake) {
 		t.Errorf("a factory of another make: %v", err)
 	}
+	for what, err := range map[string]error{
+		"a nil object":   factory.TweakListOptions(f, nil, add("a")),
+		"a nil function": factory.TweakListOptions(f, &corev1.Node{}, nil),
+		"Adjust by nil":  factory.Adjust(f, nil),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
 	f.informers.InformerFor(&corev1.Secret{}, secrets)
 	if err := factory.TweakListOptions(f, &corev1.Secret{}, add("late")); err == nil {
 		t.Error("no error for an informer that is there")
