@@ -76,6 +76,7 @@ func IsDone(checker DoneChecker) bool {
 // closed before. It asks them every 100 ms; WaitFor doesn't need to.
 func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	synced := func() bool {
+		defer utilruntime.HandleCrash() // If the process survives it, it is asked again.
 		return !slices.ContainsFunc(cacheSyncs, func(synced InformerSynced) bool { return !synced() })
 	}
 	if synced() {

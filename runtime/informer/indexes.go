@@ -113,6 +113,9 @@ func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
 	functions := make(map[string]store.IndexFunc[T], len(indexers))
 	for name, function := range indexers {
 		functions[name] = func(obj T) []string {
+			if any(obj) == nil {
+				return nil // A ThreadSafeStore may hold nil, which has no values.
+			}
 			values, err := function(obj)
 			if err != nil {
 				key, _ := x.keys.Of(obj)

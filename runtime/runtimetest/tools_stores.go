@@ -89,6 +89,17 @@ var indexers = []ToolScenario{
 		b.Note("%s %t %q", describe(obj), exists, s.LastStoreSyncResourceVersion())
 		b.index(s, "letter")
 	}},
+	{Name: "ThreadSafeStore: nothing under a key", Script: func(b *Bench) {
+		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
+		s.Add("k", nil)
+		obj, exists := s.Get("k")
+		b.Note("%v %t %d", obj, exists, len(s.List()))
+		s.Update("k", object("ab", "1"))
+		b.index(s, "letter")
+		s.Update("k", nil)
+		b.index(s, "letter")
+		b.Note("%v %q", s.ListKeys(), s.LastStoreSyncResourceVersion())
+	}},
 	{Name: "UndeltaStore: everything after each change", Script: func(b *Bench) {
 		s := b.Tools.UndeltaStore(func(all []any) {
 			var list []string
@@ -194,5 +205,15 @@ var waits = []ToolScenario{
 		b.Note("%t", b.Tools.WaitForCacheSync(stop, func() bool { return false }))
 		b.Note("after %v", time.Since(start))
 		b.Note("%t", b.Tools.WaitForCacheSync(stop))
+	}},
+	{Name: "WaitForCacheSync: what is asked panics", Panics: true, Script: func(b *Bench) {
+		asked := 0
+		b.Note("%t", b.Tools.WaitForCacheSync(nil, func() bool {
+			if asked++; asked < 3 {
+				panic("not yet")
+			}
+			return true
+		}))
+		b.Note("asked %d times", asked)
 	}},
 }
