@@ -42,20 +42,34 @@ func (w *writer[K, T]) change(c store.Change[K, T]) {
 	}
 }
 
-// flush applies the single changes that are pending.
+// flush applies the single changes that are pending. If an index function panics
+// at one of them, and the process survives that, the others are made all the same.
 func (w *writer[K, T]) flush() {
 	if len(w.changes) == 0 {
 		return
 	}
+	if all := w.changes; !w.apply() && len(all) > 1 {
+		for i := range all {
+			w.changes = all[i : i+1]
+			w.apply()
+		}
+		w.changes = all
+	}
+	clear(w.changes)
+	w.changes = w.changes[:0]
+}
+
+// apply makes the changes. It returns false if none of them was made.
+func (w *writer[K, T]) apply() (applied bool) {
 	w.step(func() {
 		// A change that comes before the first list makes the informer synced:
 		// its source has no list to wait for.
 		w.sync()
 		w.informer.store.Apply(w.changes)
+		applied = true
 		w.informer.log.append(w.describe)
 	})
-	clear(w.changes)
-	w.changes = w.changes[:0]
+	return applied
 }
 
 // describe writes the applied changes into a node.
@@ -80,11 +94,39 @@ func (w *writer[K, T]) describe(n *node[K, T]) {
 }
 
 // replace makes the staged objects the store's only ones. The first time it
-// completes the informer's sync.
+// completes the informer's sync. If an index function panics at one of them, and
+// the process survives that, the others are stored all the same.
 func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion string) {
 	w.flush()
+	if !w.commit(staged, resourceVersion) {
+		w.exclude(staged)
+		w.commit(staged, resourceVersion)
+	}
+}
+
+// exclude leaves those objects as they are in the store, or out of it, at which
+// index functions panic.
+func (w *writer[K, T]) exclude(staged *store.Replacement[K, T]) {
+	var bad []K
+	staged.Each(func(key K, object T, _ string) {
+		if crashed := w.try(func() { staged.Check(object) }); crashed {
+			bad = append(bad, key)
+		}
+	})
+	for _, key := range bad {
+		if object, version, ok := w.informer.store.Lookup(key); ok {
+			staged.Set(key, object, version)
+		} else {
+			staged.Delete(key)
+		}
+	}
+}
+
+// commit returns false if it changed nothing.
+func (w *writer[K, T]) commit(staged *store.Replacement[K, T], resourceVersion string) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
+		committed = true
 		if w.detector != nil {
 			for c := range changes.All() {
 				if c.Type != store.Deleted {
@@ -103,6 +145,7 @@ func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion 
 			n.initial, n.synced = initial, initial
 		})
 	})
+	return committed
 }
 
 // resync reports every object to the handlers that resync.

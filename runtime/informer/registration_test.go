@@ -115,6 +115,55 @@ func TestPanicInIndexFunction(t *testing.T) {
 	})
 }
 
+// TestPanicAtOneOfMany: an index function that panics at an object costs nobody
+// else, be they of one list or came at the same time.
+func TestPanicAtOneOfMany(t *testing.T) {
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = true }()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+			if o := obj.(*configMap); o.Name == "bad" || o.Name == "a" && o.ResourceVersion == "9" {
+				panic("I don't like it")
+			}
+			return []string{"good"}, nil
+		}}})
+		told := &recorder{}
+		registration := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(told))
+		check := func(what string, objects, calls int) {
+			t.Helper()
+			bubble.Advance(10 * time.Second)
+			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects || len(i.GetStore().List()) != objects {
+				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()), len(found), err, objects)
+			}
+			if told := told.take(); len(told) != calls {
+				t.Errorf("%s: %d calls, want %d: %q", what, len(told), calls, told)
+			}
+			if !i.HasSynced() || !registration.HasSynced() {
+				t.Errorf("%s: synced %t, handler %t", what, i.HasSynced(), registration.HasSynced())
+			}
+		}
+		for _, name := range []string{"a", "bad", "b"} {
+			s.put(name)
+		}
+		stop := run(i)
+		check("a list", 2, 2)
+		for _, name := range []string{"c", "bad", "d", "a"} {
+			s.put(name)
+		}
+		check("a batch", 4, 3)
+		// What can't be indexed any more stays as it was.
+		s.put("b")
+		s.forget(func() { s.put("a"); s.put("c"); s.remove("d") })
+		// What was watched, then the list: a deletion, one that changed, two that didn't.
+		check("another list", 3, 1+4)
+		if obj, _, _ := i.GetStore().GetByKey("ns1/a"); obj.(*configMap).ResourceVersion != "7" {
+			t.Errorf("stored %v", obj)
+		}
+		stop()
+	})
+}
+
 func TestRemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

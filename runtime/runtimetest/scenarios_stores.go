@@ -3,7 +3,6 @@ package runtimetest
 import (
 	"errors"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -152,11 +151,6 @@ var transforms = []Scenario{
 	}},
 }
 
-// byLetter indexes objects by the letters of their names.
-func byLetter(obj any) ([]string, error) {
-	return strings.Split(obj.(metav1.Object).GetName(), ""), nil
-}
-
 // index writes down what an index has.
 func (w *World) index(name string) {
 	values := w.Informer.GetIndexer().ListIndexFuncValues(name)
@@ -228,12 +222,7 @@ var stores = []Scenario{
 			w.Note("%s: %v", name, names)
 		}
 	}},
-	{Name: "an index function that fails", Panics: true, Options: InformerOptions{Indexers: cache.Indexers{"bad": func(obj any) ([]string, error) {
-		if obj.(metav1.Object).GetName() == "bad" {
-			return nil, errors.New("no value")
-		}
-		return []string{"good"}, nil
-	}}}, Script: func(w *World) {
+	{Name: "an index function that fails", Panics: true, Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -241,6 +230,13 @@ var stores = []Scenario{
 		w.Advance(2 * time.Second)
 		w.Put("b")
 	}, Differs: "client-go keeps the object that has no index values, and tells no handler of it"},
+	{Name: "an index function that fails in a list", Panics: true, Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
+		w.Put("a", "bad", "b")
+		w.Handle("h")
+		w.Start()
+		w.Advance(5 * time.Second)
+		w.Put("c")
+	}, Differs: "client-go keeps the object that has no index values, and tells no handler of anything in the list"},
 	{Name: "changed from outside", Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")

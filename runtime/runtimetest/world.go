@@ -262,3 +262,16 @@ func describe(obj any) string {
 	}
 	return fmt.Sprint(obj)
 }
+
+// byLetter indexes objects by the letters of their names.
+func byLetter(obj any) ([]string, error) {
+	return strings.Split(obj.(metav1.Object).GetName(), ""), nil
+}
+
+// notOfBad indexes all objects but one, for which it fails.
+func notOfBad(obj any) ([]string, error) {
+	if obj.(metav1.Object).GetName() == "bad" {
+		return nil, errors.New("no value")
+	}
+	return []string{"good"}, nil
+}

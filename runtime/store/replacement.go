@@ -43,6 +43,15 @@ func (r *Replacement[K, T]) Each(yield func(key K, object T, version string)) {
 	}
 }
 
+// Check computes the index values of an object, as Commit will do: if it panics,
+// Commit would, with that object.
+func (r *Replacement[K, T]) Check(object T) {
+	s := r.store
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.valuesOf(object)
+}
+
 // Len is the number of staged objects.
 func (r *Replacement[K, T]) Len() int { return r.staged.pages.length }
 
@@ -53,9 +62,10 @@ func (r *Replacement[K, T]) Discard() { r.staged = nil }
 // resourceVersion as the collection's. What was written to the store since
 // Begin is replaced, too. It returns what changed against the store as it was
 // just before. Other writers wait meanwhile, readers don't.
+//
+// If an index function panics, nothing has changed, and what is staged still is.
 func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
 	s, next := r.store, r.staged
-	r.staged = nil
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	functions := make(map[string]IndexFunc[T], len(s.live.indexes))
@@ -63,6 +73,7 @@ func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
 		functions[x.name] = x.values
 	}
 	next.add(next.index(functions))
+	r.staged = nil
 	changes := compare(s.live, next)
 	s.mu.Lock()
 	defer s.mu.Unlock()
