@@ -1,0 +1,74 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Snapshots are what the cache held in one moment. A loop over one, or over the
+// store itself, copies nothing, and who writes to the cache never waits for it.
+func Example_snapshot() {
+	client, watching := newClient(bakery("a", "square", "1"), bakery("b", "harbour", "2"))
+	shop := externalversions.NewSharedInformerFactory(client, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	bakeries, _ := informer.Of[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
+	shop.StartWithContext(ctx)
+	if err := factory.WaitForSync(ctx, shop); err != nil {
+		fmt.Println(err)
+	}
+
+	before := bakeries.Store().Snapshot()
+	<-watching
+	_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("c", "square", "1000"), metav1.CreateOptions{})
+	if err := bakeries.WaitFor(ctx, "1000"); err != nil {
+		fmt.Println(err)
+	}
+	markets := map[string]int{}
+	for _, obj := range bakeries.Store().All() {
+		markets[obj.(*shopv1.Bakery).Spec.Market]++
+	}
+	fmt.Println("before:", before.Len(), "now:", bakeries.Store().Len(), markets)
+	// Output: before: 2 now: 3 map[harbour:1 square:2]
+}
+
+// A transform may drop whatever nobody reads. If that is the resourceVersion, the
+// cache knows it all the same: the server's is kept beside each object.
+func Example_versions() {
+	client, watching := newClient(bakery("corner", "square", "1"))
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithTransform(func(obj any) (any, error) {
+		if object, ok := obj.(metav1.Object); ok {
+			object.SetResourceVersion("")
+		}
+		return obj, nil
+	}))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	bakeries := shop.Shop().V1().Bakeries().Informer()
+	updated := make(chan string)
+	_, _ = bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) {
+		updated <- fmt.Sprintf("%s, version %q", obj.(*shopv1.Bakery).Spec.Market, obj.(*shopv1.Bakery).ResourceVersion)
+	}})
+	shop.StartWithContext(ctx)
+	if err := factory.WaitForSync(ctx, shop); err != nil {
+		fmt.Println(err)
+	}
+
+	<-watching
+	_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"), metav1.UpdateOptions{})
+	fmt.Println("updated:", <-updated)
+	fmt.Println(informer.WaitFor(ctx, bakeries, "1000"), bakeries.GetStore().LastStoreSyncResourceVersion())
+	// Output:
+	// updated: harbour, version ""
+	// <nil> 1000
+}
