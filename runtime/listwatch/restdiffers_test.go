@@ -1,0 +1,76 @@
+package listwatch_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/metrics"
+)
+
+// sizes is a metric that remembers what it was told.
+type sizes []float64
+
+func (s *sizes) Observe(_ context.Context, _, _ string, size float64) { *s = append(*s, size) }
+
+// TestResponseSize: client-go's metric of the sizes of responses has those of lists
+// that are read as a whole. It counts those that are streamed as empty, and watches
+// it has never counted.
+func TestResponseSize(t *testing.T) {
+	before := metrics.ResponseSize
+	t.Cleanup(func() { metrics.ResponseSize = before })
+	list, event := listHead+configMap+"]}", event("ADDED", watchedMap)
+	for name, want := range map[string]sizes{"plain": {float64(len(list))}, "streamed": {0}} {
+		var seen sizes
+		metrics.ResponseSize = &seen
+		source := sources(configMapClient(t, reply{body: list}.serve))[name]
+		if _, err := source.List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(seen, want) {
+			t.Errorf("%s list: sizes %v, want %v", name, seen, want)
+		}
+		seen = nil
+		source = sources(configMapClient(t, reply{body: event}.serve))[name]
+		stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stream.Stop()
+		if len(seen) > 0 {
+			t.Errorf("%s watch: sizes %v", name, seen)
+		}
+	}
+}
+
+// TestRefusedLists: what no server sends is refused where lists are streamed;
+// client-go makes something of it.
+func TestRefusedLists(t *testing.T) {
+	for _, r := range []struct {
+		reply
+		want string
+	}{
+		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap + `],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
+		{reply{name: "null", body: `null`}, "[]"},
+	} {
+		for name, source := range sources(configMapClient(t, r.serve)) {
+			items := []string{}
+			_, err := source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
+				items = append(items, obj.Name+" "+obj.Data["k"])
+				return nil
+			})
+			if refused := err != nil; refused != (name == "streamed") {
+				t.Errorf("%s, %s: %v", r.name, name, err)
+			}
+			if got := fmt.Sprint(items); name == "plain" && got != r.want {
+				t.Errorf("%s: client-go lists %s, not %s", r.name, got, r.want)
+			}
+		}
+	}
+}
