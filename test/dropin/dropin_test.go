@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,20 +19,19 @@ import (
 // All of it happens in a module that is made for the occasion. Its tests are
 // reported as tests of this one.
 func TestDropIn(t *testing.T) {
-	scratch := newScratch(t)
+	s := newSandbox(t)
 	for _, flavour := range []string{"upstream", "ours"} {
-		scratch.generate(flavour)
-		scratch.copyController(flavour)
+		s.generate(flavour)
+		s.copyController(flavour)
 	}
-	scratch.run("go", "vet", "./...")
-	scratch.test()
+	s.run("go", "vet", "./...")
+	s.test()
 }
 
 // test runs the tests of the scratch module and reports them.
-func (s *scratch) test() {
+func (s *sandbox) test() {
 	s.t.Helper()
-	cmd := s.command("go", "test", "-json", "./...")
-	output, err := cmd.Output()
+	output, err := s.Command("go", "test", "-json", "./...").Output()
 	type event struct{ Action, Package, Test, Output string }
 	outputs := map[[2]string]*strings.Builder{}
 	passed := 0
@@ -68,41 +66,19 @@ func (s *scratch) test() {
 
 // copyController takes the example controller, with its test, into the scratch
 // module and turns it to what was generated there.
-func (s *scratch) copyController(flavour string) {
+func (s *sandbox) copyController(flavour string) {
 	s.t.Helper()
-	from := filepath.Join(s.repository, "examples", "controller", "bakery")
-	s.copy(from, filepath.Join(flavour, "controller"), strings.NewReplacer(
-		`"github.com/kubewright/kubewright/examples/generated/`, `"`+module+"/"+flavour+"/",
-	))
-}
-
-// copy copies the Go files of a folder into one of the scratch module.
-func (s *scratch) copy(from, to string, replacer *strings.Replacer) {
-	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(from, "*.go"))
+	files, err := filepath.Glob("../../examples/controller/bakery/*.go")
 	if err != nil || len(files) == 0 {
-		s.t.Fatalf("no Go files in %s: %v", from, err)
+		s.t.Fatalf("no Go files of the controller: %v", err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.write(filepath.Join(to, filepath.Base(file)), replacer.Replace(string(text)))
+		s.write(filepath.Join(flavour, "controller", filepath.Base(file)), strings.ReplaceAll(string(text),
+			`"github.com/kubewright/kubewright/examples/generated/`, `"`+module+"/"+flavour+"/",
+		))
 	}
-}
-
-// run runs a command in the scratch module and fails the test with it.
-func (s *scratch) run(name string, args ...string) {
-	s.t.Helper()
-	if output, err := s.command(name, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output)
-	}
-}
-
-func (s *scratch) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(s.t.Context(), name, args...)
-	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	return cmd
 }

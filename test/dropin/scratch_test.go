@@ -2,12 +2,12 @@ package dropin
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // module is the path of the scratch module.
@@ -26,35 +26,31 @@ var (
 	kube = []string{"apps/v1", "authorization/v1", "certificates/v1", "core/v1", "networking/v1"}
 )
 
-// scratch is a module for what is generated.
-type scratch struct {
-	t               *testing.T
-	dir, repository string
-	// bin has the generators, in a folder for each of the two flavours.
-	bin string
+// sandbox is a module for what is generated, with the generators, in a folder
+// for each of the two flavours.
+type sandbox struct {
+	*scratch.Module
+	t *testing.T
 }
 
-// newScratch makes the module, with the generators, the APIs that only exist
+// newSandbox makes the module, with the generators, the APIs that only exist
 // there, and what compares.
-func newScratch(t *testing.T) *scratch {
+func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	here, err := os.Getwd()
+	m, err := scratch.New(t.TempDir(), module, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scratch{t: t, dir: t.TempDir(), repository: filepath.Dir(filepath.Dir(here)), bin: t.TempDir()}
-	s.build(here, "upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen", "deepcopy-gen")
-	s.build(here, "ours", "github.com/kubewright/kubewright/cmd/", "client-gen", "lister-gen", "informer-gen")
+	s := &sandbox{m, t}
+	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen", "deepcopy-gen")
+	s.build("ours", "github.com/kubewright/kubewright/cmd/", "client-gen", "lister-gen", "informer-gen")
 
-	s.write("go.mod", s.goMod(filepath.Join(here, "go.mod")))
-	sums, err := os.ReadFile(filepath.Join(here, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.write("go.sum", string(sums))
 	s.write("header.txt", "")
-	s.copy(filepath.Join(here, "testdata", "zoo"), "zoo/v1", strings.NewReplacer())
-	s.copy(filepath.Join(here, "testdata", "compare"), "compare", strings.NewReplacer())
+	for from, to := range map[string]string{"zoo": "zoo/v1", "compare": "compare"} {
+		if err := os.CopyFS(filepath.Join(s.Dir, to), os.DirFS(filepath.Join("testdata", from))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file", "zz_generated.deepcopy.go", module+"/zoo/v1")
 	s.run(s.generator("upstream", "applyconfiguration-gen"), slices.Concat([]string{
 		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration", "--output-pkg", module + "/applyconfiguration",
@@ -63,37 +59,21 @@ func newScratch(t *testing.T) *scratch {
 }
 
 // build builds generators as this module requires them.
-func (s *scratch) build(here, flavour, prefix string, commands ...string) {
+func (s *sandbox) build(flavour, prefix string, commands ...string) {
 	s.t.Helper()
-	args := []string{"build", "-o", filepath.Join(s.bin, flavour) + string(filepath.Separator)}
+	args := []string{"build", "-o", s.generator(flavour, "") + string(filepath.Separator)}
 	for _, command := range commands {
 		args = append(args, prefix+command)
 	}
-	cmd := exec.CommandContext(s.t.Context(), "go", args...)
-	cmd.Dir = here
-	if output, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, output)
-	}
+	s.run("go", args...)
 }
 
-func (s *scratch) generator(flavour, name string) string {
-	return filepath.Join(s.bin, flavour, name)
-}
-
-// goMod is this module's go.mod made to fit the scratch module.
-func (s *scratch) goMod(file string) string {
-	s.t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	mod := regexp.MustCompile(`(?s)\ntool \(.*?\n\)\n`).ReplaceAllString(string(text), "\n")
-	mod = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(mod, "module "+module)
-	return strings.Replace(mod, "=> ../..", "=> "+s.repository, 1)
+func (s *sandbox) generator(flavour, name string) string {
+	return filepath.Join(s.Dir, "bin", flavour, name)
 }
 
 // generate runs the generators of one flavour.
-func (s *scratch) generate(flavour string) {
+func (s *sandbox) generate(flavour string) {
 	s.t.Helper()
 	root := module + "/" + flavour
 	generate := func(name, output string, args ...[]string) {
@@ -121,14 +101,18 @@ func (s *scratch) generate(flavour string) {
 	}, custom)
 }
 
-// write writes a file of the scratch module.
-func (s *scratch) write(name, text string) {
+// write writes a file of the module.
+func (s *sandbox) write(name, text string) {
 	s.t.Helper()
-	file := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := s.Write(name, text); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+}
+
+// run runs a command in the module and fails the test with it.
+func (s *sandbox) run(name string, args ...string) {
+	s.t.Helper()
+	if _, err := s.Run(name, args...); err != nil {
 		s.t.Fatal(err)
 	}
 }

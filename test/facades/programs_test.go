@@ -14,7 +14,7 @@ const (
 // TestProgram compiles the program that client-go has as its example of a work
 // queue, changed in nothing but an import path.
 func TestProgram(t *testing.T) {
-	s := newScratch(t)
+	s := newSandbox(t)
 	s.add("program", "examples/workqueue/main.go", queuePath, ourQueue)
 	s.run("vet", "./program")
 	s.run("build", "-o", filepath.Join(t.TempDir(), "program"), "./program")
@@ -22,7 +22,7 @@ func TestProgram(t *testing.T) {
 
 // TestUpstreamsTests runs client-go's own tests of its package on ours.
 func TestUpstreamsTests(t *testing.T) {
-	s := newScratch(t)
+	s := newSandbox(t)
 	s.add("tests", "util/workqueue/queue_test.go", queuePath, ourQueue)
 	// These are in the package that they test. The two that are left,
 	// metrics_test.go and rate_limiting_queue_test.go, build queues out of

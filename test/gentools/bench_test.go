@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,14 +17,12 @@ import (
 // kubernetes are the packages of k8s.io/api that have types with a client.
 func kubernetes(b *testing.B) []string {
 	b.Helper()
-	cmd := exec.Command("go", "list", "-f", "{{.Dir}} {{.ImportPath}}", "k8s.io/api/...")
-	cmd.Dir = newScratch().dir
-	out, err := cmd.Output()
+	out, err := newSandbox().Run("go", "list", "-f", "{{.Dir}} {{.ImportPath}}", "k8s.io/api/...")
 	if err != nil {
 		b.Fatal(err)
 	}
 	var packages []string
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		dir, path, _ := strings.Cut(strings.TrimSpace(line), " ")
 		text, err := os.ReadFile(filepath.Join(dir, "types.go"))
 		if err == nil && strings.Contains(string(text), "+genclient\n") {
@@ -48,7 +45,7 @@ func BenchmarkGenerate(b *testing.B) {
 	}{{"batch", "batch", batch, false}, {"all", "all", all, false}, {"unchanged", "all", all, true}} {
 		for _, flavour := range flavours {
 			b.Run(c.name+"/"+flavour, func(b *testing.B) {
-				s := newScratch()
+				s := newSandbox()
 				if c.again {
 					s.generate(flavour, c.folder, c.packages...)
 				}
@@ -89,7 +86,7 @@ func BenchmarkLines(b *testing.B) {
 	packages := kubernetes(b)
 	for _, flavour := range flavours {
 		b.Run(flavour, func(b *testing.B) {
-			s := newScratch()
+			s := newSandbox()
 			code, text := 0, 0
 			for b.Loop() {
 				s.generate(flavour, "all", packages...)
@@ -165,7 +162,7 @@ func BenchmarkBinary(b *testing.B) {
 	for _, folder := range []string{"full", "lean"} {
 		for _, flavour := range flavours {
 			b.Run(folder+"/"+flavour, func(b *testing.B) {
-				s := newScratch()
+				s := newSandbox()
 				var size int64
 				for b.Loop() {
 					size = s.program(b, flavour, folder)
@@ -177,14 +174,14 @@ func BenchmarkBinary(b *testing.B) {
 }
 
 // program builds the program on what is generated into a folder and returns its size.
-func (s *scratch) program(b *testing.B, flavour, folder string) int64 {
+func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 	s.lean = folder == "lean"
 	defer func() { s.lean = false }()
 	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1beta1")
 	main := filepath.Join(flavour, folder+"-program")
 	s.write(filepath.Join(main, "main.go"), strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
-	binary := filepath.Join(s.bin, flavour+"-"+folder)
-	s.must(s.dir, "go", "build", "-o", binary, "./"+main)
+	binary := s.bin(flavour + "-" + folder)
+	s.must("go", "build", "-o", binary, "./"+main)
 	info, err := os.Stat(binary)
 	if err != nil {
 		b.Fatal(err)
@@ -199,15 +196,15 @@ func BenchmarkCompile(b *testing.B) {
 	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/autoscaling/v1", "k8s.io/api/batch/v1", "k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
 	for _, flavour := range flavours {
 		b.Run(flavour, func(b *testing.B) {
-			s := newScratch()
+			s := newSandbox()
 			s.generate(flavour, "compile", packages...)
 			pattern := module + "/" + flavour + "/compile/..."
-			s.must(s.dir, "go", "build", pattern)
+			s.must("go", "build", pattern)
 			var sum cost
 			for i := 0; b.Loop(); i++ {
 				// A flag that changes nothing but what the packages are cached under.
 				nonce := fmt.Sprintf("-gcflags=%s=-D nonce%d-%d", pattern, time.Now().UnixNano(), i)
-				sum.add(s.must(s.dir, "go", "build", nonce, pattern))
+				sum.add(s.must("go", "build", nonce, pattern))
 			}
 			report(b, sum.wall.Seconds()/float64(b.N), "s")
 		})

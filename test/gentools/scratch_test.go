@@ -3,19 +3,18 @@
 package gentools
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // module is the path of the scratch module.
@@ -29,39 +28,30 @@ const (
 
 var flavours = []string{ours, upstream}
 
-// scratch is a module to generate into, with the generators of both flavours.
-type scratch struct {
-	dir, bin string
+// sandbox is a module to generate into, with the generators of both flavours.
+type sandbox struct {
+	*scratch.Module
 	// lean makes our clientsets lean.
 	lean bool
 }
 
-// newScratch is made once; TestMain removes it.
-var newScratch = sync.OnceValue(func() *scratch {
-	s := &scratch{dir: must(os.MkdirTemp("", "gentools")), bin: must(os.MkdirTemp("", "gentools"))}
-	here := must(os.Getwd())
-	repository := filepath.Dir(filepath.Dir(here))
-	s.must(here, "go", "build", "-o", filepath.Join(s.bin, upstream)+"/", "k8s.io/code-generator/cmd/client-gen", "k8s.io/code-generator/cmd/lister-gen",
+// newSandbox is made once; TestMain removes it.
+var newSandbox = sync.OnceValue(func() *sandbox {
+	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
+	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen", "k8s.io/code-generator/cmd/lister-gen",
 		"k8s.io/code-generator/cmd/informer-gen", "k8s.io/code-generator/cmd/applyconfiguration-gen")
-	s.must(here, "go", "build", "-o", filepath.Join(s.bin, ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright")
-
-	mod := string(must(os.ReadFile("go.mod")))
-	mod = regexp.MustCompile(`(?s)\ntool \(.*?\n\)\n`).ReplaceAllString(mod, "\n")
-	mod = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(mod, "module "+module)
-	s.write("go.mod", strings.Replace(mod, "=> ../..", "=> "+repository, 1))
-	s.write("go.sum", string(must(os.ReadFile("go.sum"))))
+	s.must("go", "build", "-o", s.bin(ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright")
 	s.write("header.txt", "")
 	return s
 })
 
 func TestMain(m *testing.M) {
 	made := false
-	once := newScratch
-	newScratch = func() *scratch { made = true; return once() }
+	once := newSandbox
+	newSandbox = func() *sandbox { made = true; return once() }
 	status := m.Run()
 	if made {
-		s := once()
-		if err := errors.Join(os.RemoveAll(s.dir), os.RemoveAll(s.bin)); err != nil {
+		if err := os.RemoveAll(once().Dir); err != nil {
 			panic(err)
 		}
 	}
@@ -75,11 +65,15 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func (s *scratch) write(name, text string) {
-	file := filepath.Join(s.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+func (s *sandbox) write(name, text string) {
+	if err := s.Write(name, text); err != nil {
 		panic(err)
 	}
+}
+
+// bin is where commands are built, by name or for a flavour.
+func (s *sandbox) bin(name ...string) string {
+	return filepath.Join(s.Dir, "bin", filepath.Join(name...))
 }
 
 // cost is what a command, with the commands that it ran, needed.
@@ -95,10 +89,8 @@ func (c *cost) add(other cost) {
 }
 
 // must runs a command and returns its cost.
-func (s *scratch) must(dir, name string, args ...string) cost {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+func (s *sandbox) must(name string, args ...string) cost {
+	cmd := s.Command(name, args...)
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	c := cost{wall: time.Since(start)}
@@ -111,9 +103,9 @@ func (s *scratch) must(dir, name string, args ...string) cost {
 
 // generate makes everything that there is to make of packages, below a folder of
 // the flavour, whose name it returns.
-func (s *scratch) generate(flavour, folder string, packages ...string) cost {
+func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
-		return s.must(s.dir, filepath.Join(s.bin, ours, "kubewright"), slices.Concat([]string{
+		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{
 			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
@@ -121,7 +113,7 @@ func (s *scratch) generate(flavour, folder string, packages ...string) cost {
 	var c cost
 	run := func(tool, output string, args ...[]string) {
 		where := []string{"--go-header-file", "header.txt", "--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
-		c.add(s.must(s.dir, filepath.Join(s.bin, upstream, tool), slices.Concat(where, slices.Concat(args...))...))
+		c.add(s.must(s.bin(upstream, tool), slices.Concat(where, slices.Concat(args...))...))
 	}
 	plurals := []string{"--plural-exceptions", "Endpoints:Endpoints"}
 	run("applyconfiguration-gen", "applyconfiguration", packages)
@@ -134,15 +126,15 @@ func (s *scratch) generate(flavour, folder string, packages ...string) cost {
 }
 
 // remove removes what a flavour has generated below a folder.
-func (s *scratch) remove(b *testing.B, flavour, folder string) {
-	if err := os.RemoveAll(filepath.Join(s.dir, flavour, folder)); err != nil {
+func (s *sandbox) remove(b *testing.B, flavour, folder string) {
+	if err := os.RemoveAll(filepath.Join(s.Dir, flavour, folder)); err != nil {
 		b.Fatal(err)
 	}
 }
 
 // files calls visit for each Go file below a folder of a flavour.
-func (s *scratch) files(b *testing.B, flavour, folder string, visit func(path string, info fs.FileInfo)) {
-	err := filepath.WalkDir(filepath.Join(s.dir, flavour, folder), func(path string, d fs.DirEntry, err error) error {
+func (s *sandbox) files(b *testing.B, flavour, folder string, visit func(path string, info fs.FileInfo)) {
+	err := filepath.WalkDir(filepath.Join(s.Dir, flavour, folder), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}

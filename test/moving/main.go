@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // moves are the import paths that change.
@@ -64,7 +66,8 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := module(dir); err != nil {
+	m, err := scratch.New(dir, "example.com/moving", ".")
+	if err != nil {
 		return err
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
@@ -74,15 +77,15 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 	}
 	defer stop()
 	for _, p := range programs {
-		changed, err := p.move(ctx, dir)
+		changed, err := p.move(m)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		say("%s: %d import paths changed", p.name, changed)
-		if _, err := command(ctx, dir, "go", "vet", "./"+p.name); err != nil {
+		if _, err := m.Run("go", "vet", "./"+p.name); err != nil {
 			return err
 		}
-		if _, err := command(ctx, dir, "go", "build", "-o", filepath.Join(dir, "bin", p.name), "./"+p.name); err != nil {
+		if _, err := m.Run("go", "build", "-o", filepath.Join(dir, "bin", p.name), "./"+p.name); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -94,30 +97,11 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 	return nil
 }
 
-// module makes a module in dir that requires what this one does.
-func module(dir string) error {
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	for _, file := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		moved := strings.ReplaceAll(string(text), "=> ../..", "=> "+filepath.Dir(filepath.Dir(here)))
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(moved), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // move copies the program into a folder of its own and changes its import paths.
-func (p program) move(ctx context.Context, dir string) (changed int, err error) {
+func (p program) move(m *scratch.Module) (changed int, err error) {
 	source := p.source
 	if p.clientGo {
-		clientGo, err := command(ctx, dir, "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
+		clientGo, err := m.Run("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
 		if err != nil {
 			return 0, err
 		}
@@ -137,10 +121,7 @@ func (p program) move(ctx context.Context, dir string) (changed int, err error) 
 	if changed == 0 {
 		return 0, errors.New("it imports nothing that moves")
 	}
-	if err := os.MkdirAll(filepath.Join(dir, p.name), 0o700); err != nil {
-		return 0, err
-	}
-	return changed, os.WriteFile(filepath.Join(dir, p.name, "main.go"), []byte(moved), 0o600)
+	return changed, m.Write(filepath.Join(p.name, "main.go"), moved)
 }
 
 // patience is how long a program may take to say what it should.
@@ -173,16 +154,4 @@ func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 		return fmt.Errorf("it didn't say %v\n%s", missing, stderr.String())
 	}
 	return nil
-}
-
-// command runs a program in dir and returns what it prints.
-func command(ctx context.Context, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
-	}
-	return string(output), nil
 }

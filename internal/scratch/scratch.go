@@ -1,0 +1,66 @@
+// Package scratch makes modules for what tests generate or copy and then
+// compile: in folders of their own, with the requirements of a module of this
+// repository.
+package scratch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const own = "github.com/kubewright/kubewright"
+
+// Module is a module in the folder Dir. Whoever makes the folder removes it.
+type Module struct{ Dir string }
+
+// New makes a module with a path of its own in the folder dir. It requires what
+// the module in the folder like does, which is the repository's or one that
+// requires the repository's, and the repository as it is on the disk.
+func New(dir, path, like string) (*Module, error) {
+	// -mod, as the one that is read is not to be changed.
+	repository, err := (&Module{like}).Run("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", own)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{dir}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(like, name))
+		if err := errors.Join(err, m.Write(name, string(text))); err != nil {
+			return nil, err
+		}
+	}
+	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0", "-replace="+own+"="+strings.TrimSpace(repository))
+	return m, err
+}
+
+// Write writes a file of the module, and makes the folders on the way to it.
+func (m *Module) Write(name, text string) error {
+	file := filepath.Join(m.Dir, name)
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
+}
+
+// Command returns a command that is to run in the module. A go command among
+// what it starts may complete go.mod and go.sum, and knows of no workspace.
+func (m *Module) Command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = m.Dir
+	cmd.Env = append(cmd.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	return cmd
+}
+
+// Run runs a command in the module and returns its standard output. An error
+// has that as well, and what the command says otherwise.
+func (m *Module) Run(name string, args ...string) (string, error) {
+	var stderr strings.Builder
+	cmd := m.Command(name, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, stderr.String(), out)
+	}
+	return string(out), err
+}
