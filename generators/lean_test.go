@@ -1,9 +1,6 @@
 package generators_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,15 +27,11 @@ func TestNothingForTests(t *testing.T) {
 			if out, err := a.generate(bin, dir); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			requireRepository(t, dir)
-			cmd := exec.Command("go", "list", "-deps", "./pkg/client/clientset/versioned", "./pkg/client/informers/...", "./pkg/client/listers/...")
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=-mod=mod")
-			out, err := cmd.Output()
+			out, err := goInModule(dir, "list", "-deps", "./pkg/client/clientset/versioned", "./pkg/client/informers/...", "./pkg/client/listers/...")
 			if err != nil {
 				t.Fatal(err)
 			}
-			paths := strings.Fields(string(out))
+			paths := strings.Fields(out)
 			if len(paths) < 200 {
 				t.Fatalf("only %d packages", len(paths))
 			}
@@ -50,28 +43,5 @@ func TestNothingForTests(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// requireRepository makes the module in dir require the repository as it is, and
-// what that requires.
-func requireRepository(t *testing.T, dir string) {
-	repository, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const own = "github.com/kubewright/kubewright"
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(repository, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name == "go.mod" {
-			text = []byte(strings.Replace(string(text), "module "+own, "module "+module, 1) +
-				"\nrequire " + own + " v0.0.0\n\nreplace " + own + " => " + repository + "\n")
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // typeChecker checks the types of packages that are in no build yet. What they
@@ -136,12 +138,12 @@ func (r *checkRun) Import(importPath string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// compile compiles all packages of the module in dir, on the repository as it is.
-func compile(t *testing.T, dir string) (string, error) {
-	requireRepository(t, dir)
-	cmd := exec.Command("go", "build", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=-mod=mod")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+// goInModule runs a go command in the module in dir, which is made to require
+// the repository as it is, and returns what it prints.
+func goInModule(dir string, args ...string) (string, error) {
+	m, err := scratch.New(dir, module, "..")
+	if err != nil {
+		return "", err
+	}
+	return m.Run("go", args...)
 }
