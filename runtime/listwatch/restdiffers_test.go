@@ -3,6 +3,7 @@ package listwatch_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
@@ -70,6 +71,27 @@ func TestRefusedLists(t *testing.T) {
 			}
 			if got := fmt.Sprint(items); name == "plain" && got != r.want {
 				t.Errorf("%s: client-go lists %s, not %s", r.name, got, r.want)
+			}
+		}
+	}
+}
+
+// TestWatchOfAnotherKind: an object that isn't of the kind that was asked for ends a
+// streamed watch. The next ones are client-go's, which drop it.
+func TestWatchOfAnotherKind(t *testing.T) {
+	body := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`) + event("ADDED", watchedMap)
+	for name, source := range sources(configMapClient(t, reply{body: body}.serve)) {
+		for watch := range 3 {
+			stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := stream.Next(t.Context())
+			stream.Stop()
+			if ended := err != nil; ended != (name == "streamed" && watch == 0) || err == io.EOF {
+				t.Errorf("%s, watch %d: %v", name, watch, err)
+			} else if !ended && e.Object.Name != "a" {
+				t.Errorf("%s, watch %d: %v", name, watch, e)
 			}
 		}
 	}
