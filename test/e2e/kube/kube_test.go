@@ -17,16 +17,19 @@ func TestKubernetesAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the clients of all of k8s.io/api and a kube-apiserver, which takes minutes the first time")
 	}
-	ctx := t.Context()
-	s, err := newScratch(ctx)
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	took, files, err := s.generate(ctx, t.TempDir())
+	m, err := newModule(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	versions, err := filepath.Glob(filepath.Join(s.dir, "pkg/client/clientset/versioned/typed/*/*/doc.go"))
+	took, files, err := generate(m, root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := filepath.Glob(filepath.Join(m.Dir, "pkg/client/clientset/versioned/typed/*/*/doc.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +38,15 @@ func TestKubernetesAPI(t *testing.T) {
 	if len(versions) != 56 {
 		t.Errorf("clients of %d packages of k8s.io/api, want 56", len(versions))
 	}
-	endpoints, err := os.ReadFile(filepath.Join(s.dir, "pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
+	endpoints, err := os.ReadFile(filepath.Join(m.Dir, "pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
 	if err != nil || !bytes.Contains(endpoints, []byte(`"endpoints"`)) {
 		t.Errorf("the client of Endpoints doesn't mention the resource endpoints: %v", err)
 	}
 
 	for _, args := range []string{"go build ./...", "go vet ./...", "go test -v -count=1 ./informers"} {
 		begin := time.Now()
-		out, err := run(ctx, s.dir, strings.Fields(args)...)
+		words := strings.Fields(args)
+		out, err := m.Run(words[0], words[1:]...)
 		if err != nil {
 			t.Fatal(err)
 		}
