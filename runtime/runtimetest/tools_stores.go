@@ -73,6 +73,18 @@ var indexers = []ToolScenario{
 		_, err := s.ByIndex("other", "a")
 		b.Note("%v", err)
 	}},
+	{Name: "Indexer: an index function that fails at what is there", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		func() {
+			defer func() { b.Note("%v", recover() != nil) }()
+			_ = s.AddIndexers(cache.Indexers{"bad": func(any) ([]string, error) { return nil, errBroken }})
+		}()
+		_, err := s.ByIndex("bad", "a")
+		b.Note("%d indexes, %v", len(s.GetIndexers()), err)
+		found, err := s.ByIndex("letter", "a")
+		b.Note("%d, %v", len(found), err)
+	}, Differs: "client-go panics, too, and has the index, empty, from then on"},
 	{Name: "ThreadSafeStore: keys of the user's", Script: func(b *Bench) {
 		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
 		s.Add("k1", object("ab", "1"))
