@@ -17,14 +17,16 @@ func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
 	return &generation[K, T]{seed: seed, refs: &refs{}, pages: pages[K, T]{epoch: 1}}
 }
 
-// find returns the slot of a key.
-func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, ok bool) {
+// find returns the slot of a key and its object.
+func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, object T, ok bool) {
 	for slot, at, ok := g.table.first(tag); ok; slot, at, ok = g.table.next(tag, at) {
-		if g.pages.key(slot) == key {
-			return slot, true
+		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
+		found := page.objects[i] // Before the key is compared, as in locate.
+		if page.keys[i] == key {
+			return slot, found, true
 		}
 	}
-	return 0, false
+	return 0, object, false
 }
 
 func (g *generation[K, T]) tag(key K) uint32 { return tagOfKey(g.seed, key) }

@@ -10,11 +10,7 @@ import (
 func (s *Store[K, T]) Get(key K) (object T, ok bool) {
 	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
-	g := s.live
-	slot, ok := g.find(tag, key)
-	if ok {
-		object, _ = g.pages.at(slot)
-	}
+	_, object, ok = s.live.find(tag, key)
 	s.mu.RUnlock()
 	return object, ok
 }
@@ -24,9 +20,9 @@ func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
 	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	slot, ok := s.live.find(tag, key)
+	slot, object, ok := s.live.find(tag, key)
 	if ok {
-		object, version = s.live.pages.at(slot)
+		_, version = s.live.pages.at(slot)
 	}
 	return object, version, ok
 }
@@ -36,7 +32,7 @@ func (s *Store[K, T]) Has(key K) bool {
 	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	_, ok := s.live.find(tag, key)
+	_, _, ok := s.live.find(tag, key)
 	return ok
 }
 

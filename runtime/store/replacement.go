@@ -95,7 +95,7 @@ func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] 
 	at := 0
 	for _, p := range next.pages.directory {
 		for _, key := range p.keys {
-			slot, ok := before.find(next.table.tags[at], key)
+			slot, _, ok := before.find(next.table.tags[at], key)
 			at++
 			if !ok {
 				c.added++
