@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,34 +163,36 @@ func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
 	return shuffled
 }
 
+// BenchmarkGet looks objects up by keys as a controller has them: strings of their
+// own. Namespaces and names have 41 bytes together, those with long names 58.
 func BenchmarkGet(b *testing.B) {
-	objects := benchObjectsOf(1)
-	s, c := benchNew(threeIndexes...), benchNewClientGo(threeIndexes...)
-	benchFill(objects, s, c)
-	// Keys as a controller has them: strings of their own.
-	names, keys := make([]cache.ObjectName, benchObjects), make([]string, benchObjects)
-	for i, at := range rand.New(rand.NewPCG(2, 2)).Perm(benchObjects) {
-		o := benchObject(at, 1)
-		names[i], keys[i] = cache.ObjectName{Namespace: o.Namespace, Name: o.Name}, o.Namespace+"/"+o.Name
+	for prefix, suffix := range map[string]string{"": "", "long-names/": "-5d4f8b6c7d-x2x4z"} {
+		objects := benchObjectsOf(1)
+		for _, o := range objects {
+			o.Name += suffix
+		}
+		s, c := benchNew(threeIndexes...), benchNewClientGo(threeIndexes...)
+		benchFill(objects, s, c)
+		names, keys := make([]cache.ObjectName, benchObjects), make([]string, benchObjects)
+		for i, at := range rand.New(rand.NewPCG(2, 2)).Perm(benchObjects) {
+			o := objects[at]
+			names[i] = cache.ObjectName{Namespace: strings.Clone(o.Namespace), Name: strings.Clone(o.Name)}
+			keys[i] = o.Namespace + "/" + o.Name
+		}
+		get := func(get func(i int) bool) func(*testing.B) {
+			return func(b *testing.B) {
+				i := 0
+				for b.Loop() {
+					if !get(i % benchObjects) {
+						b.Fatal("missing")
+					}
+					i++
+				}
+			}
+		}
+		b.Run(prefix+"ours", get(func(i int) bool { _, ok := s.Get(names[i]); return ok }))
+		b.Run(prefix+"client-go", get(func(i int) bool { _, ok, _ := c.GetByKey(keys[i]); return ok }))
 	}
-	b.Run("ours", func(b *testing.B) {
-		i := 0
-		for b.Loop() {
-			if _, ok := s.Get(names[i%benchObjects]); !ok {
-				b.Fatal("missing")
-			}
-			i++
-		}
-	})
-	b.Run("client-go", func(b *testing.B) {
-		i := 0
-		for b.Loop() {
-			if _, ok, _ := c.GetByKey(keys[i%benchObjects]); !ok {
-				b.Fatal("missing")
-			}
-			i++
-		}
-	})
 }
 
 // BenchmarkList fills one store at a time: most of a list's cost is its part in

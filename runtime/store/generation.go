@@ -22,7 +22,7 @@ func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, object T, ok bo
 	for slot, at, ok := g.table.first(tag); ok; slot, at, ok = g.table.next(tag, at) {
 		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
 		found := page.objects[i] // Before the key is compared, as in locate.
-		if page.keys[i] == key {
+		if g.pages.is(slot, &key) {
 			return slot, found, true
 		}
 	}
@@ -58,7 +58,7 @@ func (g *generation[K, T]) locate(key K) (p place[T]) {
 		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
 		p.slot, p.old, p.oldVersion = slot, page.objects[i], page.versions[i]
 		p.posting = g.refs.first(slot)
-		if page.keys[i] == key {
+		if g.pages.is(slot, &key) {
 			p.existed = true
 			return p
 		}
@@ -122,6 +122,7 @@ func (g *generation[K, T]) remove(slot uint32) {
 		object, version := g.pages.at(last)
 		p, i := g.pages.rewritable(slot), slot&pageMask
 		p.keys[i], p.objects[i], p.versions[i] = moved, object, version
+		g.pages.texts.set(slot, &moved)
 	}
 	g.refs.truncateRow()
 	g.pages.truncate()

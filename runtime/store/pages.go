@@ -5,10 +5,10 @@ import "sync/atomic"
 const (
 	pageBits = 8
 	// pageSize is the number of slots of a page. With keys of namespace and
-	// name, a full page is 16 KB where objects are any, as generated informers
-	// keep them, and 14 where they are pointers; of both the allocator wastes
-	// none. The first update of a page after a snapshot copies 8 KB of that, or
-	// 6; the first write of all copies the directory, too: 3 KB for 100,000
+	// name, a full page is 18 KB where objects are any, as generated informers
+	// keep them, and 16 where they are pointers, an eighth of which is the
+	// allocator's. The first update of a page after a snapshot copies 8 KB of that,
+	// or 6; the first write of all copies the directory, too: 3 KB for 100,000
 	// objects. See spares for where the copies go.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
@@ -46,6 +46,7 @@ func (p *page[K, T]) copy() *page[K, T] {
 type pages[K comparable, T any] struct {
 	directory []*page[K, T]
 	length    int
+	texts     keyTexts[K]
 	// shared says that a snapshot was taken of the directory, and kept that there
 	// is one without an end among them. Readers set both.
 	shared, kept atomic.Bool
@@ -255,6 +256,14 @@ func (ps *pages[K, T]) key(slot uint32) K {
 	return ps.directory[slot>>pageBits].keys[slot&pageMask]
 }
 
+// is says whether a slot has that key.
+func (ps *pages[K, T]) is(slot uint32, key *K) bool {
+	if is, known := ps.texts.is(slot, key); known {
+		return is
+	}
+	return ps.key(slot) == *key
+}
+
 // at returns what is in a slot.
 func (ps *pages[K, T]) at(slot uint32) (object T, version string) {
 	p := ps.directory[slot>>pageBits]
@@ -277,6 +286,7 @@ func (ps *pages[K, T]) append(key K, object T, version string) uint32 {
 	}
 	p := ps.writable(slot)
 	p.keys = append(p.keys, key)
+	ps.texts.set(slot, &key)
 	p.objects = append(p.objects, object)
 	p.versions = append(p.versions, version)
 	ps.length++
@@ -291,6 +301,7 @@ func (ps *pages[K, T]) truncate() {
 	clear(p.objects[i:])
 	clear(p.versions[i:])
 	p.keys, p.objects, p.versions = p.keys[:i], p.objects[:i], p.versions[:i]
+	ps.texts.truncate(slot)
 	if i == 0 {
 		last := len(ps.directory) - 1
 		ps.directory[last] = nil

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// TestManyKeys puts, deletes and looks up random keys in a store that is large
+// enough to have copies of them, against a map.
+func TestManyKeys(t *testing.T) {
+	t.Run("names", func(t *testing.T) {
+		// The same texts are divided differently, so that keys differ only in that, and
+		// have lengths about the longest that is copied.
+		var keys []cache.ObjectName
+		for i := range 700 {
+			text := fmt.Sprintf("%d", i) + strings.Repeat("x", i%3*25)
+			for _, length := range []int{0, 1, len(text) - 1, len(text)} {
+				keys = append(keys, cache.ObjectName{Namespace: text[:length], Name: text[length:]})
+			}
+			whole := fmt.Sprintf("%03d", i) + strings.Repeat("y", maxKeyText-4+i%3)
+			keys = append(keys, cache.ObjectName{Name: whole}, cache.ObjectName{Namespace: whole}, cache.ObjectName{Namespace: "a", Name: whole})
+		}
+		testManyKeys(t, keys)
+	})
+	t.Run("strings", func(t *testing.T) {
+		keys := []string{""}
+		for i := range 5000 {
+			keys = append(keys, fmt.Sprintf("%d", i)+strings.Repeat("x", maxKeyText-5+i%4))
+		}
+		testManyKeys(t, keys)
+	})
+	t.Run("numbers", func(t *testing.T) {
+		var keys []int
+		for i := range 5000 {
+			keys = append(keys, i)
+		}
+		testManyKeys(t, keys)
+	})
+}
+
+func testManyKeys[K comparable](t *testing.T, keys []K) {
+	r := rand.New(rand.NewPCG(1, 2))
+	s, m := New(Config[K, int]{}), map[K]int{}
+	most := 0
+	for step := range 60_000 {
+		// It grows, shrinks and grows again.
+		key, puts := keys[r.IntN(len(keys))], 9
+		if step/20_000 == 1 {
+			puts = 2
+		}
+		old, existed := m[key]
+		var got int
+		var ok bool
+		if r.IntN(10) < puts {
+			got, ok = s.Set(key, step+1, "")
+			m[key] = step + 1
+		} else {
+			got, ok = s.Delete(key)
+			delete(m, key)
+		}
+		if got != old || ok != existed {
+			t.Fatalf("step %d replaced %v, %t at %v, want %v, %t", step, got, ok, key, old, existed)
+		}
+		most = max(most, len(m))
+		key = keys[r.IntN(len(keys))]
+		want, wanted := m[key]
+		if got, ok := s.Get(key); got != want || ok != wanted {
+			t.Fatalf("after step %d Get(%v) = %v, %t, want %v, %t", step, key, got, ok, want, wanted)
+		}
+	}
+	if least := (firstKeyTexts + 2) * pageSize; most < least {
+		t.Fatalf("there were never more than %d keys, of which %d are needed", most, least)
+	}
+	for _, key := range keys {
+		want, wanted := m[key]
+		if got, ok := s.Get(key); got != want || ok != wanted {
+			t.Fatalf("in the end Get(%v) = %v, %t, want %v, %t", key, got, ok, want, wanted)
+		}
+	}
+}
+
+// TestKeysOfOneTag looks up keys that only a comparison tells from others in the
+// store, once that holds few objects and once that it holds many.
+func TestKeysOfOneTag(t *testing.T) {
+	s := New(Config[cache.ObjectName, int]{})
+	byTag := map[uint32]cache.ObjectName{}
+	var pairs [][2]cache.ObjectName
+	for i := 0; len(pairs) < 8; i++ {
+		text := strings.Repeat("x", i%70) + fmt.Sprint(i)
+		key := cache.ObjectName{Namespace: text[:i%5], Name: text[i%5:]}
+		tag := s.live.tag(key)
+		if other, ok := byTag[tag]; ok {
+			pairs = append(pairs, [2]cache.ObjectName{key, other})
+		}
+		byTag[tag] = key
+	}
+	for _, others := range []int{0, firstKeyTexts * pageSize} {
+		for i := range others {
+			s.Set(cache.ObjectName{Name: fmt.Sprint(i)}, i, "")
+		}
+		for i, pair := range pairs {
+			s.Set(pair[0], i, "")
+			if got, ok := s.Get(pair[1]); ok {
+				t.Fatalf("%v is taken for %v: %d", pair[1], pair[0], got)
+			}
+			s.Set(pair[1], -i, "")
+			if got, _ := s.Get(pair[0]); got != i {
+				t.Fatalf("%v is %d, want %d", pair[0], got, i)
+			}
+			if got, _ := s.Get(pair[1]); got != -i {
+				t.Fatalf("%v is %d, want %d", pair[1], got, -i)
+			}
+		}
+		for _, pair := range pairs {
+			s.Delete(pair[0])
+			s.Delete(pair[1])
+		}
+	}
+}
+
+// TestKeyTexts compares each of a few keys with a slot that has another, or had.
+func TestKeyTexts(t *testing.T) {
+	var keys []cache.ObjectName
+	for _, length := range []int{0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText} {
+		for _, text := range []string{strings.Repeat("x", length), strings.Repeat("xy", length)[:length], strings.Repeat("yx", length)[:length]} {
+			for _, first := range []int{0, 1, length / 2, length - 1, length} {
+				if 0 <= first && first <= length {
+					keys = append(keys, cache.ObjectName{Namespace: text[:first], Name: text[first:]})
+				}
+			}
+		}
+	}
+	const slot = firstKeyTexts * pageSize
+	texts := keyTexts[cache.ObjectName]{}
+	for _, key := range keys {
+		texts.set(slot, &key)
+		for _, other := range keys {
+			is, known := texts.is(slot, &other)
+			if fits := len(other.Namespace)+len(other.Name) <= maxKeyText; known != fits || is != (known && other == key) {
+				t.Fatalf("with %v in a slot, %v is it: %t, known: %t", key, other, is, known)
+			}
+		}
+	}
+}
