@@ -21,7 +21,7 @@ import (
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	indexable, ok := as[interface{ indexLabels([]string) error }](i)
 	if !ok {
-		return fmt.Errorf("index the labels of %T: %w", i, ErrOfAnotherMake)
+		return fmt.Errorf("index the labels of %T: %w", i, notOurs(i))
 	}
 	return indexable.indexLabels(labels)
 }
@@ -33,7 +33,7 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
 	core, ok := Of[T](i)
 	if !ok {
-		return fmt.Errorf("index a field of %T as %T: %w", i, *new(T), ErrOfAnotherMake)
+		return fmt.Errorf("index a field of %T as %T: %w", i, *new(T), notOurs(i))
 	}
 	return core.AddIndexes(map[string]store.IndexFunc[T]{store.FieldIndex(field): values})
 }

@@ -21,7 +21,10 @@ func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) er
 	ours, ok := as[interface {
 		setDecoding(listwatch.DecodingOptions) error
 	}](i)
-	if !ok {
+	switch {
+	case isNil(i):
+		return fmt.Errorf("set the decoding of %T: %w", i, errNil)
+	case !ok:
 		return fmt.Errorf("informer of type %T: %w", i, errNoStreams)
 	}
 	return ours.setDecoding(opts)

@@ -15,6 +15,23 @@ import (
 // ErrOfAnotherMake is returned for an informer that isn't of this package.
 var ErrOfAnotherMake = errors.New("the informer is of another make")
 
+// errNil is returned for no informer at all, rather than a panic.
+var errNil = errors.New("the informer is nil: pass what a constructor or a factory's Informer returned")
+
+// errNoFunction is better than a panic when the function would be called.
+var errNoFunction = errors.New("there is no function to call, it is nil")
+
+// isNil says whether there is no informer, or one seen as typed that isn't there.
+func isNil(i cache.SharedInformer) bool { return innermost(i) == nil }
+
+// notOurs is why an informer can't do what only those of this package can.
+func notOurs(i cache.SharedInformer) error {
+	if isNil(i) {
+		return errNil
+	}
+	return ErrOfAnotherMake
+}
+
 // Bequeath returns a function that makes another informer, which has not been
 // started, take over an informer's identity in metrics. It is for who replaces
 // an informer that has stopped by a new one of the same kind. Of informers of
@@ -54,7 +71,7 @@ func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string
 		WaitFor(context.Context, string) error
 	}](i)
 	if !ok {
-		return fmt.Errorf("wait for a version of %T: %w", i, ErrOfAnotherMake)
+		return fmt.Errorf("wait for a version of %T: %w", i, notOurs(i))
 	}
 	return waiter.WaitFor(ctx, resourceVersion)
 }
@@ -64,7 +81,7 @@ func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string
 func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := as[adder](i)
 	if !ok {
-		return nil, fmt.Errorf("add a handler to %T: %w", i, ErrOfAnotherMake)
+		return nil, fmt.Errorf("add a handler to %T: %w", i, notOurs(i))
 	}
 	return ours.AddHandler(handler, options)
 }

@@ -36,6 +36,9 @@ var ErrNoMemory = errors.New("the informer's client doesn't remember what it wro
 // clientset, whose objects have no versions but those that a test gives them,
 // has nothing to wait for.
 func Fresh(ctx context.Context, i cache.SharedIndexInformer) error {
+	if isNil(i) {
+		return fmt.Errorf("wait for what was written to %T: %w", i, errNil)
+	}
 	fresh, ok := i.GetIndexer().(interface {
 		Fresh(ctx context.Context, namespace string) error
 	})

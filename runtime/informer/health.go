@@ -30,18 +30,26 @@ type HealthOptions struct {
 // controller-runtime's healthz.Checker, and the function that apiserver's
 // healthz.NamedCheck takes. It returns an error that names each informer that is
 // not healthy, and why: it has stopped, it fails, or what the options say. Of
-// informers of another make it knows only whether they have stopped or synced.
+// informers of another make it knows only whether they have stopped or synced. An
+// informer that is nil is not healthy.
 // It is safe for concurrent use.
 func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(*http.Request) error {
 	return func(*http.Request) error {
 		var errs []error
-		for _, i := range informers {
+		for n, i := range informers {
+			if isNil(i) {
+				errs = append(errs, missing(n, len(informers)))
+				continue
+			}
 			s, _ := StatusOf(i)
 			errs = append(errs, options.check(s, time.Now()))
 		}
 		return errors.Join(errs...)
 	}
 }
+
+// missing is the error for one of several informers that is nil.
+func missing(n, of int) error { return fmt.Errorf("informer %d of %d: %w", n+1, of, errNil) }
 
 // defaultFailingFor lets a restart of the server pass.
 const defaultFailingFor = time.Minute

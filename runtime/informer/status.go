@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -85,10 +86,14 @@ func (i *Informer[K, T]) Status() Status {
 type Reporter interface{ Status() Status }
 
 // StatusOf says how an informer is doing that may be of any make. ok is false if
-// it can't tell; then only Synced and State are set, and that as far as known.
+// it can't tell; then only Name, Synced and State are set, and that as far as
+// known. Of an informer that is nil LastError says so.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 	if reporter, ok := as[Reporter](i); ok {
 		return reporter.Status(), true
+	}
+	if isNil(i) {
+		return Status{Name: fmt.Sprintf("%T", i), State: reflector.Idle, LastError: errNil}, false
 	}
 	s = Status{Synced: i.HasSynced(), Name: i.HasSyncedChecker().Name()}
 	if i.IsStopped() {

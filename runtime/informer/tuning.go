@@ -41,7 +41,7 @@ type Tuning struct {
 func Tune(i cache.SharedInformer, tuning Tuning) error {
 	tunable, ok := as[interface{ tune(Tuning) error }](i)
 	if !ok {
-		return fmt.Errorf("tune %T: %w", i, ErrOfAnotherMake)
+		return fmt.Errorf("tune %T: %w", i, notOurs(i))
 	}
 	return tunable.tune(tuning)
 }

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"k8s.io/client-go/tools/cache"
@@ -11,6 +12,7 @@ import (
 // done first it returns a *[NotSyncedError] that says of each that has not: why,
 // since when, and how often it was tried. The same if an informer stops.
 // Informers of other makes are waited for, too, and can't say why they have not.
+// One that is nil is another error, at once.
 //
 // It says nothing about handlers: wait for their registration's
 // HasSyncedChecker.
@@ -27,8 +29,16 @@ func Permanent(e *SyncError) bool {
 
 // WaitForSyncOr is WaitForSync that also ends as soon as giveUp says so of an
 // informer's error. It asks after each failure, one informer at a time; the
-// informers go on trying.
+// informers go on trying. A giveUp that is nil is an error, at once.
 func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer) error {
+	if giveUp == nil {
+		return fmt.Errorf("wait for informers to sync: %w", errNoFunction)
+	}
+	for n, i := range informers {
+		if isNil(i) {
+			return fmt.Errorf("wait for informers to sync: %w", missing(n, len(informers)))
+		}
+	}
 	waiting, over := context.WithCancel(ctx)
 	defer over()
 	var asking sync.Mutex

@@ -1,0 +1,65 @@
+package informer_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/reflector"
+)
+
+// TestNilInformer: an informer that somebody forgot to make is an error that says
+// so, of each function that returns one, and a panic of none.
+func TestNilInformer(t *testing.T) {
+	ours := newServer().ours(informer.Options{})
+	for name, none := range map[string]cache.SharedIndexInformer{"nil": nil, "typed": informer.Typed[*configMap](nil)} {
+		t.Run(name, func(t *testing.T) {
+			_, adding := informer.AddEventHandler(none, &recorder{}, informer.HandlerOptions{})
+			status, ok := informer.StatusOf(none)
+			if ok || status.Synced || status.State != reflector.Idle {
+				t.Errorf("status %+v, %v", status, ok)
+			}
+			if _, ok := informer.Of[*configMap](none); ok {
+				t.Error("it has a core")
+			}
+			informer.Bequeath(none)(none)
+			for what, err := range map[string]error{
+				"StatusOf":        status.LastError,
+				"AddEventHandler": adding,
+				"WaitFor":         informer.WaitFor(t.Context(), none, "1"),
+				"Fresh":           informer.Fresh(t.Context(), none),
+				"Tune":            informer.Tune(none, informer.Tuning{}),
+				"SetDecoding":     informer.SetDecoding(none, listwatch.DecodingOptions{}),
+				"IndexLabels":     informer.IndexLabels(none, "app"),
+				"IndexField":      informer.IndexField(none, "f", func(*configMap) []string { return nil }),
+				"WaitForSync":     informer.WaitForSync(t.Context(), none),
+				"HealthCheck":     informer.HealthCheck(informer.HealthOptions{}, none)(nil),
+			} {
+				if err == nil || !strings.Contains(err.Error(), "the informer is nil") || errors.Is(err, informer.ErrOfAnotherMake) {
+					t.Errorf("%s: error %v", what, err)
+				}
+			}
+			// It is said at once, though the other never syncs.
+			if err := informer.WaitForSync(t.Context(), ours, none); err == nil || !strings.Contains(err.Error(), "informer 2 of 2: ") {
+				t.Errorf("waiting for two: %v", err)
+			}
+		})
+	}
+	err := informer.HealthCheck(informer.HealthOptions{Synced: true}, nil, ours)(nil)
+	if err == nil || !strings.Contains(err.Error(), "informer 1 of 2: ") || !strings.Contains(err.Error(), "not started") {
+		t.Errorf("health of two: %v", err)
+	}
+}
+
+// TestNoGivingUp: a missing function is an error before there is a failure that it
+// would be asked about.
+func TestNoGivingUp(t *testing.T) {
+	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
+	if err == nil || !strings.Contains(err.Error(), "no function to call") {
+		t.Errorf("error %v", err)
+	}
+}
