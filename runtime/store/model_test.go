@@ -1,0 +1,252 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// model is what a store must look like from outside.
+type model struct {
+	objects map[string]*object
+	indexes map[string]IndexFunc[*object]
+	version string
+}
+
+func (m *model) clone() *model {
+	return &model{maps.Clone(m.objects), maps.Clone(m.indexes), m.version}
+}
+
+func sorted(objects []*object) []*object {
+	slices.SortFunc(objects, func(a, b *object) int { return strings.Compare(a.Name, b.Name) })
+	return objects
+}
+
+// check compares everything that can be read with the model.
+func (m *model) check(t *testing.T, s *Store[string, *object]) {
+	t.Helper()
+	m.checkSnapshot(t, s.Snapshot())
+	if s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
+		t.Fatalf("Len %d, version %q, want %d, %q", s.Len(), s.ResourceVersion(), len(m.objects), m.version)
+	}
+	for i := range names {
+		key := name(i)
+		got, version, ok := s.Lookup(key)
+		want, wantOK := m.objects[key]
+		if got != want || ok != wantOK || (ok && version != want.Version) || s.Has(key) != ok {
+			t.Fatalf("Lookup(%s) = %v, %q, %t, want %v", key, got, version, ok, want)
+		}
+		if got, ok := s.Get(key); got != want || ok != wantOK {
+			t.Fatalf("Get(%s) = %v, %t, want %v", key, got, ok, want)
+		}
+	}
+	for name, values := range m.indexes {
+		postings := map[string][]*object{}
+		for _, o := range m.objects {
+			for _, value := range values(o) {
+				if !slices.Contains(postings[value], o) {
+					postings[value] = append(postings[value], o)
+				}
+			}
+		}
+		if got, want := s.IndexValues(name), slices.Collect(maps.Keys(postings)); !sameSet(got, want) {
+			t.Fatalf("IndexValues(%s) = %q, want %q", name, got, want)
+		}
+		for i := range rare {
+			// Values without an object are asked for, too.
+			if value := fmt.Sprint("rare-", i); postings[value] == nil {
+				postings[value] = nil
+			}
+		}
+		for value, want := range postings {
+			got, err := s.ByIndex(name, value)
+			if err != nil || !slices.Equal(sorted(got), sorted(want)) {
+				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
+			}
+			keys, err := s.IndexKeys(name, value)
+			if err != nil || len(keys) != len(want) || slices.ContainsFunc(want, func(o *object) bool { return !slices.Contains(keys, o.Name) }) {
+				t.Fatalf("IndexKeys(%s, %s) = %v, %v, want %v", name, value, keys, err, want)
+			}
+		}
+	}
+}
+
+func (m *model) checkSnapshot(t *testing.T, s Snapshot[string, *object]) {
+	t.Helper()
+	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
+		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got, m.version, m.objects)
+	}
+	want := slices.Collect(maps.Values(m.objects))
+	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) || !sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
+		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
+	}
+	for c := range s.Changes() {
+		if o := m.objects[c.Key]; c != (Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version}) {
+			t.Fatalf("snapshot has %+v, want %v added", c, o)
+		}
+	}
+}
+
+func sameSet[E comparable](a, b []E) bool {
+	counts := map[E]int{}
+	for _, e := range a {
+		counts[e]++
+	}
+	for _, e := range b {
+		counts[e]--
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(counts)), func(n int) bool { return n != 0 })
+}
+
+// apply makes one change to the model and returns it as Apply must report it.
+func (m *model) apply(c Change[string, *object]) Change[string, *object] {
+	old, existed := m.objects[c.Key]
+	switch {
+	case c.Type == Deleted && !existed:
+		c.Type = None
+	case c.Type == Deleted:
+		delete(m.objects, c.Key)
+	default:
+		c.Type = Added
+		if existed {
+			c.Type = Updated
+		}
+		m.objects[c.Key] = c.Object
+	}
+	if existed {
+		c.Old, c.OldVersion = old, old.Version
+	}
+	if c.Version != "" {
+		m.version = c.Version
+	}
+	return c
+}
+
+// step does one random thing to both the store and the model.
+func (m *model) step(t *testing.T, r *random, s *Store[string, *object]) {
+	switch o := r.object(); r.IntN(20) {
+	default:
+		want := m.apply(Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version})
+		if old, existed := s.Put(o, o.Version); old != want.Old || existed != (want.Type == Updated) {
+			t.Fatalf("Put(%v) = %v, %t, want %v", o, old, existed, want.Old)
+		}
+	case 0, 1, 2, 3, 4, 5, 6:
+		want := m.apply(Change[string, *object]{Type: Deleted, Key: o.Name})
+		if old, existed := s.Delete(o.Name); old != want.Old || existed != (want.Type == Deleted) {
+			t.Fatalf("Delete(%v) = %v, %t, want %v", o, old, existed, want.Old)
+		}
+	case 7:
+		m.version = r.version()
+		s.Bookmark(m.version)
+	case 8, 9:
+		changes := make([]Change[string, *object], r.IntN(100))
+		want := make([]Change[string, *object], len(changes))
+		for i := range changes {
+			o := r.object()
+			changes[i] = Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version}
+			if r.IntN(3) == 0 {
+				changes[i].Type = Deleted
+			}
+			want[i] = m.apply(changes[i])
+		}
+		if s.Apply(changes); !slices.Equal(changes, want) {
+			t.Fatalf("Apply = %v, want %v", changes, want)
+		}
+	case 10:
+		if r.IntN(10) == 0 {
+			m.replace(t, r, s)
+		}
+	case 11:
+		s.Begin().Add(o, o.Version)
+		discarded := s.Begin()
+		discarded.Add(o, o.Version)
+		discarded.Discard()
+	}
+}
+
+// replace commits a replacement and checks the changes that it returns.
+func (m *model) replace(t *testing.T, r *random, s *Store[string, *object]) {
+	staged := s.Begin()
+	before := maps.Clone(m.objects)
+	m.objects = map[string]*object{}
+	var order []string
+	for range r.IntN(names) {
+		o := r.object()
+		staged.Add(o, o.Version)
+		if _, twice := m.objects[o.Name]; !twice {
+			order = append(order, o.Name)
+		}
+		m.objects[o.Name] = o
+	}
+	if staged.Len() != len(m.objects) {
+		t.Fatalf("%d staged, want %d", staged.Len(), len(m.objects))
+	}
+	m.version = r.version()
+	changes := staged.Commit(m.version)
+	var added, updated, deleted int
+	for c := range changes.All() {
+		old := before[c.Key]
+		want := Change[string, *object]{Key: c.Key, Old: old}
+		if old != nil {
+			want.OldVersion = old.Version
+		}
+		if o, ok := m.objects[c.Key]; ok {
+			if order[0] != c.Key {
+				t.Fatalf("change of %s, want the order of staging: %s", c.Key, order[0])
+			}
+			order = order[1:]
+			want.Object, want.Version = o, o.Version
+			if want.Type = Added; old != nil {
+				want.Type = Updated
+			}
+		} else if want.Type = Deleted; added+updated > 0 {
+			t.Fatalf("deletion of %s after other changes", c.Key)
+		}
+		if c != want {
+			t.Fatalf("change %+v, want %+v", c, want)
+		}
+		switch c.Type {
+		case Added:
+			added++
+		case Updated:
+			updated++
+		case Deleted:
+			deleted++
+		}
+		delete(before, c.Key)
+	}
+	for key := range before {
+		if _, ok := m.objects[key]; !ok {
+			t.Fatalf("deletion of %s missing", key)
+		}
+	}
+	if len(order) > 0 || changes.Len() != added+updated+deleted || changes.Added() != added || changes.Updated() != updated || changes.Deleted() != deleted {
+		t.Fatalf("%d changes (%d, %d, %d), want %d, %d, %d; missing %v", changes.Len(), changes.Added(), changes.Updated(), changes.Deleted(), added, updated, deleted, order)
+	}
+}
+
+// view is a snapshot that ends, and what it must look like until then.
+type view struct {
+	snapshot Snapshot[string, *object]
+	reading  *atomic.Int64
+	then     *model
+}
+
+// look begins and ends views, of which there may be several at once. At times
+// none may begin, and soon nothing needs to be copied.
+func (m *model) look(t *testing.T, r *random, s *Store[string, *object], views []view, begin bool) []view {
+	if len(views) > 0 && r.IntN(8) < 2+len(views) {
+		i := r.IntN(len(views))
+		views[i].then.checkSnapshot(t, views[i].snapshot)
+		views[i].reading.Add(-1)
+		views = slices.Delete(views, i, i+1)
+	}
+	if begin && r.IntN(3) == 0 {
+		snapshot, reading := s.lend()
+		views = append(views, view{snapshot, reading, m.clone()})
+	}
+	return views
+}
