@@ -203,9 +203,11 @@ func (i *Informer[K, T]) Run(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.TypeName)
 		return
 	}
+	detector := newMutationDetector(i.config.TypeName, i.config.Tuning)
+	defer detector.last()
 	defer i.readers.Wait()
 	defer i.stop()
-	i.pump(ctx)
+	i.pump(ctx, detector)
 }
 
 func (i *Informer[K, T]) start() bool {

@@ -13,4 +13,9 @@ type sharedDetector struct{ detector *mutationDetector }
 
 func (s sharedDetector) AddObject(obj any) { s.detector.add(obj) }
 
-func (s sharedDetector) Run(stopCh <-chan struct{}) { s.detector.run(stopCh) }
+func (s sharedDetector) Run(stopCh <-chan struct{}) {
+	if s.detector != nil {
+		s.detector.compare()
+		s.detector.run(stopCh)
+	}
+}

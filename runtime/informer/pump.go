@@ -14,11 +14,11 @@ import (
 
 // pump moves what the reflector learns through the queue into the store and the
 // log, until ctx is done.
-func (i *Informer[K, T]) pump(ctx context.Context) {
+func (i *Informer[K, T]) pump(ctx context.Context, detector *mutationDetector) {
 	queue := deltafifo.New[K, T](nil)
 	w := &writer[K, T]{
 		informer: i,
-		detector: newMutationDetector(i.config.TypeName, i.config.Tuning),
+		detector: detector,
 		metrics:  newMetrics(i.config),
 		logger:   klog.FromContext(ctx),
 	}
@@ -27,8 +27,8 @@ func (i *Informer[K, T]) pump(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { r.Run(ctx) })
-	if w.detector != nil {
-		running.Go(func() { w.detector.run(ctx.Done()) })
+	if detector != nil {
+		running.Go(func() { detector.run(ctx.Done()) })
 	}
 	for {
 		batch, err := queue.PopBatch(ctx)

@@ -31,7 +31,8 @@ type Tuning struct {
 	// little that production can afford it.
 	MutationSample int
 	// OnMutation is called with an object as it was handed out and as it is, once
-	// for each object that was found to be modified. By default that is reported
+	// for each object that was found to be modified: within ten seconds or, if the
+	// informer stops, after its handlers have returned. By default that is reported
 	// to utilruntime as an error, with the difference.
 	OnMutation func(original, modified runtime.Object)
 }

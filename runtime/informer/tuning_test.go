@@ -102,9 +102,36 @@ func TestSampledMutation(t *testing.T) {
 		}
 		synctest.Wait()
 		bubble.Advance(30 * time.Second)
+		if len(found) != 10 {
+			t.Errorf("found %q before the end", found)
+		}
 		stop()
 		if len(found) != 10 || slices.ContainsFunc(found, func(s string) bool { return s != " me" }) {
 			t.Errorf("found %q", found)
 		}
 	})
+}
+
+// TestMutationBeforeTheEnd: what a handler modified is found when the informer
+// stops, be it long before the next comparison.
+func TestMutationBeforeTheEnd(t *testing.T) {
+	s := newServer()
+	s.put("a")
+	i := s.ours(informer.Options{})
+	var found []string
+	err := informer.Tune(i, informer.Tuning{MutationSample: 1, OnMutation: func(original, modified runtime.Object) {
+		found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
+	}}))
+	stop := run(i)
+	<-modifying.HasSyncedChecker().Done()
+	stop()
+	if !slices.Equal(found, []string{" me"}) {
+		t.Errorf("found %q", found)
+	}
 }
