@@ -169,6 +169,28 @@ func TestHealth(t *testing.T) {
 	}).play(t, ours)
 }
 
+// A server that fell silent shows in the health, and so does that it was overcome.
+func TestHealthAfterSilence(t *testing.T) {
+	for _, test := range []struct {
+		opts   options
+		before func(*world)
+		want   error
+	}{
+		{options{initialTimeout: time.Minute}, func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, errNoEndBookmark},
+		{options{silence: time.Minute}, listed, errSilent},
+	} {
+		(scenario{opts: test.opts, before: test.before, then: func(w *world) {
+			if h := w.ours.Health(); h.LastError != nil {
+				w.t.Errorf("health %+v within the patience", h)
+			}
+			bubble.Advance(61 * time.Second)
+			if h := w.ours.Health(); h.LastError != test.want || h.Failures != 0 || h.State != Watching {
+				w.t.Errorf("health %+v, want %v, overcome", h, test.want)
+			}
+		}}).play(t, ours)
+	}
+}
+
 // sourceFunc is a source that watches as a function says, and lists nothing.
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 

@@ -28,6 +28,7 @@ var errNoEndBookmark = errors.New("no bookmark marked the end of the initial eve
 //   - down or busy: wait, then stream again
 //   - the version is expired or too large: stream again at the newest one
 //   - closed in the middle without an error: stream again
+//   - no end in time: listing, and that is a failure to be seen
 //   - anything else, a server that doesn't know how included: listing
 type streaming[T any] struct {
 	// again is true after an attempt that led back here at once. The next one
@@ -52,6 +53,10 @@ func (s streaming[T]) step(ctx context.Context, r *round[T]) state[T] {
 	case isVersionUnavailable(err):
 		r.position.setUnavailable(true)
 		return s.repeat()
+	case errors.Is(err, errNoEndBookmark):
+		klog.FromContext(ctx).Info("Warning: a streamed list didn't end in time, listing instead", "timeout", r.opts.InitialEventsTimeout)
+		r.health.failed(err)
+		return listing[T]{}
 	}
 	klog.FromContext(ctx).V(4).Info("The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
 	return listing[T]{}
