@@ -190,9 +190,12 @@ func Example_indexes() {
 
 	// Looks at two bakeries, not at three.
 	square, _ := bakeries.Lister().List(labels.SelectorFromSet(labels.Set{"market": "square"}))
+	// The union of two results.
+	either, _ := labels.Parse("market in (square, harbour)")
+	both, _ := bakeries.Lister().List(either)
 	rye, _ := lister.ListByFields[*shopv1.Bakery](bakeries.Lister(), fields.OneTermEqualSelector("spec.bread", "rye"), labels.Everything())
-	fmt.Println(len(square), len(rye))
-	// Output: 2 3
+	fmt.Println(len(square), len(both), len(rye))
+	// Output: 2 3 3
 }
 
 // A single informer stops when the last who needs it is done, and can be had

@@ -22,7 +22,7 @@ import (
 
 // Options for all informers of a factory: deadlines for servers that fall silent,
 // a watch over objects that handlers modify though they must not, and a transform
-// that drops what nobody reads.
+// that drops what nobody reads. Other examples show what comes of each.
 func Example_tune() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},

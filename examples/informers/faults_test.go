@@ -1,0 +1,117 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// Some servers, proxies and fakes never send the bookmark that ends a streamed
+// list, and whoever waits for it waits for ever. With a deadline the informer
+// lists instead, and its status keeps the reason.
+func Example_noEndBookmark() {
+	server := newServer(bakery("corner", "square", ""))
+	server.OmitEndBookmark(true)
+	bakeries := over(server)
+	// So short for the example only: large lists take their time.
+	_ = informer.Tune(bakeries, informer.Tuning{InitialEventsTimeout: 20 * time.Millisecond})
+	defer start(bakeries)()
+
+	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
+		fmt.Println(err)
+	}
+	status, _ := informer.StatusOf(bakeries)
+	fmt.Println(status.Objects, "bakery, although", status.LastError)
+	for _, request := range server.Requests()[:2] {
+		fmt.Println(request.Verb, "streamed:", request.Options.SendInitialEvents != nil)
+	}
+	// Output:
+	// 1 bakery, although no bookmark marked the end of the initial events in time
+	// WATCH streamed: true
+	// LIST streamed: false
+}
+
+// deadLine is a server at the other end of a connection that dies without a word:
+// the first watch stays open and brings nothing, not even a bookmark.
+type deadLine struct {
+	*bakeryServer
+	watches atomic.Int32
+}
+
+func (d *deadLine) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	if d.watches.Add(1) == 1 {
+		return watch.NewFake(), nil
+	}
+	return d.bakeryServer.Watch(ctx, opts)
+}
+
+// A watch that is dead looks like one that is quiet, but for the bookmarks that
+// servers send about every minute. A watch that has brought nothing for longer than
+// the informer's patience is opened anew from where it was, so that nothing is lost.
+func Example_silentWatch() {
+	server := newServer()
+	server.NoWatchListClient() // It lists first: the first watch is the one that dies.
+	bakeries := over(&deadLine{bakeryServer: server})
+	// So short for the example only: five minutes are a few bookmarks.
+	_ = informer.Tune(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
+	defer start(bakeries)()
+	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
+		fmt.Println(err)
+	}
+
+	created := server.Create(bakery("corner", "square", ""))
+	if err := informer.WaitFor(context.Background(), bakeries, created); err != nil {
+		fmt.Println(err)
+	}
+	status, _ := informer.StatusOf(bakeries)
+	fmt.Println(status.Objects, "bakery, although", status.LastError)
+	// Output: 1 bakery, although nothing arrived on the watch for too long, not even a bookmark
+}
+
+// What was deleted and created again under its name while nobody watched is
+// another object. As with client-go, handlers are told of an update; those who
+// keep something for each object can be told of a deletion, with the object that is
+// gone, and of an addition.
+func Example_recreation() {
+	server := newServer(bakery("corner", "square", ""))
+	bakeries := over(server)
+	_ = informer.Tune(bakeries, informer.Tuning{RecreationIsDeletion: true})
+	told := make(chan string)
+	_, _ = bakeries.AddTypedEventHandler(shopinformers.BakeryHandlerFuncs{
+		AddFunc:    func(b *shopv1.Bakery) { told <- fmt.Sprint("added ", b.UID, " at the ", b.Spec.Market) },
+		UpdateFunc: func(_, b *shopv1.Bakery) { told <- fmt.Sprint("updated ", b.UID) },
+		DeleteFunc: func(gone shopinformers.DeletedBakery) {
+			told <- fmt.Sprint("deleted ", gone.OptionalObj.UID, " at the ", gone.OptionalObj.Spec.Market)
+		},
+	})
+	defer start(bakeries)()
+	fmt.Println(<-told)
+
+	// The connection breaks, and the server is back only after its history is gone.
+	back := make(chan struct{})
+	server.OnRequest(func(context.Context, runtimetest.Request) error {
+		<-back
+		return nil
+	})
+	server.FailWatches(apierrors.NewResourceExpired("too old"))
+	server.Delete("town", "corner")
+	server.Create(bakery("corner", "harbour", ""))
+	server.Compact()
+	close(back)
+	fmt.Println(<-told)
+	fmt.Println(<-told)
+	// Output:
+	// added uid-1 at the square
+	// deleted uid-1 at the square
+	// added uid-2 at the harbour
+}

@@ -1,0 +1,70 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// A handler that panics at one object is told of all others when its panics are
+// contained. They are reported with its name, as errors, and counted, and it
+// becomes synced as if nothing had happened.
+func Example_containedPanic() {
+	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"), bakery("old", "harbour", "1"))
+	shop := externalversions.NewSharedInformerFactory(client, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	bakeries, open := shop.Shop().V1().Bakeries().Informer(), 0
+	opener, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			if b := obj.(*shopv1.Bakery); b.Spec.Market == "" {
+				panic(b.Name + " sells nowhere")
+			}
+			open++
+		},
+	}, informer.HandlerOptions{Name: "opener", ContainPanics: true})
+	shop.StartWithContext(ctx)
+	<-opener.HasSyncedChecker().Done()
+
+	status, _ := informer.StatusOf(bakeries)
+	for _, h := range status.Handlers {
+		fmt.Println(h.Name, "synced:", h.Synced, "panics:", h.Panics)
+	}
+	fmt.Println(open, "bakeries are open")
+	// Output:
+	// opener synced: true panics: 1
+	// 2 bakeries are open
+}
+
+// Objects are shared by the cache and all handlers. Whoever modifies one, rather
+// than a deep copy, is found by a sample that the informer compares with copies of
+// its own: every ten seconds and, for what doesn't live that long, when it stops.
+func Example_mutation() {
+	client := fake.NewSimpleClientset(bakery("corner", "square", "1"))
+	shop := externalversions.NewSharedInformerFactory(client, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	bakeries := shop.Shop().V1().Bakeries().Informer()
+	_ = informer.Tune(bakeries, informer.Tuning{
+		MutationSample: 1, // Every object, as in a test. One in a thousand is for production.
+		OnMutation: func(original, modified runtime.Object) {
+			before, now := original.(*shopv1.Bakery), modified.(*shopv1.Bakery)
+			fmt.Println("somebody modified", cache.MetaObjectToName(now), "from", before.Spec.Bread, "to", now.Spec.Bread)
+		},
+	})
+	careless, _ := bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { obj.(*shopv1.Bakery).Spec.Bread = "wheat" },
+	})
+	shop.StartWithContext(ctx)
+	<-careless.HasSyncedChecker().Done()
+	cancel()
+	shop.Shutdown()
+	// Output: somebody modified town/corner from rye to wheat
+}

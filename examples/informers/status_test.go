@@ -1,0 +1,70 @@
+package informers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// What an informer is doing, how fresh its cache is, and how its handlers are.
+func Example_status() {
+	server := newServer(bakery("corner", "square", ""))
+	bakeries := over(server)
+	audit, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{}, informer.HandlerOptions{Name: "audit"})
+	defer start(bakeries)()
+	<-audit.HasSyncedChecker().Done()
+
+	// Nothing happens to bakeries, and a bookmark tells that this is so: the cache
+	// is as fresh as it says, and the watch is alive.
+	server.Skip(1000)
+	server.Bookmark()
+	if err := informer.WaitFor(context.Background(), bakeries, server.Version()); err != nil {
+		fmt.Println(err)
+	}
+	s, _ := informer.StatusOf(bakeries)
+	fmt.Println(s.Name, "is", s.State, "with", s.Objects, "object at version", s.ResourceVersion)
+	fmt.Println("last bookmark within a minute:", time.Since(s.LastBookmark) < time.Minute, "last error:", s.LastError)
+	for _, h := range s.Handlers {
+		fmt.Println("handler", h.Name, "synced:", h.Synced, "waiting:", h.Backlog, "panics:", h.Panics)
+	}
+	// Output:
+	// informer of *v1.Bakery is Watching with 1 object at version 1101
+	// last bookmark within a minute: true last error: <nil>
+	// handler audit synced: true waiting: 0 panics: 0
+}
+
+// A check for /readyz that names the informer that isn't ready, and the reason.
+// Without Synced it is one for /livez. It fits controller-runtime's AddReadyzCheck.
+func Example_readiness() {
+	client := fake.NewSimpleClientset()
+	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(shopv1.Resource("markets"), "")
+	})
+	shop := externalversions.NewSharedInformerFactory(client, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	shop.Shop().V1().Bakeries().Informer()
+	shop.Shop().V1().Markets().Informer()
+	ready := factory.HealthCheck(shop, informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
+	shop.StartWithContext(ctx)
+	_ = factory.WaitForSyncOr(ctx, shop, func(e *informer.SyncError) bool { return e.Reason == informer.NotServed })
+
+	var unsynced *informer.SyncError
+	if errors.As(ready(nil), &unsynced) {
+		fmt.Println(unsynced.Informer, "is", unsynced.Reason)
+	}
+	// Output: informer of *v1.Market is not served
+}
