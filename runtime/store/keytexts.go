@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -32,24 +33,30 @@ const (
 	noKeyText = math.MaxUint8
 )
 
-// keyParts returns what a key consists of, if it has one of the types that
-// informers and client-go's stores use, and no more text than fits.
-func keyParts[K comparable](key *K) (first, second string, ok bool) {
+// textsOf returns what a key consists of, if it has one of the types that are
+// usual for objects. Stores with keys of others have no keyTexts.
+func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	switch key := any(key).(type) {
 	case *cache.ObjectName:
-		first, second = key.Namespace, key.Name
+		return key.Namespace, key.Name, true
+	case *types.NamespacedName:
+		return key.Namespace, key.Name, true
 	case *string:
-		second = *key
+		return "", *key, true
 	default:
 		return "", "", false
 	}
-	return first, second, len(first) <= maxKeyText && len(first)+len(second) <= maxKeyText
+}
+
+func fits(first, second string) bool {
+	return len(first) <= maxKeyText && len(first)+len(second) <= maxKeyText
 }
 
 // set copies the key that was put into a slot: the next one, or an earlier.
 func (t *keyTexts[K]) set(slot uint32, key *K) {
 	number := int(slot>>pageBits) - firstKeyTexts
-	if number < 0 {
+	first, second, ok := textsOf(key)
+	if !ok || number < 0 {
 		return
 	}
 	if number == len(t.pages) {
@@ -57,7 +64,7 @@ func (t *keyTexts[K]) set(slot uint32, key *K) {
 	}
 	text := &t.pages[number][slot&pageMask]
 	text.length = noKeyText
-	if first, second, ok := keyParts(key); ok {
+	if fits(first, second) {
 		n := copy(text.bytes[:], first)
 		text.first, text.length = uint8(n), uint8(n+copy(text.bytes[n:], second))
 	}
@@ -66,11 +73,8 @@ func (t *keyTexts[K]) set(slot uint32, key *K) {
 // is says whether a key is the one in a slot, if it is known here.
 func (t *keyTexts[K]) is(slot uint32, key *K) (is, known bool) {
 	number := int(slot>>pageBits) - firstKeyTexts
-	if number < 0 {
-		return false, false
-	}
-	first, second, ok := keyParts(key)
-	if !ok {
+	first, second, ok := textsOf(key)
+	if !ok || number < 0 || !fits(first, second) {
 		return false, false
 	}
 	text, n := &t.pages[number][slot&pageMask], len(first)
@@ -80,7 +84,7 @@ func (t *keyTexts[K]) is(slot uint32, key *K) (is, known bool) {
 
 // truncate forgets the last page if slot, the last one, was its first.
 func (t *keyTexts[K]) truncate(slot uint32) {
-	if number := int(slot>>pageBits) - firstKeyTexts; number >= 0 && slot&pageMask == 0 {
+	if number := int(slot>>pageBits) - firstKeyTexts; slot&pageMask == 0 && 0 <= number && number < len(t.pages) {
 		t.pages[number] = nil
 		t.pages = t.pages[:number]
 	}

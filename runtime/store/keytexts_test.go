@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -26,6 +27,13 @@ func TestManyKeys(t *testing.T) {
 		}
 		testManyKeys(t, keys)
 	})
+	t.Run("other names", func(t *testing.T) {
+		var keys []types.NamespacedName
+		for i := range 5000 {
+			keys = append(keys, types.NamespacedName{Namespace: fmt.Sprint(i / 50), Name: fmt.Sprint(i % 50)})
+		}
+		testManyKeys(t, keys)
+	})
 	t.Run("strings", func(t *testing.T) {
 		keys := []string{""}
 		for i := range 5000 {
@@ -38,11 +46,13 @@ func TestManyKeys(t *testing.T) {
 		for i := range 5000 {
 			keys = append(keys, i)
 		}
-		testManyKeys(t, keys)
+		if s := testManyKeys(t, keys); s.live.pages.texts.pages != nil {
+			t.Error("numbers have copies")
+		}
 	})
 }
 
-func testManyKeys[K comparable](t *testing.T, keys []K) {
+func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 	r := rand.New(rand.NewPCG(1, 2))
 	s, m := New(Config[K, int]{}), map[K]int{}
 	most := 0
@@ -81,6 +91,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) {
 			t.Fatalf("in the end Get(%v) = %v, %t, want %v, %t", key, got, ok, want, wanted)
 		}
 	}
+	return s
 }
 
 // TestKeysOfOneTag looks up keys that only a comparison tells from others in the
