@@ -11,7 +11,6 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -146,44 +145,4 @@ func TestWaitingForOthers(t *testing.T) {
 			})
 		})
 	}
-}
-
-// brittle is a sink that panics at its first list.
-type brittle struct {
-	sink
-	panicked *bool
-}
-
-func (s brittle) Begin() Staging[*corev1.ConfigMap] {
-	if !*s.panicked {
-		*s.panicked = true
-		panic("a sink")
-	}
-	return s.sink.Begin()
-}
-
-// A sink that panics leaves no stream open, and with it no place of a limiter taken.
-func TestPanicEndsTheStream(t *testing.T) {
-	handlers, crash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
-	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
-	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, crash }()
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, transcript: newTranscript(), server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
-		w.create("a")
-		ctx, cancel := context.WithCancel(t.Context())
-		panicked := false
-		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked}, Options{Name: "test", ErrorHandler: w.failed})
-		var running sync.WaitGroup
-		running.Go(func() { r.Run(ctx) })
-		defer running.Wait()
-		defer cancel()
-		w.settle()
-		if n := w.server.Watches(); n != 0 || !panicked {
-			t.Errorf("%d watches are open after a panic (%t)", n, panicked)
-		}
-		bubble.Advance(backoff)
-		if got := joined(w.take()); got != firstA {
-			t.Errorf("after the panic: %q", got)
-		}
-	})
 }

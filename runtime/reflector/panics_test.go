@@ -1,0 +1,88 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// A panic goes where utilruntime sends it; if the program lives on, so does the
+// reflector.
+func TestPanic(t *testing.T) {
+	defer func(crash bool, handlers []func(context.Context, any)) {
+		utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers
+	}(utilruntime.ReallyCrash, utilruntime.PanicHandlers)
+	utilruntime.ReallyCrash = false
+	var panics []any
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { panics = append(panics, p) }}
+
+	s := scenario{
+		before: func(w *world) {
+			listed(w)
+			times := 0
+			w.server.OnRequest(func(context.Context, runtimetest.Request) error {
+				if times++; times <= 2 {
+					panic("ouch")
+				}
+				return nil
+			})
+		},
+		then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
+		want: firstList + firstList + listedA,
+	}
+	if got := joined(s.play(t, ours)); got != s.want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, s.want)
+	}
+	if fmt.Sprint(panics) != "[ouch ouch]" {
+		t.Errorf("panics %v", panics)
+	}
+}
+
+// brittle is a sink that panics at its first list.
+type brittle struct {
+	sink
+	panicked *bool
+}
+
+func (s brittle) Begin() Staging[*corev1.ConfigMap] {
+	if !*s.panicked {
+		*s.panicked = true
+		panic("a sink")
+	}
+	return s.sink.Begin()
+}
+
+// A sink that panics leaves no stream open, and with it no place of a limiter taken.
+func TestPanicEndsTheStream(t *testing.T) {
+	handlers, crash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
+	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
+	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, crash }()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, transcript: newTranscript(), server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
+		w.create("a")
+		ctx, cancel := context.WithCancel(t.Context())
+		panicked := false
+		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked}, Options{Name: "test", ErrorHandler: w.failed})
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		w.settle()
+		if n := w.server.Watches(); n != 0 || !panicked {
+			t.Errorf("%d watches are open after a panic (%t)", n, panicked)
+		}
+		bubble.Advance(backoff)
+		if got := joined(w.take()); got != firstA {
+			t.Errorf("after the panic: %q", got)
+		}
+	})
+}
