@@ -51,12 +51,6 @@ func TestBackoff(t *testing.T) {
 	}).play(t, ours)
 }
 
-func (w *world) advanceUntil(done func() bool) {
-	for !done() {
-		bubble.Advance(time.Millisecond)
-	}
-}
-
 // A server that says when to come back is taken at its word.
 func TestRetryAfter(t *testing.T) {
 	(scenario{

@@ -15,16 +15,21 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
+// survivePanics makes utilruntime collect panics instead of crashing, until the end
+// of the test. They are to be read when nothing runs.
+func survivePanics(t *testing.T) *[]any {
+	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
+	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
+	panics := new([]any)
+	utilruntime.ReallyCrash = false
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { *panics = append(*panics, p) }}
+	return panics
+}
+
 // A panic goes where utilruntime sends it; if the program lives on, so does the
 // reflector.
 func TestPanic(t *testing.T) {
-	defer func(crash bool, handlers []func(context.Context, any)) {
-		utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers
-	}(utilruntime.ReallyCrash, utilruntime.PanicHandlers)
-	utilruntime.ReallyCrash = false
-	var panics []any
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { panics = append(panics, p) }}
-
+	panics := survivePanics(t)
 	s := scenario{
 		before: func(w *world) {
 			listed(w)
@@ -42,8 +47,8 @@ func TestPanic(t *testing.T) {
 	if got := joined(s.play(t, ours)); got != s.want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, s.want)
 	}
-	if fmt.Sprint(panics) != "[ouch ouch]" {
-		t.Errorf("panics %v", panics)
+	if fmt.Sprint(*panics) != "[ouch ouch]" {
+		t.Errorf("panics %v", *panics)
 	}
 }
 
@@ -63,9 +68,7 @@ func (s brittle) Begin() Staging[*corev1.ConfigMap] {
 
 // A sink that panics leaves no stream open, and with it no place of a limiter taken.
 func TestPanicEndsTheStream(t *testing.T) {
-	handlers, crash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
-	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
-	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, crash }()
+	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, transcript: newTranscript(), server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
 		w.create("a")

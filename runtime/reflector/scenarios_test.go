@@ -36,14 +36,14 @@ func listed(w *world) {
 func streamed(w *world) { w.create("a") }
 
 const (
-	firstList  = `LIST rv="0" limit=500` + "\n"
-	firstA     = "replace [a@101] at 101\n"
-	watch101   = `WATCH rv="101" bookmarks timeout` + "\n"
-	listedA    = firstList + firstA + watch101
-	stream     = ` match=NotOlderThan bookmarks initial=true timeout` + "\n"
-	firstA102  = "replace [a@101 b@102] at 102\n"
-	streamedA  = `WATCH rv=""` + stream + firstA
-	streamed10 = `WATCH rv="101"` + stream
+	firstList = `LIST rv="0" limit=500` + "\n"
+	firstA    = "replace [a@101] at 101\n"
+	watch101  = `WATCH rv="101" bookmarks timeout` + "\n"
+	listedA   = firstList + firstA + watch101
+	stream    = ` match=NotOlderThan bookmarks initial=true timeout` + "\n"
+	firstA102 = "replace [a@101 b@102] at 102\n"
+	streamedA = `WATCH rv=""` + stream + firstA
+	stream101 = `WATCH rv="101"` + stream
 )
 
 // scenarios are the transitions out of each state, in tables of their own files.

@@ -22,7 +22,7 @@ var streamings = []scenario{{
 }, {
 	name: "streamed again", before: streamed,
 	then: func(w *world) { w.server.FailWatches(expired); bubble.Advance(backoff) },
-	want: streamedA + streamed10 + firstA,
+	want: streamedA + stream101 + firstA,
 }, {
 	name: "the version has expired", before: streamed,
 	then: func(w *world) {
@@ -30,7 +30,7 @@ var streamings = []scenario{{
 		w.server.FailWatches(expired)
 		bubble.Advance(backoff)
 	},
-	want: streamedA + streamed10 + streamedA,
+	want: streamedA + stream101 + streamedA,
 }, {
 	name: "the version is too large", before: streamed,
 	then: func(w *world) {
@@ -38,7 +38,7 @@ var streamings = []scenario{{
 		w.server.FailWatches(expired)
 		bubble.Advance(backoff)
 	},
-	want: streamedA + streamed10 + streamedA,
+	want: streamedA + stream101 + streamedA,
 }, {
 	name: "throttled", before: func(w *world) { streamed(w); w.server.Fail("WATCH", throttled, refused) },
 	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },

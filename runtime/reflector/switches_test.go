@@ -1,14 +1,12 @@
 package reflector
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/util/consistencydetector"
@@ -21,11 +19,7 @@ import (
 // client-go.
 func TestInconsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()
-	var panics []string
-	handlers, crash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) { panics = append(panics, fmt.Sprint(r)) }}
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, crash }()
+	panics := survivePanics(t)
 
 	const again = "LIST rv=\"102\" match=Exact\n"
 	for _, test := range []scenario{
@@ -36,19 +30,19 @@ func TestInconsistencyDetector(t *testing.T) {
 		}, then: func(w *world) { bubble.Advance(backoff) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			panics = nil
+			*panics = nil
 			got, want := joined(test.play(t, ours)), joined(test.play(t, upstream))
 			if got != want || !strings.Contains(got, again) {
 				t.Errorf("got:\n%s\nclient-go:\n%s", got, want)
 			}
-			if len(panics) > 0 {
-				t.Errorf("panics %q", panics)
+			if len(*panics) > 0 {
+				t.Errorf("panics %q", *panics)
 			}
 		})
 	}
 	t.Run("inconsistent", func(t *testing.T) {
 		for name, subject := range map[string]subject{"ours": ours, "client-go": upstream} {
-			panics = nil
+			*panics = nil
 			scenario{before: func(w *world) {
 				w.create("a", "b")
 				w.server.OmitEndBookmark(true)
@@ -56,8 +50,8 @@ func TestInconsistencyDetector(t *testing.T) {
 				w.server.Inject(watch.Event{Type: watch.Added, Object: configMap("ghost")})
 				w.server.EndInitialEvents()
 			}}.play(t, subject)
-			if len(panics) == 0 || !strings.HasPrefix(panics[0], "data inconsistency detected for test") {
-				t.Errorf("%s: panics %q", name, panics)
+			if len(*panics) == 0 || !strings.HasPrefix(fmt.Sprint((*panics)[0]), "data inconsistency detected for test") {
+				t.Errorf("%s: panics %q", name, *panics)
 			}
 		}
 	})

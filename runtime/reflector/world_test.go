@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -253,4 +254,11 @@ func (w *world) settleIfRunning() {
 
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+}
+
+// advanceUntil moves the clock by a millisecond again and again until done.
+func (w *world) advanceUntil(done func() bool) {
+	for !done() {
+		bubble.Advance(time.Millisecond)
+	}
 }
