@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/cache"
@@ -261,47 +260,6 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-func TestRealFIFOOptionsThatContradict(t *testing.T) {
-	for _, o := range []cache.RealFIFOOptions{
-		{}, {AtomicEvents: true, KnownObjects: newKnown()},
-		{KnownObjects: newKnown(), UnlockWhileProcessing: true},
-		{KnownObjects: newKnown(), EmitDeltaTypeBookmark: true},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%+v were accepted", o)
-				}
-			}()
-			cache.NewRealFIFOWithOptions(o)
-		}()
-	}
-}
-
-func TestQueueMetricsAndName(t *testing.T) {
-	name, err := cache.NewInformerName("queue")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer name.Release()
-	set := &gauges{set: map[string]float64{}}
-	f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
-		AtomicEvents: true, Identifier: name.WithResource(schema.GroupVersionResource{}), MetricsProvider: set,
-	})
-	if f.Name() != "queue" {
-		t.Errorf("name %q", f.Name())
-	}
-	_ = f.Add(pod("x", "a", "1"))
-	_ = f.Add(pod("x", "b", "2"))
-	if set.set["queued"] != 2 {
-		t.Errorf("%v", set.set)
-	}
-	_, _ = f.Pop(func(any, bool) error { return nil })
-	if set.set["queued"] != 1 || set.set["latency"] != 1 {
-		t.Errorf("%v", set.set)
-	}
-}
-
 // Pop waits for something, or for Close. Every object is taken by exactly one of
 // those who wait.
 func TestPopWaits(t *testing.T) {
@@ -344,88 +302,5 @@ func TestPopWaits(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// The consumer that is in the middle of something keeps lists waiting, unless it
-// said that they needn't.
-func TestLockWhileProcessing(t *testing.T) {
-	for _, unlocked := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: unlocked})
-			_ = f.Add(pod("x", "a", "1"))
-			release := make(chan struct{})
-			added := make(chan struct{})
-			var working sync.WaitGroup
-			working.Go(func() {
-				_, _ = f.Pop(func(any, bool) error {
-					working.Go(func() {
-						_ = f.Add(pod("x", "b", "2"))
-						close(added)
-					})
-					<-release
-					return nil
-				})
-			})
-			if unlocked {
-				<-added
-			}
-			close(release)
-			working.Wait()
-			<-added
-		})
-	}
-}
-
-func TestHeapLikeClientGo(t *testing.T) {
-	less := func(a, b any) bool { return text(a) < text(b) }
-	eachSeed(t, func(t *testing.T, r *randomPods) {
-		ours, theirs := cache.NewHeap(keyFunc, less), clientgo.NewHeap(keyFunc, less)
-		r.bad = true
-		for range 60 {
-			obj, list := r.one(), r.some()
-			switch r.IntN(7) {
-			case 0:
-				same(t, "Add", kind(ours.Add(obj)), kind(theirs.Add(obj)))
-			case 1:
-				same(t, "AddIfNotPresent", kind(ours.AddIfNotPresent(obj)), kind(theirs.AddIfNotPresent(obj)))
-			case 2:
-				same(t, "BulkAdd", kind(ours.BulkAdd(list)), kind(theirs.BulkAdd(list)))
-			case 3:
-				same(t, "Delete", fmt.Sprint(ours.Delete(obj) == nil), fmt.Sprint(theirs.Delete(obj) == nil))
-			case 4, 5:
-				if len(theirs.ListKeys()) > 0 {
-					a, _ := ours.Pop()
-					b, _ := theirs.Pop()
-					same(t, "Pop", a, b)
-				}
-			case 6:
-				same(t, "Update", kind(ours.Update(obj)), kind(theirs.Update(obj)))
-			}
-			same(t, "List", names(ours.List(), true), names(theirs.List(), true))
-			same(t, "ListKeys", ordered(ours.ListKeys()), ordered(theirs.ListKeys()))
-			a, okA, errA := ours.Get(obj)
-			b, okB, errB := theirs.Get(obj)
-			same(t, "Get", fmt.Sprint(text(a), okA, kind(errA)), fmt.Sprint(text(b), okB, kind(errB)))
-		}
-	})
-}
-
-func TestHeapCloses(t *testing.T) {
-	h := cache.NewHeap(keyFunc, func(a, b any) bool { return text(a) < text(b) })
-	if err := h.Add(pod("x", "a", "1")); err != nil || h.IsClosed() {
-		t.Fatal(err)
-	}
-	h.Close()
-	for _, err := range []error{h.Add(pod("x", "b", "1")), h.AddIfNotPresent(pod("x", "b", "1")), h.BulkAdd(nil)} {
-		if err == nil {
-			t.Error("something was added to a closed heap")
-		}
-	}
-	if obj, err := h.Pop(); err != nil || text(obj) != "x/a@1" {
-		t.Errorf("%v, %v", obj, err)
-	}
-	if _, err := h.Pop(); err == nil || !h.IsClosed() {
-		t.Error("a closed and empty heap gave something")
 	}
 }

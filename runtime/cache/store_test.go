@@ -2,17 +2,13 @@ package cache_test
 
 import (
 	"fmt"
-	"reflect"
-	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgo "k8s.io/client-go/tools/cache"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/runtime/cache"
 )
@@ -176,68 +172,6 @@ func TestThreadSafeStoreLikeClientGo(t *testing.T) {
 	})
 }
 
-// gauges are metrics of stores and queues.
-type gauges struct {
-	mu  sync.Mutex
-	set map[string]float64
-}
-
-type gauge struct {
-	*gauges
-	name string
-}
-
-func (g gauge) Set(v float64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.set[g.name] = v
-}
-func (g gauge) Observe(float64) { g.Set(1) }
-
-func (g *gauges) NewQueuedItemMetric(clientgo.InformerNameAndResource) clientgo.GaugeMetric {
-	return gauge{g, "queued"}
-}
-func (g *gauges) NewProcessingLatencyMetric(clientgo.InformerNameAndResource) clientgo.HistogramMetric {
-	return gauge{g, "latency"}
-}
-func (g *gauges) NewStoreResourceVersionMetric(clientgo.InformerNameAndResource) clientgo.GaugeMetric {
-	return gauge{g, "version"}
-}
-
-func TestStoreMetrics(t *testing.T) {
-	name, err := cache.NewInformerName("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cache.ResetInformerNamesForTesting()
-	id := name.WithResource(schema.GroupVersionResource{Resource: "pods"})
-	ours, theirs := &gauges{set: map[string]float64{}}, &gauges{set: map[string]float64{}}
-	a := cache.NewStore(keyFunc, cache.WithStoreMetrics(id, ours))
-	b := clientgo.NewStore(keyFunc, clientgo.WithStoreMetrics(id, theirs))
-	for _, step := range []func(clientgo.Store) error{
-		func(s clientgo.Store) error { return s.Add(pod("x", "a", "5")) },
-		func(s clientgo.Store) error { return s.Delete(pod("x", "a", "7")) },
-		func(s clientgo.Store) error { return s.Replace(nil, "9007199254740993123") },
-		func(s clientgo.Store) error { s.Bookmark("opaque"); return nil },
-	} {
-		if err := step(a); err != nil {
-			t.Fatal(err)
-		}
-		if err := step(b); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(ours.set, theirs.set) {
-			t.Errorf("%v, theirs %v", ours.set, theirs.set)
-		}
-	}
-	set := &gauges{set: map[string]float64{}}
-	c := cache.NewThreadSafeStore(nil, nil, cache.WithThreadSafeStoreMetrics(id, set))
-	c.Add("k", pod("x", "a", "5"))
-	if set.set["version"] != 5 {
-		t.Errorf("%v", set.set)
-	}
-}
-
 func TestUndeltaStore(t *testing.T) {
 	var pushed []string
 	s := cache.NewUndeltaStore(func(all []any) { pushed = append(pushed, names(all, true)) }, keyFunc)
@@ -251,52 +185,6 @@ func TestUndeltaStore(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%q", pushed); got != `["x/a@1" "x/a@2" "x/b@3" ""]` {
 		t.Error(got)
-	}
-}
-
-func TestExpirationLikeClientGo(t *testing.T) {
-	clock := clocktesting.NewFakeClock(time.Now())
-	policy := &clientgo.TTLPolicy{TTL: time.Minute, Clock: clock}
-	gone, theirGone := make(chan string, 100), make(chan string, 100)
-	ours := cache.NewFakeExpirationStore(keyFunc, gone, policy, clock)
-	theirs := clientgo.NewFakeExpirationStore(keyFunc, theirGone, policy, clock)
-	eachSeed(t, func(t *testing.T, r *randomPods) {
-		r.bad = true
-		for range 20 {
-			obj, list := r.one(), r.some()
-			operation := r.IntN(5)
-			var errs [2]error
-			for i, s := range []clientgo.Store{ours, theirs} {
-				switch operation {
-				case 0, 1:
-					errs[i] = s.Add(obj)
-				case 2:
-					errs[i] = s.Delete(obj)
-				case 3:
-					errs[i] = s.Replace(list, "7")
-				}
-			}
-			if operation == 4 {
-				clock.Step(40 * time.Second)
-			}
-			same(t, "error", kind(errs[0]), kind(errs[1]))
-			same(t, "keys", ordered(ours.ListKeys()), ordered(theirs.ListKeys()))
-			a, okA, _ := ours.GetByKey("x/a")
-			b, okB, _ := theirs.GetByKey("x/a")
-			same(t, "GetByKey", fmt.Sprint(text(a), okA), fmt.Sprint(text(b), okB))
-			same(t, "List", names(ours.List(), true), names(theirs.List(), true))
-			same(t, "keys", ordered(ours.ListKeys()), ordered(theirs.ListKeys()))
-			if len(gone) != len(theirGone) {
-				t.Errorf("%d expired, theirs %d", len(gone), len(theirGone))
-			}
-			for len(gone) > 0 {
-				<-gone
-				<-theirGone
-			}
-		}
-	})
-	if s := cache.NewTTLStore(keyFunc, time.Nanosecond); s.Add(pod("x", "a", "1")) != nil || len(s.ListKeys()) != 1 {
-		t.Error("a TTL store doesn't store")
 	}
 }
 
