@@ -38,7 +38,7 @@ func indexers() clientgo.Indexers {
 	return clientgo.Indexers{"namespace": clientgo.MetaNamespaceIndexFunc, "label": byLabel}
 }
 
-// name writes what a store or a queue gives, in an order of its own if sorted.
+// names writes what a store or a queue gives, in an order of its own if sorted.
 func names(objs []any, sorted bool) string {
 	list := make([]string, len(objs))
 	for i, obj := range objs {
@@ -50,6 +50,7 @@ func names(objs []any, sorted bool) string {
 	return strings.Join(list, " ")
 }
 
+// text writes an object, or what a queue makes of one.
 func text(obj any) string {
 	switch obj := obj.(type) {
 	case nil:

@@ -127,51 +127,36 @@ func TestQueuesLikeClientGo(t *testing.T) {
 		// oneList says that there is only one list: after another, shorter one,
 		// client-go's FIFO goes on waiting for as many objects as the first had.
 		oneList bool
-		new     func(side known, ours bool) clientgo.Queue
+		// new makes ours and client-go's, each of what its side knows.
+		new func(ours, theirs known) (clientgo.Queue, clientgo.Queue)
 	}{
-		"FIFO": {oneList: true, new: func(_ known, ours bool) clientgo.Queue {
-			if ours {
-				return cache.NewFIFO(keyFunc)
-			}
-			return clientgo.NewFIFO(keyFunc)
+		"FIFO": {oneList: true, new: func(_, _ known) (clientgo.Queue, clientgo.Queue) {
+			return cache.NewFIFO(keyFunc), clientgo.NewFIFO(keyFunc)
 		}},
-		"DeltaFIFO": {new: func(k known, ours bool) clientgo.Queue {
-			if ours {
-				return cache.NewDeltaFIFO(keyFunc, k)
-			}
-			return clientgo.NewDeltaFIFO(keyFunc, k)
+		"DeltaFIFO": {new: func(ours, theirs known) (clientgo.Queue, clientgo.Queue) {
+			return cache.NewDeltaFIFO(keyFunc, ours), clientgo.NewDeltaFIFO(keyFunc, theirs)
 		}},
-		"DeltaFIFO/replaced": {new: func(k known, ours bool) clientgo.Queue {
-			o := clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, EmitDeltaTypeReplaced: true}
-			if ours {
-				return cache.NewDeltaFIFOWithOptions(o)
+		"DeltaFIFO/replaced": {new: func(ours, theirs known) (clientgo.Queue, clientgo.Queue) {
+			options := func(k known) clientgo.DeltaFIFOOptions {
+				return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, EmitDeltaTypeReplaced: true}
 			}
-			return clientgo.NewDeltaFIFOWithOptions(o)
+			return cache.NewDeltaFIFOWithOptions(options(ours)), clientgo.NewDeltaFIFOWithOptions(options(theirs))
 		}},
-		"DeltaFIFO/alone": {new: func(_ known, ours bool) clientgo.Queue {
-			if ours {
-				return cache.NewDeltaFIFO(keyFunc, nil)
-			}
-			return clientgo.NewDeltaFIFO(keyFunc, nil)
+		"DeltaFIFO/alone": {new: func(_, _ known) (clientgo.Queue, clientgo.Queue) {
+			return cache.NewDeltaFIFO(keyFunc, nil), clientgo.NewDeltaFIFO(keyFunc, nil)
 		}},
-		"RealFIFO": {inOrder: true, new: func(k known, ours bool) clientgo.Queue {
-			if ours {
-				return cache.NewRealFIFO(keyFunc, k, nil)
-			}
-			return clientgo.NewRealFIFO(keyFunc, k, nil)
+		"RealFIFO": {inOrder: true, new: func(ours, theirs known) (clientgo.Queue, clientgo.Queue) {
+			return cache.NewRealFIFO(keyFunc, ours, nil), clientgo.NewRealFIFO(keyFunc, theirs, nil)
 		}},
-		"RealFIFO/atomic": {inOrder: true, new: func(_ known, ours bool) clientgo.Queue {
+		"RealFIFO/atomic": {inOrder: true, new: func(_, _ known) (clientgo.Queue, clientgo.Queue) {
 			o := clientgo.RealFIFOOptions{KeyFunction: keyFunc, AtomicEvents: true, EmitDeltaTypeBookmark: true, UnlockWhileProcessing: true, Transformer: trim}
-			if ours {
-				return cache.NewRealFIFOWithOptions(o)
-			}
-			return clientgo.NewRealFIFOWithOptions(o)
+			return cache.NewRealFIFOWithOptions(o), clientgo.NewRealFIFOWithOptions(o)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachSeed(t, func(t *testing.T, r *randomPods) {
 				ours, theirs := &side{known: newKnown()}, &side{known: newKnown()}
-				ours.Queue, theirs.Queue = test.new(ours.known, true), test.new(theirs.known, false)
+				ours.Queue, theirs.Queue = test.new(ours.known, theirs.known)
 				both := func(what string, f func(*side) string) {
 					t.Helper()
 					same(t, what, f(ours), f(theirs))

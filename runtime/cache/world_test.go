@@ -52,7 +52,7 @@ func (j *journal) OnAdd(obj any, initial bool) { j.add("add %s %t", text(obj), i
 func (j *journal) OnUpdate(old, new any)       { j.add("update %s to %s", text(old), text(new)) }
 func (j *journal) OnDelete(obj any)            { j.add("delete %s", text(obj)) }
 
-// settle waits until nothing moves but the clock, advance moves that, too.
+// settle waits until nothing moves but the clock.
 func settle() { synctest.Wait() }
 
 // backoff is longer than any back-off.
