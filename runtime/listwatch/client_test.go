@@ -1,0 +1,117 @@
+package listwatch_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/watchlist"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+type client = listwatch.Client[*corev1.ConfigMapList]
+
+func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
+	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+}
+
+// The client is asked for when it is needed, each time, and options are tweaked.
+func TestFromClient(t *testing.T) {
+	var s client
+	asked := 0
+	source := listwatch.FromClient[*corev1.ConfigMap](func() client { asked++; return s }, listwatch.ClientOptions{
+		TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
+	})
+	if asked != 0 {
+		t.Error("the client was asked for at construction")
+	}
+	if _, err := source.List(t.Context(), metav1.ListOptions{}, nil); err == nil {
+		t.Error("no error without a client")
+	}
+	if _, err := source.Watch(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("no error without a client")
+	}
+	real := server()
+	real.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	s = real
+	if items, _ := collect(t, source, metav1.ListOptions{Continue: "nonsense"}); len(items) != 1 || items[0].Name != "a" {
+		t.Errorf("%v", items)
+	}
+	stream, err := source.Watch(t.Context(), metav1.ListOptions{Continue: "nonsense"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream.Stop()
+	for _, r := range real.Requests() {
+		if r.Options.Continue != "" {
+			t.Errorf("%s wasn't tweaked", r)
+		}
+	}
+	if asked != 4 {
+		t.Errorf("asked for the client %d times for four requests", asked)
+	}
+	real.Fail("LIST", apierrors.NewUnauthorized("who?"))
+	if _, err := source.List(t.Context(), metav1.ListOptions{}, nil); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
+	}
+	real.Fail("WATCH", apierrors.NewUnauthorized("who?"))
+	if _, err := source.Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
+	}
+}
+
+// streaming is a client whose List and Watch nobody should call.
+type streaming struct {
+	client
+	real *configMaps
+}
+
+func (s streaming) RESTResource() listwatch.RESTResource { return s.real.RESTResource() }
+
+func TestStreamingClient(t *testing.T) {
+	c := streaming{real: configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("watch") == "" {
+			fmt.Fprintf(w, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{"resourceVersion":"5"},"items":[%s]}`, configMap)
+			return
+		}
+		fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, strings.Replace(configMap, `{`, `{"apiVersion":"v1","kind":"ConfigMap",`, 1))
+	})}
+	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
+	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {
+		t.Errorf("%v", items)
+	}
+	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Stop()
+	if e, err := stream.Next(t.Context()); err != nil || e.Object.Name != "a" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+func TestWatchListSemantics(t *testing.T) {
+	no := server()
+	no.NoWatchListClient()
+	for name, test := range map[string]struct {
+		source any
+		want   bool
+	}{
+		"clientset without":      {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
+		"clientset with":         {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
+		"no clientset":           {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{}), false},
+		"lister-watcher without": {listwatch.FromListerWatcher[any](no.ListerWatcher(), nil), true},
+		"lister-watcher with":    {listwatch.FromListerWatcher[any](server().ListerWatcher(), nil), false},
+	} {
+		if got := watchlist.DoesClientNotSupportWatchListSemantics(test.source); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package listwatch_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+var watches = []reply{
+	{name: "events", body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) + event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
+	{name: "no new lines", body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
+	{name: "other order", body: `{"object":` + watchedMap + `,"type":"ADDED"}`},
+	{name: "expired", body: event("ADDED", watchedMap) + event("ERROR", gone)},
+	{name: "nothing", body: ""},
+	{name: "error of another kind", body: event("ERROR", watchedMap)},
+	{name: "unregistered kind", body: event("ADDED", `{"kind":"Nothing","apiVersion":"v1"}`)},
+	{name: "no kind", body: event("ADDED", configMap)},
+	{name: "no object", body: `{"type":"ADDED"}`},
+	{name: "invalid type", body: event("CHANGED", watchedMap)},
+	{name: "bad object", body: event("ADDED", watchedMap) + event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":7}}`)},
+	{name: "no JSON", body: event("ADDED", watchedMap) + "hello"},
+	{name: "truncated", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80]},
+	{name: "cut between events", body: event("ADDED", watchedMap), cut: true},
+	{name: "cut in an event", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80], cut: true},
+	{name: "refused", status: 403, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
+	{name: "expired at once", status: 410, body: gone},
+	{name: "other content type", headers: map[string]string{"Content-Type": "text/plain"}, body: event("ADDED", watchedMap)},
+}
+
+// What a watch gives is the same, streamed or not.
+func TestRESTWatch(t *testing.T) {
+	for _, r := range watches {
+		t.Run(r.name, func(t *testing.T) {
+			c := configMapClient(t, r.serve)
+			type outcome struct {
+				events []listwatch.Event[*corev1.ConfigMap]
+				end    error
+			}
+			got := map[string]outcome{}
+			for name, source := range sources(c) {
+				var o outcome
+				stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+				for err == nil {
+					var e listwatch.Event[*corev1.ConfigMap]
+					if e, err = stream.Next(t.Context()); err == nil {
+						o.events = append(o.events, e)
+					}
+				}
+				if stream != nil {
+					stream.Stop()
+					stream.Stop()
+				}
+				o.end = err
+				got[name] = o
+			}
+			streamed, plain := got["streamed"], got["plain"]
+			if !reflect.DeepEqual(streamed.events, plain.events) {
+				t.Errorf("streamed: %v, plain: %v", streamed.events, plain.events)
+			}
+			if (streamed.end == io.EOF) != (plain.end == io.EOF) || apierrors.ReasonForError(streamed.end) != apierrors.ReasonForError(plain.end) {
+				t.Errorf("ended streamed: %v, plain: %v", streamed.end, plain.end)
+			}
+		})
+	}
+}
+
+// A blocked Next returns when its context is done, and when the stream is
+// stopped.
+func TestRESTWatchEnds(t *testing.T) {
+	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, event("ADDED", watchedMap))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	for name, source := range sources(c) {
+		t.Run(name, func(t *testing.T) {
+			stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added || e.ResourceVersion != "5" {
+				t.Fatalf("%v, %v", e, err)
+			}
+			ended := make(chan error)
+			go func() {
+				_, err := stream.Next(ctx)
+				ended <- err
+			}()
+			cancel()
+			if err := <-ended; err != context.Canceled {
+				t.Errorf("after cancel: %v", err)
+			}
+			stream.Stop()
+
+			stream, err = source.Watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				_, err := stream.Next(t.Context())
+				ended <- err
+			}()
+			stream.Stop()
+			if err := <-ended; err != io.EOF {
+				t.Errorf("after Stop: %v", err)
+			}
+		})
+	}
+}
