@@ -1,9 +1,8 @@
 package listwatch_test
 
 import (
-	"fmt"
+	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,10 +77,10 @@ func TestStreamingClient(t *testing.T) {
 	c := streaming{real: configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("watch") == "" {
-			fmt.Fprintf(w, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{"resourceVersion":"5"},"items":[%s]}`, configMap)
+			io.WriteString(w, listHead+configMap+"]}")
 			return
 		}
-		fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, strings.Replace(configMap, `{`, `{"apiVersion":"v1","kind":"ConfigMap",`, 1))
+		io.WriteString(w, event("ADDED", watchedMap))
 	})}
 	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
 	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {

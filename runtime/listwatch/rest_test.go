@@ -97,6 +97,43 @@ var (
 	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}`
 )
 
+// listOutcome is what a list gives.
+type listOutcome struct {
+	items []*corev1.ConfigMap
+	meta  listwatch.ListMeta
+	err   error
+}
+
+func readList(t *testing.T, source listwatch.Source[*corev1.ConfigMap]) (l listOutcome) {
+	l.meta, l.err = source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
+		l.items = append(l.items, obj)
+		return nil
+	})
+	return l
+}
+
+// watchOutcome is what a watch gives until it ends, and the error that it ends with.
+type watchOutcome struct {
+	events []listwatch.Event[*corev1.ConfigMap]
+	end    error
+}
+
+func readWatch(t *testing.T, source listwatch.Source[*corev1.ConfigMap]) (w watchOutcome) {
+	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+	for err == nil {
+		var e listwatch.Event[*corev1.ConfigMap]
+		if e, err = stream.Next(t.Context()); err == nil {
+			w.events = append(w.events, e)
+		}
+	}
+	if stream != nil {
+		stream.Stop()
+		stream.Stop()
+	}
+	w.end = err
+	return w
+}
+
 // Servers can't tell the two apart.
 func TestRESTRequests(t *testing.T) {
 	var mu sync.Mutex

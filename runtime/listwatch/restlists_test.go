@@ -12,8 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 var lists = []reply{
@@ -60,21 +58,8 @@ func TestRESTList(t *testing.T) {
 	for _, r := range lists {
 		t.Run(r.name, func(t *testing.T) {
 			c := configMapClient(t, r.serve, withoutWarnings)
-			type outcome struct {
-				items []*corev1.ConfigMap
-				meta  listwatch.ListMeta
-				err   error
-			}
-			got := map[string]outcome{}
-			for name, source := range sources(c) {
-				var o outcome
-				o.meta, o.err = source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
-					o.items = append(o.items, obj)
-					return nil
-				})
-				got[name] = o
-			}
-			streamed, plain := got["streamed"], got["plain"]
+			both := sources(c)
+			streamed, plain := readList(t, both["streamed"]), readList(t, both["plain"])
 			if (streamed.err == nil) != (plain.err == nil) {
 				t.Fatalf("streamed: %v, plain: %v", streamed.err, plain.err)
 			}

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 func withProtobuf(c *rest.Config) { c.ContentType = runtime.ContentTypeProtobuf }
@@ -67,50 +65,16 @@ func TestRESTProtobuf(t *testing.T) {
 	both := sources(c)
 	for n := 0; n <= len(list); n++ {
 		body = list[:n]
-		type outcome struct {
-			items []*corev1.ConfigMap
-			meta  listwatch.ListMeta
-			ok    bool
-		}
-		got := map[string]outcome{}
-		for name, source := range both {
-			var o outcome
-			meta, err := source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
-				o.items = append(o.items, obj)
-				return nil
-			})
-			if o.ok = err == nil; !o.ok {
-				o.items = nil
-			}
-			o.meta = meta
-			got[name] = o
-		}
-		if !reflect.DeepEqual(got["streamed"], got["plain"]) {
-			t.Fatalf("list of %d bytes: streamed %v, plain %v", n, got["streamed"], got["plain"])
+		streamed, plain := readList(t, both["streamed"]), readList(t, both["plain"])
+		if (streamed.err == nil) != (plain.err == nil) || streamed.meta != plain.meta || plain.err == nil && !reflect.DeepEqual(streamed.items, plain.items) {
+			t.Fatalf("list of %d bytes: streamed %v, plain %v", n, streamed, plain)
 		}
 	}
 	for n := 0; n <= len(stream); n++ {
 		body = stream[:n]
-		type outcome struct {
-			events []listwatch.Event[*corev1.ConfigMap]
-			eof    bool
-		}
-		got := map[string]outcome{}
-		for name, source := range both {
-			var o outcome
-			w, err := source.Watch(t.Context(), metav1.ListOptions{})
-			for err == nil {
-				var e listwatch.Event[*corev1.ConfigMap]
-				if e, err = w.Next(t.Context()); err == nil {
-					o.events = append(o.events, e)
-				}
-			}
-			w.Stop()
-			o.eof = err == io.EOF
-			got[name] = o
-		}
-		if !reflect.DeepEqual(got["streamed"], got["plain"]) {
-			t.Fatalf("watch of %d bytes: streamed %v, plain %v", n, got["streamed"], got["plain"])
+		streamed, plain := readWatch(t, both["streamed"]), readWatch(t, both["plain"])
+		if (streamed.end == io.EOF) != (plain.end == io.EOF) || !reflect.DeepEqual(streamed.events, plain.events) {
+			t.Fatalf("watch of %d bytes: streamed %v, plain %v", n, streamed, plain)
 		}
 	}
 }

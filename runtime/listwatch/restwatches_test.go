@@ -8,12 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 var watches = []reply{
@@ -42,28 +39,8 @@ func TestRESTWatch(t *testing.T) {
 	for _, r := range watches {
 		t.Run(r.name, func(t *testing.T) {
 			c := configMapClient(t, r.serve)
-			type outcome struct {
-				events []listwatch.Event[*corev1.ConfigMap]
-				end    error
-			}
-			got := map[string]outcome{}
-			for name, source := range sources(c) {
-				var o outcome
-				stream, err := source.Watch(t.Context(), metav1.ListOptions{})
-				for err == nil {
-					var e listwatch.Event[*corev1.ConfigMap]
-					if e, err = stream.Next(t.Context()); err == nil {
-						o.events = append(o.events, e)
-					}
-				}
-				if stream != nil {
-					stream.Stop()
-					stream.Stop()
-				}
-				o.end = err
-				got[name] = o
-			}
-			streamed, plain := got["streamed"], got["plain"]
+			both := sources(c)
+			streamed, plain := readWatch(t, both["streamed"]), readWatch(t, both["plain"])
 			if !reflect.DeepEqual(streamed.events, plain.events) {
 				t.Errorf("streamed: %v, plain: %v", streamed.events, plain.events)
 			}

@@ -116,8 +116,8 @@ func TestStrayObjects(t *testing.T) {
 // A stream ends with the reader's context and with Stop, even while it is read.
 func TestStreamEnds(t *testing.T) {
 	s, _ := watched[any](t, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	for want, end := range map[error]func(){context.Canceled: cancel} {
+	ends := func(ctx context.Context, end func(), want error) {
+		t.Helper()
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			if _, err := s.Next(ctx); !errors.Is(err, want) {
@@ -127,13 +127,7 @@ func TestStreamEnds(t *testing.T) {
 		end()
 		reading.Wait()
 	}
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		if _, err := s.Next(t.Context()); !errors.Is(err, io.EOF) {
-			t.Errorf("%v after Stop", err)
-		}
-	})
-	s.Stop()
-	s.Stop()
-	reading.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	ends(ctx, cancel, context.Canceled)
+	ends(t.Context(), func() { s.Stop(); s.Stop() }, io.EOF)
 }
