@@ -56,11 +56,12 @@ func Example_readiness() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	shop.Shop().V1().Bakeries().Informer()
+	bakeries := shop.Shop().V1().Bakeries().Informer()
 	shop.Shop().V1().Markets().Informer()
 	ready := factory.HealthCheck(shop, informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
 	shop.StartWithContext(ctx)
-	_ = factory.WaitForSyncOr(ctx, shop, func(e *informer.SyncError) bool { return e.Reason == informer.NotServed })
+	_ = factory.WaitForSyncOr(ctx, shop, informer.Permanent) // Until it is known that there are no markets.
+	_ = informer.WaitForSync(ctx, bakeries)
 
 	var unsynced *informer.SyncError
 	if errors.As(ready(nil), &unsynced) {
