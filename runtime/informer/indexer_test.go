@@ -7,18 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/store"
 )
 
@@ -225,70 +220,6 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%s: two sets of options are accepted", name)
 		}
 	}
-}
-
-// TestDeclaredIndexes: declared once or twice, before or after the start, an
-// index of labels or of a field is there.
-func TestDeclaredIndexes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		i := s.ours(informer.Options{})
-		declare := func(errs ...error) {
-			t.Helper()
-			if err := errors.Join(errs...); err != nil {
-				t.Error(err)
-			}
-		}
-		declare(informer.IndexLabels(i, "parity"), informer.IndexLabels(i, "parity", "other"))
-		stop := run(i)
-		s.put("a") // odd
-		s.put("b")
-		s.put("c") // odd
-		synctest.Wait()
-		declare(informer.IndexField(i, "metadata.name", func(c *configMap) []string { return []string{c.Name} }))
-		list := lister.New[*configMap](i.GetIndexer(), configMaps)
-		if found, err := list.List(labels.SelectorFromSet(labels.Set{"parity": "1"})); err != nil || len(found) != 2 {
-			t.Errorf("found %v, %v", found, err)
-		}
-		for _, list := range []any{list, lister.NewGeneric(i.GetIndexer(), configMaps), lister.NewGeneric(i.GetTypedIndexer(), configMaps)} {
-			found, err := lister.ListByFields[*configMap](list, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
-			if err != nil || len(found) != 1 || found[0].Name != "b" {
-				t.Errorf("%T found %v, %v", list, found, err)
-			}
-		}
-		concrete := informer.Share(informer.Config[cache.ObjectName, *configMap]{}, informer.ObjectNames[*configMap](), nil)
-		if err := informer.IndexLabels(concrete, "parity"); err == nil {
-			t.Error("made an index that no lister reads")
-		}
-		theirs := s.theirs(informer.Options{})
-		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrOfAnotherMake) {
-			t.Errorf("client-go's: %v", err)
-		}
-		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrOfAnotherMake) {
-			t.Errorf("client-go's: %v", err)
-		}
-		if err := informer.IndexField[*configMap](i, "f", nil); err == nil {
-			t.Error("made an index that has no function")
-		}
-		stop()
-	})
-}
-
-// TestLabelsAreIndexedAtTheSameTime: whoever declares the same label isn't in
-// anybody's way.
-func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
-	i := newServer().ours(informer.Options{})
-	var declaring sync.WaitGroup
-	for range 8 {
-		declaring.Go(func() {
-			for n := range 100 {
-				if err := informer.IndexLabels(i, fmt.Sprint(n)); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	declaring.Wait()
 }
 
 // TestNoSuchKey: a slash before a name makes a key that no object has.

@@ -2,15 +2,11 @@ package informer_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -25,143 +21,6 @@ func must[V any](t *testing.T) func(V, error) V {
 		}
 		return v
 	}
-}
-
-// TestPanicInHandler: where a process survives panics, the notification is
-// lost, the next one follows after a second, and the handler has synced.
-func TestPanicInHandler(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		s.put("a")
-		s.put("b")
-		i := s.ours(informer.Options{})
-		handler := &recorder{before: func(call string) {
-			if strings.Contains(call, "a@") {
-				panic(call)
-			}
-		}}
-		r := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
-		stop := run(i)
-		synctest.Wait()
-		if calls := handler.take(); len(calls) != 0 || r.HasSynced() {
-			t.Errorf("calls %q, synced %v", calls, r.HasSynced())
-		}
-		bubble.Advance(time.Second)
-		if calls := handler.take(); len(calls) != 1 || !r.HasSynced() {
-			t.Errorf("a second later: calls %q, synced %v", calls, r.HasSynced())
-		}
-		s.put("a")
-		synctest.Wait()
-		s.put("c")
-		bubble.Advance(time.Second)
-		if calls := handler.take(); len(calls) != 1 {
-			t.Errorf("later: calls %q", calls)
-		}
-		stop()
-	})
-}
-
-// TestPanicInTheMiddle: of what a list brought, only what the handler panics at
-// is lost.
-func TestPanicInTheMiddle(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		for _, name := range []string{"a", "b", "c", "d", "e"} {
-			s.put(name)
-		}
-		i := s.ours(informer.Options{})
-		handler := &recorder{before: func(call string) {
-			if strings.Contains(call, "/c@") || strings.Contains(call, "/d@") {
-				panic(call)
-			}
-		}}
-		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
-		stop := run(i)
-		bubble.Advance(2 * time.Second)
-		stop()
-		if calls := handler.take(); !slices.Equal(calls, []string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
-			t.Errorf("calls %q", calls)
-		}
-	})
-}
-
-// TestPanicInIndexFunction: where a process survives panics, a change that
-// can't be indexed is lost, later ones aren't.
-func TestPanicInIndexFunction(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
-			if obj.(*configMap).Name == "bad" {
-				return nil, cache.KeyError{Obj: "bad", Err: cache.ErrZeroLengthDeltasObject}
-			}
-			return []string{"good"}, nil
-		}}})
-		stop := run(i)
-		synctest.Wait()
-		s.put("bad")
-		synctest.Wait()
-		s.put("a")
-		bubble.Advance(time.Second)
-		if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != 1 {
-			t.Errorf("found %v, %v", found, err)
-		}
-		stop()
-	})
-}
-
-// TestPanicAtOneOfMany: an index function that panics at an object costs nobody
-// else, be they of one list or came at the same time.
-func TestPanicAtOneOfMany(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
-			if o := obj.(*configMap); o.Name == "bad" || o.Name == "a" && o.ResourceVersion == "9" {
-				panic("I don't like it")
-			}
-			return []string{"good"}, nil
-		}}})
-		told := &recorder{}
-		registration := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(told))
-		check := func(what string, objects, calls int) {
-			t.Helper()
-			bubble.Advance(10 * time.Second)
-			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects || len(i.GetStore().List()) != objects {
-				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()), len(found), err, objects)
-			}
-			if told := told.take(); len(told) != calls {
-				t.Errorf("%s: %d calls, want %d: %q", what, len(told), calls, told)
-			}
-			if !i.HasSynced() || !registration.HasSynced() {
-				t.Errorf("%s: synced %t, handler %t", what, i.HasSynced(), registration.HasSynced())
-			}
-		}
-		for _, name := range []string{"a", "bad", "b"} {
-			s.put(name)
-		}
-		stop := run(i)
-		check("a list", 2, 2)
-		for _, name := range []string{"c", "bad", "d", "a"} {
-			s.put(name)
-		}
-		check("a batch", 4, 3)
-		// What can't be indexed any more stays as it was.
-		s.put("b")
-		s.forget(func() { s.put("a"); s.put("c"); s.remove("d") })
-		// What was watched, then the list: a deletion, one that changed, two that didn't.
-		check("another list", 3, 1+4)
-		if obj, _, _ := i.GetStore().GetByKey("ns1/a"); obj.(*configMap).ResourceVersion != "7" {
-			t.Errorf("stored %v", obj)
-		}
-		stop()
-	})
 }
 
 func TestRemoval(t *testing.T) {
@@ -343,44 +202,4 @@ func TestNames(t *testing.T) {
 	if want := "SharedIndexInformer *v1.ConfigMap + event handler github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
 		t.Errorf("typed handler %q", typed)
 	}
-}
-
-// TestMutationIsFound: with client-go's switch on, whoever changes an object of
-// the cache ends the process, whichever way the object came in.
-func TestMutationIsFound(t *testing.T) {
-	const way = "WAY_OF_THE_OBJECT"
-	if os.Getenv(way) != "" {
-		synctest.Test(t, func(t *testing.T) { mutate(t, os.Getenv(way)) })
-		return
-	}
-	for name, found := range map[string]bool{"list": true, "watch": true, "resync": true, "none": false} {
-		child := exec.Command(os.Args[0], "-test.run=^TestMutationIsFound$")
-		child.Env = append(os.Environ(), way+"="+name, "KUBE_CACHE_MUTATION_DETECTOR=true")
-		output, err := child.CombinedOutput()
-		if got := err != nil && strings.Contains(string(output), "cache *v1.ConfigMap modified"); got != found {
-			t.Errorf("%s: found %v, %v:\n%s", name, got, err, output)
-		}
-	}
-}
-
-func mutate(t *testing.T, way string) {
-	s := newServer()
-	s.put("listed")
-	i := s.ours(informer.Options{ResyncPeriod: 5 * time.Minute})
-	if _, err := i.AddEventHandler(&recorder{}); err != nil {
-		t.Fatal(err)
-	}
-	stop := run(i)
-	synctest.Wait()
-	s.put("watched")
-	// After four minutes only what a resync has brought again is watched.
-	bubble.Advance(map[string]time.Duration{"resync": 6 * time.Minute}[way])
-	for _, obj := range i.Core().List() {
-		switch {
-		case way == "list" && obj.Name == "listed", way == "watch" && obj.Name == "watched", way == "resync":
-			obj.Labels["changed"] = "true"
-		}
-	}
-	bubble.Pass(2 * time.Second)
-	stop()
 }

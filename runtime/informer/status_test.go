@@ -11,7 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -225,43 +224,4 @@ func TestHealthCheck(t *testing.T) {
 		stop()
 		check("stopped", "stopped", "stopped")
 	})
-}
-
-// TestContainedPanics: the handler goes on at once, and it is told what
-// panicked, how often.
-func TestContainedPanics(t *testing.T) {
-	for _, coalesce := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
-			for _, name := range []string{"a", "bad", "c"} {
-				s.put(name)
-			}
-			i := s.ours(informer.Options{})
-			handler := &recorder{before: func(call string) {
-				if strings.Contains(call, "bad") {
-					panic(call)
-				}
-			}}
-			var reported []string
-			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, keysAndValues ...any) {
-				reported = append(reported, msg)
-			}}
-			defer func() { utilruntime.ErrorHandlers = nil }()
-			r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
-				informer.HandlerOptions{Name: "fragile", ContainPanics: true, Coalesce: coalesce}))
-			start := time.Now()
-			stop := run(i)
-			<-r.HasSyncedChecker().Done()
-			s.put("bad")
-			s.put("d")
-			synctest.Wait()
-			if calls := handler.take(); len(calls) != 3 || time.Since(start) != 0 {
-				t.Errorf("after %v: calls %q", time.Since(start), calls)
-			}
-			if got := i.Status().Handlers[0]; got.Panics != 2 || got.Name != "fragile" || len(reported) != 2 {
-				t.Errorf("status %+v, reported %q", got, reported)
-			}
-			stop()
-		})
-	}
 }

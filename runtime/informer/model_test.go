@@ -1,0 +1,116 @@
+package informer_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// model is a handler that follows the changes in a map and complains about the
+// first one that doesn't fit: a change that was missed, repeated or reordered.
+type model struct {
+	t     *testing.T
+	store *informer.Indexer[cache.ObjectName, any]
+	// pause lets a call take its time.
+	pause func()
+
+	inside  atomic.Int32
+	removed atomic.Bool
+	// objects are the versions by name.
+	objects map[string]string
+	initial bool
+	// latest says that the handler is told of the latest states only: what it
+	// knew of an object that is gone may not be the last that was known.
+	latest bool
+	// synced says that a loop has come to the end of the initial list.
+	synced bool
+}
+
+func newModel(t *testing.T, i made, pause func()) *model {
+	return &model{t: t, store: i.GetIndexer().(*informer.Indexer[cache.ObjectName, any]), pause: pause, objects: map[string]string{}, initial: true}
+}
+
+// enter checks what holds for every call and returns what ends it.
+func (m *model) enter(obj *configMap, gone bool) func() {
+	if m.inside.Add(1) != 1 {
+		m.t.Error("two calls of one handler at the same time")
+	}
+	if m.removed.Load() {
+		m.t.Error("a call after the removal")
+	}
+	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored.(*configMap)) < versionOf(obj) {
+		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
+	}
+	m.pause()
+	return func() { m.inside.Add(-1) }
+}
+
+func (m *model) OnAdd(obj *configMap, initial bool) {
+	defer m.enter(obj, false)()
+	if old, ok := m.objects[obj.Name]; ok {
+		m.t.Errorf("%s was added, it was there at %s", describe(obj), old)
+	}
+	if initial && !m.initial {
+		m.t.Errorf("%s belongs to the initial list, which was over", describe(obj))
+	}
+	m.initial = initial
+	m.objects[obj.Name] = obj.ResourceVersion
+}
+
+func (m *model) OnUpdate(oldObj, newObj *configMap) {
+	defer m.enter(newObj, false)()
+	if old := m.objects[newObj.Name]; old != oldObj.ResourceVersion {
+		m.t.Errorf("%s was updated to %s, it was at %q", describe(oldObj), newObj.ResourceVersion, old)
+	}
+	if versionOf(newObj) < versionOf(oldObj) {
+		m.t.Errorf("%s went back to %s", describe(oldObj), newObj.ResourceVersion)
+	}
+	m.initial = false
+	m.objects[newObj.Name] = newObj.ResourceVersion
+}
+
+func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
+	defer m.enter(gone.OptionalObj, true)()
+	name := gone.GetName()
+	old, ok := m.objects[name]
+	if !ok {
+		m.t.Errorf("%s was deleted, it wasn't there", gone.GetKey())
+	}
+	if !m.latest && gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
+		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj), gone.GetKey(), old)
+	}
+	m.initial = false
+	delete(m.objects, name)
+}
+
+// direct is a model as a handler of the typed core.
+type direct struct{ *model }
+
+func (d direct) OnDelete(gone informer.Deleted[cache.ObjectName, *configMap]) {
+	deleted := cache.DeletedObject[*configMap]{OptionalObj: gone.Object}
+	if gone.Missed {
+		deleted.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: gone.Key.String(), Obj: gone.Object}
+	}
+	d.model.OnDelete(deleted)
+}
+
+// follow is a loop over events as a handler.
+func (d direct) follow(event informer.Event[*configMap]) {
+	switch event.Type {
+	case informer.Added:
+		d.OnAdd(event.Object, event.Initial)
+	case informer.Updated:
+		d.OnUpdate(event.Old, event.Object)
+	case informer.Removed:
+		key := cache.MetaObjectToName(event.Object)
+		d.OnDelete(informer.Deleted[cache.ObjectName, *configMap]{Object: event.Object, Missed: event.Missed, Key: key})
+	case informer.Synced:
+		if d.synced {
+			d.t.Error("the end of the initial list came twice")
+		}
+		d.synced = true
+	}
+}

@@ -1,0 +1,125 @@
+package informer_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// TestMutationIsFound: with client-go's switch on, whoever changes an object of
+// the cache ends the process, whichever way the object came in.
+func TestMutationIsFound(t *testing.T) {
+	const way = "WAY_OF_THE_OBJECT"
+	if os.Getenv(way) != "" {
+		synctest.Test(t, func(t *testing.T) { mutate(t, os.Getenv(way)) })
+		return
+	}
+	for name, found := range map[string]bool{"list": true, "watch": true, "resync": true, "none": false} {
+		child := exec.Command(os.Args[0], "-test.run=^TestMutationIsFound$")
+		child.Env = append(os.Environ(), way+"="+name, "KUBE_CACHE_MUTATION_DETECTOR=true")
+		output, err := child.CombinedOutput()
+		if got := err != nil && strings.Contains(string(output), "cache *v1.ConfigMap modified"); got != found {
+			t.Errorf("%s: found %v, %v:\n%s", name, got, err, output)
+		}
+	}
+}
+
+func mutate(t *testing.T, way string) {
+	s := newServer()
+	s.put("listed")
+	i := s.ours(informer.Options{ResyncPeriod: 5 * time.Minute})
+	if _, err := i.AddEventHandler(&recorder{}); err != nil {
+		t.Fatal(err)
+	}
+	stop := run(i)
+	synctest.Wait()
+	s.put("watched")
+	// After four minutes only what a resync has brought again is watched.
+	bubble.Advance(map[string]time.Duration{"resync": 6 * time.Minute}[way])
+	for _, obj := range i.Core().List() {
+		switch {
+		case way == "list" && obj.Name == "listed", way == "watch" && obj.Name == "watched", way == "resync":
+			obj.Labels["changed"] = "true"
+		}
+	}
+	bubble.Pass(2 * time.Second)
+	stop()
+}
+
+// TestSampledMutation: of many objects those that are watched were modified, and
+// are reported once each.
+func TestSampledMutation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(informer.Options{})
+		var found []string
+		err := informer.Tune(i, informer.Tuning{MutationSample: 10, OnMutation: func(original, modified runtime.Object) {
+			found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := run(i)
+		synctest.Wait()
+		for n := range 100 {
+			s.put(string(rune('A' + n)))
+		}
+		synctest.Wait()
+		bubble.Advance(30 * time.Second)
+		if found != nil {
+			t.Errorf("found %q", found)
+		}
+		for _, obj := range i.GetStore().List() {
+			metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
+		}
+		// What comes later takes the detector's lock, which tells the race
+		// detector that the mutations came before the comparison.
+		for n := range 10 {
+			s.put(string(rune('a' + n)))
+		}
+		synctest.Wait()
+		bubble.Advance(30 * time.Second)
+		if len(found) != 10 {
+			t.Errorf("found %q before the end", found)
+		}
+		stop()
+		if len(found) != 10 || slices.ContainsFunc(found, func(s string) bool { return s != " me" }) {
+			t.Errorf("found %q", found)
+		}
+	})
+}
+
+// TestMutationBeforeTheEnd: what a handler modified is found when the informer
+// stops, be it long before the next comparison.
+func TestMutationBeforeTheEnd(t *testing.T) {
+	s := newServer()
+	s.put("a")
+	i := s.ours(informer.Options{})
+	var found []string
+	err := informer.Tune(i, informer.Tuning{MutationSample: 1, OnMutation: func(original, modified runtime.Object) {
+		found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
+	}}))
+	stop := run(i)
+	<-modifying.HasSyncedChecker().Done()
+	stop()
+	if !slices.Equal(found, []string{" me"}) {
+		t.Errorf("found %q", found)
+	}
+}
