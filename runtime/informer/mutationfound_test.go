@@ -57,6 +57,17 @@ func mutate(t *testing.T, way string) {
 	stop()
 }
 
+// watchMutations samples objects for mutations and appends to found what their label
+// was and has become.
+func watchMutations(sample int, found *[]string) informer.Tuning {
+	return informer.Tuning{MutationSample: sample, OnMutation: func(original, modified runtime.Object) {
+		*found = append(*found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
+	}}
+}
+
+// mark sets the label that watchMutations reports.
+func mark(obj any) { metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me") }
+
 // TestSampledMutation: of many objects those that are watched were modified, and
 // are reported once each.
 func TestSampledMutation(t *testing.T) {
@@ -64,10 +75,7 @@ func TestSampledMutation(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
 		var found []string
-		err := informer.Tune(i, informer.Tuning{MutationSample: 10, OnMutation: func(original, modified runtime.Object) {
-			found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
-		}})
-		if err != nil {
+		if err := informer.Tune(i, watchMutations(10, &found)); err != nil {
 			t.Fatal(err)
 		}
 		stop := run(i)
@@ -81,7 +89,7 @@ func TestSampledMutation(t *testing.T) {
 			t.Errorf("found %q", found)
 		}
 		for _, obj := range i.GetStore().List() {
-			metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
+			mark(obj)
 		}
 		// What comes later takes the detector's lock, which tells the race
 		// detector that the mutations came before the comparison.
@@ -107,15 +115,10 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	s.put("a")
 	i := s.ours(informer.Options{})
 	var found []string
-	err := informer.Tune(i, informer.Tuning{MutationSample: 1, OnMutation: func(original, modified runtime.Object) {
-		found = append(found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
-	}})
-	if err != nil {
+	if err := informer.Tune(i, watchMutations(1, &found)); err != nil {
 		t.Fatal(err)
 	}
-	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-		metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me")
-	}}))
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
 	stop := run(i)
 	<-modifying.HasSyncedChecker().Done()
 	stop()

@@ -15,11 +15,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
+// survivePanics lets the process survive the panics of a test.
+func survivePanics(t *testing.T) {
+	utilruntime.ReallyCrash = false
+	t.Cleanup(func() { utilruntime.ReallyCrash = true })
+}
+
 // TestPanicInHandler: where a process survives panics, the notification is
 // lost, the next one follows after a second, and the handler has synced.
 func TestPanicInHandler(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
+	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
@@ -54,8 +59,7 @@ func TestPanicInHandler(t *testing.T) {
 // TestPanicInTheMiddle: of what a list brought, only what the handler panics at
 // is lost.
 func TestPanicInTheMiddle(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
+	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -80,8 +84,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 // TestPanicInIndexFunction: where a process survives panics, a change that
 // can't be indexed is lost, later ones aren't.
 func TestPanicInIndexFunction(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
+	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
@@ -106,8 +109,7 @@ func TestPanicInIndexFunction(t *testing.T) {
 // TestPanicAtOneOfMany: an index function that panics at an object costs nobody
 // else, be they of one list or came at the same time.
 func TestPanicAtOneOfMany(t *testing.T) {
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = true }()
+	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
+// must takes what a function returns besides an error, which fails the test.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()
