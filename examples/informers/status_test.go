@@ -47,6 +47,7 @@ func Example_status() {
 
 // A check for /readyz that names the informer that isn't ready, and the reason.
 // Without Synced it is one for /livez. It fits controller-runtime's AddReadyzCheck.
+// Statuses are the same for people, of all informers of a factory.
 func Example_readiness() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -67,5 +68,12 @@ func Example_readiness() {
 	if errors.As(ready(nil), &unsynced) {
 		fmt.Println(unsynced.Informer, "is", unsynced.Reason)
 	}
-	// Output: informer of *v1.Market is not served
+	statuses, _ := factory.Statuses(shop)
+	for _, s := range statuses {
+		fmt.Println(s.Name, "synced:", s.Synced)
+	}
+	// Output:
+	// informer of *v1.Market is not served
+	// informer of *v1.Bakery synced: true
+	// informer of *v1.Market synced: false
 }

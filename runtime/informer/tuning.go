@@ -14,12 +14,12 @@ type Tuning struct {
 	// InitialEventsTimeout is how long to wait for the bookmark that ends a
 	// streamed list before listing in pages: some servers, proxies and fakes
 	// never send it. Time in which the list waits for its limiter doesn't count.
-	// Zero is for ever.
+	// Zero is for ever. [Status] has it as the last error.
 	InitialEventsTimeout time.Duration
 	// SilenceTimeout is how long an open watch may bring nothing, not even a
 	// bookmark, before it is opened anew: a connection that died without a word
 	// looks like a quiet one. Servers send a bookmark about every minute. Zero
-	// is for ever.
+	// is for ever. [Status] has it as the last error.
 	SilenceTimeout time.Duration
 	// RecreationIsDeletion tells handlers of an object that was deleted and
 	// created again while nobody watched what happened: a missed deletion, then
