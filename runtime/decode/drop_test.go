@@ -1,12 +1,14 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand"
 	"reflect"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -136,5 +138,28 @@ func TestDropKinds(t *testing.T) {
 				t.Errorf("by the method: %v", byMethod)
 			}
 		})
+	}
+}
+
+// Dropped fields stay empty, everything else is as it would be.
+func TestDrop(t *testing.T) {
+	objects, list := deployments(5)
+	want := whole(t, objects)
+	for _, w := range want {
+		w.ManagedFields = nil
+		w.Spec.Template.Spec.Containers[0].Env = nil
+		w.Status = appsv1.DeploymentStatus{}
+	}
+	opts := Options{Drop: []string{"metadata.managedFields", "spec.template.spec.containers.env", "status", "nothing.there"}}
+	got, _, err := listAll(New[*appsv1.Deployment](opts), bytes.NewReader(list))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for i, w := range whole(t, objects) {
+		want[i] = &appsv1.Deployment{TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta}
+	}
+	got, _, err = listAll(New[*appsv1.Deployment](Options{MetadataOnly: true}), bytes.NewReader(list))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
