@@ -8,135 +8,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
-
-// town is a server that lets nobody read more than a namespace, and none of those
-// that are closed.
-type town struct {
-	clienttesting.ObjectTracker
-	mu      sync.Mutex
-	version int
-	closed  map[string]bool
-}
-
-var configMapsResource = corev1.SchemeGroupVersion.WithResource("configmaps")
-
-func newTown() *town {
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		panic(err)
-	}
-	return &town{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil), closed: map[string]bool{}}
-}
-
-func (*town) IsWatchListSemanticsUnSupported() bool { return true }
-
-func (s *town) put(namespace, name string) {
-	s.version++
-	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: fmt.Sprint(1000 + s.version)}}
-	if err := s.Create(configMapsResource, obj, namespace); err != nil {
-		if err := s.Update(configMapsResource, obj, namespace); err != nil {
-			panic(err)
-		}
-	}
-}
-
-// quarter is the client of a namespace.
-type quarter struct {
-	*town
-	namespace string
-}
-
-func (q quarter) refused() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.namespace == "" || q.closed[q.namespace] {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("not here"))
-	}
-	return nil
-}
-
-func (q quarter) List(_ context.Context, _ metav1.ListOptions) (*corev1.ConfigMapList, error) {
-	if err := q.refused(); err != nil {
-		return nil, err
-	}
-	list, err := q.town.List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
-	if err != nil {
-		return nil, err
-	}
-	return list.(*corev1.ConfigMapList), nil
-}
-
-func (q quarter) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	return q.town.Watch(configMapsResource, q.namespace, opts)
-}
-
-// inNamespace stands for a generated factory that is limited to a namespace.
-type inNamespace struct {
-	*factory.Factory[quarter]
-}
-
-func (f inNamespace) configMaps() cache.SharedIndexInformer {
-	return f.InformerFor(&corev1.ConfigMap{}, func(c quarter, resync time.Duration) cache.SharedIndexInformer {
-		return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
-			informer.Options{Client: c.town, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
-	})
-}
-
-func (s *town) namespaces() *factory.Namespaces[inNamespace] {
-	return factory.NewNamespaces(func(namespace string) inNamespace {
-		return inNamespace{factory.New(quarter{s, namespace}, 0)}
-	})
-}
-
-// knowing is a handler that knows what it was told, and that it isn't called by
-// two at a time.
-type knowing struct {
-	t     *testing.T
-	busy  atomic.Bool
-	known map[string]string
-}
-
-func (k *knowing) told(obj any, gone bool) {
-	if !k.busy.CompareAndSwap(false, true) {
-		k.t.Error("two calls at a time")
-	}
-	defer k.busy.Store(false)
-	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-	if err != nil {
-		k.t.Error(err)
-	}
-	if _, known := k.known[key]; gone && !known {
-		k.t.Errorf("%s is gone, and was never there", key)
-	}
-	delete(k.known, key)
-	if !gone {
-		k.known[key] = obj.(*corev1.ConfigMap).ResourceVersion
-	}
-}
-
-func (k *knowing) OnAdd(obj any, _ bool)  { k.told(obj, false) }
-func (k *knowing) OnUpdate(_, newObj any) { k.told(newObj, false) }
-func (k *knowing) OnDelete(obj any)       { k.told(obj, true) }
 
 // TestNamespaces: whatever is added, removed and changed, handlers and listers
 // know what is in the namespaces of the set, once everything has arrived.
