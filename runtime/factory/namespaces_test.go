@@ -31,7 +31,11 @@ func TestNamespaces(t *testing.T) {
 			n := s.namespaces()
 			i := n.Informer(inNamespace.configMaps)
 			of := lister.New[*corev1.ConfigMap](i.GetIndexer(), configMapsResource.GroupResource())
-			handlers := map[*knowing]cache.ResourceEventHandlerRegistration{}
+			type handler struct {
+				*knowing
+				registration cache.ResourceEventHandlerRegistration
+			}
+			var handlers []handler
 			there := map[string]bool{}
 			check := func(err error) {
 				t.Helper()
@@ -53,12 +57,12 @@ func TestNamespaces(t *testing.T) {
 					h := &knowing{t: t, known: map[string]string{}}
 					r, err := i.AddEventHandler(h)
 					check(err)
-					handlers[h] = r
+					handlers = append(handlers, handler{h, r})
 				case 3:
-					for h, r := range handlers {
-						check(i.RemoveEventHandler(r))
-						delete(handlers, h)
-						break
+					if len(handlers) > 0 {
+						at := random.IntN(len(handlers))
+						check(i.RemoveEventHandler(handlers[at].registration))
+						handlers = slices.Delete(handlers, at, at+1)
 					}
 				case 4:
 					// The tracker knows nothing of what was deleted between a list and
@@ -75,8 +79,8 @@ func TestNamespaces(t *testing.T) {
 					continue
 				}
 				check(n.WaitForSync(t.Context()))
-				for _, r := range handlers {
-					<-r.HasSyncedChecker().Done()
+				for _, h := range handlers {
+					<-h.registration.HasSyncedChecker().Done()
 				}
 				synctest.Wait()
 				if !i.HasSynced() {
@@ -114,7 +118,7 @@ func TestNamespaces(t *testing.T) {
 						t.Fatalf("seed %d: %s is in %s", seed, obj.Name, namespace)
 					}
 				}
-				for h := range handlers {
+				for _, h := range handlers {
 					if !maps.Equal(h.known, want) {
 						t.Fatalf("seed %d: a handler knows %v, want %v", seed, h.known, want)
 					}
