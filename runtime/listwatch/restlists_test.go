@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// lists are what servers answer to a list.
 var lists = []reply{
 	{name: "items", body: listHead + configMap + "," + configMap + "]}\n"},
 	{name: "no items", body: listHead + "]}"},

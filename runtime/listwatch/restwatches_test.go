@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
+// watches are what servers answer to a watch.
 var watches = []reply{
 	{name: "events", body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) + event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
 	{name: "no new lines", body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
@@ -62,40 +63,30 @@ func TestRESTWatchEnds(t *testing.T) {
 	})
 	for name, source := range sources(c) {
 		t.Run(name, func(t *testing.T) {
-			stream, err := source.Watch(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatal(err)
+			ends := func(end func(cancel, stop func()), want error) {
+				t.Helper()
+				stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer stream.Stop()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added || e.ResourceVersion != "5" {
+					t.Fatalf("%v, %v", e, err)
+				}
+				ended := make(chan error)
+				go func() {
+					_, err := stream.Next(ctx)
+					ended <- err
+				}()
+				end(cancel, stream.Stop)
+				if err := <-ended; err != want {
+					t.Errorf("%v, want %v", err, want)
+				}
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added || e.ResourceVersion != "5" {
-				t.Fatalf("%v, %v", e, err)
-			}
-			ended := make(chan error)
-			go func() {
-				_, err := stream.Next(ctx)
-				ended <- err
-			}()
-			cancel()
-			if err := <-ended; err != context.Canceled {
-				t.Errorf("after cancel: %v", err)
-			}
-			stream.Stop()
-
-			stream, err = source.Watch(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := stream.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			go func() {
-				_, err := stream.Next(t.Context())
-				ended <- err
-			}()
-			stream.Stop()
-			if err := <-ended; err != io.EOF {
-				t.Errorf("after Stop: %v", err)
-			}
+			ends(func(cancel, _ func()) { cancel() }, context.Canceled)
+			ends(func(_, stop func()) { stop() }, io.EOF)
 		})
 	}
 }

@@ -58,6 +58,7 @@ func newController(t *testing.T, client versioned.Interface) (*Controller, exter
 	return c, factory
 }
 
+// fill puts objects into the cache of an informer.
 func fill(t *testing.T, informer cache.SharedIndexInformer, objects ...any) {
 	t.Helper()
 	for _, object := range objects {
