@@ -17,9 +17,14 @@ import (
 // Options says how a server is run. The zero value is what most callers want.
 type Options struct {
 	// Logs receives the warnings of etcd and all that the API server logs; nil
-	// discards both. The API server logs through klog, whose destination is one
-	// for the whole process: Start sets it, for the caller's own klog as well.
-	// Its etcd client can't be told, and warns on stderr of what is compacted.
+	// discards both, but for the API server's errors, which go to stderr.
+	//
+	// That changes what the caller logs, too: the API server logs through klog,
+	// whose destination is one for the whole process, and Start sets it. Without
+	// Logs the caller's own informations and warnings are discarded as well, and
+	// errors, the panics of handlers among them, are on stderr. Whoever wants
+	// more gives Logs, or a logger of its own by klog.SetLogger after Start.
+	// The etcd client can't be told, and warns on stderr of what is compacted.
 	Logs io.Writer
 
 	// DisableWatchCache makes the server answer each watch and list from etcd:
@@ -82,7 +87,8 @@ func (s *Server) Config() *rest.Config {
 }
 
 // Stop ends the API server, then etcd, and removes their files. It returns when
-// all is gone; open watches are cut. A second call only returns the same error.
+// all is gone, about a second later: open watches are cut, and informers may go
+// on, without a server. A second call only returns the same error.
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {

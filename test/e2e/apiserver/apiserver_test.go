@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
@@ -117,6 +118,51 @@ func TestLifetime(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(scratch); len(left) > 0 {
 		t.Errorf("%s is left of the stopped server", left[0].Name())
+	}
+}
+
+// TestStopCutsWatches stops a server that an informer watches, which goes on
+// watching for as long as it can.
+func TestStopCutsWatches(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	server, err := apiserver.Start(ctx, apiserver.Options{Logs: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	if err := server.InstallCRDs(ctx, fstest.MapFS{"boats.yaml": {Data: []byte(manifest)}}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	defer cancel()
+	factory.ForResource(boats).Informer()
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	w, err := client.Resource(boats).Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Stop() }()
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Errorf("Stop: %v", err)
+		}
+		for range w.ResultChan() {
+			// Ends, since the watch was cut.
+		}
+	case <-ctx.Done():
+		t.Error("Stop waits for the watches")
+		<-stopped
 	}
 }
 

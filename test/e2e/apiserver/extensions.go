@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"time"
 
 	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -21,6 +22,10 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/klog/v2"
 )
+
+// watchGrace is how long the server waits, at its end, for watches that it has
+// told to end.
+const watchGrace = 5 * time.Second
 
 // newAPIServer prepares the extension server over the etcd at the given
 // address. It listens already when this returns, and serves once it is run.
@@ -63,6 +68,10 @@ func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResour
 		return nil, err
 	}
 	o.ServerRunOptions.ComponentGlobalsRegistry = registry
+	// By default the server doesn't tell watches that it ends, and waits a
+	// minute for them. With a grace it tells them at once, and waits no longer
+	// than that.
+	o.ServerRunOptions.ShutdownWatchTerminationGracePeriod = watchGrace
 
 	r := o.RecommendedOptions
 	r.Authentication, r.Authorization, r.CoreAPI, r.Admission = nil, nil, nil, nil
@@ -128,17 +137,18 @@ func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL,
 	return nil, fmt.Errorf("service %s/%s:%d: this API server has no services", namespace, name, port)
 }
 
-// setLogs points klog at w, or nowhere.
+// setLogs points klog at w. Without one only errors are left, on stderr.
 func setLogs(w io.Writer) error {
+	onStderr := "FATAL"
+	if w == nil {
+		w, onStderr = io.Discard, "ERROR"
+	}
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
+	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": onStderr, "one_output": "true"} {
 		if err := flags.Set(name, value); err != nil {
 			return err
 		}
-	}
-	if w == nil {
-		w = io.Discard
 	}
 	klog.SetOutput(w)
 	return nil
