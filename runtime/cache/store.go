@@ -43,7 +43,7 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
 	x := informer.NewIndexer(store.New(store.Config[string, any]{}), keys)
 	if err := x.AddIndexers(indexers); err != nil {
-		panic(err) // A new store has no index that could be in the way.
+		panic(err) // A new store has no index that could be in the way: a function is nil.
 	}
 	return x
 }

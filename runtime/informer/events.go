@@ -62,7 +62,8 @@ type Event[T any] struct {
 // the handler called "events" in [Status]. A panic of the body goes to the
 // caller.
 //
-// It ends when ctx is done, which ctx.Err tells, or when the informer stops.
+// It ends at once when its body breaks, else when ctx is done, which ctx.Err
+// tells, or when the informer stops.
 // Each range over it is a loop of its own; several may run at a time.
 func (i *Informer[K, T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
@@ -76,8 +77,10 @@ func (i *Informer[K, T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 			r.state.Store(finished)
 			r.finish()
 		}()
-		for !r.removed.Load() {
-			r.deliver()
+		for {
+			if r.deliver(); r.removed.Load() {
+				return
+			}
 			select {
 			case <-r.arrived:
 			case <-ctx.Done():

@@ -60,6 +60,40 @@ func TestEvents(t *testing.T) {
 
 // TestLoopsEnd: by a break, a panic, the informer's stop, and their context; then
 // the handler is gone. After the stop there is nothing to loop over.
+// TestBreak: a loop ends when its body breaks, be it that nothing more comes.
+func TestBreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		core := s.ours(informer.Options{}).Core()
+		ctx, cancel := context.WithCancel(t.Context())
+		// breaks returns what is closed when a loop has broken at its event n.
+		breaks := func(n int) <-chan struct{} {
+			broken := make(chan struct{})
+			go func() {
+				defer close(broken)
+				for range core.Events(t.Context()) {
+					if n--; n == 0 {
+						break
+					}
+				}
+			}()
+			return broken
+		}
+		atAdded, atSynced, atLive := breaks(1), breaks(2), breaks(3)
+		synctest.Wait()
+		done := make(chan struct{})
+		go func() { core.Run(ctx); close(done) }()
+		<-atAdded
+		<-atSynced
+		synctest.Wait()
+		s.put("b")
+		<-atLive
+		cancel()
+		<-done
+	})
+}
+
 func TestLoopsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

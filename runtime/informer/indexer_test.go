@@ -234,3 +234,23 @@ func TestNoSuchKey(t *testing.T) {
 		}
 	}
 }
+
+// TestNilIndexFunction: what would panic at the first object is refused.
+func TestNilIndexFunction(t *testing.T) {
+	s := newServer()
+	i := s.ours(informer.Options{})
+	typed := informer.Typed[*configMap](i)
+	for name, err := range map[string]error{
+		"AddIndexers":         i.AddIndexers(cache.Indexers{"x": nil}),
+		"the indexer's":       i.GetIndexer().AddIndexers(cache.Indexers{"x": nil}),
+		"AddTypedIndexers":    typed.AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
+		"the typed indexer's": typed.GetTypedIndexer().AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
+	} {
+		if err == nil || err.Error() != `the index "x" has no function` {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(i.GetIndexer().GetIndexers()); n != 0 {
+		t.Errorf("%d indexes, want none", n)
+	}
+}

@@ -101,7 +101,8 @@ func (x *Indexer[K, T]) GetIndexers() cache.Indexers {
 	return maps.Clone(x.indexers)
 }
 
-// AddIndexers adds indexes and fills them. None is added if a name is taken.
+// AddIndexers adds indexes and fills them. None is added if a name is taken or a
+// function nil.
 // As with client-go, an index function that fails for an object makes whoever
 // writes that object panic.
 func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
@@ -112,6 +113,10 @@ func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
 	}
 	functions := make(map[string]store.IndexFunc[T], len(indexers))
 	for name, function := range indexers {
+		if function == nil {
+			functions[name] = nil // The store says so.
+			continue
+		}
 		functions[name] = func(obj T) []string {
 			if any(obj) == nil {
 				return nil // A ThreadSafeStore may hold nil, which has no values.
@@ -133,5 +138,17 @@ func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
 
 // AddTypedIndexers is AddIndexers for typed index functions.
 func (x *Indexer[K, T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return x.AddIndexers(cache.TypedIndexersToIndexers(indexers))
+	return x.AddIndexers(untypedIndexers(indexers))
+}
+
+// untypedIndexers is client-go's TypedIndexersToIndexers but for functions that are
+// nil, which stay it.
+func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {
+	untyped := cache.TypedIndexersToIndexers(indexers)
+	for name, function := range indexers {
+		if function == nil {
+			untyped[name] = nil
+		}
+	}
+	return untyped
 }

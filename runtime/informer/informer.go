@@ -196,7 +196,9 @@ func (i *Informer[K, T]) IsStopped() bool {
 
 // Run lists and watches until ctx is done, and returns after all that it
 // started has ended, calls of handlers included. What handlers are behind with
-// then is dropped. An informer runs once: the second call returns at once.
+// then is dropped. An informer runs once: the second call returns at once. If an
+// index function panics, so does Run, and waits for nobody, unless utilruntime is
+// told to survive panics.
 func (i *Informer[K, T]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
@@ -204,8 +206,13 @@ func (i *Informer[K, T]) Run(ctx context.Context) {
 		return
 	}
 	detector := newMutationDetector(i.config.TypeName, i.config.Tuning)
-	defer detector.last()
-	defer i.readers.Wait()
+	i.runUntil(ctx, detector)
+	i.readers.Wait()
+	detector.last()
+}
+
+// runUntil has stopped the informer when it returns, and when it panics.
+func (i *Informer[K, T]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	i.pump(ctx, detector)
 }

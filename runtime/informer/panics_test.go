@@ -192,3 +192,48 @@ func TestContainedPanics(t *testing.T) {
 		})
 	}
 }
+
+// TestPanicEndsRun: where a process does not survive panics, that of an index
+// function goes to who runs the informer, be that busy or not.
+func TestPanicEndsRun(t *testing.T) {
+	for name, live := range map[string]bool{"the first list": false, "an event": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.put("good")
+				if !live {
+					s.put("bad")
+				}
+				i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+					if obj.(*configMap).Name == "bad" {
+						panic("I don't like it")
+					}
+					return nil, nil
+				}}})
+				// A handler that doesn't return must not hold it up either.
+				busy := make(chan struct{})
+				must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan any, 1)
+				go func() {
+					defer func() { ended <- recover() }()
+					i.RunWithContext(ctx)
+				}()
+				if synctest.Wait(); live {
+					s.put("bad")
+					synctest.Wait()
+				}
+				select {
+				case reason := <-ended:
+					if reason != "I don't like it" || !i.IsStopped() {
+						t.Errorf("ended with %v, stopped: %t", reason, i.IsStopped())
+					}
+				default:
+					t.Error("it goes on")
+				}
+				close(busy)
+				cancel()
+			})
+		})
+	}
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // pump moves what the reflector learns through the queue into the store and the
-// log, until ctx is done.
+// log, until ctx is done. An index function's panic goes to the caller at once.
 func (i *Informer[K, T]) pump(ctx context.Context, detector *mutationDetector) {
 	queue := deltafifo.New[K, T](nil)
 	w := &writer[K, T]{
@@ -25,26 +25,33 @@ func (i *Informer[K, T]) pump(ctx context.Context, detector *mutationDetector) {
 	r := i.newReflector(queue, w.metrics)
 
 	var running sync.WaitGroup
-	defer running.Wait()
 	running.Go(func() { r.Run(ctx) })
 	if detector != nil {
 		running.Go(func() { detector.run(ctx.Done()) })
 	}
-	for {
-		batch, err := queue.PopBatch(ctx)
-		if err != nil {
-			return
-		}
-		taken := w.metrics.took(queue)
-		for n := range batch {
-			if ctx.Err() != nil {
-				return
-			}
-			w.take(&batch[n])
-		}
-		w.end(len(batch))
-		w.metrics.dealt(taken)
+	for w.takeBatch(ctx, queue) {
 	}
+	// Not deferred: what panics doesn't wait for who knows nothing of it.
+	running.Wait()
+}
+
+// takeBatch applies what is in the queue, as soon as something is. It returns
+// false when ctx is done.
+func (w *writer[K, T]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K, T]) bool {
+	batch, err := queue.PopBatch(ctx)
+	if err != nil {
+		return false
+	}
+	taken := w.metrics.took(queue)
+	for n := range batch {
+		if ctx.Err() != nil {
+			return false
+		}
+		w.take(&batch[n])
+	}
+	w.end(len(batch))
+	w.metrics.dealt(taken)
+	return true
 }
 
 // newReflector makes what fills the queue.

@@ -30,7 +30,7 @@ func Share[K comparable, T any](config Config[K, T], keys Keys[K, T], indexers c
 	s := &Shared[K, T]{core: core, indexer: NewIndexer(core.store, keys), keys: keys}
 	s.indexer.informer = core
 	if err := s.indexer.AddIndexers(indexers); err != nil {
-		// The store is new: only indexes of config can be in the way.
+		// The store is new: an index of config is in the way, or a function is nil.
 		panic(err)
 	}
 	return s

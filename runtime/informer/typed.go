@@ -32,7 +32,7 @@ func (s *TypedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHa
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
 func (s *TypedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return s.AddIndexers(cache.TypedIndexersToIndexers(indexers))
+	return s.AddIndexers(untypedIndexers(indexers))
 }
 
 // GetTypedIndexer returns the informer's cache.
@@ -106,7 +106,7 @@ func (x *typedIndexer[T]) ByTypedIndex(name, value string) ([]T, error) {
 }
 
 func (x *typedIndexer[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return x.AddIndexers(cache.TypedIndexersToIndexers(indexers))
+	return x.AddIndexers(untypedIndexers(indexers))
 }
 
 func unboxed[T any](objects []any, err error) ([]T, error) {
