@@ -24,7 +24,7 @@ type owner interface {
 	all(onlyStarted bool) []cache.SharedIndexInformer
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
-	adjustWith(func(cache.SharedIndexInformer) error)
+	adjustWith(func(cache.SharedIndexInformer) error) error
 	tweak(key any, tweak func(*metav1.ListOptions)) error
 	tweaksOf(key any) []func(*metav1.ListOptions)
 }
@@ -34,12 +34,18 @@ func (h Handle) owner() owner { return h.of }
 // ErrOfAnotherMake is returned for a factory that isn't one of ours.
 var ErrOfAnotherMake = errors.New("the factory is of another make")
 
+// errNil is returned for no factory at all.
+var errNil = errors.New("the factory is nil: pass what NewSharedInformerFactory returned")
+
 // errNoFunction is better than a panic when the function would be called.
 var errNoFunction = errors.New("there is no function to call, it is nil")
 
 func ownerOf(f any) (owner, error) {
 	if owned, ok := f.(interface{ owner() owner }); ok && owned.owner() != nil {
 		return owned.owner(), nil
+	}
+	if f == nil {
+		return nil, errNil
 	}
 	return nil, fmt.Errorf("%T: %w", f, ErrOfAnotherMake)
 }
@@ -115,9 +121,12 @@ func Release(f any, i cache.SharedInformer) error {
 	return o.release(i)
 }
 
-// Adjust makes f, a generated factory, pass each informer that it makes from now
-// on to adjust, before anyone else gets it: to declare indexes or set options
-// for all. What it returns is logged.
+// Adjust makes f, a generated factory, pass each informer that it makes to
+// adjust, before anyone else gets it: to declare indexes or set options for all.
+// What adjust returns is logged.
+//
+// It is an error, and nothing is done, when f has informers already, which would
+// be left as they are.
 func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
 	o, err := ownerOf(f)
 	if err != nil {
@@ -126,8 +135,7 @@ func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
 	if adjust == nil {
 		return errNoFunction
 	}
-	o.adjustWith(adjust)
-	return nil
+	return o.adjustWith(adjust)
 }
 
 func shared(informers []cache.SharedIndexInformer) []cache.SharedInformer {

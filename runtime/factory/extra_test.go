@@ -219,3 +219,41 @@ func TestOfAnotherMake(t *testing.T) {
 		}
 	}
 }
+
+// TestNilFactory: a factory that somebody forgot to make is an error that says so.
+func TestNilFactory(t *testing.T) {
+	_, statuses := factory.Statuses(nil)
+	for what, err := range map[string]error{
+		"WaitForSync":      factory.WaitForSync(t.Context(), nil),
+		"HealthCheck":      factory.HealthCheck(nil, informer.HealthOptions{})(nil),
+		"Statuses":         statuses,
+		"Hold":             factory.Hold(nil, nil),
+		"Release":          factory.Release(nil, nil),
+		"Adjust":           factory.Adjust(nil, nil),
+		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrOfAnotherMake) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
+// TestNoFunctionOfNamespaces: what would panic with the first namespace does so
+// where it was forgotten, and says what.
+func TestNoFunctionOfNamespaces(t *testing.T) {
+	for want, call := range map[string]func(){
+		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },
+		"a factory for an informer is nil": func() {
+			factory.NewNamespaces(func(string) factory.Runner { return nil }).Informer(nil)
+		},
+	} {
+		func() {
+			defer func() {
+				if said, ok := recover().(string); !ok || !strings.Contains(said, want) {
+					t.Errorf("panic %q, want one with %q", said, want)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,10 +12,12 @@ import (
 // TweakListOptions makes f, a generated factory, pass the options of every list
 // and every watch of obj's type, and of no other, to tweak: after the factory's
 // own tweakListOptions, and after those given before for the type. Only obj's Go
-// type matters.
+// type matters. That f can have informers of the type isn't known: a type that it
+// has none of changes nothing.
 //
 // It is an error when the informer of that type is there already: its first
-// list may have been sent.
+// list may have been sent. The type of a list is one, too: an informer is of the
+// type of what it lists.
 func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
 	o, err := ownerOf(f)
 	switch {
@@ -22,10 +25,17 @@ func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)
 		return err
 	case obj == nil:
 		return errors.New("the object whose type has its options changed is nil")
+	case isList(obj):
+		return fmt.Errorf("a %T is a list, no informer is of its type: pass what is listed", obj)
 	case tweak == nil:
 		return errNoFunction
 	}
 	return o.tweak(reflect.TypeOf(obj), tweak)
+}
+
+func isList(obj runtime.Object) bool {
+	_, list := obj.(metav1.ListInterface)
+	return list
 }
 
 // TweaksOf is what generated code makes the tweak of an informer of obj's type

@@ -2,10 +2,12 @@ package factory_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/factory"
 )
@@ -46,6 +48,8 @@ func TestTweakListOptions(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"a nil object":   factory.TweakListOptions(f, nil, add("a")),
+		"a nil list":     factory.TweakListOptions(f, (*corev1.PodList)(nil), add("a")),
+		"a list":         factory.TweakListOptions(f, &corev1.PodList{}, add("a")),
 		"a nil function": factory.TweakListOptions(f, &corev1.Node{}, nil),
 		"Adjust by nil":  factory.Adjust(f, nil),
 	} {
@@ -56,5 +60,14 @@ func TestTweakListOptions(t *testing.T) {
 	f.informers.InformerFor(&corev1.Secret{}, secrets)
 	if err := factory.TweakListOptions(f, &corev1.Secret{}, add("late")); err == nil {
 		t.Error("no error for an informer that is there")
+	}
+	called := false
+	err := factory.Adjust(f, func(cache.SharedIndexInformer) error { called = true; return nil })
+	if err == nil || !strings.Contains(err.Error(), "the informer of *v1.Secret has been made already") {
+		t.Errorf("adjusting too late: %v", err)
+	}
+	f.informers.InformerFor(&corev1.ConfigMap{}, configMaps)
+	if called {
+		t.Error("what was refused was done")
 	}
 }

@@ -60,8 +60,11 @@ type member[F Runner] struct {
 }
 
 // NewNamespaces returns an empty set of namespaces. newFactory makes the factory
-// of one, limited to it.
+// of one, limited to it. It panics if newFactory is nil.
 func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F] {
+	if newFactory == nil {
+		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
+	}
 	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{}, ended: make(chan struct{})}
 }
 
@@ -79,7 +82,12 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 //     no more for those that are removed. The same goes for its handlers.
 //   - Running it is the Namespaces' business: its Run methods only wait.
 //   - It has no resourceVersion of its own.
+//
+// Informer panics if of is nil.
 func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
+	if of == nil {
+		panic("factory.Namespaces.Informer: the function that asks a factory for an informer is nil")
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := &spread[F]{set: n, of: of, children: map[string]cache.SharedIndexInformer{}}

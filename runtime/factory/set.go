@@ -200,10 +200,14 @@ func (s *Set[K]) release(i cache.SharedInformer) error {
 	return nil
 }
 
-func (s *Set[K]) adjustWith(adjust func(cache.SharedIndexInformer) error) {
+func (s *Set[K]) adjustWith(adjust func(cache.SharedIndexInformer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for k := range s.informers {
+		return fmt.Errorf("the informer of %v has been made already: adjust informers before the first is asked for", k)
+	}
 	s.adjust = append(s.adjust, adjust)
+	return nil
 }
 
 func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
@@ -214,7 +218,7 @@ func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.informers[k] != nil {
-		return fmt.Errorf("the informer of %v has been made already", k)
+		return fmt.Errorf("the informer of %v has been made already: change its options before it is asked for", k)
 	}
 	s.tweaksMu.Lock()
 	defer s.tweaksMu.Unlock()

@@ -1,7 +1,9 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -23,6 +25,9 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	if !ok {
 		return fmt.Errorf("index the labels of %T: %w", i, notOurs(i))
 	}
+	if slices.Contains(labels, "") {
+		return errors.New("index labels: one of them has no name, which no object's label has")
+	}
 	return indexable.indexLabels(labels)
 }
 
@@ -33,7 +38,10 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
 	core, ok := Of[T](i)
 	if !ok {
-		return fmt.Errorf("index a field of %T as %T: %w", i, *new(T), notOurs(i))
+		return fmt.Errorf("index field %q of %T: %w", field, i, notOfType[T](i))
+	}
+	if field == "" {
+		return errors.New("index a field: it has no name, give the one that selectors will ask for")
 	}
 	return core.AddIndexes(map[string]store.IndexFunc[T]{store.FieldIndex(field): values})
 }

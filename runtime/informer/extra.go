@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"k8s.io/client-go/tools/cache"
 )
@@ -20,6 +21,14 @@ var errNil = errors.New("the informer is nil: pass what a constructor or a facto
 
 // errNoFunction is better than a panic when the function would be called.
 var errNoFunction = errors.New("there is no function to call, it is nil")
+
+// notOfType is why an informer doesn't have objects of type T as [Of] gives them.
+func notOfType[T any](i cache.SharedInformer) error {
+	if shared, ok := as[*Shared[cache.ObjectName, any]](i); ok {
+		return fmt.Errorf("the informer holds %s, not %s", shared.keys.typeName(), reflect.TypeFor[T]())
+	}
+	return notOurs(i)
+}
 
 // isNil says whether there is no informer, or one seen as typed that isn't there.
 func isNil(i cache.SharedInformer) bool { return innermost(i) == nil }
@@ -77,11 +86,15 @@ func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string
 }
 
 // AddEventHandler is i.AddEventHandlerWithOptions with the options of this
-// package.
+// package. A handler that is nil is an error; that of client-go's methods, and of
+// ours by their names, panics at the first event.
 func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := as[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, notOurs(i))
+	}
+	if handler == nil {
+		return nil, fmt.Errorf("add a handler to %T: the handler is nil", i)
 	}
 	return ours.AddHandler(handler, options)
 }

@@ -64,10 +64,19 @@ func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 	if d.report == nil {
 		d.report = func(original, modified runtime.Object) {
 			utilruntime.HandleErrorWithContext(context.Background(), nil, "A cached object was modified by someone it is shared with",
-				"type", name, "difference", diff.Diff(original, modified))
+				"type", name, "object", nameOf(original), "difference", diff.Diff(original, modified))
 		}
 	}
 	return d
+}
+
+// nameOf is the namespace and name of an object, "" if it has no metadata.
+func nameOf(obj runtime.Object) string {
+	name, err := objectName(obj)
+	if err != nil {
+		return ""
+	}
+	return name.String()
 }
 
 // add begins to watch an object, if it is one that can be copied.

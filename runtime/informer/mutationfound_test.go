@@ -1,6 +1,8 @@
 package informer_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -124,5 +127,28 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	stop()
 	if !slices.Equal(found, []string{" me"}) {
 		t.Errorf("found %q", found)
+	}
+}
+
+// TestMutationIsNamed: by default the report names the object that was modified.
+func TestMutationIsNamed(t *testing.T) {
+	s := newServer()
+	s.put("a")
+	i := s.ours(informer.Options{})
+	if err := informer.Tune(i, informer.Tuning{MutationSample: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var reported []string
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, _ error, msg string, keysAndValues ...any) {
+		reported = append(reported, fmt.Sprint(msg, keysAndValues[:4]))
+	}}
+	defer func() { utilruntime.ErrorHandlers = nil }()
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
+	stop := run(i)
+	<-modifying.HasSyncedChecker().Done()
+	stop()
+	want := "A cached object was modified by someone it is shared with[type *v1.ConfigMap object ns1/a]"
+	if !slices.Equal(reported, []string{want}) {
+		t.Errorf("reported %q", reported)
 	}
 }

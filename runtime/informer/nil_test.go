@@ -4,12 +4,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/reflector"
+	"github.com/kubewright/kubewright/runtime/store"
 )
 
 // TestNilInformer: an informer that somebody forgot to make is an error that says
@@ -61,5 +64,27 @@ func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "no function to call") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestRefused: what can't have been meant is an error, which says what is wrong.
+func TestRefused(t *testing.T) {
+	i := newServer().ours(informer.Options{})
+	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
+	for want, err := range map[string]error{
+		"the handler is nil":                               handler,
+		"SilenceTimeout is -1ns":                           informer.Tune(i, informer.Tuning{SilenceTimeout: -1}),
+		"InitialEventsTimeout is -1s":                      informer.Tune(i, informer.Tuning{InitialEventsTimeout: -time.Second}),
+		"MutationSample is -5":                             informer.Tune(i, informer.Tuning{MutationSample: -5}),
+		"one of them has no name":                          informer.IndexLabels(i, "app", ""),
+		"it has no name":                                   informer.IndexField(i, "", func(*configMap) []string { return nil }),
+		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(i, "f", func(*corev1.Secret) []string { return nil }),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, informer.ErrOfAnotherMake) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if core := i.Core(); core.Store().HasIndex(store.LabelIndex("app")) {
+		t.Error("of labels that were refused one is indexed")
 	}
 }

@@ -33,18 +33,35 @@ type Tuning struct {
 	// OnMutation is called with an object as it was handed out and as it is, once
 	// for each object that was found to be modified: within ten seconds or, if the
 	// informer stops, after its handlers have returned. By default that is reported
-	// to utilruntime as an error, with the difference.
+	// to utilruntime as an error, with the object's namespace and name and the
+	// difference.
 	OnMutation func(original, modified runtime.Object)
 }
 
 // Tune sets the options of an informer before its start. It returns an error if
-// that is over, or if the informer is of another make.
+// that is over, if the informer is of another make, or if an option is negative.
 func Tune(i cache.SharedInformer, tuning Tuning) error {
 	tunable, ok := as[interface{ tune(Tuning) error }](i)
 	if !ok {
 		return fmt.Errorf("tune %T: %w", i, notOurs(i))
 	}
+	if err := tuning.validate(); err != nil {
+		return fmt.Errorf("tune %T: %w", i, err)
+	}
 	return tunable.tune(tuning)
+}
+
+// validate refuses what is below zero, which may have been meant for anything.
+func (t Tuning) validate() error {
+	switch {
+	case t.InitialEventsTimeout < 0:
+		return fmt.Errorf("InitialEventsTimeout is %v: zero is for ever", t.InitialEventsTimeout)
+	case t.SilenceTimeout < 0:
+		return fmt.Errorf("SilenceTimeout is %v: zero is for ever", t.SilenceTimeout)
+	case t.MutationSample < 0:
+		return fmt.Errorf("MutationSample is %d: zero is none", t.MutationSample)
+	}
+	return nil
 }
 
 func (s *Shared[K, T]) tune(tuning Tuning) error {

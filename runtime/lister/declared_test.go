@@ -137,6 +137,20 @@ func TestListByFields(t *testing.T) {
 	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
+	if want := `list by field "spec.other": it must be declared with informer.IndexField; declared are letters, metadata.name`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	for what, selectors := range map[string]struct {
+		fields fields.Selector
+		labels labels.Selector
+	}{"fields is nil": {nil, labels.Everything()}, "labels is nil": {fields.Everything(), nil}} {
+		if _, err := ListByFields[*thing](lister, selectors.fields, selectors.labels); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	if _, err := ListByFields[*thing](nil, fields.Everything(), labels.Everything()); err == nil {
+		t.Error("listed no lister by fields")
+	}
 	byName := fields.OneTermEqualSelector("metadata.name", "ab")
 	for name, of := range map[string]any{
 		"generic":        NewGeneric(lister.of.(*source).indexer, things),

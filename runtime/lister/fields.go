@@ -1,8 +1,10 @@
 package lister
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,7 +21,8 @@ import (
 //	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
 //
 // A field must have been declared with informer.IndexField, and can only be
-// asked to equal a value. It costs what has the rarest of the values. For a
+// asked to equal a value: the error for one that was not says which were, and is a
+// *[store.NoIndexError]. It costs what has the rarest of the values. For a
 // [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
 	found, err := listByFields(l, false, selector, matchLabels)
@@ -69,6 +72,12 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 		return nil, fmt.Errorf("list by fields: %T gives no objects away; ListViewsByFields lists views of them", l)
 	}
 	yield := func(obj any) { list = append(list, obj) }
+	switch {
+	case selector == nil:
+		return nil, errors.New("list by fields: the selector of fields is nil; fields.Everything() selects all")
+	case matchLabels == nil:
+		return nil, errors.New("list by fields: the selector of labels is nil; labels.Everything() selects all")
+	}
 	terms := selector.Requirements()
 	if len(terms) == 0 {
 		err = self.list(namespace, matchLabels, func(int) {}, yield)
@@ -78,7 +87,7 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 	for n, term := range terms {
 		count, ok := self.store.Count(store.FieldIndex(term.Field), term.Value)
 		if !ok {
-			return nil, fmt.Errorf("list by field %q: %w", term.Field, &store.NoIndexError{Name: store.FieldIndex(term.Field)})
+			return nil, self.undeclared(term.Field)
 		}
 		if term.Operator == selection.NotEquals {
 			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value", term.Field)
@@ -108,3 +117,24 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 	err = matching(one(found), matchLabels, yield)
 	return list, err
 }
+
+// undeclared is the error for a field that there is no index of.
+func (s *source) undeclared(field string) error {
+	declared := "none is declared"
+	if names := s.store.Fields(); len(names) > 0 {
+		declared = "declared are " + strings.Join(names, ", ")
+	}
+	return &undeclaredError{
+		text:    fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s", field, declared),
+		noIndex: &store.NoIndexError{Name: store.FieldIndex(field)},
+	}
+}
+
+// undeclaredError is a [store.NoIndexError] in the words of who lists by fields.
+type undeclaredError struct {
+	text    string
+	noIndex *store.NoIndexError
+}
+
+func (e *undeclaredError) Error() string { return e.text }
+func (e *undeclaredError) Unwrap() error { return e.noIndex }

@@ -3,6 +3,7 @@ package store
 import (
 	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -100,6 +101,20 @@ func (s *Store[K, T]) HasIndex(name string) bool {
 	defer s.mu.RUnlock()
 	_, err := s.live.named(name)
 	return err == nil
+}
+
+// Fields returns the fields that there is a [FieldIndex] of, sorted.
+func (s *Store[K, T]) Fields() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var fields []string
+	for _, x := range s.live.indexes {
+		if field, ok := strings.CutPrefix(x.name, FieldIndex("")); ok {
+			fields = append(fields, field)
+		}
+	}
+	slices.Sort(fields)
+	return fields
 }
 
 // Count returns how many objects have each of values in the named index, added

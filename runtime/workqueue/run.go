@@ -22,7 +22,8 @@ type Result struct {
 
 // Run processes the items of q with so many workers until ctx is done, or
 // until q has been shut down and is empty. It returns when all workers have
-// ended, nil unless the time of WithGrace was over before that. Fewer than 0
+// ended, nil unless the time of WithGrace was over before that. A queue or a
+// function that is nil is an error, at once. Fewer than 0
 // workers are 0: then nothing is processed, and a shutdown isn't noticed, until
 // the Pool of WithPool has others; without one Run waits for ctx.
 //
@@ -48,6 +49,14 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 	o := runOptions{onError: func(ctx context.Context, item any, err error) { reportError(ctx, item, err, q.ShuttingDown()) }}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	switch {
+	case q == nil:
+		return errors.New("workqueue: there is no queue to run, it is nil")
+	case reconcile == nil:
+		return errors.New("workqueue: there is no function to reconcile items with, it is nil")
+	case o.onError == nil:
+		return errors.New("workqueue: the function of WithErrorHandler is nil; without the option, errors go to utilruntime")
 	}
 	if o.pool == nil {
 		o.pool = new(Pool)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -234,5 +235,21 @@ func TestRunWithoutGrace(t *testing.T) {
 				t.Errorf("grace %v: %v after %v", grace, err, after)
 			}
 		})
+	}
+}
+
+// TestRunOfNothing: what is missing is an error at once, and a panic of no worker.
+func TestRunOfNothing(t *testing.T) {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	defer q.ShutDown()
+	reconcile := func(context.Context, string) (workqueue.Result, error) { return workqueue.Result{}, nil }
+	for want, err := range map[string]error{
+		"there is no queue":    workqueue.Run(t.Context(), nil, 1, reconcile),
+		"there is no function": workqueue.Run(t.Context(), q, 1, nil),
+		"WithErrorHandler":     workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
 	}
 }
