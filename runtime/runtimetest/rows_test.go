@@ -106,3 +106,12 @@ func TestIndexesOfAnInformerWithoutAny(t *testing.T) {
 		}
 	}
 }
+
+func TestNilIndexFunctionIsRefused(t *testing.T) {
+	for implementation, refuses := range map[*runtimetest.Implementation]bool{&runtimetest.ClientGo: false, &facade: true, &typed: true} {
+		i := implementation.New(runtimetest.NewConfigMaps(), runtimetest.InformerOptions{Indexers: clientgo.Indexers{}})
+		if err := i.AddIndexers(clientgo.Indexers{"color": nil}); (err != nil) != refuses {
+			t.Errorf("%s: %v, want an error: %t", implementation.Name, err, refuses)
+		}
+	}
+}
