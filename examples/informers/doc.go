@@ -8,6 +8,7 @@
 //	fresh_test.go       what was written through the clientset, without versions
 //	reading_test.go     snapshots, iterators, versions kept beside objects
 //	options_test.go     for all of a factory: tuning, memory, metrics, namespaces
+//	decoding_test.go    fields that are dropped while objects arrive
 //	status_test.go      how an informer is doing, and checks for health endpoints
 //	faults_test.go      servers that fall silent, objects replaced unseen
 //	mistakes_test.go    handlers that panic, and such as modify what is shared

@@ -1,0 +1,90 @@
+package informers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// steadyServer is an API server of one bakery that never changes. What informers
+// decode themselves comes from a server: a fake clientset has objects already.
+func steadyServer(b *shopv1.Bakery) *httptest.Server {
+	version := shopv1.SchemeGroupVersion.String()
+	b.TypeMeta = metav1.TypeMeta{APIVersion: version, Kind: "Bakery"}
+	list := &shopv1.BakeryList{
+		TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "BakeryList"},
+		ListMeta: metav1.ListMeta{ResourceVersion: "7"},
+		Items:    []shopv1.Bakery{*b},
+	}
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch query := r.URL.Query(); {
+		case query.Get("watch") == "":
+			_ = json.NewEncoder(w).Encode(list)
+		case query.Get("sendInitialEvents") != "":
+			http.Error(w, "no streamed lists here", http.StatusBadRequest)
+		default:
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+	}))
+}
+
+// Fields that nobody reads are skipped while objects arrive, and are not in the
+// cache: those that Drop names, or all but metadata with MetadataOnly. Their
+// names are JSON's; one that a type doesn't have drops nothing of it, so that
+// one list of them does for all the types of a factory.
+func Example_drop() {
+	b := bakery("corner", "square", "7")
+	b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	b.Spec.Bakers = 3
+	server := steadyServer(b)
+	defer server.Close()
+	client := versioned.NewForConfigOrDie(&rest.Config{Host: server.URL})
+
+	show := func(what string, opts decode.Options) {
+		shop := externalversions.NewSharedInformerFactory(client, 0)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer shop.Shutdown()
+		defer cancel()
+		if err := factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
+			return informer.SetDecoding(i, listwatch.DecodingOptions{Options: opts})
+		}); err != nil {
+			fmt.Println(err)
+		}
+		bakeries := shop.Shop().V1().Bakeries().Lister()
+		shop.StartWithContext(ctx)
+		if err := factory.WaitForSync(ctx, shop); err != nil {
+			fmt.Println(err)
+		}
+		corner, err := bakeries.Bakeries("town").Get("corner")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields), corner.Spec.Bread, corner.Spec.Bakers)
+	}
+	show("everything", decode.Options{})
+	show("Drop", decode.Options{Drop: []string{"metadata.managedFields", "spec.bread"}})
+	show("MetadataOnly", decode.Options{MetadataOnly: true})
+	show("both", decode.Options{MetadataOnly: true, Drop: []string{"metadata.managedFields"}})
+	// Output:
+	// everything: 1 managed fields, bread "rye", 3 bakers
+	// Drop: 0 managed fields, bread "", 3 bakers
+	// MetadataOnly: 1 managed fields, bread "", 0 bakers
+	// both: 0 managed fields, bread "", 0 bakers
+}
