@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
@@ -80,7 +82,24 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 		}
 	}
 	plan, err := set.Compare()
+	if plan != nil && cfg.Strict {
+		problems = append(problems, leftBehind(plan.Stale)...)
+	}
 	return plan, problems, err
+}
+
+// leftBehind warns of hand-written expansions of what is removed: they don't
+// compile without it.
+func leftBehind(stale []string) Problems {
+	var problems Problems
+	for _, path := range stale {
+		expansion := strings.TrimSuffix(path, ".go") + "_expansion.go"
+		if output.Exists(expansion) && !slices.Contains(stale, expansion) {
+			problems = append(problems, marker.Problem{Warning: true,
+				Message: fmt.Sprintf("%s extends what nothing generates any more; remove it, or it won't compile", expansion)})
+		}
+	}
+	return problems
 }
 
 // otherTree is a folder that a run with other flags writes to.

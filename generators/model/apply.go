@@ -211,7 +211,7 @@ func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[
 		kind := kinds[name]
 		if kind != nil && !t.Embeds(objectMeta) {
 			// Without a name it can't be applied.
-			if kind.applies {
+			if kind.applies && !slices.Contains(p.bare, kind) {
 				l.warn(kind.Pos, "type %s gets no apply configuration, as metav1.ObjectMeta is not embedded in itself; embed it, or add // +genclient:skipVerbs=apply,applyStatus", kind.Name)
 			}
 			continue

@@ -75,6 +75,9 @@ func (l *loader) describe(p *candidate) {
 	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
 	}
+	if p.pkg.Client && l.cfg.has(Clients) {
+		l.checkRegistration(p)
+	}
 }
 
 // groupName is the API group that the package says, or the one of its input.
@@ -149,7 +152,11 @@ func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind 
 		kind.ObjectMeta, _ = l.refer(st.pkg, st.file, field.Type)
 		kind.hub = !strings.Contains(tagText(field), "json")
 	}
-	kind.HasStatus = st.field("Status") != nil && !client.NoStatus
+	status := st.field("Status")
+	kind.HasStatus = status != nil && !client.NoStatus
+	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
+		l.warn(l.fset.Position(status.Pos()), "the field Status of %s has no json tag, so that servers don't find it; add `json:\"status,omitempty\"`", name)
+	}
 	for _, verb := range Verbs {
 		kind.Verb[verb] = client.HasVerb(verb) && (kind.HasStatus || verb != "updateStatus" && verb != "applyStatus")
 	}
@@ -158,29 +165,6 @@ func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind 
 	l.list(p, kind)
 	l.methods(p, kind, client.Methods)
 	return kind
-}
-
-// list looks at the type of a kind's list, where a list is wanted.
-func (l *loader) list(p *candidate, kind *Kind) {
-	if kind.NoVerbs || !kind.Verb["list"] {
-		return
-	}
-	list := kind.Name + "List"
-	decl := p.src.typ(list)
-	if decl == nil {
-		l.failFor(Clients|Informers, kind.Pos, "type %s has no %s beside it; declare it, or add // +genclient:skipVerbs=list,watch", kind.Name, list)
-		return
-	}
-	st, known := l.structOfDecl(decl)
-	if st == nil {
-		if known {
-			l.failFor(Clients|Informers, l.at(decl.spec), "type %s is no struct; it should have metav1.TypeMeta, metav1.ListMeta and Items []%s", list, kind.Name)
-		}
-		return
-	}
-	if !l.promotes(st, "Items") {
-		l.failFor(Clients|Informers, l.at(decl.spec), "type %s has no field Items; add Items []%s", list, kind.Name)
-	}
 }
 
 // methods enters a kind's extra methods and checks their names.
