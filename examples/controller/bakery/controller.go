@@ -10,7 +10,6 @@ package bakery
 import (
 	"context"
 	"errors"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 	shoplisters "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -33,8 +33,8 @@ type Controller struct {
 	bakeries shoplisters.BakeryLister
 	markets  shoplisters.MarketLister
 	index    cache.TypedIndexer[*shopv1.Bakery]
+	read     []cache.SharedInformer // the informers behind the listers
 	queue    workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	handlers []cache.ResourceEventHandlerRegistration
 	log      klog.Logger
 }
 
@@ -48,6 +48,7 @@ func New(ctx context.Context, client versioned.Interface, informers shopinformer
 		bakeries: bakeries.Lister(),
 		markets:  markets.Lister(),
 		index:    bakeries.TypedInformer().GetTypedIndexer(),
+		read:     []cache.SharedInformer{bakeries.Informer(), markets.Informer()},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "bakeries"},
@@ -57,59 +58,29 @@ func New(ctx context.Context, client versioned.Interface, informers shopinformer
 	indexed := bakeries.TypedInformer().AddTypedIndexers(shopinformers.BakeryIndexers{
 		byMarket: func(b *shopv1.Bakery) ([]string, error) { return []string{b.Spec.Market}, nil },
 	})
-	handled := errors.Join(
-		c.handle(bakeries.TypedInformer().AddTypedEventHandler(c.bakeryHandler())),
-		c.handle(markets.TypedInformer().AddTypedEventHandler(c.marketHandler())),
-	)
-	return c, errors.Join(indexed, handled)
-}
-
-func (c *Controller) handle(handler cache.ResourceEventHandlerRegistration, err error) error {
-	c.handlers = append(c.handlers, handler)
-	return err
+	_, bakeryErr := bakeries.TypedInformer().AddTypedEventHandler(c.bakeryHandler())
+	_, marketErr := markets.TypedInformer().AddTypedEventHandler(c.marketHandler())
+	return c, errors.Join(indexed, bakeryErr, marketErr)
 }
 
 // Run works with that many workers until ctx is done, and returns when they
-// have stopped. It is an error if the caches were not filled before that.
+// have stopped. It is an error if the caches were not filled before that, which
+// says what was in the way.
 func (c *Controller) Run(ctx context.Context, workers int) error {
-	var working sync.WaitGroup
-	defer working.Wait()
 	defer c.queue.ShutDown()
-
-	filled := make([]cache.DoneChecker, len(c.handlers))
-	for i, handler := range c.handlers {
-		filled[i] = handler.HasSyncedChecker()
-	}
-	if !cache.WaitFor(ctx, "caches of the bakery controller", filled...) {
-		return context.Cause(ctx)
+	if err := informer.WaitForSync(ctx, c.read...); err != nil {
+		return err
 	}
 	c.log.Info("Started", "workers", workers)
-	for range workers {
-		working.Go(func() {
-			for c.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	return nil
+	return workqueue.Run(ctx, c.queue, workers, func(ctx context.Context, bakery cache.ObjectName) (workqueue.Result, error) {
+		return workqueue.Result{}, c.reconcile(ctx, bakery)
+	}, workqueue.WithErrorHandler(c.report))
 }
 
-// next works off one name. It returns false when the queue has been shut down.
-func (c *Controller) next(ctx context.Context) bool {
-	name, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(name)
-	err := c.reconcile(ctx, name)
-	if err == nil {
-		c.queue.Forget(name)
-		return true
-	}
-	// A conflict means that the cache was behind; that is no news.
+// report logs an error of a bakery, which is tried again. A conflict means that
+// the cache was behind; that is no news.
+func (c *Controller) report(_ context.Context, bakery any, err error) {
 	if !apierrors.IsConflict(err) {
-		c.log.Error(err, "Will try again", "bakery", name)
+		c.log.Error(err, "Will try again", "bakery", bakery)
 	}
-	c.queue.AddRateLimited(name)
-	return true
 }

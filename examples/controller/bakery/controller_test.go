@@ -21,6 +21,7 @@ import (
 	typedshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 var bakeries = shopv1.SchemeGroupVersion.WithResource("bakeries")
@@ -70,30 +71,34 @@ func fill(t *testing.T, informer cache.SharedIndexInformer, objects ...any) {
 
 // What fails comes back, and is let in with less haste each time.
 func TestFailureIsRetried(t *testing.T) {
-	bakery := newBakery("b", "m", 2)
-	client := fake.NewSimpleClientset(bakery)
-	failures := 2
-	client.PrependReactor("update", "bakeries", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if action.GetSubresource() != "status" || failures == 0 {
-			return false, nil, nil
-		}
-		failures--
-		return true, nil, errors.New("not now")
-	})
-	c, factory := newController(t, client)
-	fill(t, factory.Shop().V1().Bakeries().Informer(), bakery)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		bakery := newBakery("b", "m", 2)
+		name := cache.MetaObjectToName(bakery)
+		client := fake.NewSimpleClientset(bakery)
+		c, factory := newController(t, client)
+		var retries []int
+		client.PrependReactor("update", "bakeries", func(clienttesting.Action) (bool, runtime.Object, error) {
+			retries = append(retries, c.queue.NumRequeues(name))
+			return len(retries) < 3, nil, errors.New("not now")
+		})
+		factory.StartWithContext(ctx)
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx, 1) }()
 
-	name := cache.MetaObjectToName(bakery)
-	c.queue.Add(name)
-	for want := range 3 {
-		if got := c.queue.NumRequeues(name); got != want {
-			t.Errorf("%d retries before round %d", got, want)
+		<-time.After(time.Minute)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
-		c.next(t.Context())
-	}
-	if got := c.queue.NumRequeues(name); got != 0 || failures != 0 {
-		t.Errorf("%d retries noted after success, %d failures to come", got, failures)
-	}
+		if want := []int{0, 1, 2}; !reflect.DeepEqual(retries, want) {
+			t.Errorf("retries before each round: %v, want %v", retries, want)
+		}
+		if got := c.queue.NumRequeues(name); got != 0 {
+			t.Errorf("%d retries noted after success", got)
+		}
+		factory.Shutdown()
+	})
 }
 
 // A change of a market concerns its bakeries and no others.
@@ -222,13 +227,14 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Run fails when it is stopped before the caches are filled.
+// Run fails when it is stopped before the caches are filled, and says which.
 func TestRunStopsBeforeSync(t *testing.T) {
 	c, _ := newController(t, fake.NewSimpleClientset())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if err := c.Run(ctx, 1); err != stopped {
-		t.Errorf("error %v, want %v", err, stopped)
+	err := c.Run(ctx, 1)
+	if missing := new(informer.NotSyncedError); !errors.Is(err, stopped) || !errors.As(err, &missing) || len(missing.Informers) != 2 {
+		t.Errorf("error %v, want two informers and %v", err, stopped)
 	}
 }
