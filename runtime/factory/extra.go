@@ -1,10 +1,8 @@
 package factory
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -21,7 +19,7 @@ type Handle struct{ of owner }
 
 // owner is a [Set] of whatever key.
 type owner interface {
-	all(onlyStarted bool) []cache.SharedIndexInformer
+	all() (started, others []cache.SharedIndexInformer)
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
 	adjustWith(func(cache.SharedIndexInformer) error) error
@@ -50,36 +48,6 @@ func ownerOf(f any) (owner, error) {
 	return nil, fmt.Errorf("%T: %w", f, ErrOfAnotherMake)
 }
 
-// WaitForSync waits, on channels, until every informer that f, a generated
-// factory, has started by now has synced. If ctx is done before, the error is an
-// *[informer.NotSyncedError] that says of each that has not why, since when, and
-// how often it was tried.
-func WaitForSync(ctx context.Context, f any) error {
-	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
-}
-
-// WaitForSyncOr is WaitForSync that also ends as soon as giveUp, for which there
-// is [informer.Permanent], says so of an informer's error.
-func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
-	o, err := ownerOf(f)
-	if err != nil {
-		return err
-	}
-	return informer.WaitForSyncOr(ctx, giveUp, shared(o.all(true))...)
-}
-
-// HealthCheck returns a check of all informers that f, a generated factory, has
-// started when the check is made; see [informer.HealthCheck].
-func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
-	return func(request *http.Request) error {
-		o, err := ownerOf(f)
-		if err != nil {
-			return err
-		}
-		return informer.HealthCheck(options, shared(o.all(true))...)(request)
-	}
-}
-
 // Statuses says how the informers of f, a generated factory, are doing, started
 // or not, by their names. Informers of another make say little.
 func Statuses(f any) ([]informer.Status, error) {
@@ -88,7 +56,8 @@ func Statuses(f any) ([]informer.Status, error) {
 		return nil, err
 	}
 	var statuses []informer.Status
-	for _, i := range o.all(false) {
+	started, others := o.all()
+	for _, i := range append(started, others...) {
 		s, _ := informer.StatusOf(i)
 		statuses = append(statuses, s)
 	}
@@ -136,12 +105,4 @@ func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
 		return errNoFunction
 	}
 	return o.adjustWith(adjust)
-}
-
-func shared(informers []cache.SharedIndexInformer) []cache.SharedInformer {
-	list := make([]cache.SharedInformer, len(informers))
-	for n, i := range informers {
-		list[n] = i
-	}
-	return list
 }

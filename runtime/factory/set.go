@@ -145,16 +145,18 @@ func (s *Set[K]) Shutdown() {
 	s.running.Wait()
 }
 
-func (s *Set[K]) all(onlyStarted bool) []cache.SharedIndexInformer {
+// all returns the informers that this set has started, and the others.
+func (s *Set[K]) all() (started, others []cache.SharedIndexInformer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []cache.SharedIndexInformer
 	for _, e := range s.informers {
-		if e.started || !onlyStarted {
-			all = append(all, e.informer)
+		if e.started {
+			started = append(started, e.informer)
+		} else {
+			others = append(others, e.informer)
 		}
 	}
-	return all
+	return started, others
 }
 
 var errNotOfFactory = errors.New("the informer is not of this factory, or was released")

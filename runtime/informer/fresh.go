@@ -19,8 +19,10 @@ var ErrNoMemory = errors.New("the informer's client doesn't remember what it wro
 // Fresh waits until what i caches shows all that was written, by the time of the
 // call, through the clientset that i was made with: a read then sees these
 // writes, or what has become of the objects since. Nothing written is nothing to
-// wait for. Writes of others, or through another clientset, are not waited for,
-// and neither are those through another version of the API group.
+// wait for, and it is no wait for sync: an informer that wasn't started shows
+// nothing, and if nothing was written, that is no error. Writes of others, or
+// through another clientset, are not waited for, and neither are those through
+// another version of the API group.
 //
 // It waits for the highest resourceVersion that a create, update, patch or apply
 // was answered with, see [Informer.WaitFor] for how that is compared and how it

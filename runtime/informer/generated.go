@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -46,6 +47,9 @@ func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[
 // compiled here, once for all types: in the packages of generated code there is
 // only what converts objects to their type where typed handlers get them.
 func newShared(t reflect.Type, resource func() listwatch.UntypedClient, opts Options) cache.SharedIndexInformer {
+	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		resource = explained(t, resource)
+	}
 	return Share(Config[cache.ObjectName, any]{
 		Source: listwatch.FromClientOf(t, resource, listwatch.ClientOptions{
 			TweakListOptions: opts.TweakListOptions,
@@ -59,4 +63,17 @@ func newShared(t reflect.Type, resource func() listwatch.UntypedClient, opts Opt
 		Name:     opts.InformerName.Name(),
 		TypeName: t.String(),
 	}, ObjectNamesOf(t), opts.Indexers)
+}
+
+// explained is resource whose panic, if it has one, says what the client is: nil,
+// which is fine for who asks it nothing.
+func explained(t reflect.Type, resource func() listwatch.UntypedClient) func() listwatch.UntypedClient {
+	return func() listwatch.UntypedClient {
+		defer func() {
+			if v := recover(); v != nil {
+				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v", t, v))
+			}
+		}()
+		return resource()
+	}
 }

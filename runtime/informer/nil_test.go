@@ -1,12 +1,15 @@
 package informer_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -86,5 +89,35 @@ func TestRefused(t *testing.T) {
 	}
 	if core := i.Core(); core.Store().HasIndex(store.LabelIndex("app")) {
 		t.Error("of labels that were refused one is indexed")
+	}
+}
+
+// TestNilClientset: who runs an informer without a clientset panics, as with
+// client-go, and is told why.
+func TestNilClientset(t *testing.T) {
+	for name, client := range map[string]any{"nil": nil, "typed": (*configMap)(nil)} {
+		t.Run(name, func(t *testing.T) {
+			defer func(really bool) { utilruntime.ReallyCrash = really }(utilruntime.ReallyCrash)
+			utilruntime.ReallyCrash = false
+			said := make(chan any, 1)
+			defer func(handlers []func(context.Context, any)) { utilruntime.PanicHandlers = handlers }(utilruntime.PanicHandlers)
+			utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) {
+				select {
+				case said <- v:
+				default:
+				}
+			}}
+			var clientset interface {
+				ConfigMaps() informer.ResourceClient[*corev1.ConfigMapList]
+			}
+			i := informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+				return clientset.ConfigMaps()
+			}, informer.Options{Client: client})
+			stop := run(i)
+			if v := fmt.Sprint(<-said); !strings.Contains(v, "the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {
+				t.Errorf("panic %s", v)
+			}
+			stop()
+		})
 	}
 }

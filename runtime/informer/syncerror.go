@@ -54,7 +54,10 @@ type SyncError struct {
 }
 
 func (e *SyncError) Error() string {
-	if e.Err == nil {
+	switch {
+	case e.Err == nil && e.Reason == NotStarted:
+		return fmt.Sprintf("%s: %s: call Start of its factory, or its own Run", e.Informer, e.Reason)
+	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
 	}
 	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339), e.Attempts, e.Err)

@@ -10,8 +10,8 @@ import (
 
 // WaitForSync waits, on channels, until every informer has synced. If ctx is
 // done first it returns a *[NotSyncedError] that says of each that has not: why,
-// since when, and how often it was tried. The same if an informer stops.
-// Informers of other makes are waited for, too, and can't say why they have not.
+// since when, and how often it was tried. The same if an informer stops. One that
+// wasn't started is waited for, since somebody may do so. Informers of other makes are waited for, too, and can't say why they have not.
 // One that is nil is another error, at once.
 //
 // It says nothing about handlers: wait for their registration's

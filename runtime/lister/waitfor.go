@@ -34,6 +34,9 @@ func WaitFor(ctx context.Context, l any, resourceVersion string) error {
 //	}
 //	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
 //
+// It doesn't wait for the informer's sync: before that, or the start, what others
+// have written is missing.
+//
 // See informer.Fresh for what counts as written, for deletions, and for clients
 // that don't remember what they wrote.
 func Fresh(ctx context.Context, l any) error {
