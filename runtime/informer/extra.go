@@ -86,8 +86,8 @@ func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string
 }
 
 // AddEventHandler is i.AddEventHandlerWithOptions with the options of this
-// package. A handler that is nil is an error; that of client-go's methods, and of
-// ours by their names, panics at the first event.
+// package. A handler that is nil is an error; client-go's method takes it, here
+// as there, and panics at the first event.
 func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := as[adder](i)
 	if !ok {
