@@ -109,8 +109,8 @@ func (d *mutationDetector) chooses() bool {
 	return true
 }
 
-// run compares in each period until done is closed. Its panic is not caught: whoever turned
-// the detector on wants the process to end.
+// run compares in each period until done is closed. Its panic is not caught:
+// whoever turned the detector on wants the process to end.
 func (d *mutationDetector) run(done <-chan struct{}) {
 	if d == nil {
 		return
