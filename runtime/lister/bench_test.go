@@ -55,6 +55,33 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// BenchmarkListUpdated is 10-of-100000 where all objects were replaced since the
+// last list: no list has left anything that helps.
+func BenchmarkListUpdated(b *testing.B) {
+	ours, clientGo := benchListers(b)
+	selector := labels.SelectorFromSet(labels.Set{"app": "app-1"})
+	b.Run("10-of-100000/ours", func(b *testing.B) {
+		s := ours.of.(*source).store
+		for b.Loop() {
+			b.StopTimer()
+			for _, o := range s.List() {
+				s.Put(o, "")
+			}
+			b.StartTimer()
+			if list, err := ours.List(selector); err != nil || len(list) != 10 {
+				b.Fatal(len(list), err)
+			}
+		}
+	})
+	b.Run("10-of-100000/client-go", func(b *testing.B) {
+		for b.Loop() {
+			if list, err := clientGo.List(selector); err != nil || len(list) != 10 {
+				b.Fatal(len(list), err)
+			}
+		}
+	})
+}
+
 // BenchmarkIndexedLabel is a selector for 10 of 100,000 where the label's index
 // was declared.
 func BenchmarkIndexedLabel(b *testing.B) {
@@ -88,7 +115,7 @@ func BenchmarkIndexedLabel(b *testing.B) {
 	}
 }
 
-func parse(b *testing.B, selector string) labels.Selector {
+func parse(b testing.TB, selector string) labels.Selector {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
 		b.Fatal(err)

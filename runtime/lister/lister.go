@@ -7,7 +7,9 @@
 // sees one snapshot and delays nobody, and a list of a namespace costs what is in
 // the namespace if there is an index for it. A selector that asks for values of a
 // label costs what has these values if the store has a [store.LabelIndex] for the
-// label, see informer.IndexLabels. Other indexers, among them those of informers
+// label, see informer.IndexLabels. Without one, it costs a look at every object the
+// first few times, and then 2 ns for each that is still the same, for the lists
+// before left a summary of its labels. Other indexers, among them those of informers
 // of a concrete type and of package cache, are asked through their interface.
 //
 // Beside generated listers, which are as in client-go, there are functions that

@@ -96,7 +96,7 @@ func selectors(t testing.TB) (list []labels.Selector) {
 func TestLikeClientGo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var objects []*thing
-	for i := range 200 {
+	for i := range 2000 { // More than one page of a store.
 		set := map[string]string{}
 		for _, key := range []string{"a", "b"} {
 			if r.IntN(3) > 0 {
@@ -104,7 +104,7 @@ func TestLikeClientGo(t *testing.T) {
 			}
 		}
 		namespace := []string{"", "one", "two"}[r.IntN(3)]
-		objects = append(objects, newThing(namespace, fmt.Sprint("name-", i%100), set))
+		objects = append(objects, newThing(namespace, fmt.Sprint("name-", i%1000), set))
 	}
 	for name, indexer := range indexers(t, objects) {
 		t.Run(name, func(t *testing.T) {
@@ -123,6 +123,62 @@ func TestLikeClientGo(t *testing.T) {
 			}
 			compare(t, "generic", fromGeneric{NewGeneric(indexer, things)}, want)
 		})
+	}
+}
+
+// Lists by labels leave what they have seen of them for the next. An object that
+// is put again is looked at again; one that is changed in place, which nobody may
+// do, isn't.
+func TestChangedLabels(t *testing.T) {
+	var objects []*thing
+	for i := range 1000 {
+		objects = append(objects, newThing("one", fmt.Sprint("name-", i), map[string]string{"a": "1"}))
+	}
+	selector := parse(t, "a=2")
+	for name, indexer := range indexers(t, objects) {
+		l := New[*thing](indexer, things)
+		list := func() (n [2]int) {
+			for range 10 {
+				for i, l := range []ResourceIndexer[*thing]{l, NewNamespaced(l, "one")} {
+					found, err := l.List(selector)
+					if err != nil {
+						t.Fatal(err)
+					}
+					n[i] = len(found)
+				}
+			}
+			return n
+		}
+		put := func(o *thing) {
+			if b, ok := indexer.(backed); ok {
+				b.store.Put(o, "")
+			} else if err := indexer.Update(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := list(); n != [2]int{} {
+			t.Errorf("%s: %d objects before any has the label", name, n)
+		}
+		put(newThing("one", "name-1", map[string]string{"a": "2"}))
+		if n := list(); n != [2]int{1, 1} {
+			t.Errorf("%s: %d objects after one was replaced", name, n)
+		}
+		objects[2].Labels["a"] = "2"
+		want := [2]int{2, 2}
+		switch name {
+		case "our store, indexed":
+			want = [2]int{1, 1}
+		case "our store, not indexed":
+			want = [2]int{1, 2} // All objects of the namespace are looked at.
+		}
+		if n := list(); n != want {
+			t.Errorf("%s: %d objects after one was changed in place, want %d", name, n, want)
+		}
+		put(objects[2])
+		if n := list(); n != [2]int{2, 2} {
+			t.Errorf("%s: %d objects after that was put again", name, n)
+		}
+		objects[2].Labels["a"] = "1"
 	}
 }
 

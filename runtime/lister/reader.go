@@ -62,7 +62,8 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 	if labels.MatchesNothing(selector) {
 		return nil
 	}
-	if found, ok := s.narrowed(namespace, selector); ok {
+	wanted := wanted(selector)
+	if found, ok := s.narrowed(namespace, wanted); ok {
 		return matching(one(found), selector, yield)
 	}
 	if s.store != nil && namespace == "" {
@@ -71,12 +72,12 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 			if selector.Empty() {
 				all(snapshot.Len(), snapshot.Values(), room, yield)
 			} else {
-				err = matching(snapshot.Pages(), selector, yield)
+				err = matching(snapshot.Labeled(wanted), selector, yield)
 			}
 		})
 		return err
 	}
-	found, err := s.in(namespace)
+	found, err := s.in(namespace, wanted)
 	if err != nil {
 		return err
 	}
@@ -97,13 +98,13 @@ func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
 	}
 }
 
-// in returns the objects of a namespace. What has no store is asked for all of
-// them if it is empty.
-func (s *source) in(namespace string) ([]any, error) {
+// in returns the objects of a namespace, all that have the labels that are wanted
+// among them. What has no store is asked for all namespaces if it is empty.
+func (s *source) in(namespace string, wanted []store.LabelValues) ([]any, error) {
 	if s.store == nil {
 		return listed(s.indexer, namespace)
 	}
-	indexed, err := s.store.ByIndex(cache.NamespaceIndex, namespace)
+	indexed, err := s.store.LabeledByIndex(cache.NamespaceIndex, namespace, wanted)
 	if err == nil {
 		return indexed, nil
 	}
@@ -123,7 +124,6 @@ const ahead = 32
 
 // matching calls yield for the objects that match the selector.
 func matching(chunks iter.Seq[[]any], selector labels.Selector, yield func(any)) error {
-	matcher := newMatcher(selector)
 	var accessors [ahead]metav1.Object
 	var sets [ahead]map[string]string
 	for chunk := range chunks {
@@ -140,15 +140,8 @@ func matching(chunks iter.Seq[[]any], selector labels.Selector, yield func(any))
 			for i := range batch {
 				sets[i] = accessors[i].GetLabels()
 			}
-			labeled := 0
-			for _, set := range sets[:len(batch)] {
-				labeled += len(set)
-			}
-			if labeled == 0 && len(matcher.equal) > 0 {
-				continue
-			}
 			for i, obj := range batch {
-				if matcher.matches(sets[i]) {
+				if selector.Matches(labels.Set(sets[i])) {
 					yield(obj)
 				}
 			}

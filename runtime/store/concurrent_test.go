@@ -13,6 +13,10 @@ import (
 // account is one of several whose sum no change may alter.
 type account struct{ id, amount int }
 
+func (a account) GetLabels() map[string]string {
+	return map[string]string{"parity": fmt.Sprint(a.amount % 2)}
+}
+
 const (
 	accounts = 3*shortResult + 5
 	total    = accounts * 100
@@ -87,6 +91,22 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			odd, _ := s.ByIndex("parity", "1")
 			if slices.ContainsFunc(odd, func(a account) bool { return a.amount%2 == 0 }) {
 				t.Error("an even account is listed as odd")
+			}
+		},
+		func() {
+			for _, parity := range []int{0, 1} {
+				s.View(func(snapshot Snapshot[int, account]) {
+					var others, found []account
+					for a := range snapshot.Values() {
+						if a.amount%2 != parity {
+							others = append(others, a)
+						}
+					}
+					for objects := range snapshot.Labeled([]LabelValues{{"parity", []string{fmt.Sprint(parity)}}}) {
+						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a account) bool { return a.amount%2 != parity })...)
+					}
+					check("Labeled and the others", append(found, others...))
+				})
 			}
 		},
 		func() {
@@ -180,16 +200,6 @@ func TestIterationAllocatesNothingPerObject(t *testing.T) {
 	})
 	if allocs > 4 {
 		t.Errorf("%v allocations for %d objects", allocs, accounts)
-	}
-}
-
-func TestChangeTypeNames(t *testing.T) {
-	for changeType, want := range map[ChangeType]string{
-		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid", 255: "Invalid",
-	} {
-		if got := changeType.String(); got != want {
-			t.Errorf("%d is %s, not %s", changeType, got, want)
-		}
 	}
 }
 

@@ -55,6 +55,7 @@ func (ps *pages[K, T]) copyOf(number uint32) *page[K, T] {
 			spare.keys = p.keys
 			copy(spare.objects, p.objects)
 			copy(spare.versions, p.versions)
+			spare.copyLabels(p)
 			return spare
 		}
 	}

@@ -100,6 +100,7 @@ func (g *generation[K, T]) put(p place[T], key K, object T, version string, valu
 	}
 	page, i := g.pages.writable(p.slot), p.slot&pageMask
 	page.objects[i], page.versions[i] = object, version
+	page.forget(i)
 	if p.indexed {
 		return
 	}
@@ -122,6 +123,7 @@ func (g *generation[K, T]) remove(slot uint32) {
 		object, version := g.pages.at(last)
 		p, i := g.pages.rewritable(slot), slot&pageMask
 		p.keys[i], p.objects[i], p.versions[i] = moved, object, version
+		p.forget(i)
 		g.pages.texts.set(slot, &moved)
 	}
 	g.refs.truncateRow()

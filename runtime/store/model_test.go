@@ -28,7 +28,7 @@ func sorted(objects []*object) []*object {
 // check compares everything that can be read with the model.
 func (m *model) check(t *testing.T, s *Store[string, *object]) {
 	t.Helper()
-	m.checkSnapshot(t, s.Snapshot())
+	s.View(func(s Snapshot[string, *object]) { m.checkSnapshot(t, s) })
 	if s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
 		t.Fatalf("Len %d, version %q, want %d, %q", s.Len(), s.ResourceVersion(), len(m.objects), m.version)
 	}
@@ -62,6 +62,13 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 			}
 		}
 		for value, want := range postings {
+			checkLabeled(t, want, func(wanted []LabelValues) []*object {
+				found, err := s.LabeledByIndex(name, value, wanted)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return found
+			})
 			got, err := s.ByIndex(name, value)
 			if err != nil || !slices.Equal(sorted(got), sorted(want)) {
 				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
@@ -83,6 +90,12 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string, *object]) {
 	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) || !sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
 		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
 	}
+	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []*object) {
+		for objects := range s.Labeled(wanted) {
+			found = append(found, objects...)
+		}
+		return found
+	})
 	for c := range s.Changes() {
 		if o := m.objects[c.Key]; c != (Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version}) {
 			t.Fatalf("snapshot has %+v, want %v added", c, o)

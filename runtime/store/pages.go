@@ -22,6 +22,8 @@ type page[K comparable, T any] struct {
 	keys     []K
 	objects  []T
 	versions []string
+	// known is nil until a list asks for labels, and while the page isn't full.
+	known atomic.Pointer[pageLabels]
 }
 
 func newPage[K comparable, T any](capacity int) *page[K, T] {
@@ -38,7 +40,9 @@ func copied[E any](column []E) []E { return append(make([]E, 0, cap(column)), co
 // copy returns a page whose objects and versions may be written, and whose keys
 // may be appended to.
 func (p *page[K, T]) copy() *page[K, T] {
-	return &page[K, T]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions)}
+	c := &page[K, T]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions)}
+	c.copyLabels(p)
+	return c
 }
 
 // pages is a growable array of slots whose pages are copied on the first
@@ -240,6 +244,7 @@ func (ps *pages[K, T]) truncate() {
 	clear(p.objects[i:])
 	clear(p.versions[i:])
 	p.keys, p.objects, p.versions = p.keys[:i], p.objects[:i], p.versions[:i]
+	p.known.Store(nil)
 	ps.texts.truncate(slot)
 	if i == 0 {
 		last := len(ps.directory) - 1

@@ -17,6 +17,15 @@ type object struct {
 
 func (o *object) key() string { return o.Name }
 
+// GetLabels makes a label of each: what comes first is the last one's value.
+func (o *object) GetLabels() map[string]string {
+	set := map[string]string{}
+	for _, label := range byLabel(o) {
+		set[label] = o.Labels[:1]
+	}
+	return set
+}
+
 func byLabel(o *object) []string {
 	if o.Labels == "" {
 		return nil
@@ -121,5 +130,15 @@ func TestChurnDoesNotGrow(t *testing.T) {
 	x := g.indexes[0]
 	if len(g.pages.directory) != 1 || len(g.table.entries) > 32 || len(x.ids) != 11 || len(x.postings) > 20 || len(x.several) != 10 || cap(g.refs.postings) > 32 {
 		t.Errorf("10 objects need %d pages, %d table entries, %d values of %d postings, %d refs", len(g.pages.directory), len(g.table.entries), len(x.ids), len(x.postings), cap(g.refs.postings))
+	}
+}
+
+func TestChangeTypeNames(t *testing.T) {
+	for changeType, want := range map[ChangeType]string{
+		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid", 255: "Invalid",
+	} {
+		if got := changeType.String(); got != want {
+			t.Errorf("%d is %s, not %s", changeType, got, want)
+		}
 	}
 }

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// wants are labels of the model's objects, one or several, there or not, with
+// values that they have and others.
+var wants = [][]LabelValues{
+	nil,
+	{{"a", []string{"a"}}},
+	{{"a", []string{"b", "c"}}},
+	{{"a", []string{"b"}}, {"b", []string{"b"}}},
+	{{"rare-1", []string{"r"}}},
+	{{"rare-1", []string{"a"}}},
+	{{"none", []string{"a", "b", "c"}}},
+	{{"a", nil}},
+}
+
+// checkLabeled asks for labels of objects: all that have them must be found, nothing
+// twice, and nothing else than these objects.
+func checkLabeled(t *testing.T, objects []*object, labeled func([]LabelValues) []*object) {
+	t.Helper()
+	for _, wanted := range wants {
+		left := map[*object]bool{}
+		for _, o := range objects {
+			left[o] = true
+		}
+		for _, o := range labeled(wanted) {
+			if !left[o] {
+				t.Fatalf("%v: %v is found twice, or isn't there", wanted, o)
+			}
+			delete(left, o)
+		}
+		for o := range left {
+			if has(o.GetLabels(), wanted) {
+				t.Fatalf("%v: %v is not found", wanted, o)
+			}
+		}
+	}
+}
+
+func has(set map[string]string, wanted []LabelValues) bool {
+	return !slices.ContainsFunc(wanted, func(w LabelValues) bool {
+		value, ok := set[w.Label]
+		return !ok || !slices.Contains(w.Values, value)
+	})
+}
+
+// labeledObject has five labels, the first of which ten objects have in common.
+func labeledObject(i int) *object {
+	return &object{Name: name(i), Labels: fmt.Sprintf("ten-%d,b-%d,c-%d,d-%d,e-%d", i/10, i, i, i, i)}
+}
+
+// Of what doesn't have the labels, few are found once the labels were looked at: one
+// in a hundred is expected. A page that isn't full is found whole.
+func TestLabeledFindsFewOthers(t *testing.T) {
+	s := newStore()
+	for i := range 40*pageSize + 1 {
+		s.Put(labeledObject(i), "")
+	}
+	for asked := range 2 * looks {
+		n := 0
+		for objects := range s.Snapshot().Labeled([]LabelValues{{"ten-7", []string{"t"}}}) {
+			n += len(objects)
+		}
+		if few := 11 <= n && n < s.Len()/20; few != (asked >= looks-1) || !few && n != s.Len() {
+			t.Errorf("%d objects are found for a label of 10 of %d, asked for %d times before", n, s.Len(), asked)
+		}
+	}
+}
+
+func TestLabeledMayBeLeft(t *testing.T) {
+	s := newStore()
+	for i := range 4*pageSize + 1 {
+		s.Put(&object{Name: name(i), Labels: "a"}, "")
+	}
+	for range 2 * looks {
+		for range s.Snapshot().Labeled(wants[1]) {
+			break
+		}
+	}
+	n := 0
+	for objects := range s.Snapshot().Labeled(wants[1]) {
+		n += len(objects)
+	}
+	if n != s.Len() {
+		t.Errorf("%d of %d are found", n, s.Len())
+	}
+}
+
+// What has no labels that could be told may have any.
+func TestLabeledWithoutLabels(t *testing.T) {
+	s := New(Config[int, int]{Key: func(i int) int { return i }, Indexes: map[string]IndexFunc[int]{
+		"all": func(int) []string { return []string{"all"} },
+	}})
+	for i := range 2*pageSize + 1 {
+		s.Put(i, "")
+	}
+	for range 2 * looks {
+		n := 0
+		for objects := range s.Snapshot().Labeled(wants[1]) {
+			n += len(objects)
+		}
+		if found, err := s.LabeledByIndex("all", "all", wants[1]); n != s.Len() || len(found) != n || err != nil {
+			t.Errorf("%d and %d of %d are found, %v", n, len(found), s.Len(), err)
+		}
+	}
+	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil || err.Error() != (&NoIndexError{"none"}).Error() {
+		t.Error(err)
+	}
+}
+
+// What is known of an object's labels isn't taken for known of what comes to its
+// slot in a page, nor into a page of which this one becomes a copy.
+func TestLabeledAfterOthers(t *testing.T) {
+	s := newStore()
+	const ones, twos = 7 * pageSize, pageSize
+	for i := range ones + twos {
+		s.Put(&object{Name: name(i), Labels: []string{"one", "two"}[i/ones]}, "")
+	}
+	one, two := []LabelValues{{"one", []string{"o"}}}, []LabelValues{{"two", []string{"t"}}}
+	ask := func(label string, wanted []LabelValues, want int) {
+		t.Helper()
+		for range looks {
+			if found, err := s.LabeledByIndex("label", label, wanted); len(found) != want || err != nil {
+				t.Fatalf("%d objects of %q are found, want %d: %v", len(found), label, want, err)
+			}
+		}
+	}
+	read := func(then func()) { s.View(func(Snapshot[string, *object]) { then() }) }
+	// Of the first pages all is known, and copies come and go.
+	ask("one", one, ones)
+	for i := range 10 {
+		read(func() { s.Put(&object{Name: name(i), Labels: "one"}, "") })
+	}
+	// Of the last one nothing is. Its copy takes the place of one of those.
+	read(func() { s.Put(&object{Name: name(ones), Labels: "two"}, "") })
+	ask("two", two, twos)
+	// The last object goes, and another comes.
+	s.Delete(name(ones + twos - 1))
+	s.Put(&object{Name: "another", Labels: "one"}, "")
+	ask("one", one, ones+1)
+}
