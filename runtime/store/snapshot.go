@@ -71,9 +71,17 @@ func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
 
 // List returns every object, in the order of All.
 func (s Snapshot[K, T]) List() []T {
-	list := make([]T, 0, s.length)
+	list := make([]T, s.length)
+	rest := list
 	for _, p := range s.directory {
-		list = append(list, p.objects...)
+		to := rest[:len(p.objects)]
+		// While the garbage collector marks, it is told of all words that are copied
+		// at once, but not of the types of interfaces that are copied one by one: 15%
+		// of a list of any.
+		for i, object := range p.objects {
+			to[i] = object
+		}
+		rest = rest[len(to):]
 	}
 	return list
 }
