@@ -113,5 +113,13 @@ func TestNilIndexFunctionIsRefused(t *testing.T) {
 		if err := i.AddIndexers(clientgo.Indexers{"color": nil}); (err != nil) != refuses {
 			t.Errorf("%s: %v, want an error: %t", implementation.Name, err, refuses)
 		}
+		func() {
+			defer func() {
+				if panicked := recover() != nil; panicked != refuses {
+					t.Errorf("%s: made with a nil function, panics: %t, want %t", implementation.Name, panicked, refuses)
+				}
+			}()
+			implementation.New(runtimetest.NewConfigMaps(), runtimetest.InformerOptions{Indexers: clientgo.Indexers{"color": nil}})
+		}()
 	}
 }
