@@ -78,6 +78,7 @@ func (s Snapshot[K, T]) List() []T {
 		// While the garbage collector marks, it is told of all words that are copied
 		// at once, but not of the types of interfaces that are copied one by one: 15%
 		// of a list of any.
+		//lint:ignore S1001 copy would do the former.
 		for i, object := range p.objects {
 			to[i] = object
 		}
