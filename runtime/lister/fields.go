@@ -114,7 +114,7 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 	if matchLabels.Empty() {
 		return found, nil
 	}
-	err = matching(one(found), matchLabels, yield)
+	err = newMatcher(matchLabels).matching(one(found), yield)
 	return list, err
 }
 

@@ -7,10 +7,12 @@
 // sees one snapshot and delays nobody, and a list of a namespace costs what is in
 // the namespace if there is an index for it. A selector that asks for values of a
 // label costs what has these values if the store has a [store.LabelIndex] for the
-// label, see informer.IndexLabels. Without one, it costs a look at every object the
-// first few times, and then 2 ns for each that is still the same, for the lists
-// before left a summary of its labels. Other indexers, among them those of informers
-// of a concrete type and of package cache, are asked through their interface.
+// label, see informer.IndexLabels. Without one, lists of all namespaces, or of one
+// that there is an index for, leave summaries of the labels that they see, of one
+// object in 32 each time: later ones look only at objects that may match, at those
+// with more than twelve labels, and at the last 255 at most. Other indexers, among
+// them those of informers of a concrete type and of package cache, are asked through
+// their interface.
 //
 // Beside generated listers, which are as in client-go, there are functions that
 // take one, generic and read-only listers included: [ListByFields] finds objects

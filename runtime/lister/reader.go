@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -62,9 +60,9 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 	if labels.MatchesNothing(selector) {
 		return nil
 	}
-	wanted := wanted(selector)
-	if found, ok := s.narrowed(namespace, wanted); ok {
-		return matching(one(found), selector, yield)
+	m := newMatcher(selector)
+	if found, ok := s.narrowed(namespace, m.wanted); ok {
+		return m.matching(one(found), yield)
 	}
 	if s.store != nil && namespace == "" {
 		var err error
@@ -72,17 +70,17 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 			if selector.Empty() {
 				all(snapshot.Len(), snapshot.Values(), room, yield)
 			} else {
-				err = matching(snapshot.Labeled(wanted), selector, yield)
+				err = m.matching(snapshot.Labeled(m.wanted), yield)
 			}
 		})
 		return err
 	}
-	found, err := s.in(namespace, wanted)
+	found, err := s.in(namespace, m.wanted)
 	if err != nil {
 		return err
 	}
 	if !selector.Empty() {
-		return matching(one(found), selector, yield)
+		return m.matching(one(found), yield)
 	}
 	all(len(found), slices.Values(found), room, yield)
 	return nil
@@ -116,38 +114,6 @@ func (s *source) in(namespace string, wanted []store.LabelValues) ([]any, error)
 		}
 	}
 	return found, nil
-}
-
-// ahead is how many objects' labels are touched before the first of them are
-// looked at, so that a processor waits for their memory at once and not in turn.
-const ahead = 32
-
-// matching calls yield for the objects that match the selector.
-func matching(chunks iter.Seq[[]any], selector labels.Selector, yield func(any)) error {
-	var accessors [ahead]metav1.Object
-	var sets [ahead]map[string]string
-	for chunk := range chunks {
-		for batch := range slices.Chunk(chunk, ahead) {
-			for i, obj := range batch {
-				var ok bool
-				if accessors[i], ok = obj.(metav1.Object); !ok {
-					var err error
-					if accessors[i], err = meta.Accessor(obj); err != nil {
-						return err
-					}
-				}
-			}
-			for i := range batch {
-				sets[i] = accessors[i].GetLabels()
-			}
-			for i, obj := range batch {
-				if selector.Matches(labels.Set(sets[i])) {
-					yield(obj)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // one yields a slice.

@@ -3,8 +3,11 @@ package store
 import (
 	"hash/maphash"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // LabelValues asks for objects whose Label has one of Values.
@@ -14,28 +17,29 @@ type LabelValues struct {
 }
 
 // Labeled yields the objects that may have all the labels that are wanted, in no
-// particular order: those that have them, few others, and those whose labels can't
-// be told. It is for who has no [LabelIndex] to ask, and then looks at the labels.
-// The slices must not be changed, and are valid until the next.
+// particular order: those that have them, and others of which that isn't known. It
+// is for who has no [LabelIndex] to ask, and then looks at the labels. The slices
+// must not be changed, and are valid until the next.
 //
-// The labels of an object in a store must not change, as nothing of it may: they are
-// looked at once or never, see looks.
+// The labels of an object in a store must not change, as nothing of it may: those
+// that were seen count until the object is put again.
 func (s Snapshot[K, T]) Labeled(wanted []LabelValues) iter.Seq[[]T] {
 	if len(wanted) == 0 {
-		return s.pages()
+		return s.Pages()
 	}
 	return func(yield func([]T) bool) {
 		c := candidates[T]{wanted: bitsOf(wanted), yield: yield}
 		for _, p := range s.directory {
-			if len(p.objects) < pageSize {
+			c.learning = learns()
+			known := p.labels(c.learning)
+			if known == nil {
 				if !yield(p.objects) {
 					return
 				}
 				continue
 			}
-			labels := p.labels()
-			for i := range labels {
-				if c.mayBe(&labels[i]) && !c.add(p.objects[i], &labels[i]) {
+			for i := range known {
+				if c.mayMatch(&known[i]) && !c.add(p.objects[i], &known[i]) {
 					return
 				}
 			}
@@ -47,7 +51,7 @@ func (s Snapshot[K, T]) Labeled(wanted []LabelValues) iter.Seq[[]T] {
 // LabeledByIndex returns those objects that have a value in the named index and
 // would be yielded by Labeled. The error is a *NoIndexError.
 func (s *Store[K, T]) LabeledByIndex(name, value string, wanted []LabelValues) (found []T, err error) {
-	if len(wanted) == 0 {
+	if len(wanted) == 0 || s.Len() < pageSize {
 		return s.ByIndex(name, value)
 	}
 	s.mu.RLock()
@@ -60,43 +64,52 @@ func (s *Store[K, T]) LabeledByIndex(name, value string, wanted []LabelValues) (
 	snapshot, reading := s.live.pages.lend()
 	s.mu.RUnlock()
 	defer reading.Add(-1)
-	c := candidates[T]{wanted: bitsOf(wanted), yield: func(objects []T) bool {
+	c := candidates[T]{wanted: bitsOf(wanted), learning: learns(), yield: func(objects []T) bool {
 		found = append(found, objects...)
 		return true
 	}}
 	for _, slot := range slots {
 		p, i := snapshot.directory[slot>>pageBits], slot&pageMask
-		if len(p.objects) < pageSize {
+		if known := p.labels(c.learning); known == nil {
 			c.find(p.objects[i])
-		} else if labels := p.labels(); c.mayBe(&labels[i]) {
-			c.add(p.objects[i], &labels[i])
+		} else if c.mayMatch(&known[i]) {
+			c.add(p.objects[i], &known[i])
 		}
 	}
 	c.flush()
 	return found, nil
 }
 
-// lacking says of an object which labels it lacks: it has the bits that none of its
-// labels has, a Bloom filter's inverted. Below looks it counts how often the object
-// was asked for instead, and says that it may have any.
-type lacking = uint64
+// learns says whether a list is to leave summaries of labels that it sees for the
+// first time, which one in many does: making them takes as long as 5 to 20 looks
+// for one label, which is lost where the objects change before the next lists.
+func learns() bool { return rand.IntN(32) == 0 }
 
-// looks is how often an object may be asked for before its labels are looked at
-// here. All of them take about as long as a few look-ups of one, which would be lost
-// where objects change between one list and the next.
-const looks = 4
+// summary says of an object which labels it lacks: it has the bits that none of the
+// object's labels has, a Bloom filter's inverted. Zero is none.
+type summary = uint64
 
-// pageLabels is what is known of a full page's labels. Readers write it side by side:
-// what one overwrites is at worst looked at again. It is copied with the page.
-type pageLabels [pageSize]lacking
+const (
+	// anyLabels is the summary of an object that may have any.
+	anyLabels summary = 1
+	// maxSummary is of how many labels a summary is made. An object with so many
+	// seems to have a tenth of all labels.
+	maxSummary = 12
+)
 
-// labels returns what is known of a full page's labels.
-func (p *page[K, T]) labels() *pageLabels {
-	if known := p.known.Load(); known != nil {
-		return known
+// pageLabels is the summaries of a full page. Readers write them side by side, all
+// the same. They are copied with the page.
+type pageLabels [pageSize]summary
+
+// labels returns the summaries of a page, or nil if there are none. Full pages get
+// them if a list is learning.
+func (p *page[K, T]) labels(learning bool) *pageLabels {
+	known := p.known.Load()
+	if known == nil && learning && len(p.objects) == pageSize {
+		p.known.CompareAndSwap(nil, new(pageLabels))
+		known = p.known.Load()
 	}
-	p.known.CompareAndSwap(nil, new(pageLabels))
-	return p.known.Load()
+	return known
 }
 
 // forget is for who puts another object into a page that nobody else has.
@@ -106,14 +119,14 @@ func (p *page[K, T]) forget(i uint32) {
 	}
 }
 
-// copyLabels takes over what is known of a page that has the same objects.
+// copyLabels takes over the summaries of a page that has the same objects.
 func (p *page[K, T]) copyLabels(from *page[K, T]) {
 	known := from.known.Load()
 	if known == nil {
 		p.known.Store(nil)
 		return
 	}
-	for i, own := 0, p.labels(); i < pageSize; i++ {
+	for i, own := 0, p.labels(true); i < pageSize; i++ {
 		own[i] = atomic.LoadUint64(&known[i])
 	}
 }
@@ -122,24 +135,26 @@ func (p *page[K, T]) copyLabels(from *page[K, T]) {
 // looked at, so that a processor waits for their memory at once and not in turn.
 const atOnce = 32
 
-// candidates collects objects that may have labels, and yields some at a time.
+// candidates collects objects that may match, and yields some at a time. Its
+// methods that return something return false once nobody wants more.
 type candidates[T any] struct {
-	wanted  [][]lacking
-	yield   func([]T) bool
-	found   []T
-	unknown []unknown[T]
+	wanted   [][]summary
+	yield    func([]T) bool
+	found    []T
+	learning bool
+	unknown  []unknown[T]
 }
 
-// unknown is an object that is to be looked at, and where to leave what it lacks.
+// unknown is an object without a summary, and where to leave that.
 type unknown[T any] struct {
-	object T
-	labels map[string]string
-	leave  *lacking
+	object  T
+	labels  map[string]string
+	summary *summary
 }
 
-// mayBe says whether an object may have one of each of the wanted labels.
-func (c *candidates[T]) mayBe(l *lacking) bool {
-	lacks := atomic.LoadUint64(l)
+// mayMatch says whether an object may have one of each of the wanted labels.
+func (c *candidates[T]) mayMatch(s *summary) bool {
+	lacks := atomic.LoadUint64(s)
 next:
 	for _, alternatives := range c.wanted {
 		for _, bits := range alternatives {
@@ -152,16 +167,12 @@ next:
 	return true
 }
 
-// add takes an object that may be one. Like all that follows, it returns false
-// once nobody wants more.
-func (c *candidates[T]) add(object T, l *lacking) bool {
-	if asked := atomic.LoadUint64(l); asked < looks-1 {
-		atomic.StoreUint64(l, asked+1)
-		return c.find(object)
-	} else if asked >= looks {
+// add takes an object that may match.
+func (c *candidates[T]) add(object T, s *summary) bool {
+	if !c.learning || atomic.LoadUint64(s) > 0 {
 		return c.find(object)
 	}
-	c.unknown = append(c.unknown, unknown[T]{object: object, leave: l})
+	c.unknown = append(c.unknown, unknown[T]{object: object, summary: s})
 	return len(c.unknown) < atOnce || c.learn()
 }
 
@@ -176,28 +187,21 @@ func (c *candidates[T]) pass() bool {
 	return c.yield(found)
 }
 
-// learn looks at the labels of what is unknown.
+// learn leaves summaries of what is unknown. Only labels of a [metav1.Object] are
+// sure to be those that a selector is asked about.
 func (c *candidates[T]) learn() bool {
 	for i := range c.unknown {
-		u := &c.unknown[i]
-		if labeled, ok := any(u.object).(labeled); ok {
-			u.labels = labeled.GetLabels()
+		if object, ok := any(c.unknown[i].object).(metav1.Object); ok {
+			c.unknown[i].labels = object.GetLabels()
 		} else {
-			u.leave = nil
+			atomic.StoreUint64(c.unknown[i].summary, anyLabels)
 		}
 	}
 	for _, u := range c.unknown {
-		if u.leave != nil {
-			bits := lacking(0)
-			for label, value := range u.labels {
-				bits |= bitsOfLabel(label, value)
-			}
-			atomic.StoreUint64(u.leave, ^bits)
-			if !c.mayBe(u.leave) {
-				continue
-			}
+		if atomic.LoadUint64(u.summary) == 0 {
+			atomic.StoreUint64(u.summary, summaryOf(u.labels))
 		}
-		if !c.find(u.object) {
+		if c.mayMatch(u.summary) && !c.find(u.object) {
 			return false
 		}
 	}
@@ -211,8 +215,19 @@ func (c *candidates[T]) flush() {
 	}
 }
 
-func bitsOf(wanted []LabelValues) [][]lacking {
-	bits := make([][]lacking, len(wanted))
+func summaryOf(labels map[string]string) summary {
+	if len(labels) > maxSummary {
+		return anyLabels
+	}
+	bits := summary(0)
+	for label, value := range labels {
+		bits |= bitsOfLabel(label, value)
+	}
+	return ^bits
+}
+
+func bitsOf(wanted []LabelValues) [][]summary {
+	bits := make([][]summary, len(wanted))
 	for i, w := range wanted {
 		for _, value := range w.Values {
 			bits[i] = append(bits[i], bitsOfLabel(w.Label, value))
@@ -223,9 +238,10 @@ func bitsOf(wanted []LabelValues) [][]lacking {
 
 var labelSeed = maphash.MakeSeed()
 
-// bitsOfLabel returns three bits, or fewer: of objects with five other labels one in
-// a hundred seems to have the label, with ten one in twenty.
-func bitsOfLabel(label, value string) lacking {
+// bitsOfLabel returns a bit of each third of a summary: of objects with five other
+// labels one in a hundred seems to have the label, with ten one in sixteen. The
+// lowest bit, that of anyLabels, is none of them, so that no summary is zero.
+func bitsOfLabel(label, value string) summary {
 	hash := maphash.Comparable(labelSeed, [2]string{label, value})
-	return (1<<(hash&63) | 1<<(hash>>6&63) | 1<<(hash>>12&63)) &^ (looks - 1)
+	return 1<<(1+hash%21) | 1<<(22+hash>>16%21) | 1<<(43+hash>>32%21)
 }

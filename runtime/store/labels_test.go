@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,26 +50,38 @@ func has(set map[string]string, wanted []LabelValues) bool {
 	})
 }
 
-// labeledObject has five labels, the first of which ten objects have in common.
-func labeledObject(i int) *object {
-	return &object{Name: name(i), Labels: fmt.Sprintf("ten-%d,b-%d,c-%d,d-%d,e-%d", i/10, i, i, i, i)}
-}
+// asks is how often tests ask for labels for every page to have its summaries: none
+// is left without in 10^12 runs.
+const asks = 1000
 
-// Of what doesn't have the labels, few are found once the labels were looked at: one
-// in a hundred is expected. A page that isn't full is found whole.
+// Once there are summaries, few objects are found that don't have the labels: one in
+// a hundred is expected. A page that isn't full is found whole, and so are objects
+// with many labels, which aren't looked at again and again.
 func TestLabeledFindsFewOthers(t *testing.T) {
 	s := newStore()
 	for i := range 40*pageSize + 1 {
-		s.Put(labeledObject(i), "")
+		s.Put(&object{Name: name(i), Labels: fmt.Sprintf("ten-%d,b-%d,c-%d,d-%d,e-%d", i/10, i, i, i, i)}, "")
 	}
-	for asked := range 2 * looks {
-		n := 0
+	var many strings.Builder
+	for i := range maxSummary + 1 {
+		fmt.Fprint(&many, "many-", i, ",")
+	}
+	s.Put(&object{Name: name(1000), Labels: many.String()}, "")
+	n := 0
+	for range asks {
+		n = 0
 		for objects := range s.Snapshot().Labeled([]LabelValues{{"ten-7", []string{"t"}}}) {
 			n += len(objects)
 		}
-		if few := 11 <= n && n < s.Len()/20; few != (asked >= looks-1) || !few && n != s.Len() {
-			t.Errorf("%d objects are found for a label of 10 of %d, asked for %d times before", n, s.Len(), asked)
+		if n < 12 || n > s.Len() {
+			t.Fatalf("%d of %d objects are found", n, s.Len())
 		}
+	}
+	if n > s.Len()/20 {
+		t.Errorf("%d objects are found for a label of 10 of %d", n, s.Len())
+	}
+	if known := s.live.pages.directory[1000/pageSize].known.Load(); known[1000%pageSize] != anyLabels {
+		t.Errorf("the summary of many labels is %b", known[1000%pageSize])
 	}
 }
 
@@ -77,7 +90,7 @@ func TestLabeledMayBeLeft(t *testing.T) {
 	for i := range 4*pageSize + 1 {
 		s.Put(&object{Name: name(i), Labels: "a"}, "")
 	}
-	for range 2 * looks {
+	for range asks {
 		for range s.Snapshot().Labeled(wants[1]) {
 			break
 		}
@@ -99,7 +112,7 @@ func TestLabeledWithoutLabels(t *testing.T) {
 	for i := range 2*pageSize + 1 {
 		s.Put(i, "")
 	}
-	for range 2 * looks {
+	for range asks {
 		n := 0
 		for objects := range s.Snapshot().Labeled(wants[1]) {
 			n += len(objects)
@@ -124,7 +137,7 @@ func TestLabeledAfterOthers(t *testing.T) {
 	one, two := []LabelValues{{"one", []string{"o"}}}, []LabelValues{{"two", []string{"t"}}}
 	ask := func(label string, wanted []LabelValues, want int) {
 		t.Helper()
-		for range looks {
+		for range asks {
 			if found, err := s.LabeledByIndex("label", label, wanted); len(found) != want || err != nil {
 				t.Fatalf("%d objects of %q are found, want %d: %v", len(found), label, want, err)
 			}

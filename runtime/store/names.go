@@ -11,7 +11,7 @@ func FieldIndex(field string) string { return "field:" + field }
 // labels at all, aren't in it, one whose label is empty is.
 func ByLabel[T any](label string) IndexFunc[T] {
 	return func(object T) []string {
-		labeled, ok := any(object).(labeled)
+		labeled, ok := any(object).(interface{ GetLabels() map[string]string })
 		if !ok {
 			return nil
 		}
@@ -21,6 +21,3 @@ func ByLabel[T any](label string) IndexFunc[T] {
 		return nil
 	}
 }
-
-// labeled is what has labels.
-type labeled interface{ GetLabels() map[string]string }

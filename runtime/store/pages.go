@@ -8,21 +8,23 @@ const (
 	// name, a full page is 18 KB where objects are any, as generated informers
 	// keep them, and 16 where they are pointers, an eighth of which is the
 	// allocator's. The first update of a page after a snapshot copies 8 KB of that,
-	// or 6; the first write of all copies the directory, too: 3 KB for 100,000
-	// objects. See spares for where the copies go.
+	// or 6, and 2 of summaries of labels if there are any; the first write of all
+	// copies the directory, too: 3 KB for 100,000 objects. See spares for where the
+	// copies go.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
 )
 
 // page holds consecutive slots, a column each for what is read together:
 // lists read nothing but objects. All pages but the last are full. Once a
-// snapshot has a page, neither the page nor what it holds changes; but behind
-// the end of its columns may stand more, of a younger page.
+// snapshot has a page, neither the page nor what it holds changes, but for the
+// summaries of labels that readers add; and behind the end of its columns may stand
+// more, of a younger page.
 type page[K comparable, T any] struct {
 	keys     []K
 	objects  []T
 	versions []string
-	// known is nil until a list asks for labels, and while the page isn't full.
+	// known is nil until a list makes summaries, and while the page isn't full.
 	known atomic.Pointer[pageLabels]
 }
 

@@ -44,9 +44,9 @@ func (s Snapshot[K, T]) Values() iter.Seq[T] {
 	}
 }
 
-// pages yields every object, in the order of All, as slices that must not be
+// Pages yields every object, in the order of All, as slices that must not be
 // changed.
-func (s Snapshot[K, T]) pages() iter.Seq[[]T] {
+func (s Snapshot[K, T]) Pages() iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for _, p := range s.directory {
 			if !yield(p.objects) {

@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // object is small, comparable, and says what a model must know about it.
 type object struct {
+	metav1.Object // nil: only its labels are asked for
+
 	Name    string
 	Labels  string // comma-separated
 	Version string
@@ -140,5 +144,21 @@ func TestChangeTypeNames(t *testing.T) {
 		if got := changeType.String(); got != want {
 			t.Errorf("%d is %s, not %s", changeType, got, want)
 		}
+	}
+}
+
+func TestAddIndexesRefusesATakenName(t *testing.T) {
+	s := newBank()
+	err := s.AddIndexes(map[string]IndexFunc[account]{"new": func(account) []string { return nil }, "bank": nil})
+	if err == nil || s.HasIndex("new") {
+		t.Errorf("%v, new index added: %t", err, s.HasIndex("new"))
+	}
+}
+
+func TestAddIndexesRefusesNoFunction(t *testing.T) {
+	s := newBank()
+	err := s.AddIndexes(map[string]IndexFunc[account]{"none": nil})
+	if err == nil || s.HasIndex("none") {
+		t.Errorf("%v, index without a function added: %t", err, s.HasIndex("none"))
 	}
 }
