@@ -22,7 +22,7 @@ func TestNothingForTests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			a := api{flags: c.flags, packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com", kinds: []apiKind{{name: "Bakery"}}}}}
+			a := api{flags: c.flags, packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com", hasGroup: true, kinds: []apiKind{{name: "Bakery"}}}}}
 			a.write(t, dir)
 			if out, err := a.generate(bin, dir); err != nil {
 				t.Fatalf("%v: %s", err, out)

@@ -228,7 +228,7 @@ func (a api) write(t *testing.T, dir string) {
 			fmt.Fprintf(&doc, "// +groupGoName=%s\n", p.goName)
 		}
 		doc.WriteString("package p\n")
-		fmt.Fprintf(&types, apiHeader, p.group, strings.ToLower(p.version))
+		fmt.Fprintf(&types, apiHeader, p.group, p.version)
 		for _, k := range p.kinds {
 			tags := ""
 			for _, tag := range k.tags {

@@ -153,8 +153,9 @@ func specName(kind token.Token, specs []ast.Spec) string {
 	return kind.String()
 }
 
-// packageTags reads what doc.go says, and warns of package tags elsewhere.
-func (l *loader) packageTags(p *source) marker.Package {
+// packageTags reads what doc.go says, and returns the package tags elsewhere,
+// which have no effect.
+func (l *loader) packageTags(p *source) (pkg marker.Package, elsewhere []marker.Tag) {
 	var doc []marker.Tag
 	for _, f := range p.files {
 		if f.syntax != nil && f.isDoc() {
@@ -175,9 +176,9 @@ func (l *loader) packageTags(p *source) marker.Package {
 				if !marker.IsPackageTag(tag.Name) || slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
 					continue
 				}
-				l.warn(tag.Pos, "+%s is ignored here; it counts in the package's doc.go only", tag.Text)
+				elsewhere = append(elsewhere, tag)
 			}
 		}
 	}
-	return pkg
+	return pkg, elsewhere
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/gengo/v2/namer"
@@ -16,7 +15,8 @@ import (
 
 // describe fills in the Package of a candidate and finds its kinds.
 func (l *loader) describe(p *candidate) {
-	p.tags = l.packageTags(p.src)
+	var elsewhere []marker.Tag
+	p.tags, elsewhere = l.packageTags(p.src)
 	p.pkg = &Package{
 		Path: p.src.path, Name: p.src.name, Dir: p.src.dir,
 		Client:                !p.tags.OptedOut["client-gen"],
@@ -70,7 +70,10 @@ func (l *loader) describe(p *candidate) {
 	}
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
 	if len(p.kinds) > 0 {
-		l.checkGroupName(p)
+		elsewhere = l.checkRegistered(p, elsewhere)
+	}
+	for _, tag := range elsewhere {
+		l.warn(tag.Pos, "+%s is ignored here; it counts in the package's doc.go only", tag.Text)
 	}
 	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
@@ -102,24 +105,6 @@ func (p *candidate) groupVersion() string {
 		group = p.tags.GroupName
 	}
 	return group + "/" + version
-}
-
-// checkGroupName reports a package that registers its types in another group
-// than the one that what is generated of it names: by a constant GroupName, as
-// nearly every register.go has it.
-func (l *loader) checkGroupName(p *candidate) {
-	registered, err := strconv.Unquote(p.src.constant("GroupName"))
-	if err != nil || p.input.Explicit {
-		return
-	}
-	group, where := p.tags.GroupName, "doc.go says"
-	if !p.tags.HasGroupName {
-		group, where = path.Base(path.Dir(p.src.path)), "without +groupName in doc.go it is that of the folder,"
-	}
-	if group != registered {
-		l.lax(p.groupPosition(), "the group of package %s is %q as its constant GroupName says, and %s %q; write // +groupName=%s in doc.go",
-			p.src.path, registered, where, group, registered)
-	}
 }
 
 // kind makes a kind of a type with +genclient, nil when that can't be done.
