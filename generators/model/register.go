@@ -14,6 +14,11 @@ type registrations struct {
 	types []string
 	// first is the first such call, nil if there is none.
 	first ast.Node
+	// empty is a call that names none at all, marked one of AddToGroupVersion,
+	// which as a rule stands beside them.
+	empty, marked ast.Node
+	// elsewhere is true when a function hands a scheme to what may register more.
+	elsewhere bool
 	// unclear is true when a call takes objects whose types can't be read off
 	// it (a variable, a slice, what a function returns), or isn't hand-written.
 	unclear bool
@@ -34,7 +39,8 @@ func (l *loader) checkRegistration(p *candidate) {
 			found.read(p.src, f)
 		}
 	}
-	if found.first == nil || found.unclear {
+	at, how := found.place()
+	if at == nil || found.unclear {
 		return
 	}
 	missing := map[*Kind][]string{}
@@ -46,15 +52,30 @@ func (l *loader) checkRegistration(p *candidate) {
 	if len(missing) == 0 || p.src.registersUnseen() {
 		return
 	}
-	call := l.fset.Position(found.first.Pos())
+	call := l.fset.Position(at.Pos())
 	for kind, names := range missing {
 		effect := "requests have no kind and version, and fakes fail"
 		if names[0] != kind.Name {
 			effect = "fakes can't list it"
 		}
-		l.warn(kind.Pos, "nothing registers %s with the scheme: %s; add &%s{} as in %s:%d",
-			strings.Join(names, " and "), effect, strings.Join(names, "{}, &"), call.Filename, call.Line)
+		l.warn(kind.Pos, "nothing registers %s with the scheme: %s; add &%s{} %s %s:%d",
+			strings.Join(names, " and "), effect, strings.Join(names, "{}, &"), how, call.Filename, call.Line)
 	}
+}
+
+// place is the call that says how to register a type, and how to do it there;
+// nil where some other code may register all of them.
+func (r *registrations) place() (call ast.Node, how string) {
+	switch {
+	case r.first != nil:
+		return r.first, "as in"
+	case r.elsewhere:
+	case r.empty != nil:
+		return r.empty, "in"
+	case r.marked != nil:
+		return r.marked, "by scheme.AddKnownTypes before"
+	}
+	return nil, ""
 }
 
 // missing are those of a kind's types that go through the scheme and that no
@@ -82,6 +103,10 @@ func (r *registrations) read(src *source, f *file) {
 		switch n := n.(type) {
 		case *ast.TypeSpec:
 			return false // most of an API package, and no call in it
+		case *ast.FuncDecl:
+			r.uses(n.Type, n.Body)
+		case *ast.FuncLit:
+			r.uses(n.Type, n.Body)
 		case *ast.SelectorExpr:
 			if slices.Contains(schemeMethods, n.Sel.Name) {
 				mentions++
@@ -93,6 +118,9 @@ func (r *registrations) read(src *source, f *file) {
 			case slices.Contains(schemeMethods, method.Sel.Name):
 				calls++
 				r.objects(src, n, n.Args[min(1, len(n.Args)):])
+				if r.empty == nil && len(n.Args) == 1 {
+					r.empty = n
+				}
 			case method.Sel.Name == "Register" && strings.HasSuffix(typeName(method.X), "SchemeBuilder"):
 				// Either controller-runtime's, which takes objects, or
 				// apimachinery's, which takes functions.
@@ -102,6 +130,45 @@ func (r *registrations) read(src *source, f *file) {
 		return true
 	})
 	r.unclear = r.unclear || mentions > calls || mentions > 0 && (f.ignored || ast.IsGenerated(f.syntax))
+}
+
+// uses reads what a function does with the schemes that it takes. Handing one on
+// to a function alone is fine: one of this package is read as well, and one of
+// another can't name the types.
+func (r *registrations) uses(typ *ast.FuncType, body *ast.BlockStmt) {
+	if body == nil {
+		return
+	}
+	schemes := map[string]bool{}
+	for _, param := range typ.Params.List {
+		for _, name := range param.Names {
+			schemes[name.Name] = typeName(param.Type) == "Scheme"
+		}
+	}
+	isScheme := func(e ast.Expr) bool {
+		name, ok := e.(*ast.Ident)
+		return ok && schemes[name.Name]
+	}
+	known := map[ast.Expr]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name := typeName(n.Fun)
+			if method, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(schemeMethods, name) {
+				known[method.X] = true
+			}
+			if len(n.Args) == 0 || !isScheme(n.Args[0]) {
+				break
+			}
+			known[n.Args[0]] = len(n.Args) == 1 || name == "AddToGroupVersion"
+			if name == "AddToGroupVersion" && r.marked == nil {
+				r.marked = n
+			}
+		case *ast.Ident:
+			r.elsewhere = r.elsewhere || isScheme(n) && !known[n]
+		}
+		return true
+	})
 }
 
 // isFunc reports whether an argument can't be an object: a name, which is that
