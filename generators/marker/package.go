@@ -48,7 +48,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			continue
 		}
 		if !IsPackageTag(name) {
-			if hint := Suggest(name, []string{"groupName", "groupGoName"}); hint != "" {
+			if hint := packageTagHint(name); hint != "" {
 				p.lax(tag.Pos, "unknown tag +%s%s", name, hint)
 			}
 			continue
@@ -86,6 +86,19 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 		}
 	}
 	return pkg, p.problems
+}
+
+// packageTagHint is what the name of an unknown tag must be meant for, "" for
+// one that belongs to another tool: none of theirs is that close to ours.
+func packageTagHint(name string) string {
+	known := []string{"groupName", "groupGoName"}
+	for _, generator := range Generators {
+		if strings.HasPrefix(name, "k8s:"+generator+":") {
+			return "; write +k8s:" + generator + "=false to leave the generator out"
+		}
+		known = append(known, "k8s:"+generator)
+	}
+	return Suggest(name, known)
 }
 
 // generatorSwitch reads +k8s:client-gen=false and its kin: false keeps the
