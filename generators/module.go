@@ -126,13 +126,11 @@ func (l Layout) Resolve(patterns []string) (Config, error) {
 		cfg.Apply = &l.apply
 		cfg.Apply.Dir, cfg.Apply.Package = configs.dir, configs.pkg
 		cfg.Client.ApplyConfigurationPackage = configs.pkg
-	} else if cfg.Client.ApplyConfigurationPackage != configs.pkg {
-		cfg.others = append(cfg.others, otherTree{configs.dir, "utils.go", "apply configurations", "give --with-applyconfig"})
 	}
-	if l.informer.SingleDirectory {
-		cfg.others = append(cfg.others, otherTree{filepath.Join(informers.dir, "externalversions"), "factory.go", "informers", "leave out --single-directory"})
-	} else {
-		cfg.others = append(cfg.others, otherTree{informers.dir, "factory.go", "informers", "give --single-directory"})
+	cfg.others = l.others(clients.dir, listers.dir, informers.dir, configs.dir)
+	if cfg.Client.ApplyConfigurationPackage == configs.pkg {
+		// Another run makes them, and this one uses them.
+		cfg.others = slices.DeleteFunc(cfg.others, func(other otherTree) bool { return other.dir == configs.dir })
 	}
 	return cfg, nil
 }

@@ -3,7 +3,6 @@ package generators
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,12 +74,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 	progress(StageCompare)
 	set := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines(), KeepOthers: cfg.Strict}
-	for _, other := range cfg.others {
-		if set.Has(filepath.Join(other.dir, other.file)) {
-			problems = append(problems, marker.Problem{Warning: true,
-				Message: fmt.Sprintf("%s has %s, which this run doesn't keep current; %s, or remove it", other.dir, other.what, other.instead)})
-		}
-	}
+	problems = append(problems, cfg.warnOfOthers(set)...)
 	plan, err := set.Compare()
 	if plan != nil && cfg.Strict {
 		problems = append(problems, leftBehind(plan.Stale)...)
@@ -100,14 +94,6 @@ func leftBehind(stale []string) Problems {
 		}
 	}
 	return problems
-}
-
-// otherTree is a folder that a run with other flags writes to.
-type otherTree struct {
-	// file is in every such folder, and generated.
-	dir, file string
-	// what is in it, and what flag would have kept it current.
-	what, instead string
 }
 
 // files lists the files of all generators that are to run.

@@ -65,11 +65,29 @@ func (p *Plan) isRoot(dir string) bool {
 	})
 }
 
-// Has reports whether there is a file at path that generators of the set's
-// headers made.
-func (s Set) Has(path string) bool {
-	generated, err := s.isGeneratedFile(path)
-	return err == nil && generated
+// Has reports whether a file in a folder that matches a pattern was made by
+// generators of the set's headers.
+func (s Set) Has(dir, pattern string) bool {
+	names, err := fs.Glob(os.DirFS(dir), pattern)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		generated, err := s.isGeneratedFile(filepath.Join(dir, filepath.FromSlash(name)))
+		return err == nil && generated
+	})
+}
+
+// Folders are the names of the folders in a folder, which needn't exist.
+func Folders(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
 }
 
 func (s Set) isGeneratedFile(path string) (bool, error) {
