@@ -3,6 +3,8 @@ package generators
 import (
 	"fmt"
 	"go/format"
+	"go/scanner"
+	"go/token"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +25,43 @@ func newHeader(file string) (header, error) {
 	if err != nil {
 		return "", fmt.Errorf("--go-header-file: %w", err)
 	}
+	if problems := checkHeader(file, text); problems != nil {
+		return "", problems
+	}
 	year := strconv.Itoa(time.Now().UTC().Year())
 	h := header(strings.ReplaceAll(text, "YEAR", year))
 	if _, err := h.above(clientGenName); err != nil {
 		return "", fmt.Errorf("--go-header-file: %s is not what can stand above a package clause: %w", file, err)
 	}
 	return h, nil
+}
+
+// checkHeader reports the first thing in boilerplate that is no comment. gofmt
+// would tell of the package clause below it.
+func checkHeader(file, text string) Problems {
+	var problems Problems
+	found := func(pos token.Position, what string) {
+		advice := ", but a --go-header-file has only Go comments; begin its lines with //"
+		if what == "comment not terminated" {
+			advice = "; end it with */"
+		}
+		if problems == nil {
+			problems = Problems{{Pos: pos, Message: what + advice}}
+		}
+	}
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	s.Init(fset.AddFile(file, -1, len(text)), []byte(text), found, 0)
+	pos, tok, name := s.Scan()
+	switch {
+	case tok == token.EOF:
+	case name == "":
+		name = tok.String()
+		fallthrough
+	default:
+		found(fset.PositionFor(pos, false), fmt.Sprintf("%q is no comment", name))
+	}
+	return problems
 }
 
 // above is the text above a file's package clause, as gofmt would have it: it

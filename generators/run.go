@@ -2,6 +2,7 @@ package generators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,9 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 	progress(StageLoad)
 	header, err := newHeader(cfg.HeaderFile)
+	if problems, ok := errors.AsType[Problems](err); ok {
+		return nil, problems, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
