@@ -4,6 +4,8 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Method is one +genclient:method=Name,verb=...,subresource=...,input=...,result=...
@@ -40,7 +42,7 @@ func (p *reader) method(tag Tag) Method {
 		p.methodKeys(tag, &m, rest, len(name)+1)
 	}
 	if len(p.problems) == before || m.Verb != "" {
-		p.methodVerb(m)
+		p.methodVerb(m, rest)
 	}
 	return m
 }
@@ -81,10 +83,14 @@ func (p *reader) methodKeys(tag Tag, m *Method, keys string, at int) {
 }
 
 // methodVerb checks that the verb is one for methods, and that it suits input=.
-func (p *reader) methodVerb(m Method) {
+// keys is what the tag says after the name.
+func (p *reader) methodVerb(m Method, keys string) {
 	switch {
 	case m.Verb == "":
-		p.fail(m.Pos, "method %s has no verb; write +genclient:method=%s,verb=create", m.Name, m.Name)
+		if keys != "" {
+			keys = "," + keys
+		}
+		p.fail(m.Pos, "method %s has no verb; write +genclient:method=%s,verb=%s%s", m.Name, m.Name, m.likelyVerb(), keys)
 	case slices.Contains(methodVerbs, m.Verb):
 		if m.Input != "" && !slices.Contains(inputVerbs, m.Verb) {
 			p.fail(m.InputPos, "input= of method %s has no place in verb %q; only %s take one", m.Name, m.Verb, strings.Join(inputVerbs, ", "))
@@ -94,4 +100,16 @@ func (p *reader) methodVerb(m Method) {
 	default:
 		p.fail(m.Pos, "unknown verb %q of method %s%s", m.Verb, m.Name, Suggest(m.Verb, methodVerbs))
 	}
+}
+
+// likelyVerb is the verb that a method's name begins with, "create" when it
+// begins with another word.
+func (m Method) likelyVerb() string {
+	for _, verb := range methodVerbs {
+		rest, ok := strings.CutPrefix(m.Name, strings.ToUpper(verb[:1])+verb[1:])
+		if first, _ := utf8.DecodeRuneInString(rest); ok && !unicode.IsLower(first) && (m.Input == "" || slices.Contains(inputVerbs, verb)) {
+			return verb
+		}
+	}
+	return "create"
 }

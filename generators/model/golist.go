@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // listed is what go list says of a package.
@@ -84,6 +86,29 @@ func (l *loader) patternHint(pattern, message string) string {
 		return "; " + strings.TrimSuffix(pattern, "/") + "/... is what is below it"
 	}
 	return ""
+}
+
+// noFolder says that an import path of the module that the run is in names no
+// folder there, "" for any other path: the go command would have one get one's
+// own module.
+func (l *loader) noFolder(importPath string) string {
+	module, err := FindModule(l.ctx, l.cfg.Dir)
+	if err != nil {
+		return ""
+	}
+	below, ok := strings.CutPrefix(importPath, module.Path+"/")
+	folder := filepath.Join(module.Dir, filepath.FromSlash(below))
+	if _, err := os.Stat(folder); !ok || err == nil {
+		return ""
+	}
+	var siblings []string
+	entries, _ := os.ReadDir(filepath.Dir(folder)) // without it there are none
+	for _, entry := range entries {
+		if entry.IsDir() {
+			siblings = append(siblings, entry.Name())
+		}
+	}
+	return fmt.Sprintf("there is no folder %s in the module %s%s", below, module.Path, marker.Suggest(path.Base(below), siblings))
 }
 
 // oneLine joins the lines of a message of the go command.

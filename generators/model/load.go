@@ -158,6 +158,9 @@ func (l *loader) parse(packages []*candidate) {
 				where.Filename = e.Pos
 			}
 			message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
+			if own := l.noFolder(p.input.Pattern); own != "" && strings.Contains(message, "go get") {
+				message = own
+			}
 			l.fail(where, "%s%s", message, l.patternHint(p.input.Pattern, message))
 		}
 		p.broken = len(l.problems) > before || p.listed.Error != nil
