@@ -3,15 +3,18 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -107,6 +110,25 @@ func TestWaitingIsNoFailure(t *testing.T) {
 	if e := waiting.NotSynced(); e.Reason != informer.Failed {
 		t.Errorf("%v", e)
 	}
+}
+
+// Who waits for what nobody starts reads so, once.
+func TestNotStartedIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		logger := funcr.New(func(_, line string) { told = append(told, fmt.Sprint(time.Now().Second(), line)) }, funcr.Options{})
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), 50*time.Second)
+		defer cancel()
+		start := time.Now().Second()
+		started, forgotten := newServer().ours(informer.Options{}), newServer().ours(informer.Options{})
+		defer run(started)()
+		if err := informer.WaitForSync(ctx, started, forgotten); err == nil {
+			t.Error("an informer that nobody started has synced")
+		}
+		if len(told) != 1 || !strings.HasPrefix(told[0], fmt.Sprint((start+10)%60)) || strings.Count(told[0], "not started") != 1 {
+			t.Errorf("told is %q", told)
+		}
+	})
 }
 
 // TestGiveUp: what time doesn't mend is known at the first failure.

@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // WaitForSync waits, on channels, until every informer has synced. If ctx is
 // done first it returns a *[NotSyncedError] that says of each that has not: why,
 // since when, and how often it was tried. The same if an informer stops. One that
-// wasn't started is waited for, since somebody may do so. Informers of other makes are waited for, too, and can't say why they have not.
-// One that is nil is another error, at once.
+// wasn't started is waited for, since somebody may do so; after ten seconds that is
+// logged, once. Informers of other makes are waited for, too, and can't say why they
+// have not. One that is nil is another error, at once.
 //
 // It says nothing about handlers: wait for their registration's
 // HasSyncedChecker.
@@ -55,6 +58,8 @@ func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers 
 			}
 		})
 	}
+	told := time.AfterFunc(notStartedFor, func() { tellNotStarted(ctx, informers) })
+	defer told.Stop()
 	waiters.Wait()
 
 	e := &NotSyncedError{Cause: context.Cause(ctx)}
@@ -69,6 +74,24 @@ func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers 
 	}
 	byName(e.Informers)
 	return e
+}
+
+// notStartedFor is how long who waits for an informer that nobody starts hears
+// nothing: nothing else would tell.
+const notStartedFor = 10 * time.Second
+
+func tellNotStarted(ctx context.Context, informers []cache.SharedInformer) {
+	e := &NotSyncedError{}
+	for _, i := range informers {
+		s, _ := StatusOf(i)
+		if one := s.NotSynced(); one != nil && one.Reason == NotStarted {
+			e.Informers = append(e.Informers, one)
+		}
+	}
+	if len(e.Informers) > 0 {
+		byName(e.Informers)
+		klog.FromContext(ctx).Info("Still waiting", "err", e)
+	}
 }
 
 // observable is what an informer of ours offers to those who wait for its sync.

@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"context"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -167,18 +168,20 @@ func TestStopCutsWatches(t *testing.T) {
 }
 
 func TestReadCRDsRefuses(t *testing.T) {
-	for name, content := range map[string]string{
-		"an unknown field": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n",
-		"another kind":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
-		"no file":          "",
+	file := func(name, content string) fs.FS { return fstest.MapFS{name: {Data: []byte(content)}} }
+	for name, c := range map[string]struct {
+		manifests fs.FS
+		want      string
+	}{
+		"an unknown field":         {file("a.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n"), `a.yaml: want only CustomResourceDefinitions at the top of the folder: error unmarshaling JSON: while decoding JSON: json: unknown field "speck"`},
+		"another kind":             {file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"), "a.yaml: found /v1, Kind=ConfigMap, want only apiextensions.k8s.io/v1, Kind=CustomResourceDefinition"},
+		"no file":                  {fstest.MapFS{}, "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
+		"a file in a folder":       {file("bases/a.yaml", ""), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
+		"a folder that is no more": {os.DirFS("not-there"), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into\nstat .: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			manifests := fstest.MapFS{}
-			if content != "" {
-				manifests["a.yaml"] = &fstest.MapFile{Data: []byte(content)}
-			}
-			if crds, err := apiserver.ReadCRDs(manifests); err == nil {
-				t.Errorf("read %d definitions, want an error", len(crds))
+			if crds, err := apiserver.ReadCRDs(c.manifests); err == nil || err.Error() != c.want {
+				t.Errorf("read %d definitions, %v, want %s", len(crds), err, c.want)
 			}
 		})
 	}

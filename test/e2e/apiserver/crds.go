@@ -47,7 +47,7 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			}
 			crd := new(apiextensionsv1.CustomResourceDefinition)
 			if err := yaml.UnmarshalStrict(document, crd); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w", file, err)
 			}
 			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"); got != want {
 				return nil, fmt.Errorf("%s: found %v, want only %v", file, got, want)
@@ -56,7 +56,8 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		}
 	}
 	if len(crds) == 0 {
-		return nil, errors.New("no CustomResourceDefinition in any *.yaml")
+		_, err := fs.Stat(fsys, ".") // Of a folder that isn't there.
+		return nil, errors.Join(errors.New("no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"), err)
 	}
 	return crds, nil
 }
