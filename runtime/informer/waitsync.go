@@ -58,9 +58,18 @@ func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers 
 			}
 		})
 	}
-	told := time.AfterFunc(notStartedFor, func() { tellNotStarted(ctx, informers) })
-	defer told.Stop()
+	var teller sync.WaitGroup
+	waited := make(chan struct{})
+	teller.Go(func() {
+		select {
+		case <-time.After(notStartedFor):
+			tellNotStarted(ctx, informers)
+		case <-waited:
+		}
+	})
 	waiters.Wait()
+	close(waited)
+	teller.Wait()
 
 	e := &NotSyncedError{Cause: context.Cause(ctx)}
 	for _, i := range informers {
