@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,30 +37,35 @@ func (r *typeReader) withDefaults(p *source, lines []string) []string {
 // constant is the literal that a constant of the package is, converted or not,
 // as source; "" for any other.
 func (s *source) constant(name string) string {
+	value, _ := s.value(token.CONST, name)
+	return literal(value)
+}
+
+// value is what a package's constant or variable is declared as, nil if there
+// is none, or none by itself.
+func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
 	if !s.declares(name) {
-		return ""
+		return nil, nil
 	}
-	value := ""
 	for _, f := range s.files {
 		if f.syntax == nil {
 			continue
 		}
 		for _, decl := range f.syntax.Decls {
 			gen, ok := decl.(*ast.GenDecl)
-			if !ok || gen.Tok != token.CONST {
+			if !ok || gen.Tok != tok {
 				continue
 			}
 			for _, spec := range gen.Specs {
 				spec := spec.(*ast.ValueSpec)
-				for i, n := range spec.Names {
-					if n.Name == name && i < len(spec.Values) {
-						value = literal(spec.Values[i])
-					}
+				i := slices.IndexFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
+				if i >= 0 && len(spec.Values) == len(spec.Names) {
+					return spec.Values[i], f
 				}
 			}
 		}
 	}
-	return value
+	return nil, nil
 }
 
 func literal(e ast.Expr) string {

@@ -67,33 +67,6 @@ func (s *source) groupVersionLiteral(name string) (*ast.CompositeLit, *file) {
 	return nil, nil
 }
 
-// value is what a package's constant or variable is declared as, nil if there
-// is none, or none by itself.
-func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
-	if !s.declares(name) {
-		return nil, nil
-	}
-	for _, f := range s.files {
-		if f.syntax == nil {
-			continue
-		}
-		for _, decl := range f.syntax.Decls {
-			gen, ok := decl.(*ast.GenDecl)
-			if !ok || gen.Tok != tok {
-				continue
-			}
-			for _, spec := range gen.Specs {
-				spec := spec.(*ast.ValueSpec)
-				i := slices.IndexFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
-				if i >= 0 && len(spec.Values) == len(spec.Names) {
-					return spec.Values[i], f
-				}
-			}
-		}
-	}
-	return nil, nil
-}
-
 // text is the value of an expression that is a string literal, or a constant of
 // this package or of another that was loaded anyway. To load one for it would
 // cost a call of the go command.

@@ -10,9 +10,9 @@
 // label, see informer.IndexLabels. Without one, lists of all namespaces, or of one
 // that there is an index for, leave summaries of the labels that they see, of one
 // object in 32 each time: later ones look only at objects that may match, at those
-// with more than twelve labels, and at the last 255 at most. Other indexers, among
-// them those of informers of a concrete type and of package cache, are asked through
-// their interface.
+// that were put since or have more than twelve labels, and at the last 255 at most.
+// Other indexers, among them those of informers of a concrete type and of package
+// cache, are asked through their interface.
 //
 // Beside generated listers, which are as in client-go, there are functions that
 // take one, generic and read-only listers included: [ListByFields] finds objects
