@@ -175,11 +175,13 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 		}
 	}
 	if p.Informer && k.HasInformer() {
-		add(Informers, k.Name+"Informer", k.Name+"IndexInformer")
-		for _, prefix := range []string{"Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
+		add(Informers, "Deleted"+k.Name, "To"+k.Name+"IndexInformer")
+		for _, prefix := range []string{"", "Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
 			add(Informers, prefix+k.Name+"Informer")
 		}
-		add(Informers, "To"+k.Name+"IndexInformer")
+		for _, suffix := range []string{"IndexInformer", "HandlerFuncs", "DetailedHandlerFuncs", "FilteringHandler", "Indexers"} {
+			add(Informers, k.Name+suffix)
+		}
 	}
 	return list
 }
