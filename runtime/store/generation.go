@@ -1,38 +1,26 @@
 package store
 
-import "hash/maphash"
-
 // generation is everything that a store holds between two replacements. It
 // isn't safe for concurrent use, except for pages.share and pages.lend.
 type generation[K comparable, T any] struct {
-	// seed is the store's, the same in all its generations.
-	seed    maphash.Seed
 	table   table
 	pages   pages[K, T]
 	indexes []*index[T]
 	refs    *refs
 }
 
-func newGeneration[K comparable, T any](seed maphash.Seed) *generation[K, T] {
-	return &generation[K, T]{seed: seed, refs: &refs{}, pages: pages[K, T]{epoch: 1}}
+func newGeneration[K comparable, T any](hasher *hasher) *generation[K, T] {
+	return &generation[K, T]{table: newTable(hasher), refs: &refs{}, pages: pages[K, T]{epoch: 1}}
 }
 
-// find returns the slot of a key and its object.
-func (g *generation[K, T]) find(tag uint32, key K) (slot uint32, object T, ok bool) {
-	for slot, at, ok := g.table.first(tag); ok; slot, at, ok = g.table.next(tag, at) {
-		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
-		found := page.objects[i] // Before the key is compared, as in locate.
-		if g.pages.is(slot, &key) {
-			return slot, found, true
-		}
+// find returns the slot of a key, and its tag in any case.
+func (g *generation[K, T]) find(key *K) (slot, tag uint32, ok bool) {
+	if first, second, ok := textsOf(key); ok && fits(first, second) {
+		return g.table.find(first, second)
 	}
-	return 0, object, false
-}
-
-func (g *generation[K, T]) tag(key K) uint32 { return tagOfKey(g.seed, key) }
-
-func tagOfKey[K comparable](seed maphash.Seed, key K) uint32 {
-	return tagOf(maphash.Comparable(seed, key))
+	tag = tagOf(g.table.hasher, key)
+	at, i, ok := g.table.locate(tag, func(slot uint32) bool { return g.pages.key(slot) == *key })
+	return g.table.buckets[at].slots[i], tag, ok
 }
 
 // place is where a key's object is, and that, if existed. It is valid until the
@@ -50,20 +38,13 @@ type place[T any] struct {
 	posting uint32
 }
 
-// locate finds the place of a key for who will write there. What that takes of a
-// slot lies far apart; loaded before the key is compared, it arrives meanwhile.
-func (g *generation[K, T]) locate(key K) (p place[T]) {
-	p.tag = g.tag(key)
-	for slot, at, ok := g.table.first(p.tag); ok; slot, at, ok = g.table.next(p.tag, at) {
-		page, i := g.pages.directory[slot>>pageBits], slot&pageMask
-		p.slot, p.old, p.oldVersion = slot, page.objects[i], page.versions[i]
-		p.posting = g.refs.first(slot)
-		if g.pages.is(slot, &key) {
-			p.existed = true
-			return p
-		}
+// locate finds the place of a key for who will write there.
+func (g *generation[K, T]) locate(key *K) (p place[T]) {
+	if p.slot, p.tag, p.existed = g.find(key); p.existed {
+		p.old, p.oldVersion = g.pages.at(p.slot)
+		p.posting = g.refs.first(p.slot)
 	}
-	return place[T]{tag: p.tag}
+	return p
 }
 
 // prepare copies what a write at p will change, for readers not to wait for it.
@@ -92,6 +73,9 @@ func (g *generation[K, T]) put(p place[T], key K, object T, version string, valu
 	if !p.existed {
 		slot := g.pages.append(key, object, version)
 		g.table.add(p.tag)
+		if first, second, ok := textsOf(&key); ok {
+			g.table.texts.append(slot, first, second)
+		}
 		g.refs.appendRow()
 		for i, x := range g.indexes {
 			x.set(slot, values[i])
@@ -124,7 +108,6 @@ func (g *generation[K, T]) remove(slot uint32) {
 		p, i := g.pages.rewritable(slot), slot&pageMask
 		p.keys[i], p.objects[i], p.versions[i] = moved, object, version
 		p.forget(i)
-		g.pages.texts.set(slot, &moved)
 	}
 	g.refs.truncateRow()
 	g.pages.truncate()

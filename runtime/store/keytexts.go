@@ -11,9 +11,9 @@ import (
 // whose time is waiting for memory: with a copy in one line of a processor's cache
 // they needn't wait for the key and then for what it points to. Nobody else sees
 // the copies, so no snapshot shares them.
-type keyTexts[K comparable] struct {
-	// pages are those from firstKeyTexts on.
-	pages []*[pageSize]keyText
+type keyTexts struct {
+	// pages are as long as those of objects.
+	pages [][]keyText
 }
 
 type keyText struct {
@@ -23,9 +23,6 @@ type keyText struct {
 }
 
 const (
-	// firstKeyTexts is how many pages of a store have none: a processor's cache
-	// holds that much anyway, and most informers have no more.
-	firstKeyTexts = 8
 	// maxKeyText is for most namespaces and names together, and makes a keyText as
 	// long as a line of a processor's cache.
 	maxKeyText = 62
@@ -52,39 +49,41 @@ func fits(first, second string) bool {
 	return len(first) <= maxKeyText && len(first)+len(second) <= maxKeyText
 }
 
-// set copies the key that was put into a slot: the next one, or an earlier.
-func (t *keyTexts[K]) set(slot uint32, key *K) {
-	number := int(slot>>pageBits) - firstKeyTexts
-	first, second, ok := textsOf(key)
-	if !ok || number < 0 {
-		return
-	}
-	if number == len(t.pages) {
-		t.pages = append(t.pages, new([pageSize]keyText))
-	}
-	text := &t.pages[number][slot&pageMask]
-	text.length = noKeyText
+func (t *keyText) set(first, second string) {
+	t.length = noKeyText
 	if fits(first, second) {
-		n := copy(text.bytes[:], first)
-		text.first, text.length = uint8(n), uint8(n+copy(text.bytes[n:], second))
+		n := copy(t.bytes[:], first)
+		t.first, t.length = uint8(n), uint8(n+copy(t.bytes[n:], second))
 	}
 }
 
-// is says whether a key is the one in a slot, if it is known here.
-func (t *keyTexts[K]) is(slot uint32, key *K) (is, known bool) {
-	number := int(slot>>pageBits) - firstKeyTexts
-	first, second, ok := textsOf(key)
-	if !ok || number < 0 || !fits(first, second) {
-		return false, false
-	}
-	text, n := &t.pages[number][slot&pageMask], len(first)
-	return int(text.first) == n && int(text.length) == n+len(second) &&
-		string(text.bytes[:n]) == first && string(text.bytes[n:text.length]) == second, true
+// is says whether a text is of two parts that fit.
+func (t *keyText) is(first, second string) bool {
+	n, end := len(first), len(first)+len(second)
+	return int(t.first) == n && int(t.length) == end && string(t.bytes[:n]) == first && string(t.bytes[n:end]) == second
 }
 
-// truncate forgets the last page if slot, the last one, was its first.
-func (t *keyTexts[K]) truncate(slot uint32) {
-	if number := int(slot>>pageBits) - firstKeyTexts; slot&pageMask == 0 && 0 <= number && number < len(t.pages) {
+func (t *keyTexts) at(slot uint32) *keyText { return &t.pages[slot>>pageBits][slot&pageMask] }
+
+// append adds the text of the next slot.
+func (t *keyTexts) append(slot uint32, first, second string) {
+	if slot&pageMask == 0 {
+		var page []keyText
+		if slot > 0 {
+			page = make([]keyText, 0, pageSize)
+		}
+		t.pages = append(t.pages, page)
+	}
+	page := &t.pages[slot>>pageBits]
+	*page = append(*page, keyText{})
+	t.at(slot).set(first, second)
+}
+
+// remove takes the text of a slot out. That of the last slot gets its place.
+func (t *keyTexts) remove(slot, last uint32) {
+	*t.at(slot) = *t.at(last)
+	number := last >> pageBits
+	if t.pages[number] = t.pages[number][:last&pageMask]; last&pageMask == 0 {
 		t.pages[number] = nil
 		t.pages = t.pages[:number]
 	}

@@ -46,7 +46,7 @@ func TestManyKeys(t *testing.T) {
 		for i := range 5000 {
 			keys = append(keys, i)
 		}
-		if s := testManyKeys(t, keys); s.live.pages.texts.pages != nil {
+		if s := testManyKeys(t, keys); s.live.table.texts.pages != nil {
 			t.Error("numbers have copies")
 		}
 	})
@@ -82,7 +82,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 			t.Fatalf("after step %d Get(%v) = %v, %t, want %v, %t", step, key, got, ok, want, wanted)
 		}
 	}
-	if least := (firstKeyTexts + 2) * pageSize; most < least {
+	if least := 10 * pageSize; most < least {
 		t.Fatalf("there were never more than %d keys, of which %d are needed", most, least)
 	}
 	for _, key := range keys {
@@ -103,13 +103,13 @@ func TestKeysOfOneTag(t *testing.T) {
 	for i := 0; len(pairs) < 8; i++ {
 		text := strings.Repeat("x", i%70) + fmt.Sprint(i)
 		key := cache.ObjectName{Namespace: text[:i%5], Name: text[i%5:]}
-		tag := s.live.tag(key)
+		tag := tagOf(s.hasher, &key)
 		if other, ok := byTag[tag]; ok {
 			pairs = append(pairs, [2]cache.ObjectName{key, other})
 		}
 		byTag[tag] = key
 	}
-	for _, others := range []int{0, firstKeyTexts * pageSize} {
+	for _, others := range []int{0, 10 * pageSize} {
 		for i := range others {
 			s.Set(cache.ObjectName{Name: fmt.Sprint(i)}, i, "")
 		}
@@ -133,26 +133,27 @@ func TestKeysOfOneTag(t *testing.T) {
 	}
 }
 
-// TestKeyTexts compares each of a few keys with a slot that has another, or had.
+// TestKeyTexts compares each of a few keys with the text of another.
 func TestKeyTexts(t *testing.T) {
-	var keys []cache.ObjectName
+	var keys [][2]string
 	for _, length := range []int{0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText} {
 		for _, text := range []string{strings.Repeat("x", length), strings.Repeat("xy", length)[:length], strings.Repeat("yx", length)[:length]} {
 			for _, first := range []int{0, 1, length / 2, length - 1, length} {
 				if 0 <= first && first <= length {
-					keys = append(keys, cache.ObjectName{Namespace: text[:first], Name: text[first:]})
+					keys = append(keys, [2]string{text[:first], text[first:]})
 				}
 			}
 		}
 	}
-	const slot = firstKeyTexts * pageSize
-	texts := keyTexts[cache.ObjectName]{}
+	used := keyText{}
 	for _, key := range keys {
-		texts.set(slot, &key)
-		for _, other := range keys {
-			is, known := texts.is(slot, &other)
-			if fits := len(other.Namespace)+len(other.Name) <= maxKeyText; known != fits || is != (known && other == key) {
-				t.Fatalf("with %v in a slot, %v is it: %t, known: %t", key, other, is, known)
+		fresh := keyText{}
+		for _, text := range []*keyText{&fresh, &used} {
+			text.set(key[0], key[1])
+			for _, other := range keys {
+				if fits(other[0], other[1]) && text.is(other[0], other[1]) != (other == key) {
+					t.Fatalf("is the text of %q that of %q: %t", key, other, other != key)
+				}
 			}
 		}
 	}

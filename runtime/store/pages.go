@@ -52,7 +52,6 @@ func (p *page[K, T]) copy() *page[K, T] {
 type pages[K comparable, T any] struct {
 	directory []*page[K, T]
 	length    int
-	texts     keyTexts[K]
 	// shared says that a snapshot was taken of the directory, and kept that there
 	// is one without an end among them. Readers set both.
 	shared, kept atomic.Bool
@@ -201,14 +200,6 @@ func (ps *pages[K, T]) key(slot uint32) K {
 	return ps.directory[slot>>pageBits].keys[slot&pageMask]
 }
 
-// is says whether a slot has that key.
-func (ps *pages[K, T]) is(slot uint32, key *K) bool {
-	if is, known := ps.texts.is(slot, key); known {
-		return is
-	}
-	return ps.key(slot) == *key
-}
-
 // at returns what is in a slot.
 func (ps *pages[K, T]) at(slot uint32) (object T, version string) {
 	p := ps.directory[slot>>pageBits]
@@ -231,7 +222,6 @@ func (ps *pages[K, T]) append(key K, object T, version string) uint32 {
 	}
 	p := ps.writable(slot)
 	p.keys = append(p.keys, key)
-	ps.texts.set(slot, &key)
 	p.objects = append(p.objects, object)
 	p.versions = append(p.versions, version)
 	ps.length++
@@ -247,7 +237,6 @@ func (ps *pages[K, T]) truncate() {
 	clear(p.versions[i:])
 	p.keys, p.objects, p.versions = p.keys[:i], p.objects[:i], p.versions[:i]
 	p.known.Store(nil)
-	ps.texts.truncate(slot)
 	if i == 0 {
 		last := len(ps.directory) - 1
 		ps.directory[last] = nil

@@ -9,31 +9,29 @@ import (
 
 // Get returns the object of a key.
 func (s *Store[K, T]) Get(key K) (object T, ok bool) {
-	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
-	_, object, ok = s.live.find(tag, key)
+	slot, _, ok := s.live.find(&key)
+	if ok {
+		object = s.live.pages.directory[slot>>pageBits].objects[slot&pageMask]
+	}
 	s.mu.RUnlock()
 	return object, ok
 }
 
 // Lookup is Get with the resourceVersion that the object was stored with.
 func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
-	tag := tagOfKey(s.seed, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	slot, object, ok := s.live.find(tag, key)
+	slot, _, ok := s.live.find(&key)
 	if ok {
-		_, version = s.live.pages.at(slot)
+		object, version = s.live.pages.at(slot)
 	}
 	return object, version, ok
 }
 
 // Has says whether there is an object under a key.
 func (s *Store[K, T]) Has(key K) bool {
-	tag := tagOfKey(s.seed, key)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	_, _, ok := s.live.find(tag, key)
+	_, ok := s.Get(key)
 	return ok
 }
 

@@ -12,7 +12,7 @@ type Replacement[K comparable, T any] struct {
 // Begin opens a replacement. The store stays as it is, for readers and
 // writers, until Commit.
 func (s *Store[K, T]) Begin() *Replacement[K, T] {
-	return &Replacement[K, T]{store: s, staged: newGeneration[K, T](s.seed)}
+	return &Replacement[K, T]{store: s, staged: newGeneration[K, T](s.hasher)}
 }
 
 // Add stages an object under its key, with its resourceVersion. Of several
@@ -23,12 +23,12 @@ func (r *Replacement[K, T]) Add(object T, version string) {
 
 // Set is Add under a key of the caller's choice.
 func (r *Replacement[K, T]) Set(key K, object T, version string) {
-	r.staged.put(r.staged.locate(key), key, object, version, nil)
+	r.staged.put(r.staged.locate(&key), key, object, version, nil)
 }
 
 // Delete takes back what was staged under a key, if anything.
 func (r *Replacement[K, T]) Delete(key K) {
-	if at := r.staged.locate(key); at.existed {
+	if at := r.staged.locate(&key); at.existed {
 		r.staged.remove(at.slot)
 	}
 }
@@ -92,11 +92,9 @@ func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] 
 	}
 	c.replaced = make([]uint32, 0, next.pages.length)
 	kept := make([]bool, before.pages.length)
-	at := 0
 	for _, p := range next.pages.directory {
 		for _, key := range p.keys {
-			slot, _, ok := before.find(next.table.tags[at], key)
-			at++
+			slot, _, ok := before.find(&key)
 			if !ok {
 				c.added++
 				c.replaced = append(c.replaced, 0)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -26,7 +25,7 @@ type Backed[K comparable, T any] interface {
 // for what it promises to concurrent readers and writers.
 type Store[K comparable, T any] struct {
 	config Config[K, T]
-	seed   maphash.Seed
+	hasher *hasher
 
 	// writing is held by one writer at a time, from before it computes what
 	// it will change. Whoever holds it may read without mu.
@@ -46,8 +45,8 @@ const maxScratch = 4096
 
 // New returns an empty store.
 func New[K comparable, T any](config Config[K, T]) *Store[K, T] {
-	s := &Store[K, T]{config: config, seed: maphash.MakeSeed()}
-	s.live = newGeneration[K, T](s.seed)
+	s := &Store[K, T]{config: config, hasher: newHasher()}
+	s.live = newGeneration[K, T](s.hasher)
 	s.live.add(s.live.index(config.Indexes))
 	return s
 }
@@ -66,7 +65,7 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	// All this here and not under mu, for readers not to wait for it.
-	at := s.live.locate(key)
+	at := s.live.locate(&key)
 	values := s.valuesOf(object)
 	at.indexed = at.existed && s.live.indexed(at.slot, values)
 	defer s.live.pages.settle()
@@ -83,7 +82,7 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	at := s.live.locate(key)
+	at := s.live.locate(&key)
 	defer s.live.pages.settle()
 	s.live.prepare(at)
 	if at.existed {
@@ -116,7 +115,7 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 	}
 	defer s.live.pages.settle()
 	for i := range changes {
-		s.live.prepare(s.live.locate(changes[i].Key))
+		s.live.prepare(s.live.locate(&changes[i].Key))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +129,7 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 }
 
 func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
-	at := s.live.locate(c.Key)
+	at := s.live.locate(&c.Key)
 	c.Old, c.OldVersion = at.old, at.oldVersion
 	switch {
 	case c.Type != Deleted:

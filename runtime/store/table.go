@@ -1,52 +1,100 @@
 package store
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // table leads from the tag of a key, the upper half of its hash, to its slot:
-// open addressing with linear probing. It is small, for a processor's cache to
-// hold more of it: an entry is slot+1 in as many lower bits as the table's size
-// takes, and above them as many bits of the tag as are left, those which don't
-// say where its probing starts. Zero is an empty entry.
+// open addressing with linear probing of buckets. A bucket's eight entries are
+// compared at once, so that where among them a slot is, isn't left to a
+// processor's guesses.
 type table struct {
-	entries []uint32
-	// bits is the number of those lower bits.
+	hasher *hasher
+	// buckets are a power of two.
+	buckets []bucket
+	// bits is the binary logarithm of their number.
 	bits uint8
 	// tags of all slots: growing and deleting look at no key.
 	tags []uint32
+	// texts of all slots' keys, if they are usual ones.
+	texts keyTexts
 }
 
-const minTable = 8
+// bucket has the slots whose tags begin alike, and some for which the buckets
+// before it had no room.
+type bucket struct {
+	// marks has a byte for each entry: the end of its tag, zero if it is empty.
+	marks uint64
+	slots [bucketSize]uint32
+}
 
-func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
+const (
+	bucketSize = 8
+	// Times that, a byte is in all eight bytes.
+	everyByte = 0x0101010101010101
+)
 
-func (t *table) mask() uint32 { return uint32(len(t.entries) - 1) }
+func newTable(hasher *hasher) table { return table{hasher: hasher, buckets: make([]bucket, 1)} }
 
-// home is where the probing for a tag starts.
-func (t *table) home(tag uint32) uint32 { return tag >> ((32 - t.bits) & 31) }
+// markOf is the mark of an entry.
+func markOf(tag uint32) uint64 { return uint64(max(1, uint8(tag))) }
 
-// entry is what stands for a slot with that tag.
-func (t *table) entry(tag, slot uint32) uint32 { return tag<<(t.bits&31) | (slot + 1) }
+// with returns the entries that have a mark, or are empty if it is zero, as the
+// uppermost bits of their bytes.
+func (b *bucket) with(mark uint64) uint64 {
+	const low = 0x7f * everyByte
+	differ := b.marks ^ mark*everyByte
+	// Adding carries into the uppermost bit of a byte, unless all below are zero.
+	return ^(differ&low + low | differ | low)
+}
 
-// first returns the first slot that may have a key of that tag, if any, and its
-// position for next.
-func (t *table) first(tag uint32) (slot, at uint32, ok bool) {
-	if len(t.entries) == 0 {
-		return 0, 0, false
+// entry is the first of those that with returned; with &= with - 1 are the others.
+func entry(with uint64) int { return bits.TrailingZeros64(with) / 8 }
+
+// taken returns all entries but the empty ones, like with.
+func (b *bucket) taken() uint64 { return b.with(0) ^ 0x80*everyByte }
+
+func (b *bucket) full() bool { return b.with(0) == 0 }
+
+func (b *bucket) set(i int, mark uint64, slot uint32) {
+	b.marks = b.marks&^(0xff<<(8*i)) | mark<<(8*i)
+	b.slots[i] = slot
+}
+
+// home is the bucket where the probing for a tag starts.
+func (t *table) home(tag uint32) uint32 { return uint32(uint64(tag) << (t.bits & 63) >> 32) }
+
+func (t *table) after(at uint32) uint32 { return (at + 1) & uint32(len(t.buckets)-1) }
+
+// find returns the slot of a key of two texts that fit, and its tag in any case.
+func (t *table) find(first, second string) (slot, tag uint32, ok bool) {
+	tag = uint32(t.hasher.texts(first, second) >> 32)
+	mark := markOf(tag)
+	for at := t.home(tag); ; at = t.after(at) {
+		b := &t.buckets[at]
+		for with := b.with(mark); with != 0; with &= with - 1 {
+			if slot := b.slots[entry(with)]; t.texts.at(slot).is(first, second) {
+				return slot, tag, true
+			}
+		}
+		if !b.full() {
+			return 0, tag, false
+		}
 	}
-	return t.next(tag, t.home(tag)-1)
 }
 
-// next returns the first after a position.
-func (t *table) next(tag, at uint32) (slot, next uint32, ok bool) {
-	mask := t.mask()
-	want := t.entry(tag, 0) &^ mask
-	for {
-		at = (at + 1) & mask
-		switch entry := t.entries[at]; {
-		case entry == 0:
+// locate returns the entry of the first slot of a tag that is the one.
+func (t *table) locate(tag uint32, is func(slot uint32) bool) (at uint32, i int, ok bool) {
+	for at = t.home(tag); ; at = t.after(at) {
+		b := &t.buckets[at]
+		for with := b.with(markOf(tag)); with != 0; with &= with - 1 {
+			if i := entry(with); is(b.slots[i]) {
+				return at, i, true
+			}
+		}
+		if !b.full() {
 			return 0, 0, false
-		case entry&^mask == want:
-			return entry&mask - 1, at, true
 		}
 	}
 }
@@ -55,74 +103,83 @@ func (t *table) next(tag, at uint32) (slot, next uint32, ok bool) {
 func (t *table) add(tag uint32) {
 	slot := uint32(len(t.tags))
 	t.tags = append(t.tags, tag)
-	// Four fifths keeps a hit at about three probes in one cache line.
-	if len(t.tags)*5 > len(t.entries)*4 {
-		t.resize(max(minTable, 2*len(t.entries)))
+	// Of seven in eight entries, few are behind their home.
+	if len(t.tags)*8 > len(t.buckets)*bucketSize*7 {
+		t.resize(2 * len(t.buckets))
 	}
 	t.place(slot)
 }
 
 func (t *table) place(slot uint32) {
-	mask, tag := t.mask(), t.tags[slot]
-	i := t.home(tag)
-	for t.entries[i] != 0 {
-		i = (i + 1) & mask
+	tag := t.tags[slot]
+	at := t.home(tag)
+	for t.buckets[at].full() {
+		at = t.after(at)
 	}
-	t.entries[i] = t.entry(tag, slot)
+	b := &t.buckets[at]
+	b.set(entry(b.with(0)), markOf(tag), slot)
 }
 
-// resize moves the entries to a table of size, a power of two. The start of a
-// probe is the tag's upper bits, so both tables are walked in order.
-func (t *table) resize(size int) {
-	old, mask := t.entries, t.mask()
-	t.entries, t.bits = make([]uint32, size), 0
-	for ; size > 1; size >>= 1 {
-		t.bits++
-	}
-	for _, entry := range old {
-		if entry != 0 {
-			t.place(entry&mask - 1)
+// resize moves the entries to so many buckets, a power of two. A home is the tag's
+// upper bits, so both tables are walked in order.
+func (t *table) resize(buckets int) {
+	old := t.buckets
+	t.buckets, t.bits = make([]bucket, buckets), uint8(bits.TrailingZeros(uint(buckets)))
+	for i := range old {
+		for taken := old[i].taken(); taken != 0; taken &= taken - 1 {
+			t.place(old[i].slots[entry(taken)])
 		}
 	}
-}
-
-// locate returns the position of the entry of a slot that is in the table.
-func (t *table) locate(slot uint32) uint32 {
-	mask, tag := t.mask(), t.tags[slot]
-	want := t.entry(tag, slot)
-	i := t.home(tag)
-	for t.entries[i] != want {
-		i = (i + 1) & mask
-	}
-	return i
 }
 
 // remove takes a slot out. What is in the last slot gets its place.
 func (t *table) remove(slot uint32) {
-	t.close(t.locate(slot))
+	at, i, _ := t.locate(t.tags[slot], func(s uint32) bool { return s == slot })
+	t.empty(at, i)
 	last := uint32(len(t.tags) - 1)
 	if slot != last {
-		i := t.locate(last)
+		at, i, _ := t.locate(t.tags[last], func(s uint32) bool { return s == last })
 		t.tags[slot] = t.tags[last]
-		t.entries[i] = t.entry(t.tags[slot], slot)
+		t.buckets[at].slots[i] = slot
 	}
 	t.tags = t.tags[:last]
-	if len(t.entries) > minTable && len(t.tags)*8 < len(t.entries) {
-		t.resize(len(t.entries) / 2)
+	if len(t.texts.pages) > 0 {
+		t.texts.remove(slot, last)
+	}
+	if len(t.buckets) > 1 && len(t.tags) < len(t.buckets) {
+		t.resize(len(t.buckets) / 2)
 		t.tags = slices.Clone(t.tags)
 	}
 }
 
-// close empties an entry and closes the gap, so that no probe ends early.
-func (t *table) close(gap uint32) {
-	mask := t.mask()
-	for i := (gap + 1) & mask; t.entries[i] != 0; i = (i + 1) & mask {
-		home := t.home(t.tags[t.entries[i]&mask-1])
-		// An entry may move back as far as its home.
-		if (i-home)&mask >= (i-gap)&mask {
-			t.entries[gap] = t.entries[i]
-			gap = i
+// empty empties an entry. If its bucket was full, it gets one that has no room
+// there, so that no probe ends early, and so on with that one's.
+func (t *table) empty(at uint32, i int) {
+	for t.buckets[at].full() {
+		from, j, ok := t.behind(at)
+		if !ok {
+			break
+		}
+		slot := t.buckets[from].slots[j]
+		t.buckets[at].set(i, markOf(t.tags[slot]), slot)
+		at, i = from, j
+	}
+	t.buckets[at].set(i, 0, 0)
+}
+
+// behind returns an entry that is behind a full bucket for want of room there.
+func (t *table) behind(full uint32) (at uint32, i int, ok bool) {
+	mask := uint32(len(t.buckets) - 1)
+	for at = t.after(full); ; at = t.after(at) {
+		b := &t.buckets[at]
+		for taken := b.taken(); taken != 0; taken &= taken - 1 {
+			i := entry(taken)
+			if home := t.home(t.tags[b.slots[i]]); (at-home)&mask >= (at-full)&mask {
+				return at, i, true
+			}
+		}
+		if !b.full() {
+			return 0, 0, false
 		}
 	}
-	t.entries[gap] = 0
 }
