@@ -58,17 +58,39 @@ func New[K comparable, T any](key func(T) K) *DeltaFIFO[K, T] {
 
 // Added appends that an object appeared, with its resourceVersion.
 func (f *DeltaFIFO[K, T]) Added(object T, version string) {
-	f.append(&Delta[K, T]{Type: Added, Key: f.key(object), Object: object, Version: version})
+	f.change(Added, object, version)
 }
 
 // Updated appends that an object changed.
 func (f *DeltaFIFO[K, T]) Updated(object T, version string) {
-	f.append(&Delta[K, T]{Type: Updated, Key: f.key(object), Object: object, Version: version})
+	f.change(Updated, object, version)
 }
 
 // Deleted appends that an object, of which this is the final state, is gone.
 func (f *DeltaFIFO[K, T]) Deleted(object T, version string) {
-	f.append(&Delta[K, T]{Type: Deleted, Key: f.key(object), Object: object, Version: version})
+	f.change(Deleted, object, version)
+}
+
+// change appends a change of one object. Unless the log must grow, it writes the
+// delta field by field into its place: who copies what was written just before has
+// to wait for it.
+func (f *DeltaFIFO[K, T]) change(t DeltaType, object T, version string) {
+	key := f.key(object)
+	f.mu.Lock()
+	n := len(f.log)
+	if f.index != nil || n == cap(f.log) {
+		defer f.mu.Unlock()
+		f.append(&Delta[K, T]{Type: t, Key: key, Object: object, Version: version})
+		return
+	}
+	f.log = f.log[:n+1]
+	delta := &f.log[n]
+	delta.Type, delta.Initial, delta.FinalStateUnknown, delta.List = t, false, false, nil
+	delta.Key, delta.Object, delta.Version = key, object, version
+	f.populated = true
+	f.pending++
+	f.added()
+	f.mu.Unlock()
 }
 
 // Replace appends a list that replaces everything known before, as one delta.
@@ -87,14 +109,14 @@ func (f *DeltaFIFO[K, T]) SyncAll() { f.Append(Delta[K, T]{Type: SyncAll}) }
 
 // Append appends one delta of any type.
 func (f *DeltaFIFO[K, T]) Append(delta Delta[K, T]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	delta.Initial = false
 	f.append(&delta)
 }
 
-// append is Append for a delta that needn't be copied first.
+// append is Append for who holds the lock, and a delta that isn't Initial yet.
 func (f *DeltaFIFO[K, T]) append(delta *Delta[K, T]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if !f.populated && delta.Type.populates() {
 		f.populated = true
 		delta.Initial = delta.Type == ReplacedAll

@@ -19,16 +19,18 @@ const keepBatches = 32
 // there can be one consumer only, one goroutine at a time.
 func (f *DeltaFIFO[K, T]) PopBatch(ctx context.Context) ([]Delta[K, T], error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.giveBack()
 	if err := f.wait(ctx); err != nil {
+		f.mu.Unlock()
 		return nil, err
 	}
 	f.dropIndex()
 	// giveBack left an empty buffer in lent.
-	f.log, f.lent = f.lent, f.log
+	batch := f.log
+	f.log, f.lent = f.lent, batch
 	f.pending = 0
-	return f.lent, nil
+	f.mu.Unlock()
+	return batch, nil
 }
 
 // giveBack takes the batch back that was handed out last.
@@ -36,14 +38,14 @@ func (f *DeltaFIFO[K, T]) giveBack() {
 	if len(f.lent) == 0 {
 		return
 	}
-	if f.initial > 0 {
-		for i := range f.lent {
-			if f.lent[i].Initial {
-				f.initial--
-			}
+	for i := range f.lent {
+		delta := &f.lent[i]
+		if delta.Initial {
+			f.initial--
 		}
-		f.checkSynced()
+		*delta = Delta[K, T]{}
 	}
+	f.checkSynced()
 	if cap(f.lent) <= keepBuffer || len(f.lent) > cap(f.lent)/8 {
 		f.small = 0
 	} else if f.small++; f.small > keepBatches {
@@ -51,7 +53,6 @@ func (f *DeltaFIFO[K, T]) giveBack() {
 		f.lent = nil
 		return
 	}
-	clear(f.lent)
 	f.lent = f.lent[:0]
 }
 
