@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"math"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -57,11 +58,29 @@ func (t *keyText) set(first, second string) {
 	}
 }
 
-// is says whether a text is of two parts that fit.
+// is says whether a text is of two parts that fit. Most namespaces and names are
+// compared by words: two calls would be a third of what a look-up executes.
 func (t *keyText) is(first, second string) bool {
-	n, end := len(first), len(first)+len(second)
-	return int(t.first) == n && int(t.length) == end && string(t.bytes[:n]) == first && string(t.bytes[n:end]) == second
+	n, m := len(first), len(second)
+	if int(t.first) != n || int(t.length) != n+m {
+		return false
+	}
+	a, b := t.bytes[:n], t.bytes[n:n+m]
+	if 8 <= n && n <= 16 {
+		if word(a) != eight(first) || word(a[n-8:]) != eight(first[n-8:]) {
+			return false
+		}
+	} else if string(a) != first {
+		return false
+	}
+	if 16 <= m && m <= 32 {
+		return word(b) == eight(second) && word(b[8:]) == eight(second[8:]) &&
+			word(b[m-16:]) == eight(second[m-16:]) && word(b[m-8:]) == eight(second[m-8:])
+	}
+	return string(b) == second
 }
+
+func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 func (t *keyTexts) at(slot uint32) *keyText { return &t.pages[slot>>pageBits][slot&pageMask] }
 

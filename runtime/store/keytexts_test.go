@@ -158,3 +158,23 @@ func TestKeyTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyTextsOfAllLengths changes each byte of texts of all lengths that fit.
+func TestKeyTextsOfAllLengths(t *testing.T) {
+	for length := range maxKeyText + 1 {
+		for divided := range length + 1 {
+			text, bytes := keyText{}, []byte(strings.Repeat("x", length))
+			text.set(string(bytes[:divided]), string(bytes[divided:]))
+			if !text.is(string(bytes[:divided]), string(bytes[divided:])) {
+				t.Fatalf("a text of %d and %d bytes isn't itself", divided, length-divided)
+			}
+			for i := range bytes {
+				bytes[i] = 'y'
+				if text.is(string(bytes[:divided]), string(bytes[divided:])) {
+					t.Fatalf("of a text of %d and %d bytes, byte %d isn't compared", divided, length-divided, i)
+				}
+				bytes[i] = 'x'
+			}
+		}
+	}
+}

@@ -70,18 +70,15 @@ func (t *table) after(at uint32) uint32 { return (at + 1) & uint32(len(t.buckets
 // find returns the slot of a key of two texts that fit, and its tag in any case.
 func (t *table) find(first, second string) (slot, tag uint32, ok bool) {
 	tag = uint32(t.hasher.texts(first, second) >> 32)
-	mark := markOf(tag)
-	for at := t.home(tag); ; at = t.after(at) {
-		b := &t.buckets[at]
-		for with := b.with(mark); with != 0; with &= with - 1 {
-			if slot := b.slots[entry(with)]; t.texts.at(slot).is(first, second) {
-				return slot, tag, true
-			}
-		}
-		if !b.full() {
-			return 0, tag, false
+	// Nearly always it is the first entry that may be the one.
+	b := &t.buckets[t.home(tag)]
+	if with := b.with(markOf(tag)); with != 0 {
+		if slot := b.slots[entry(with)]; t.texts.at(slot).is(first, second) {
+			return slot, tag, true
 		}
 	}
+	at, i, ok := t.locate(tag, func(slot uint32) bool { return t.texts.at(slot).is(first, second) })
+	return t.buckets[at].slots[i], tag, ok
 }
 
 // locate returns the entry of the first slot of a tag that is the one.
