@@ -26,9 +26,9 @@ func (f *DeltaFIFO[K, T]) PopBatch(ctx context.Context) ([]Delta[K, T], error) {
 	}
 	f.dropIndex()
 	// giveBack left an empty buffer in lent.
-	batch := f.log
-	f.log, f.lent = f.lent, batch
+	f.log, f.lent = f.lent, f.log
 	f.pending = 0
+	batch := f.lent
 	f.mu.Unlock()
 	return batch, nil
 }
