@@ -25,7 +25,7 @@ type DeltaFIFO[K comparable, T any] struct {
 	// lent is the batch that the consumer of PopBatch works on; it is the
 	// other buffer for log.
 	lent []Delta[K, T]
-	// small counts the batches in a row that were far smaller than their buffer.
+	// small counts the batches in a row that were far smaller than their large buffer.
 	small int
 
 	// populated says that the server's first news arrived: a list, whose
@@ -71,9 +71,9 @@ func (f *DeltaFIFO[K, T]) Deleted(object T, version string) {
 	f.change(Deleted, object, version)
 }
 
-// change appends a change of one object. Unless the log must grow, it writes the
-// delta field by field into its place: who copies what was written just before has
-// to wait for it.
+// change appends a change of one object. Unless the log must grow or is indexed, it
+// writes the delta field by field into its place: copying a delta that was just
+// written waits for the write.
 func (f *DeltaFIFO[K, T]) change(t DeltaType, object T, version string) {
 	key := f.key(object)
 	f.mu.Lock()
