@@ -23,9 +23,9 @@
 // Objects live in dense slots 0 to n-1: a deletion moves the last object into
 // the gap. Slots are grouped in pages, which snapshots share. A hash table
 // leads from key to slot, and an index holds lists of slots. Neither
-// holds a pointer per object, which spares the garbage collector a walk. If keys
-// are texts, or names of objects, the table has copies of them, for look-ups: 64
-// bytes an object. Who asks for labels that there is no index of leaves 8 bytes an
+// holds a pointer per object, which spares the garbage collector a walk. Of keys
+// that are strings or names of objects, the table has copies of up to 62 bytes, for
+// look-ups: 64 bytes an object, also in small stores. Who asks for labels that there is no index of leaves 8 bytes an
 // object, a summary of its labels.
 //
 // # Objects are shared

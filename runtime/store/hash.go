@@ -6,7 +6,7 @@ import (
 )
 
 // hasher hashes the keys of a store. Names come from whoever may create objects,
-// so nobody can foretell what it makes of them.
+// who must not be able to foretell what it makes of them.
 type hasher struct {
 	seed  maphash.Seed
 	words [4]uint64
@@ -20,7 +20,7 @@ func newHasher() *hasher {
 	return h
 }
 
-// tagOf returns the tag of a key.
+// tagOf returns the tag of a key. It panics, as maps do, if that can't be hashed.
 func tagOf[K comparable](h *hasher, key *K) uint32 {
 	if first, second, ok := textsOf(key); ok {
 		return uint32(h.texts(first, second) >> 32)
@@ -30,8 +30,8 @@ func tagOf[K comparable](h *hasher, key *K) uint32 {
 
 // texts is the hash of two texts, by products of 64 bits that are folded, as
 // wyhash has it (github.com/wangyi-fudan/wyhash, which Go's maps use where a
-// processor has no better). It takes a look-up half the time of maphash.Comparable:
-// nothing is called, and neither text waits for the other's hash.
+// processor has no better). Of two texts of eight bytes or more it takes half the
+// time of maphash.Comparable, since neither waits for the other's hash.
 func (h *hasher) texts(first, second string) uint64 {
 	w, n, m := &h.words, uint64(len(first)), uint64(len(second))
 	x, y := w[0], w[2]
@@ -51,7 +51,7 @@ func (h *hasher) texts(first, second string) uint64 {
 	} else {
 		y = fold(y^few(second), w[3])
 	}
-	return fold(x^w[2]^n, y^w[0]^m)
+	return fold(x^n, y^m)
 }
 
 // few returns up to seven bytes.

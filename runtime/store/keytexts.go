@@ -46,8 +46,15 @@ func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	}
 }
 
+// usual says whether textsOf returns texts of keys of that type.
+func usual[K comparable]() bool {
+	var key K
+	_, _, ok := textsOf(&key)
+	return ok
+}
+
 func fits(first, second string) bool {
-	return len(first) <= maxKeyText && len(first)+len(second) <= maxKeyText
+	return len(first)+len(second) <= maxKeyText
 }
 
 func (t *keyText) set(first, second string) {

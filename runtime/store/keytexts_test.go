@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestManyKeys puts, deletes and looks up random keys in a store that is large
-// enough to have copies of them, against a map.
+// TestManyKeys puts, deletes and looks up random keys in a store of several pages,
+// against a map.
 func TestManyKeys(t *testing.T) {
 	t.Run("names", func(t *testing.T) {
 		// The same texts are divided differently, so that keys differ only in that, and
@@ -82,7 +84,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 			t.Fatalf("after step %d Get(%v) = %v, %t, want %v, %t", step, key, got, ok, want, wanted)
 		}
 	}
-	if least := 10 * pageSize; most < least {
+	if least := 4 * pageSize; most < least {
 		t.Fatalf("there were never more than %d keys, of which %d are needed", most, least)
 	}
 	for _, key := range keys {
@@ -95,7 +97,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 }
 
 // TestKeysOfOneTag looks up keys that only a comparison tells from others in the
-// store, once that holds few objects and once that it holds many.
+// store, first among few objects and then among many.
 func TestKeysOfOneTag(t *testing.T) {
 	s := New(Config[cache.ObjectName, int]{})
 	byTag := map[uint32]cache.ObjectName{}
@@ -109,7 +111,7 @@ func TestKeysOfOneTag(t *testing.T) {
 		}
 		byTag[tag] = key
 	}
-	for _, others := range []int{0, 10 * pageSize} {
+	for _, others := range []int{0, 4 * pageSize} {
 		for i := range others {
 			s.Set(cache.ObjectName{Name: fmt.Sprint(i)}, i, "")
 		}
@@ -177,4 +179,92 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestKeyTextsComeAndGo wants as much room for texts as there are keys.
+func TestKeyTextsComeAndGo(t *testing.T) {
+	s := New(Config[string, int]{})
+	room := func() (room int) {
+		for _, page := range s.live.table.texts.pages {
+			room += cap(page)
+		}
+		return room
+	}
+	for range 3 {
+		for i := range 2*pageSize + 1 {
+			s.Set(fmt.Sprint(i), i, "")
+			if got, most := room(), max(2*(i+1), i+pageSize); i < pageSize && got > 2*(i+1) || got > most {
+				t.Fatalf("%d keys have room for %d texts", i+1, got)
+			}
+		}
+		for i := range 2*pageSize + 1 {
+			s.Delete(fmt.Sprint(i))
+		}
+		if pages := len(s.live.table.texts.pages); pages != 0 {
+			t.Fatalf("no key has %d pages of texts", pages)
+		}
+	}
+}
+
+// TestPanicsLeaveNoLock looks keys up that can't be hashed.
+func TestPanicsLeaveNoLock(t *testing.T) {
+	s := New(Config[any, int]{})
+	for name, look := range map[string]func(){
+		"Get": func() { s.Get([]int{1}) }, "Has": func() { s.Has([]int{1}) }, "Lookup": func() { s.Lookup([]int{1}) },
+		"Set": func() { s.Set([]int{1}, 1, "") }, "Delete": func() { s.Delete([]int{1}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of what has no hash doesn't panic", name)
+				}
+			}()
+			look()
+		}()
+		if !s.writing.TryLock() || !s.mu.TryLock() {
+			t.Fatalf("%s leaves a lock", name)
+		}
+		s.writing.Unlock()
+		s.mu.Unlock()
+	}
+}
+
+// TestTextKeysAreReadBesideWriters gets objects, each the length of its key, while
+// others are put, deleted and replaced.
+func TestTextKeysAreReadBesideWriters(t *testing.T) {
+	s := New(Config[string, int]{})
+	key := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", i%maxKeyText) }
+	const keys = 3 * pageSize
+	var writing, reading sync.WaitGroup
+	var stop atomic.Bool
+	for seed := range uint64(2) {
+		reading.Go(func() {
+			for r := rand.New(rand.NewPCG(seed, 1)); !stop.Load(); {
+				key := key(r.IntN(keys))
+				if got, ok := s.Get(key); ok && got != len(key) {
+					t.Errorf("%q is %d", key, got)
+					return
+				}
+			}
+		})
+		writing.Go(func() {
+			r := rand.New(rand.NewPCG(seed, 2))
+			for step := range 20_000 {
+				key := key(r.IntN(keys))
+				if step/keys%2 == 0 {
+					s.Set(key, len(key), "")
+				} else {
+					s.Delete(key)
+				}
+				if step%5000 == 0 {
+					replacement := s.Begin()
+					replacement.Set(key, len(key), "")
+					replacement.Commit("")
+				}
+			}
+		})
+	}
+	writing.Wait()
+	stop.Store(true)
+	reading.Wait()
 }

@@ -9,6 +9,11 @@ import (
 
 // Get returns the object of a key.
 func (s *Store[K, T]) Get(key K) (object T, ok bool) {
+	if !usual[K]() {
+		// Hashing it may panic, so the lock wants a defer.
+		object, _, ok = s.Lookup(key)
+		return object, ok
+	}
 	s.mu.RLock()
 	slot, _, ok := s.live.find(&key)
 	if ok {

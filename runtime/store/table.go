@@ -37,7 +37,7 @@ const (
 
 func newTable(hasher *hasher) table { return table{hasher: hasher, buckets: make([]bucket, 1)} }
 
-// markOf is the mark of an entry.
+// markOf is the mark of an entry, which is never zero: 0 and 1 share one.
 func markOf(tag uint32) uint64 { return uint64(max(1, uint8(tag))) }
 
 // with returns the entries that have a mark, or are empty if it is zero, as the
@@ -100,8 +100,9 @@ func (t *table) locate(tag uint32, is func(slot uint32) bool) (at uint32, i int,
 func (t *table) add(tag uint32) {
 	slot := uint32(len(t.tags))
 	t.tags = append(t.tags, tag)
-	// Of seven in eight entries, few are behind their home.
-	if len(t.tags)*8 > len(t.buckets)*bucketSize*7 {
+	// With more than 13 of 16 entries taken, who looks for what isn't there passes
+	// more than two buckets.
+	if len(t.tags)*16 > len(t.buckets)*bucketSize*13 {
 		t.resize(2 * len(t.buckets))
 	}
 	t.place(slot)
