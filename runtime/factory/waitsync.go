@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -68,8 +69,13 @@ func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) erro
 	}
 }
 
-// observed returns the informers of ours and those that the factory has started:
-// others may run without our knowing.
+func nameOf(i cache.SharedInformer) string {
+	status, _ := informer.StatusOf(i)
+	return status.Name
+}
+
+// observed returns the informers of ours and those that the factory has started, by
+// name: others may run without our knowing.
 func observed(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	started, others := o.all()
@@ -81,6 +87,7 @@ func observed(o owner) []cache.SharedInformer {
 			list = append(list, i)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 	return list
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,4 +88,20 @@ func askTheirs(f *generated) {
 	f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})
 	})
+}
+
+// TestHealthIsToldInOrder asks twenty times how three informers are that nobody has
+// started.
+func TestHealthIsToldInOrder(t *testing.T) {
+	f := newGenerated(open())
+	f.informers.InformerFor(&corev1.Secret{}, secrets)
+	f.informers.InformerFor(&corev1.ConfigMap{}, forbidden)
+	f.informers.InformerFor(&corev1.Pod{}, forbidden)
+	check := factory.HealthCheck(f, informer.HealthOptions{Synced: true})
+	for range 20 {
+		lines := strings.Split(check(nil).Error(), "\n")
+		if len(lines) != 3 || !slices.IsSorted(lines) {
+			t.Fatalf("%q", lines)
+		}
+	}
 }

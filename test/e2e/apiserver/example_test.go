@@ -21,7 +21,7 @@ func Example() {
 		return
 	}
 	defer server.Stop()
-	if err := server.InstallCRDs(ctx, crds.Files); err != nil { // or os.DirFS("config/crd")
+	if err := server.InstallCRDs(ctx, crds.Files); err != nil { // or os.DirFS("config/crd/bases")
 		fmt.Println(err)
 	}
 
