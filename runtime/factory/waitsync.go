@@ -65,7 +65,9 @@ func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) erro
 		if err != nil {
 			return err
 		}
-		return informer.HealthCheck(options, observed(o)...)(request)
+		informers := observed(o)
+		slices.SortStableFunc(informers, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
+		return informer.HealthCheck(options, informers...)(request)
 	}
 }
 
@@ -74,8 +76,8 @@ func nameOf(i cache.SharedInformer) string {
 	return status.Name
 }
 
-// observed returns the informers of ours and those that the factory has started, by
-// name: others may run without our knowing.
+// observed returns the informers of ours and those that the factory has started:
+// others may run without our knowing.
 func observed(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	started, others := o.all()
@@ -87,7 +89,6 @@ func observed(o owner) []cache.SharedInformer {
 			list = append(list, i)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 	return list
 }
 

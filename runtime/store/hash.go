@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// hasher hashes the keys of a store. Names come from whoever may create objects,
-// who must not be able to foretell what it makes of them.
+// hasher hashes the keys of a store, and labels. They come from whoever may create
+// objects, who must not be able to foretell what it makes of them.
 type hasher struct {
 	seed  maphash.Seed
 	words [4]uint64
