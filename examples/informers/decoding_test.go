@@ -14,7 +14,6 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
-	"github.com/kubewright/kubewright/runtime/decode"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -56,13 +55,13 @@ func Example_drop() {
 	defer server.Close()
 	client := versioned.NewForConfigOrDie(&rest.Config{Host: server.URL})
 
-	show := func(what string, opts decode.Options) {
+	show := func(what string, opts listwatch.DecodingOptions) {
 		shop := externalversions.NewSharedInformerFactory(client, 0)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer shop.Shutdown()
 		defer cancel()
 		if err := factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
-			return informer.SetDecoding(i, listwatch.DecodingOptions{Options: opts})
+			return informer.SetDecoding(i, opts)
 		}); err != nil {
 			fmt.Println(err)
 		}
@@ -78,10 +77,10 @@ func Example_drop() {
 		}
 		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields), corner.Spec.Bread, corner.Spec.Bakers)
 	}
-	show("everything", decode.Options{})
-	show("Drop", decode.Options{Drop: []string{"metadata.managedFields", "spec.bread"}})
-	show("MetadataOnly", decode.Options{MetadataOnly: true})
-	show("both", decode.Options{MetadataOnly: true, Drop: []string{"metadata.managedFields"}})
+	show("everything", listwatch.DecodingOptions{})
+	show("Drop", listwatch.DecodingOptions{Drop: []string{"metadata.managedFields", "spec.bread"}})
+	show("MetadataOnly", listwatch.DecodingOptions{MetadataOnly: true})
+	show("both", listwatch.DecodingOptions{MetadataOnly: true, Drop: []string{"metadata.managedFields"}})
 	// Output:
 	// everything: 1 managed fields, bread "rye", 3 bakers
 	// Drop: 0 managed fields, bread "", 3 bakers

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/client"
-	"github.com/kubewright/kubewright/runtime/decode"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -55,13 +54,11 @@ func addModes[V any, T interface {
 	*V
 	client.Object
 }, L runtime.Object](name string, of collection[T, L]) {
-	noManagedFields := decode.Options{Drop: []string{"metadata.managedFields"}}
-	shared := noManagedFields
-	shared.ShareValues = true
+	noManagedFields := []string{"metadata.managedFields"}
 	for mode, decoding := range map[string]listwatch.DecodingOptions{
 		ours:     {},
-		dropping: {Options: noManagedFields},
-		sharing:  {Options: shared},
+		dropping: {Drop: noManagedFields},
+		sharing:  {Drop: noManagedFields, ShareValues: true},
 		keeping:  {KeepUnchanged: true},
 	} {
 		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/features"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/reflector"
 )
 
 // New returns a controller that fills a queue from a lister-watcher and processes

@@ -6,7 +6,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // DeltaFIFO is a queue of keys, each with all that happened to it since it was

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/reflector"
 )
 
 // engine is our reflector inside the shell of client-go's type. The shell's outer

@@ -1,6 +1,6 @@
 package cache
 
-import "github.com/kubewright/kubewright/runtime/deltafifo"
+import "github.com/kubewright/kubewright/runtime/internal/deltafifo"
 
 // FIFO is a queue of keys, each with its newest object. An object that is deleted
 // before it is taken is never seen. It is safe for concurrent use.

@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 // NewCacheMutationDetector returns what finds out, by copies, that somebody

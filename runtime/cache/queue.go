@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // queue is what DeltaFIFO, RealFIFO and FIFO have in common: a lock under which

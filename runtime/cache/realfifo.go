@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // batchSize is the most that PopBatch takes at once, as in client-go.

@@ -3,7 +3,7 @@ package cache
 import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // Replace queues a list: as one event, if events are atomic, else the deletion of

@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/reflector"
 )
 
 // NewReflector returns a reflector that is named after the line that calls it.

@@ -1,6 +1,6 @@
 package cache
 
-import "github.com/kubewright/kubewright/runtime/reflector"
+import "github.com/kubewright/kubewright/runtime/internal/reflector"
 
 // sink is a store or queue of people's as a reflector needs it.
 type sink struct{ store ReflectorStore }

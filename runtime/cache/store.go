@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/features"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/store"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 // StoreOption adjusts a store.

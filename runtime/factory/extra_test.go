@@ -20,8 +20,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
-	"github.com/kubewright/kubewright/runtime/store"
 )
 
 // generated stands for a generated factory.

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 // HealthOptions say what is not healthy.

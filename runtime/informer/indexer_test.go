@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/store"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 var testIndexers = cache.Indexers{

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/store"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 // ByIndex returns the objects that have value in the named index.

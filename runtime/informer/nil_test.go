@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/reflector"
-	"github.com/kubewright/kubewright/runtime/store"
 )
 
 // TestNilInformer: an informer that somebody forgot to make is an error that says

@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
-	"github.com/kubewright/kubewright/runtime/reflector"
-	"github.com/kubewright/kubewright/runtime/store"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 // pump moves what the reflector learns through the queue into the store and the

@@ -18,7 +18,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}

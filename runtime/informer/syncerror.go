@@ -11,7 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubewright/kubewright/runtime/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 // Reason says in a word why an informer has not synced.

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // named is an object of tests, with a number to tell its states apart.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/store"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 // Every benchmark runs ours over a store and client-go's generic lister, which

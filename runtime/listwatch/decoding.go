@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
 // StreamingVariable is the environment variable that turns streams off for all
@@ -16,9 +16,19 @@ const StreamingVariable = "KUBEWRIGHT_STREAMING"
 // DecodingOptions say how a source streams. The zero value streams everything,
 // where it can.
 type DecodingOptions struct {
-	// Options say what streams keep and share. What can't be streamed is kept
-	// as a whole.
-	decode.Options
+	// Drop are fields that streams skip, so that they cost next to nothing: JSON
+	// names joined by dots, as in metadata.managedFields or spec.template. The
+	// elements of slices and maps have no step of their own: spec.containers.env
+	// drops env of every container. A name that no type has drops nothing. What
+	// can't be streamed is kept as a whole.
+	Drop []string
+	// MetadataOnly has streams drop everything but kind, apiVersion and metadata.
+	MetadataOnly bool
+	// ShareValues gives fields that have the same text in several objects the
+	// same maps, slices and pointers, which saves the most where objects are
+	// copies of each other. Whoever then changes an object without copying it
+	// first changes others, too. A source keeps at most 2 MB of text to share.
+	ShareValues bool
 	// KeepUnchanged has a list in JSON bring an object that is cached already,
 	// with the resourceVersion that it has in the list, as it is cached, without
 	// decoding it. Without this option that is done only where the text is the
@@ -33,6 +43,11 @@ type DecodingOptions struct {
 	Limiter *Limiter
 	// Off has everything read by client-go, in one piece.
 	Off bool
+}
+
+// decode returns what the decoder needs to know.
+func (o DecodingOptions) decode() decode.Options {
+	return decode.Options{Drop: o.Drop, MetadataOnly: o.MetadataOnly, ShareValues: o.ShareValues}
 }
 
 // Decoding is what the requests of one source have in common: a decoder, and
@@ -52,7 +67,7 @@ type Decoding struct {
 // stream, if neither opts nor the environment have anything against it.
 func NewDecoding(t reflect.Type, opts DecodingOptions) *Decoding {
 	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	d := &Decoding{typ: t, decoder: decode.Of(t, opts.Options), off: opts.Off || err == nil && !on}
+	d := &Decoding{typ: t, decoder: decode.Of(t, opts.decode()), off: opts.Off || err == nil && !on}
 	if !opts.KeepUnchanged {
 		d.cached.Texts = &decode.Texts{}
 	}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/decode"
+	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
 func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[any], error) {

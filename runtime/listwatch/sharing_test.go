@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubewright/kubewright/runtime/decode"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -41,7 +40,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
 			source := listwatch.FromClient[*corev1.ConfigMap](
 				func() listwatch.Client[*corev1.ConfigMapList] { return c },
-				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Options: decode.Options{ShareValues: share}}})
+				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {
 				all, _ = collect(t, source, metav1.ListOptions{})

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
-	"github.com/kubewright/kubewright/runtime/store"
 )
 
 // told is one thing that a handler was told, resyncs and the initial list left out.
