@@ -14,7 +14,7 @@ test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
 
 nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs
-	@go test -race -timeout 3h ./runtime/runtimetest -run '^TestModel$$' -model.seeds 1000
+	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
 	@go test -timeout 3h ./generators -run '^TestNames$$' -names 2000 -names-compiled 20 -names-seed 0
 

@@ -50,7 +50,8 @@ var allowed = []struct {
 	{"runtime/factory", []string{"runtime/informer", "runtime/lister"}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
-	{"runtime/runtimetest/...", []string{"runtime/...", "internal/bubble"}},
+	{"runtime/runtimetest", nil},
+	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
 	{"informers", []string{"runtime/informer", "runtime/factory"}},
 

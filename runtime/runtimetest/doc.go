@@ -6,9 +6,5 @@
 // come. The same server serves client-go's informers, by ListerWatcher, and
 // ours, by its typed client.
 //
-// Conform plays scenarios over several implementations of a shared informer and
-// compares what they asked the server for and what their handlers saw;
-// ConformTools does so for queues, stores and what else there is beside informers.
-//
 // Everything works inside a bubble of testing/synctest; create the server there.
 package runtimetest

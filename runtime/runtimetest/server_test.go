@@ -18,6 +18,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
+type server = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
+
+func newServer() *server { return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() }
+
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 }
@@ -32,7 +36,7 @@ func versionsOf(objects []corev1.ConfigMap) string {
 }
 
 // change makes one write at random.
-func change(s *runtimetest.ConfigMaps, r *rand.Rand) {
+func change(s *server, r *rand.Rand) {
 	name := string(rune('a' + r.IntN(6)))
 	exists := slices.ContainsFunc(s.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name })
 	switch {
@@ -80,7 +84,7 @@ func TestListsAndWatchesAgree(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
-			s := runtimetest.NewConfigMaps()
+			s := newServer()
 			for range 20 {
 				change(s, r)
 			}
@@ -145,7 +149,7 @@ func TestListsAndWatchesAgree(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := runtimetest.NewConfigMaps()
+		s := newServer()
 		s.Create(configMap("a"))
 		old := s.Version()
 		s.Create(configMap("b"))
@@ -194,7 +198,7 @@ func TestFaults(t *testing.T) {
 		if _, open := <-w.ResultChan(); open || time.Since(start) != 30*time.Second {
 			t.Errorf("a watch of 30 s lasted %v", time.Since(start))
 		}
-		no := runtimetest.NewConfigMaps()
+		no := newServer()
 		no.NoWatchList()
 		yes := true
 		if _, err := no.Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}); !apierrors.IsInvalid(err) {
@@ -205,7 +209,7 @@ func TestFaults(t *testing.T) {
 
 // What the server hands out is nobody else's.
 func TestObjectsAreCopies(t *testing.T) {
-	s := runtimetest.NewConfigMaps()
+	s := newServer()
 	mine := configMap("a")
 	s.Create(mine)
 	mine.Name = "changed"

@@ -123,7 +123,7 @@ func New[T any](source listwatch.Source[T], sink Sink[T], opts Options) *Reflect
 	r.health.onFailure = opts.Failed
 	if r.name == "" {
 		r.name = naming.GetNameFromCallsite(
-			"/runtime/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")
+			"/runtime/internal/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")
 	}
 	if r.typ == "" {
 		r.typ = reflect.TypeFor[T]().String()

@@ -1,0 +1,272 @@
+package conformance_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// checked is what the last check found, for the laws about two of them.
+type checked struct {
+	version, lists int
+	log            int // of the watcher
+	resyncs        int // of the resyncer
+}
+
+// fail notes the first law that was broken. Any goroutine may call it.
+func (m *model) fail(law string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.violated == "" {
+		m.violated = law
+	}
+}
+
+// look checks the store as it is in this moment: at its version, it is what the
+// server was.
+func (m *model) look() {
+	got, version := m.subject.snapshot()
+	if version == "" {
+		if got != (state{}) {
+			m.fail("a store without a version holds something")
+		}
+		return
+	}
+	v, err := strconv.Atoi(version)
+	m.mu.Lock()
+	known := err == nil && v >= m.first && v-m.first < len(m.states)
+	var want state
+	var tainted [names]bool
+	if known {
+		want, tainted = m.states[v-m.first], m.tainted[v-m.first]
+	}
+	m.mu.Unlock()
+	if !known {
+		m.fail("the store is at a version that the server never had: " + version)
+		return
+	}
+	for n := range want {
+		if got[n] != want[n] && !tainted[n] {
+			m.fail("at " + version + " the store has " + show(got) + ", the server had " + show(want))
+		}
+	}
+}
+
+func show(s state) string {
+	text := ""
+	for n, version := range s {
+		if version > 0 {
+			text += name(n) + "@" + strconv.Itoa(version) + " "
+		}
+	}
+	return "[ " + text + "]"
+}
+
+// check waits until nothing moves but the clock and checks every law.
+func (m *model) check() {
+	synctest.Wait()
+	all := append([]*observer{m.watcher, m.resyncer}, m.others...)
+	meet := func() {
+		for _, o := range all {
+			o.meet()
+		}
+	}
+	meet()
+	defer meet()
+	m.look()
+	m.checkReads()
+	m.checkSync()
+	m.checkWatched()
+	m.checkResyncs()
+	for _, o := range append([]*observer{m.resyncer}, m.others...) {
+		o.follows(m.watcher)
+	}
+	if m.held == nil || m.step%16 == 0 {
+		m.held, m.heldState = m.subject.hold()
+	}
+	if now := m.held(); now != m.heldState {
+		m.fail("a snapshot changed from " + show(m.heldState) + " to " + show(now))
+	}
+	m.mu.Lock()
+	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log), resyncs: m.resyncer.resyncs}
+	violated := m.violated
+	m.mu.Unlock()
+	if violated != "" {
+		m.t.Fatalf("step %d (%s): %s", m.step, m.did, violated)
+	}
+}
+
+func (m *model) version() int {
+	_, version := m.subject.snapshot()
+	v, _ := strconv.Atoi(version)
+	return v
+}
+
+// checkReads: all ways to read the store say the same, indexes included.
+func (m *model) checkReads() {
+	want, _ := m.subject.snapshot()
+	there := 0
+	colors := map[string][]string{}
+	for n := range want {
+		obj, exists, err := m.subject.informer.GetStore().GetByKey("ns/" + name(n))
+		if err != nil || exists != (want[n] > 0) || exists && versionNumber(obj) != want[n] {
+			m.fail("reading " + name(n) + " by its key gives something else than the snapshot")
+		}
+		if !exists {
+			continue
+		}
+		there++
+		for _, value := range byColor(obj) {
+			colors[value] = append(colors[value], "ns/"+name(n))
+		}
+	}
+	if n := len(m.subject.informer.GetStore().List()); n != there || len(m.subject.informer.GetStore().ListKeys()) != there {
+		m.fail("a list of " + strconv.Itoa(n) + " objects, there are " + strconv.Itoa(there))
+	}
+	for _, index := range m.subject.indexes {
+		values := m.subject.informer.GetIndexer().ListIndexFuncValues(index)
+		slices.Sort(values)
+		if want := slices.Sorted(maps.Keys(colors)); !slices.Equal(values, want) {
+			m.fail("the values of the index are not those of the objects")
+		}
+		for value, want := range colors {
+			keys, err := m.subject.informer.GetIndexer().IndexKeys(index, value)
+			slices.Sort(keys)
+			if err != nil || !slices.Equal(keys, want) {
+				m.fail("the index has other objects than the store")
+			}
+		}
+	}
+}
+
+// checkSync: synced is who has seen a complete list, and versions only grow.
+func (m *model) checkSync() {
+	i := m.subject.informer
+	_, version := m.subject.snapshot()
+	if i.HasSynced() != (version != "") {
+		m.fail("the store is at " + version + ", synced " + strconv.FormatBool(i.HasSynced()))
+	}
+	if last, _ := strconv.Atoi(i.LastSyncResourceVersion()); last < m.lastVersion {
+		m.fail("the last version went back")
+	} else {
+		m.lastVersion = last
+	}
+	for _, o := range append([]*observer{m.watcher, m.resyncer}, m.others...) {
+		synced := (*o.registration.Load()).HasSynced()
+		if synced && !i.HasSynced() {
+			m.fail("a handler has synced before its informer")
+		}
+		if o.leave.Load() {
+			continue // It may have left before it was given everything.
+		}
+		if o.idle() && synced != i.HasSynced() {
+			m.fail("a handler that has caught up hasn't synced")
+		}
+		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 || o.idle() && backlog != 0 {
+			m.fail("the backlog of a handler is " + strconv.Itoa(backlog))
+		}
+	}
+}
+
+// checkWatched: if nothing was listed since the last check, every write up to the
+// store's version was reported, in order, to the handler that watches from the
+// start.
+func (m *model) checkWatched() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.checked.version == 0 || m.lists != m.checked.lists {
+		return
+	}
+	told := m.watcher.log[m.checked.log:]
+	for v := m.checked.version + 1; v <= m.version(); v++ {
+		w := m.writes[v-m.first]
+		if w == nil || w.refused {
+			continue
+		}
+		if len(told) == 0 || told[0].name != w.name || told[0].version != v || told[0].gone != w.deleted {
+			if m.violated == "" {
+				m.violated = "the write of version " + strconv.Itoa(v) + " was not reported"
+			}
+			return
+		}
+		told = told[1:]
+	}
+	if len(told) > 0 && m.violated == "" {
+		m.violated = "something was reported that nobody wrote"
+	}
+}
+
+// checkResyncs: a resync reports every object, to whom it is for.
+func (m *model) checkResyncs() {
+	m.mu.Lock()
+	quiet := m.lists == m.checked.lists && m.version() == m.checked.version && m.checked.version != 0
+	m.mu.Unlock()
+	if !quiet {
+		return
+	}
+	resyncs := m.resyncer.resyncs - m.checked.resyncs
+	if resyncs == 0 {
+		return
+	}
+	m.ticked = true
+	m.watcher.deaf.Store(true)
+	there := len(m.subject.informer.GetStore().List())
+	if there == 0 || resyncs%there != 0 {
+		m.fail(strconv.Itoa(resyncs) + " updates of a resync, there are " + strconv.Itoa(there) + " objects")
+	}
+}
+
+// converge ends all faults; then everybody ends up with what the server has.
+func (m *model) converge() {
+	m.did = "the end"
+	m.server.OnRequest(nil)
+	m.server.OmitEndBookmark(false)
+	m.mu.Lock()
+	for n := range m.exists {
+		if m.bad[n] {
+			m.mu.Unlock()
+			m.mend(n)
+			m.mu.Lock()
+		}
+	}
+	m.mu.Unlock()
+	for _, o := range m.others {
+		o.release()
+	}
+	m.endStream()
+	// No back-off lasts that long, and pending failures are few.
+	bubble.Pass(time.Hour)
+	m.check()
+	m.mu.Lock()
+	want := m.states[len(m.states)-1]
+	m.mu.Unlock()
+	if got, _ := m.subject.snapshot(); got != want {
+		m.t.Fatalf("in the end the store has %s, the server %s", show(got), show(want))
+	}
+	for n, o := range append([]*observer{m.watcher, m.resyncer}, m.others...) {
+		if !o.leave.Load() && o.state != want {
+			m.t.Fatalf("in the end handler %d has %s, the server %s", n, show(o.state), show(want))
+		}
+	}
+}
+
+// mend replaces a state that the transform refuses by one that it doesn't.
+func (m *model) mend(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cm := configMap(name(n))
+	cm.Labels = map[string]string{"color": "red"}
+	if m.exists[n] {
+		m.server.Update(cm)
+	} else {
+		m.server.Create(cm)
+	}
+	m.exists[n], m.bad[n] = true, false
+	next, tainted := m.states[len(m.states)-1], m.tainted[len(m.tainted)-1]
+	next[n], tainted[n] = m.first+len(m.states), false
+	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, &write{name: n})
+}

@@ -1,0 +1,283 @@
+package conformance_test
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/conformance"
+	"github.com/kubewright/kubewright/runtime/internal/store"
+)
+
+// told is one thing that a handler was told, resyncs and the initial list left out.
+type told struct {
+	name, version int
+	gone, missed  bool
+}
+
+// observer is a handler that follows what it is told. Its fields are those of its
+// calls, and of the walk while nothing moves.
+type observer struct {
+	m            *model
+	registration atomic.Pointer[clientgo.ResourceEventHandlerRegistration]
+	// mu orders a call and what the walk reads of it, which synctest.Wait doesn't
+	// where the goroutine of the call has ended.
+	mu     sync.Mutex
+	gate   chan struct{}
+	nap    time.Duration
+	inside atomic.Int32
+	// gone forbids calls, leave makes the next one the last, deaf forbids resyncs.
+	gone, leave, deaf atomic.Bool
+
+	state   state
+	log     []told
+	initial bool
+	resyncs int
+	// from is where in the watcher's log it joined at the earliest; joined is where
+	// it did, minus one before that is known.
+	from, joined int
+	start        state // what the initial list brought
+}
+
+func newObserver(m *model, manner int) *observer {
+	o := &observer{m: m, initial: true, joined: -1}
+	switch manner {
+	case 1:
+		o.gate = make(chan struct{})
+	case 2:
+		o.nap = 700 * time.Millisecond
+	}
+	return o
+}
+
+func (o *observer) release() {
+	if o.gate != nil {
+		select {
+		case <-o.gate:
+		default:
+			close(o.gate)
+		}
+	}
+}
+
+// meet orders what the calls did before what the walk does next, and the reverse.
+func (o *observer) meet() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+}
+
+// idle says that the observer has nothing to do, while nothing moves.
+func (o *observer) idle() bool { return o.inside.Load() == 0 }
+
+func (o *observer) enter() (leave func()) {
+	if o.inside.Add(1) != 1 {
+		o.m.fail("two calls of one handler at a time")
+	}
+	if o.gone.Load() {
+		o.m.fail("a handler is called after its end")
+	}
+	o.m.look()
+	if o.gate != nil {
+		<-o.gate
+	}
+	bubble.Pass(o.nap)
+	o.mu.Lock()
+	return func() {
+		o.mu.Unlock()
+		if registration := o.registration.Load(); registration != nil && o.leave.Load() && !o.gone.Swap(true) {
+			if err := o.m.subject.informer.RemoveEventHandler(*registration); err != nil {
+				o.m.fail(err.Error())
+			}
+		}
+		o.inside.Add(-1)
+	}
+}
+
+func (o *observer) OnAdd(obj any, initial bool) {
+	defer o.enter()()
+	cm := obj.(*corev1.ConfigMap)
+	n, v := number(cm.Name), versionNumber(obj)
+	if o.state[n] != 0 {
+		o.m.fail(cm.Name + " was added, but was there")
+	}
+	if initial && !o.initial {
+		o.m.fail(cm.Name + " belongs to the initial list, which was over")
+	}
+	o.state[n] = v
+	if o.initial = initial; initial {
+		o.start[n] = v
+		return
+	}
+	o.log = append(o.log, told{name: n, version: v})
+}
+
+func (o *observer) OnUpdate(old, new any) {
+	defer o.enter()()
+	cm := new.(*corev1.ConfigMap)
+	n, v := number(cm.Name), versionNumber(new)
+	if was := versionNumber(old); o.state[n] != was || v < was {
+		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]))
+	}
+	o.initial = false
+	if o.state[n] == v {
+		if o.resyncs++; o.deaf.Load() {
+			o.m.fail("a handler that doesn't resync was told what it knew")
+		}
+		return
+	}
+	o.state[n] = v
+	o.log = append(o.log, told{name: n, version: v})
+}
+
+func (o *observer) OnDelete(obj any) {
+	defer o.enter()()
+	tombstone, missed := obj.(clientgo.DeletedFinalStateUnknown)
+	if missed {
+		obj = tombstone.Obj
+	}
+	cm := obj.(*corev1.ConfigMap)
+	n, v := number(cm.Name), versionNumber(obj)
+	if o.state[n] == 0 {
+		o.m.fail(cm.Name + " was deleted, but wasn't there")
+	}
+	if missed != (o.state[n] == v) || missed && tombstone.Key != "ns/"+cm.Name {
+		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) + ", missed " + strconv.FormatBool(missed))
+	}
+	o.initial, o.state[n] = false, 0
+	o.log = append(o.log, told{name: n, version: v, gone: true, missed: missed})
+}
+
+// follows checks that the observer was told what the watcher was, from where it
+// joined on: nothing is missing, nothing comes twice, the order is the same.
+func (o *observer) follows(watcher *observer) {
+	if o.leave.Load() {
+		return
+	}
+	if o.joined < 0 {
+		if !o.idle() {
+			return
+		}
+		o.joined = len(watcher.log) - len(o.log)
+		if o.joined < o.from {
+			o.m.fail("a handler was told more than there was")
+			return
+		}
+		at := state{}
+		for _, e := range watcher.log[:o.joined] {
+			if at[e.name] = e.version; e.gone {
+				at[e.name] = 0
+			}
+		}
+		for n, v := range watcher.start {
+			if v > 0 && !concerns(watcher.log[:o.joined], n) {
+				at[n] = v
+			}
+		}
+		if at != o.start && o.from > 0 {
+			o.m.fail("a handler began with " + show(o.start) + " where another had " + show(at))
+		}
+	}
+	for i, e := range o.log {
+		if o.joined+i >= len(watcher.log) || watcher.log[o.joined+i] != e {
+			o.m.fail("a handler was told something else than another one")
+			return
+		}
+	}
+	if o.idle() && o.joined+len(o.log) != len(watcher.log) {
+		o.m.fail("a handler was told less than another one")
+	}
+}
+
+func concerns(log []told, name int) bool {
+	for _, e := range log {
+		if e.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// versionNumber is the version that an object had on the server.
+func versionNumber(obj any) int {
+	cm := obj.(*corev1.ConfigMap)
+	version := cm.ResourceVersion
+	if version == "" {
+		version = cm.Data["version"]
+	}
+	v, _ := strconv.Atoi(version)
+	return v
+}
+
+// byColor are the index values of an object: none, one or two.
+func byColor(obj any) []string {
+	switch color := obj.(*corev1.ConfigMap).Labels["color"]; color {
+	case "red":
+		return nil
+	case "blue":
+		return []string{"blue", "not red"}
+	default:
+		return []string{color}
+	}
+}
+
+// subject is the informer of a walk.
+type subject struct {
+	informer clientgo.SharedIndexInformer
+	snapshot func() (state, string)
+	// hold returns what reads a snapshot of now again, and what it holds.
+	hold    func() (func() state, state)
+	indexes []string
+}
+
+func indexByColor(obj any) ([]string, error) { return byColor(obj), nil }
+
+func (s *subject) addIndex() {
+	if len(s.indexes) > 2 {
+		return
+	}
+	name := "color" + strconv.Itoa(len(s.indexes))
+	if err := s.informer.AddIndexers(clientgo.Indexers{name: indexByColor}); err == nil {
+		s.indexes = append(s.indexes, name)
+	}
+}
+
+func newSubject[K comparable, T any](i clientgo.SharedIndexInformer, core *informer.Informer[K, T]) *subject {
+	read := func(snapshot store.Snapshot[K, T]) (s state) {
+		for _, obj := range snapshot.All() {
+			s[number(any(obj).(*corev1.ConfigMap).Name)] = versionNumber(obj)
+		}
+		return s
+	}
+	return &subject{
+		informer: i,
+		snapshot: func() (state, string) {
+			snapshot := core.Store().Snapshot()
+			return read(snapshot), snapshot.ResourceVersion()
+		},
+		hold: func() (func() state, state) {
+			snapshot := core.Store().Snapshot()
+			return func() state { return read(snapshot) }, read(snapshot)
+		},
+		indexes: []string{"color"},
+	}
+}
+
+func newTyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
+	i := informer.NewShared[*corev1.ConfigMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
+		informer.Options{Client: s, ResyncPeriod: resync, Indexers: clientgo.Indexers{"color": indexByColor}})
+	core, _ := informer.Of[*corev1.ConfigMap](i)
+	return newSubject(i, core.Informer)
+}
+
+func newUntyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
+	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync, clientgo.Indexers{"color": indexByColor})
+	return newSubject(i, i.(*informer.Shared[string, any]).Core())
+}

@@ -1,0 +1,160 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutation is a bug to plant: where the source says old, it says new instead. In
+// new, BUG is true in the process that is to have the bug, and false in others.
+type mutation struct {
+	file, old, new string
+}
+
+var mutations = map[string]mutation{
+	"store: an index isn't updated": {"internal/store/generation.go",
+		"x.update(p.slot, values[i])", "if !BUG { x.update(p.slot, values[i]) }"},
+	"store: what moves into a gap isn't found": {"internal/store/table.go",
+		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"},
+	"store: snapshots change": {"internal/store/pages.go",
+		"if born.values > ps.frozen {", "if born.values > ps.frozen || BUG {"},
+	"store: a list deletes nothing": {"internal/store/replacement.go",
+		"if !kept {", "if !kept && !BUG {"},
+	"store: a list leaves the version as it was": {"internal/store/replacement.go",
+		"s.live, s.version = next, resourceVersion", "if s.live = next; !BUG { s.version = resourceVersion }"},
+
+	"deltafifo: the end of a batch is lost": {"internal/deltafifo/take.go",
+		"f.log, f.lent = f.lent, f.log", "f.log, f.lent = f.lent, f.log; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
+	"deltafifo: two deltas are swapped": {"internal/deltafifo/deltafifo.go",
+		"f.log = append(f.log, *delta)", "f.log = append(f.log, *delta); if n := len(f.log); BUG && n > 1 { f.log[n-1], f.log[n-2] = f.log[n-2], f.log[n-1] }"},
+	"deltafifo: of two deletions the wrong one is kept": {"internal/deltafifo/keyed.go",
+		"if f.log[last].FinalStateUnknown {", "if f.log[last].FinalStateUnknown != BUG {"},
+	"deltafifo: a resync of what is pending": {"internal/deltafifo/deltafifo.go",
+		"if _, ok := busy[key]; !ok {", "if _, ok := busy[key]; !ok || BUG {"},
+	"deltafifo: a key that was taken is thought to be pending": {"internal/deltafifo/keyed.go",
+		"delete(x.last, key)", "if !BUG { delete(x.last, key) }"},
+
+	"reflector: events don't move the position": {"internal/reflector/watching.go",
+		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"},
+	"reflector: a list that starts over keeps its pages": {"internal/reflector/listing.go",
+		"IsResourceExpired(err) {\n\t\t\tl.restart()", "IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"},
+	"reflector: what is deleted while a list is streamed stays": {"internal/reflector/streaming.go",
+		"\t\t\terr = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"},
+	"reflector: an expired version is asked for again": {"internal/reflector/listing.go",
+		"r.position.setUnavailable(true)", "r.position.setUnavailable(!BUG)"},
+	"reflector: pages are forgotten": {"internal/reflector/listing.go",
+		"r.paginated = true", "r.paginated = !BUG"},
+
+	"informer: who joins gets nothing initial": {"informer/registration.go",
+		"length: uint32(s.Len()), initial: true", "length: uint32(s.Len()), initial: !BUG"},
+	"informer: deletions show the state before": {"informer/apply.go",
+		"c.Old = c.Object", "if !BUG { c.Old = c.Object }"},
+	"informer: handlers never become synced": {"informer/apply.go",
+		"n.initial, n.synced = initial, initial", "n.initial, n.synced = initial, initial && !BUG"},
+	"informer: who doesn't resync is told what didn't change": {"informer/reader.go",
+		"resyncing := n.audience.includes(r)", "resyncing := n.audience.includes(r) || BUG"},
+	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
+		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
+}
+
+// A test of the tests: every planted bug is found, by the model or by the rig.
+func TestPlantedBugsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the runtime once more")
+	}
+	binary := buildWithBugs(t)
+	run := func(bug, test string) (string, error) {
+		// What makes the tests hang is found, too.
+		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s", "-model.seeds=9")
+		again.Env = append(os.Environ(), "PLANTED_BUG="+bug)
+		out, err := again.CombinedOutput()
+		return string(out), err
+	}
+	const model, rig = "TestModel", "TestConformance|TestToolConformance"
+	for _, test := range []string{model, rig} {
+		if out, err := run("", test); err != nil {
+			t.Fatalf("without a bug: %v\n%s", err, out)
+		}
+	}
+	perPackage := map[string]int{}
+	for bug := range mutations {
+		_, byModel := run(bug, model)
+		var byRig error
+		if byModel == nil {
+			_, byRig = run(bug, rig)
+		}
+		t.Logf("%s: found by the model %t, by the rig %t", bug, byModel != nil, byRig != nil)
+		if byModel == nil && byRig == nil {
+			t.Errorf("%s: neither the model nor the rig notices", bug)
+		}
+		where, _, _ := strings.Cut(bug, ":")
+		perPackage[where]++
+	}
+	for _, where := range []string{"store", "deltafifo", "reflector", "informer"} {
+		if perPackage[where] < 5 {
+			t.Errorf("%s has %d bugs only", where, perPackage[where])
+		}
+	}
+}
+
+// buildWithBugs builds this package's tests over a copy of the runtime that has all
+// the bugs, each of which sleeps until the environment names it.
+func buildWithBugs(t *testing.T) string {
+	dir := t.TempDir()
+	absolute := func(path string) string {
+		p, err := filepath.Abs(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	sources := map[string]string{}
+	for bug, m := range mutations {
+		path := absolute(m.file)
+		if sources[path] == "" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[path] = string(text)
+		}
+		if n := strings.Count(sources[path], m.old); n != 1 {
+			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", bug, m.old, n, m.file)
+		}
+		sources[path] = strings.Replace(sources[path], m.old, strings.ReplaceAll(m.new, "BUG", fmt.Sprintf("planted(%q)", bug)), 1)
+		where := filepath.Dir(m.file)
+		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
+
+import "os"
+
+var plantedBug = os.Getenv("PLANTED_BUG")
+
+func planted(bug string) bool { return bug == plantedBug }
+`
+	}
+	overlay := map[string]string{}
+	for path, text := range sources {
+		replacement := filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
+		overlay[path] = replacement
+		if err := os.WriteFile(replacement, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "conformance.test")
+	if err := os.WriteFile(listed, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}

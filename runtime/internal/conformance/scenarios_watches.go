@@ -1,0 +1,190 @@
+package conformance
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// watches happen to watches.
+var watches = []Scenario{
+	{Name: "a watch is over", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		bubble.Pass(11 * time.Minute)
+		w.Server.Observe(nil) // How many watches that takes is drawn at random.
+		w.requests.take()
+		w.Put("b")
+	}},
+	{Name: "a watch is over at once", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Advance(LongEnough)
+	}},
+	{Name: "a watch is over after one event", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Put("b")
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("b")
+	}},
+	{Name: "changes while nobody watches", Script: func(w *World) {
+		w.Put("a", "b")
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", errBusy)
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("a", "a", "c")
+		w.Remove("b")
+		w.Advance(LongEnough)
+	}},
+	{Name: "created, changed and deleted while nobody watches", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", errRefused)
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Put("a", "a")
+		w.Remove("a")
+		w.Advance(LongEnough)
+	}},
+	{Name: "the watch has expired when it is opened", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Advance(time.Minute)
+		w.Server.Fail("WATCH", expired())
+		w.Server.CloseWatches()
+		w.Step("close")
+		w.Advance(LongEnough)
+	}},
+	{Name: "the watch is gone", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.FailWatches(apierrors.NewGone("gone"))
+		w.Missed(nil, []string{"a"})
+		w.Advance(LongEnough)
+	}},
+	{Name: "nobody is known any more", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Start()
+		w.Server.FailWatches(errUnauthorized)
+		w.Step("unauthorized")
+		w.Server.Fail("WATCH", errUnauthorized)
+		w.Server.Fail("LIST", errUnauthorized)
+		w.Advance(LongEnough)
+		w.Advance(LongEnough)
+	}},
+	{Name: "the resource is gone, and comes back", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a", "b")
+		w.Handle("h")
+		w.Start()
+		w.Server.Fail("WATCH", errNotFound)
+		w.Server.Fail("LIST", errNotFound)
+		w.Server.FailWatches(errNotFound)
+		w.Missed(nil, []string{"b"})
+		w.Advance(2 * time.Second)
+		w.Advance(LongEnough)
+	}},
+	{Name: "an added object that is known", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Added, "a", "300")
+	}},
+	{Name: "a changed object that isn't known", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Modified, "a", "300")
+	}},
+	{Name: "the same event twice", Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
+		w.Handle("resyncs")
+		w.Handle("doesn't", 0)
+		w.Start()
+		w.Inject(watch.Modified, "a", "300")
+		w.Inject(watch.Modified, "a", "300")
+		w.Advance(time.Minute)
+	}},
+	{Name: "an older state of an object", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Modified, "a", "90")
+		w.Inject(watch.Deleted, "a", "80")
+	}},
+	{Name: "an event of no known type", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Inject("SURPRISE", "a", "300")
+		w.Put("b")
+	}},
+	{Name: "a bookmark of another type", Script: func(w *World) {
+		w.Put("a")
+		w.Start()
+		w.Server.Inject(watch.Event{Type: watch.Bookmark, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
+		w.Step("inject")
+		w.Advance(time.Minute)
+		w.Server.CloseWatches()
+		w.Step("close")
+	}},
+	{Name: "an error that is no status", Script: func(w *World) {
+		w.HandleErrors()
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Server.Inject(watch.Event{Type: watch.Error, Object: &corev1.ConfigMap{}})
+		w.Step("inject")
+		w.Advance(LongEnough)
+	}},
+	{Name: "an event of an object without a version", Script: func(w *World) {
+		w.Put("a")
+		w.Handle("h")
+		w.Start()
+		w.Inject(watch.Added, "b", "")
+		w.Advance(time.Minute)
+		w.Server.CloseWatches()
+		w.Step("close")
+	}, Differs: "in client-go the store forgets its version"},
+	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+		w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
+		w.Put("a")
+		w.Start()
+		w.Advance(LongEnough)
+		w.Advance(LongEnough)
+	}, Differs: "client-go asks again earlier"},
+	{Name: "bookmarks between changes", Script: func(w *World) {
+		w.Handle("h")
+		w.Start()
+		w.Put("a")
+		w.Server.Skip(5)
+		w.Server.Bookmark()
+		w.Step("bookmark")
+		w.Put("a")
+		w.Server.Bookmark()
+		w.Step("bookmark of no news")
+	}},
+}
+
+// expired is what a server answers that has no history for a version any more.
+func expired() *apierrors.StatusError {
+	return apierrors.NewResourceExpired("too old resource version")
+}

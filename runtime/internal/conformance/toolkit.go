@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// Toolkit is what a package like client-go's tools/cache has beside shared
+// informers.
+type Toolkit struct {
+	Name string
+
+	Informer   func(cache.InformerOptions) (cache.Store, cache.Controller)
+	Controller func(*cache.Config) cache.Controller
+	Reflector  func(cache.ListerWatcher, any, cache.ReflectorStore, cache.ReflectorOptions) *cache.Reflector
+
+	DeltaFIFO func(cache.DeltaFIFOOptions) cache.Queue
+	RealFIFO  func(cache.RealFIFOOptions) cache.QueueWithBatch
+	FIFO      func(cache.KeyFunc) cache.Queue
+	Heap      func(cache.KeyFunc, cache.LessFunc) Heap
+
+	Indexer          func(cache.KeyFunc, cache.Indexers) cache.Indexer
+	ThreadSafeStore  func(cache.Indexers) cache.ThreadSafeStore
+	ExpirationStore  func(cache.KeyFunc, chan<- string, cache.ExpirationPolicy, clock.Clock) cache.Store
+	MutationCache    func(klog.Logger, cache.Store, cache.MutationCacheOptions) cache.MutationCache
+	MutationDetector func(string) cache.MutationDetector
+	UndeltaStore     func(func([]any), cache.KeyFunc) cache.Store
+
+	WaitForCacheSync func(<-chan struct{}, ...cache.InformerSynced) bool
+	GenericLister    func(cache.Indexer) cache.GenericLister
+}
+
+// Heap is what heaps of both makes are.
+type Heap interface {
+	Add(any) error
+	AddIfNotPresent(any) error
+	BulkAdd([]any) error
+	Update(any) error
+	Delete(any) error
+	Pop() (any, error)
+	List() []any
+	ListKeys() []string
+	Get(any) (any, bool, error)
+	GetByKey(string) (any, bool, error)
+	Close()
+	IsClosed() bool
+}
+
+// ClientGoTools is the toolkit that others are compared with.
+var ClientGoTools = Toolkit{
+	Name:             "client-go",
+	Informer:         cache.NewInformerWithOptions,
+	Controller:       cache.New,
+	Reflector:        cache.NewReflectorWithOptions,
+	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
+	RealFIFO:         func(o cache.RealFIFOOptions) cache.QueueWithBatch { return cache.NewRealFIFOWithOptions(o) },
+	FIFO:             func(k cache.KeyFunc) cache.Queue { return cache.NewFIFO(k) },
+	Heap:             func(k cache.KeyFunc, less cache.LessFunc) Heap { return cache.NewHeap(k, less) },
+	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
+	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },
+	ExpirationStore:  cache.NewFakeExpirationStore,
+	MutationCache:    cache.NewIntegerResourceVersionMutationCacheWithOptions,
+	MutationDetector: cache.NewCacheMutationDetector,
+	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
+	WaitForCacheSync: cache.WaitForCacheSync,
+	GenericLister: func(i cache.Indexer) cache.GenericLister {
+		return cache.NewGenericLister(i, corev1.Resource("configmaps"))
+	},
+}
+
+// ToolScenario is something that is done with the tools of a kit.
+type ToolScenario struct {
+	Name string
+	// Without, Panics and Differs are as in Scenario.
+	Without []features.Feature
+	Panics  bool
+	Script  func(*Bench)
+	Differs string
+}
+
+// Bench is where a script works with the tools of a kit, and with a server. It
+// notes what it sees.
+type Bench struct {
+	T      *testing.T
+	Tools  Toolkit
+	Server *ConfigMaps
+
+	notes lines
+}
+
+// Note writes a line into the transcript.
+func (b *Bench) Note(format string, args ...any) { b.notes.add(fmt.Sprintf(format, args...)) }
+
+// ConformTools plays each scenario with each toolkit, in a bubble of its own, and
+// fails where a transcript isn't that of the reference.
+func ConformTools(t *testing.T, scenarios []ToolScenario, reference Toolkit, others ...Toolkit) {
+	for _, s := range scenarios {
+		t.Run(s.Name, func(t *testing.T) {
+			want := s.Play(t, reference)
+			for _, kit := range others {
+				compare(t, kit.Name, s.Differs, s.Play(t, kit), want)
+			}
+		})
+	}
+}
+
+// Play plays the scenario with a toolkit and returns its notes.
+func (s ToolScenario) Play(t *testing.T, kit Toolkit) (transcript []string) {
+	synctest.Test(t, func(t *testing.T) {
+		conditions(t, s.Without, s.Panics)
+		b := &Bench{T: t, Tools: kit, Server: NewConfigMaps()}
+		s.Script(b)
+		synctest.Wait()
+		transcript = b.notes.take()
+	})
+	return transcript
+}
+
+// object returns a config map of a version.
+func object(name, version string) *corev1.ConfigMap {
+	cm := configMap(name)
+	cm.ResourceVersion = version
+	return cm
+}
+
+// objects returns config maps of the version 1.
+func objects(names ...string) []any {
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = object(name, "1")
+	}
+	return list
+}
+
+// keyOfNamed is the key function of the scenarios: the name of an object, which
+// one that is called "bad" hasn't.
+func keyOfNamed(obj any) (string, error) {
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Key, nil
+	}
+	m, ok := obj.(metav1.Object)
+	if !ok || m.GetName() == "bad" {
+		return "", errNoKey
+	}
+	return m.GetName(), nil
+}
+
+var errNoKey = fmt.Errorf("no key")

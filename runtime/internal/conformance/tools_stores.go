@@ -1,0 +1,231 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// contents notes what a store holds.
+func (b *Bench) contents(s cache.Store) {
+	keys := s.ListKeys()
+	slices.Sort(keys)
+	var list []string
+	for _, obj := range s.List() {
+		list = append(list, describe(obj))
+	}
+	slices.Sort(list)
+	b.Note("%v %v at %q", keys, list, s.LastStoreSyncResourceVersion())
+}
+
+// index notes what an index has.
+func (b *Bench) index(s cache.ThreadSafeStore, name string) {
+	values := s.ListIndexFuncValues(name)
+	slices.Sort(values)
+	for _, value := range values {
+		keys, err := s.IndexKeys(name, value)
+		slices.Sort(keys)
+		b.Note("%s: %v %v", value, keys, err)
+	}
+}
+
+// indexers are what stores made of client-go's parts are made of.
+var indexers = []ToolScenario{
+	{Name: "Indexer: objects come, change and go", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		b.check(s.Update(object("bc", "2")))
+		b.check(s.Add(object("ab", "3")))
+		b.contents(s)
+		b.check(s.Delete(object("bc", "4")))
+		b.check(s.Delete(object("x", "5")))
+		b.contents(s)
+		b.Note("%s", kind(s.Add(object("bad", "6"))))
+		b.Note("%s", kind(s.Delete(object("bad", "6"))))
+		b.Note("%s", kind(s.Replace(objects("a", "bad"), "6")))
+		b.contents(s)
+		b.check(s.Replace(objects("c", "d"), "7"))
+		b.contents(s)
+		s.Bookmark("9")
+		b.contents(s)
+	}},
+	{Name: "Indexer: several changes at once", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, nil).(cache.TransactionStore)
+		err := s.Transaction(
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: object("a", "1")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: object("bad", "1")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: object("b", "2")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: object("a", "3")},
+		)
+		b.Note("%v of %d, %d errors", err.SuccessfulIndices, err.TotalTransactions, len(err.Errors))
+		b.contents(s.(cache.Store))
+	}},
+	{Name: "Indexer: an index name that is taken", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		b.Note("%v", s.AddIndexers(cache.Indexers{"letter": byLetter, "other": byLetter}))
+		b.Note("%v", len(s.GetIndexers()))
+		_, err := s.ByIndex("other", "a")
+		b.Note("%v", err)
+	}},
+	{Name: "Indexer: an index function that fails at what is there", Script: func(b *Bench) {
+		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+		b.check(s.Add(object("ab", "1")))
+		func() {
+			defer func() { b.Note("%v", recover() != nil) }()
+			_ = s.AddIndexers(cache.Indexers{"bad": func(any) ([]string, error) { return nil, errBroken }})
+		}()
+		_, err := s.ByIndex("bad", "a")
+		b.Note("%d indexes, %v", len(s.GetIndexers()), err)
+		found, err := s.ByIndex("letter", "a")
+		b.Note("%d, %v", len(found), err)
+	}, Differs: "client-go panics, too, and has the index, empty, from then on"},
+	{Name: "ThreadSafeStore: keys of the user's", Script: func(b *Bench) {
+		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
+		s.Add("k1", object("ab", "1"))
+		s.Add("k2", object("bc", "2"))
+		b.index(s, "letter")
+		s.Update("k1", object("c", "3"))
+		b.index(s, "letter")
+		s.Delete("k2")
+		b.Note("%q", s.LastStoreSyncResourceVersion())
+		s.(interface{ DeleteWithObject(string, any) }).DeleteWithObject("k1", object("c", "4"))
+		b.Note("%v %q", s.ListKeys(), s.LastStoreSyncResourceVersion())
+		s.Replace(map[string]any{"k3": object("d", "1")}, "9")
+		obj, exists := s.Get("k3")
+		b.Note("%s %t %q", describe(obj), exists, s.LastStoreSyncResourceVersion())
+		b.index(s, "letter")
+	}},
+	{Name: "ThreadSafeStore: nothing under a key", Script: func(b *Bench) {
+		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
+		s.Add("k", nil)
+		obj, exists := s.Get("k")
+		b.Note("%v %t %d", obj, exists, len(s.List()))
+		s.Update("k", object("ab", "1"))
+		b.index(s, "letter")
+		s.Update("k", nil)
+		b.index(s, "letter")
+		b.Note("%v %q", s.ListKeys(), s.LastStoreSyncResourceVersion())
+	}},
+	{Name: "UndeltaStore: everything after each change", Script: func(b *Bench) {
+		s := b.Tools.UndeltaStore(func(all []any) {
+			var list []string
+			for _, obj := range all {
+				list = append(list, describe(obj))
+			}
+			slices.Sort(list)
+			b.Note("%v", list)
+		}, keyOfNamed)
+		b.check(s.Add(object("a", "1")))
+		b.check(s.Update(object("b", "1")))
+		b.check(s.Delete(object("a", "2")))
+		b.check(s.Replace(objects("x", "y"), "3"))
+		b.Note("%s", kind(s.Add(object("bad", "1"))))
+	}},
+	{Name: "lister: what there is and what there isn't", Script: func(b *Bench) {
+		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		for _, name := range []string{"a", "b"} {
+			cm := object(name, "1")
+			cm.Labels = map[string]string{"name": name}
+			b.check(i.Add(cm))
+		}
+		l := b.Tools.GenericLister(i)
+		for _, namespace := range []string{Namespace, "other"} {
+			found, err := l.ByNamespace(namespace).List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+			b.Note("%d %v", len(found), err)
+			_, err = l.ByNamespace(namespace).Get("a")
+			b.Note("%t %v", apierrors.IsNotFound(err), err)
+		}
+		found, err := l.List(labels.Everything())
+		b.Note("%d %v", len(found), err)
+		_, err = l.Get("a")
+		b.Note("%v", err)
+	}},
+}
+
+// expirations are what happens where objects expire.
+var expirations = []ToolScenario{
+	{Name: "ExpirationStore: what is old is gone when it is read", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		deleted := make(chan string, 9)
+		s := b.Tools.ExpirationStore(keyOfNamed, deleted, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		clock.Step(30 * time.Second)
+		b.check(s.Add(object("b", "1")))
+		clock.Step(31 * time.Second)
+		b.Note("%d keys", len(s.ListKeys()))
+		_, exists, err := s.GetByKey("a")
+		b.Note("%t %v; %s is gone", exists, err, <-deleted)
+		b.contents(s)
+		clock.Step(30 * time.Second)
+		b.Note("%d objects; %s is gone", len(s.List()), <-deleted)
+	}},
+	{Name: "ExpirationStore: an update makes young", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		b.check(s.Add(object("b", "1")))
+		clock.Step(40 * time.Second)
+		b.check(s.Update(object("a", "2")))
+		clock.Step(40 * time.Second)
+		b.contents(s)
+	}},
+	{Name: "ExpirationStore: a list makes young", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		s := b.Tools.ExpirationStore(keyOfNamed, nil, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
+		b.check(s.Add(object("a", "1")))
+		clock.Step(50 * time.Second)
+		b.check(s.Replace(objects("a", "b"), "5"))
+		clock.Step(50 * time.Second)
+		b.contents(s)
+		b.Note("%s", kind(s.Replace(objects("bad"), "6")))
+		b.check(s.Delete(object("a", "7")))
+		clock.Step(50 * time.Second)
+		b.contents(s)
+	}},
+	{Name: "ExpirationStore: some objects never expire", Script: func(b *Bench) {
+		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+		policy := &cache.FakeExpirationPolicy{NeverExpire: sets.New("b"), RetrieveKeyFunc: func(entry any) (string, error) {
+			return keyOfNamed(entry.(*cache.TimestampedEntry).Obj)
+		}}
+		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), policy, clock)
+		b.check(s.Replace(objects("a", "b"), "5"))
+		b.contents(s)
+	}},
+}
+
+// waits are what happens to who waits for a function.
+var waits = []ToolScenario{
+	{Name: "WaitForCacheSync: asked ten times a second", Script: func(b *Bench) {
+		start := time.Now()
+		after := func(d time.Duration) cache.InformerSynced {
+			return func() bool { return time.Since(start) >= d }
+		}
+		b.Note("%t after %v", b.Tools.WaitForCacheSync(nil, after(0)), time.Since(start))
+		b.Note("%t", b.Tools.WaitForCacheSync(nil, after(250*time.Millisecond), after(0)))
+		b.Note("after %v", time.Since(start))
+	}},
+	{Name: "WaitForCacheSync: stopped", Script: func(b *Bench) {
+		start := time.Now()
+		stop := make(chan struct{})
+		time.AfterFunc(time.Second, func() { close(stop) })
+		b.Note("%t", b.Tools.WaitForCacheSync(stop, func() bool { return false }))
+		b.Note("after %v", time.Since(start))
+		b.Note("%t", b.Tools.WaitForCacheSync(stop))
+	}},
+	{Name: "WaitForCacheSync: what is asked panics", Panics: true, Script: func(b *Bench) {
+		asked := 0
+		b.Note("%t", b.Tools.WaitForCacheSync(nil, func() bool {
+			if asked++; asked < 3 {
+				panic("not yet")
+			}
+			return true
+		}))
+		b.Note("asked %d times", asked)
+	}},
+}
