@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientgo "k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/runtime/cache"
@@ -137,84 +136,6 @@ func TestWaitForCacheSync(t *testing.T) {
 			t.Error("what has synced hasn't")
 		}
 	})
-}
-
-// A mutation cache answers as client-go's, which however forgets an object that
-// the backing cache doesn't have when it is read by key.
-func TestMutationCacheLikeClientGo(t *testing.T) {
-	for _, includeAdds := range []bool{false, true} {
-		eachSeed(t, func(t *testing.T, r *randomPods) {
-			backing := clientgo.NewIndexer(keyFunc, indexers())
-			ours := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, includeAdds)
-			theirs := clientgo.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, includeAdds)
-			var written []*corev1.Pod
-			for range 60 {
-				obj := r.one()
-				obj.UID = types.UID(fmt.Sprint(r.IntN(2)))
-				switch operation := r.IntN(6); {
-				case operation < 2:
-					written = append(written, obj)
-					ours.Mutation(obj)
-					theirs.Mutation(obj)
-				case operation == 2:
-					_ = backing.Add(obj)
-					ours.OnAddOrUpdate(obj)
-					theirs.OnAddOrUpdate(obj)
-				case operation == 3:
-					_ = backing.Delete(obj)
-					ours.OnDelete(obj)
-					theirs.OnDelete(obj)
-				case len(written) > 0:
-					late := written[r.IntN(len(written))] // arrives behind newer ones
-					if operation == 4 {
-						ours.Mutation(late)
-						theirs.Mutation(late)
-					} else if old, exists, _ := backing.Get(late); exists && old.(*corev1.Pod).ResourceVersion <= late.ResourceVersion {
-						_ = backing.Update(late)
-						ours.OnAddOrUpdate(late)
-						theirs.OnAddOrUpdate(late)
-					}
-				}
-				if _, exists, _ := backing.GetByKey("x/a"); exists || !includeAdds {
-					a, okA, _ := ours.GetByKey("x/a")
-					b, okB, _ := theirs.GetByKey("x/a")
-					same(t, "GetByKey", fmt.Sprint(text(a), okA), fmt.Sprint(text(b), okB))
-				}
-				for _, value := range []string{"red", "big"} {
-					a, errA := ours.ByIndex("label", value)
-					b, errB := theirs.ByIndex("label", value)
-					same(t, "ByIndex", names(a, true), names(b, true))
-					same(t, "error", kind(errA), kind(errB))
-				}
-			}
-		})
-	}
-}
-
-func TestMutationCacheOptions(t *testing.T) {
-	backing := clientgo.NewStore(keyFunc)
-	c := cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.Background(), backing, cache.MutationCacheOptions{
-		IncludeAdds: true, MaxCacheSize: 1,
-	})
-	if _, err := c.ByIndex("label", "red"); err == nil {
-		t.Error("an index without an indexer")
-	}
-	c.Mutation("no object")
-	c.Mutation(pod("x", "a", "1"))
-	c.Mutation(pod("x", "b", "2"))
-	if _, ok, _ := c.GetByKey("x/a"); ok {
-		t.Error("the cache outgrew its size")
-	}
-	if obj, ok, _ := c.GetByKey("x/b"); !ok {
-		t.Error("a write was forgotten")
-	} else if text(obj) != "x/b@2" {
-		t.Error(text(obj))
-	}
-	// Versions that are no numbers: what is backing is newer.
-	_ = backing.Add(pod("x", "b", "opaque"))
-	if obj, _, _ := c.GetByKey("x/b"); text(obj) != "x/b@opaque" {
-		t.Error(text(obj))
-	}
 }
 
 func TestRetryWithDeadlineLikeClientGo(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/deltafifo"
 )
 
-// queue is what DeltaFIFO, RealFIFO and FIFO have in common: a lock under which
-// one thing at a time happens to the queue, the processing of what was taken
-// included, and the account of the initial list.
+// queue is the state of a DeltaFIFO: what is pending, whether it is closed, and how much of the first list
+// is left.
 //
-// What is processed under the lock is neither in the queue nor known to the store
-// yet; a Replace in that moment would miss it.
+// The lock is held while a caller's function processes what Pop took. Until that function has put the object
+// into its store, the object is neither pending nor known, and a Replace in that moment would not report its
+// deletion.
 type queue struct {
 	name    string
 	keyFunc KeyFunc
@@ -101,31 +101,18 @@ func (q *queue) checkSynced() {
 	}
 }
 
-// wait returns, with the lock held as before, when something is pending.
-func (q *queue) wait(isPending func() bool) error {
-	for !isPending() {
+// pop waits until something is pending, and returns what there is of the key that has waited longest. The
+// lock is held, but not while pop waits.
+func (q *queue) pop() ([]deltafifo.Delta[string, any], error) {
+	for q.pending.Len() == 0 {
 		if q.closed {
-			return ErrFIFOClosed
+			return nil, ErrFIFOClosed
 		}
 		q.changed.Wait()
 	}
-	return nil
-}
-
-// pop takes what there is of the key that waits longest.
-func (q *queue) pop() ([]deltafifo.Delta[string, any], error) {
-	if err := q.wait(func() bool { return q.pending.Len() > 0 }); err != nil {
-		return nil, err
-	}
-	// Something is pending, and nobody else takes: this doesn't block.
+	// This does not block: something is pending, and all who take hold the lock.
 	_, deltas, err := q.pending.Pop(context.Background())
 	return deltas, err
-}
-
-// append adds a delta.
-func (q *queue) append(t deltafifo.DeltaType, key string, obj any) {
-	q.pending.Append(deltafifo.Delta[string, any]{Type: t, Key: key, Object: obj})
-	q.changed.Broadcast()
 }
 
 // deltaTypes are our types as client-go names them.

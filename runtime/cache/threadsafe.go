@@ -4,16 +4,9 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/store"
-)
-
-type (
-	// Indices are the contents of indexes: by index and by value, keys.
-	Indices map[string]index
-	index   map[string]sets.Set[string]
 )
 
 // ThreadSafeStoreOption adjusts a ThreadSafeStore.
