@@ -18,7 +18,6 @@ type Toolkit struct {
 
 	Informer   func(cache.InformerOptions) (cache.Store, cache.Controller)
 	Controller func(*cache.Config) cache.Controller
-	Reflector  func(cache.ListerWatcher, any, cache.ReflectorStore, cache.ReflectorOptions) *cache.Reflector
 
 	DeltaFIFO func(cache.DeltaFIFOOptions) cache.Queue
 
@@ -36,7 +35,6 @@ var ClientGoTools = Toolkit{
 	Name:             "client-go",
 	Informer:         cache.NewInformerWithOptions,
 	Controller:       cache.New,
-	Reflector:        cache.NewReflectorWithOptions,
 	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
 	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },

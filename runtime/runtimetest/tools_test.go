@@ -17,7 +17,6 @@ var tools = runtimetest.Toolkit{
 	Name:       "cache",
 	Informer:   cache.NewInformerWithOptions,
 	Controller: cache.New,
-	Reflector:  cache.NewReflectorWithOptions,
 	DeltaFIFO:  func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
 	Indexer:    func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
