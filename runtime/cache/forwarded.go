@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// This file makes what is client-go's own, type and implementation. The functions are functions, not
-// variables, so that their documentation shows a signature.
+// The constructors of types that are client-go's, by alias. They are functions, not variables, so that go
+// doc lists them below their types and shows their signatures.
 
 // NewHeap returns an empty heap, from which Pop takes the least object by lessFn.
 func NewHeap(keyFn KeyFunc, lessFn LessFunc) *Heap { return cache.NewHeap(keyFn, lessFn) }
@@ -44,24 +44,30 @@ func NewExpirationStore(keyFunc KeyFunc, expirationPolicy ExpirationPolicy) Stor
 }
 
 // NewFakeExpirationStore returns a store that sends the keys of expired objects to deletedKeys.
-func NewFakeExpirationStore(keyFunc KeyFunc, deletedKeys chan<- string, expirationPolicy ExpirationPolicy, cacheClock clock.Clock) Store {
+func NewFakeExpirationStore(
+	keyFunc KeyFunc, deletedKeys chan<- string, expirationPolicy ExpirationPolicy, cacheClock clock.Clock,
+) Store {
 	return cache.NewFakeExpirationStore(keyFunc, deletedKeys, expirationPolicy, cacheClock)
 }
 
 // NewIntegerResourceVersionMutationCache is [NewIntegerResourceVersionMutationCacheWithOptions] for a cache
 // of 100 objects.
-func NewIntegerResourceVersionMutationCache(logger klog.Logger, backingCache Store, indexer Indexer, ttl time.Duration, includeAdds bool) MutationCache {
+func NewIntegerResourceVersionMutationCache(
+	logger klog.Logger, backingCache Store, indexer Indexer, ttl time.Duration, includeAdds bool,
+) MutationCache {
 	return cache.NewIntegerResourceVersionMutationCache(logger, backingCache, indexer, ttl, includeAdds)
 }
 
-// NewIntegerResourceVersionMutationCacheWithOptions returns a cache that remembers for a while what its user
-// wrote, and answers with that where backingCache is behind.
-func NewIntegerResourceVersionMutationCacheWithOptions(logger klog.Logger, backingCache Store, options MutationCacheOptions) MutationCache {
+// NewIntegerResourceVersionMutationCacheWithOptions returns a cache that remembers for a while what its
+// user wrote, and answers with that where backingCache is behind.
+func NewIntegerResourceVersionMutationCacheWithOptions(
+	logger klog.Logger, backingCache Store, options MutationCacheOptions,
+) MutationCache {
 	return cache.NewIntegerResourceVersionMutationCacheWithOptions(logger, backingCache, options)
 }
 
-// NewInformerName reserves a name for informers in metrics. No two informers of a process have the same name,
-// whether they are client-go's or ours.
+// NewInformerName reserves a name for informers in metrics. No two informers of a process have the same
+// name, whether they are client-go's or ours.
 func NewInformerName(name string) (*InformerName, error) { return cache.NewInformerName(name) }
 
 // ResetInformerNamesForTesting releases all names.

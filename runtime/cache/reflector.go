@@ -12,17 +12,23 @@ import (
 )
 
 // NewReflector returns a reflector that is named after the line that calls NewReflector.
-func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
+func NewReflector(
+	lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration,
+) *Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
 
 // NewNamedReflector is [NewReflector] with a name.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
+func NewNamedReflector(
+	name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration,
+) *Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
 }
 
 // NewNamespaceKeyedIndexerAndReflector returns an indexer by namespace and a reflector that fills it.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
+func NewNamespaceKeyedIndexerAndReflector(
+	lw ListerWatcher, expectedType any, resyncPeriod time.Duration,
+) (indexer Indexer, reflector *Reflector) {
 	indexer = NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
 }
@@ -30,9 +36,11 @@ func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, re
 // NewReflectorWithOptions returns a reflector that keeps store equal to what lw lists and watches. It logs
 // and drops events with objects of another type than expectedType's, unless that is nil.
 //
-// The reflector is client-go's: [Reflector] is a struct that handlers of watch errors are given, so ours
-// can't be behind it. Informers and controllers of this package run ours, of package reflector.
-func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *Reflector {
+// The reflector is client-go's: [Reflector] is a struct, which handlers of watch errors are given, so that
+// it can't be ours. The informers and controllers of this package run the reflector of package reflector.
+func NewReflectorWithOptions(
+	lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions,
+) *Reflector {
 	if options.Name == "" {
 		// client-go would take this line for the caller's.
 		options.Name = naming.GetNameFromCallsite("/runtime/cache/reflector.go")
@@ -40,14 +48,16 @@ func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 	return cache.NewReflectorWithOptions(lw, expectedType, store, options)
 }
 
-// DefaultWatchErrorHandler logs err: at level 4 if a version has expired, at level 1 if a stream broke off, not
-// at all if a watch was closed in good order, and as an error otherwise.
+// DefaultWatchErrorHandler logs err: at level 4 if a version has expired, at level 1 if a stream broke off,
+// not at all if a watch was closed in good order, and as an error otherwise.
 func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 	cache.DefaultWatchErrorHandler(ctx, r, err)
 }
 
-// NewRetryWithDeadline returns what allows errors to be retried for a while, see
+// NewRetryWithDeadline returns a helper that allows errors to be retried for a limited time, see
 // [reflector.NewRetryWithDeadline].
-func NewRetryWithDeadline(maxRetryDuration, minResetPeriod time.Duration, isRetryable func(error) bool, clock clock.Clock) RetryWithDeadline {
+func NewRetryWithDeadline(
+	maxRetryDuration, minResetPeriod time.Duration, isRetryable func(error) bool, clock clock.Clock,
+) RetryWithDeadline {
 	return reflector.NewRetryWithDeadline(maxRetryDuration, minResetPeriod, isRetryable, clock)
 }

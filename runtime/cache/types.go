@@ -2,7 +2,8 @@ package cache
 
 import "k8s.io/client-go/tools/cache"
 
-// What informers, stores and queues are given and give, as client-go has it.
+// The types of informers, stores and queues, except those that this package declares itself: DeltaFIFO,
+// StoreOption and ThreadSafeStoreOption.
 type (
 	AppendFunc                     = cache.AppendFunc
 	BookmarkInfo                   = cache.BookmarkInfo
