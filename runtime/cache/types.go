@@ -2,8 +2,7 @@ package cache
 
 import "k8s.io/client-go/tools/cache"
 
-// The types of informers, stores and queues, except those that this package declares itself: DeltaFIFO,
-// StoreOption and ThreadSafeStoreOption.
+// Types of informers, stores and queues. They are client-go's, which documents them.
 type (
 	AppendFunc                     = cache.AppendFunc
 	BookmarkInfo                   = cache.BookmarkInfo
@@ -76,7 +75,7 @@ type (
 	UndeltaStore                   = cache.UndeltaStore
 )
 
-// Handlers.
+// Types of handlers. They are client-go's, which documents them.
 type (
 	FilteringResourceEventHandler     = cache.FilteringResourceEventHandler
 	ResourceEventHandler              = cache.ResourceEventHandler
@@ -85,7 +84,7 @@ type (
 	ResourceEventHandlerRegistration  = cache.ResourceEventHandlerRegistration
 )
 
-// The typed API.
+// Types of the typed API. They are client-go's, which documents them.
 type (
 	DeletedObject[T Object]                          = cache.DeletedObject[T]
 	TypedFilteringResourceEventHandler[T Object]     = cache.TypedFilteringResourceEventHandler[T]
@@ -98,7 +97,7 @@ type (
 	TypedSharedIndexInformer[T Object]               = cache.TypedSharedIndexInformer[T]
 )
 
-// Listing and watching.
+// Types of what lists and watches. They are client-go's, which documents them.
 type (
 	Getter                       = cache.Getter
 	ListFunc                     = cache.ListFunc
@@ -121,7 +120,7 @@ type (
 	WatcherWithContext           = cache.WatcherWithContext
 )
 
-// Metrics.
+// Types of metrics. They are client-go's, which documents them.
 type (
 	CounterMetric           = cache.CounterMetric
 	GaugeMetric             = cache.GaugeMetric
