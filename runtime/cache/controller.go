@@ -19,6 +19,7 @@ import (
 // controller takes a copy of the configuration: later changes of c have no effect.
 func New(c *Config) Controller { return &controller{config: *c} }
 
+// controller runs our reflector over a queue of client-go's interface.
 type controller struct {
 	config Config
 

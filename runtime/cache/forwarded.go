@@ -11,12 +11,14 @@ import (
 )
 
 // The constructors of types that are client-go's, by alias. They are functions, not variables, so that go
-// doc lists them below their types and shows their signatures.
+// doc lists them below their types and shows their signatures. What they return is safe for concurrent use.
 
-// NewHeap returns an empty heap, from which Pop takes the least object by lessFn.
+// NewHeap returns an empty heap, from which Pop takes the least object by lessFn. Pop waits for an object,
+// and returns an error when the heap is closed and empty.
 func NewHeap(keyFn KeyFunc, lessFn LessFunc) *Heap { return cache.NewHeap(keyFn, lessFn) }
 
-// NewFIFO returns an empty queue of keys, each with its newest object.
+// NewFIFO returns an empty queue of keys, each with its newest object. An object that is deleted before it
+// is taken is never seen.
 func NewFIFO(keyFunc KeyFunc) *FIFO { return cache.NewFIFO(keyFunc) }
 
 // NewRealFIFO returns an empty queue of all changes in their order.
@@ -59,7 +61,9 @@ func NewIntegerResourceVersionMutationCache(
 }
 
 // NewIntegerResourceVersionMutationCacheWithOptions returns a cache that remembers for a while what its
-// user wrote, and answers with that where backingCache is behind.
+// user wrote, and answers with that where backingCache is behind. By default it keeps 100 objects for five
+// minutes. Without OnAddOrUpdate and OnDelete from the handlers of an informer, it may answer with an
+// object that is deleted already.
 func NewIntegerResourceVersionMutationCacheWithOptions(
 	logger klog.Logger, backingCache Store, options MutationCacheOptions,
 ) MutationCache {
@@ -67,7 +71,7 @@ func NewIntegerResourceVersionMutationCacheWithOptions(
 }
 
 // NewInformerName reserves a name for informers in metrics. No two informers of a process have the same
-// name, whether they are client-go's or ours.
+// name, whether they are client-go's or ours: a name that is taken is an error until it is released.
 func NewInformerName(name string) (*InformerName, error) { return cache.NewInformerName(name) }
 
 // ResetInformerNamesForTesting releases all names.

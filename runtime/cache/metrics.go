@@ -30,6 +30,7 @@ func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider)
 	return versionMetric{}
 }
 
+// set shows a version, if it is a number: a gauge can't show others.
 func (m versionMetric) set(version string) {
 	if m.gauge != nil {
 		informer.ShowVersion(m.gauge, version)
