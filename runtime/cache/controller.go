@@ -15,22 +15,23 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// New returns a controller that fills a queue from a lister-watcher and processes
-// what is in it.
+// New returns a controller that fills a queue from a lister-watcher and processes what is in it. The
+// controller takes a copy of the configuration: later changes of c have no effect.
 func New(c *Config) Controller { return &controller{config: *c} }
 
+// controller runs our reflector over a queue of client-go's interface.
 type controller struct {
 	config Config
 
 	mu          sync.Mutex
-	lastVersion func() string // nil before Run
+	lastVersion func() string // the reflector's, nil before the controller runs
 }
 
 // Run is RunWithContext for a stop channel.
 func (c *controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stopCh)) }
 
-// RunWithContext runs the controller until ctx is done and what it started has
-// ended. It closes the queue.
+// RunWithContext runs the controller. When ctx is done, it closes the queue, and it returns after the
+// reflector and the process function have returned. A controller runs only once: its queue stays closed.
 func (c *controller) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	stop := context.AfterFunc(ctx, c.config.Queue.Close)
@@ -59,13 +60,14 @@ func (c *controller) RunWithContext(ctx context.Context) {
 
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
-	// A panic of the process function that the process survives, and a queue
-	// that somebody else closed, are tried again after a second.
+	// process returns early if the process function panics and the program survives it, or if somebody else
+	// closed the queue. As in client-go, it is then called again after a second.
 	wait.UntilWithContext(ctx, c.process, time.Second)
 	running.Wait()
 }
 
-// errorHandler is the configured one, nil for the default.
+// errorHandler returns the configured handler of watch errors, or nil for the default one. Handlers are
+// given a Reflector of client-go's, which of returns: it has our reflector's name and type description.
 func (c *controller) errorHandler(of func() *Reflector) func(context.Context, error) {
 	handler := c.config.WatchErrorHandlerWithContext
 	if plain := c.config.WatchErrorHandler; plain != nil {
@@ -77,9 +79,11 @@ func (c *controller) errorHandler(of func() *Reflector) func(context.Context, er
 	return func(ctx context.Context, err error) { handler(ctx, of(), err) }
 }
 
+// process hands what is queued to the configured functions until ctx is done or the queue is closed.
 func (c *controller) process(ctx context.Context) {
 	batches, ok := c.config.Queue.(QueueWithBatch)
-	ok = ok && c.config.ProcessBatch != nil && features.FeatureGates().Enabled(features.InOrderInformersBatchProcess)
+	ok = ok && c.config.ProcessBatch != nil &&
+		features.FeatureGates().Enabled(features.InOrderInformersBatchProcess)
 	for ctx.Err() == nil {
 		var err error
 		if ok {
@@ -96,13 +100,14 @@ func (c *controller) process(ctx context.Context) {
 	}
 }
 
-// HasSynced says whether the first list was processed.
+// HasSynced reports whether all objects of the first list were processed.
 func (c *controller) HasSynced() bool { return c.config.Queue.HasSynced() }
 
 // HasSyncedChecker returns HasSynced as something to wait for.
 func (c *controller) HasSyncedChecker() DoneChecker { return c.config.Queue.HasSyncedChecker() }
 
-// LastSyncResourceVersion returns the version up to which the server was read.
+// LastSyncResourceVersion returns the resourceVersion up to which the server was read, "" before the first
+// list. What was read may still be queued.
 func (c *controller) LastSyncResourceVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

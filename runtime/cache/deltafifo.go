@@ -9,15 +9,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
-// DeltaFIFO is a queue of keys, each with all that happened to it since it was
-// taken last. It compares lists with what is known, so that a deletion that
-// nobody reported is noticed. It is safe for concurrent use.
+// DeltaFIFO is a queue of keys, each with all that happened to its object since the key was last taken. It
+// compares lists with what its consumer knows, so that a list reports the deletions that a watch missed. It
+// is safe for concurrent use.
 type DeltaFIFO struct {
 	queue
 	logger    klog.Logger
-	known     KeyListerGetter
-	inLists   deltafifo.DeltaType
-	transform TransformFunc
+	known     KeyListerGetter     // nil if the consumer keeps nothing
+	inLists   deltafifo.DeltaType // of the objects of a list
+	transform TransformFunc       // nil for none
 }
 
 var (
@@ -26,15 +26,16 @@ var (
 	_ DoneChecker       = &DeltaFIFO{}
 )
 
-// NewDeltaFIFO returns an empty queue. knownObjects, which may be nil, is what
-// its consumer knows: lists are compared with it.
+// NewDeltaFIFO returns an empty queue. knownObjects is what the consumer knows, usually its store; if it is
+// nil, lists are compared only with what is queued.
 //
 // Deprecated: use NewDeltaFIFOWithOptions.
 func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects})
 }
 
-// NewDeltaFIFOWithOptions returns an empty queue.
+// NewDeltaFIFOWithOptions returns an empty queue. Objects of lists are queued as [Sync], unless
+// EmitDeltaTypeReplaced asks for [Replaced].
 func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{known: opts.KnownObjects, transform: opts.Transformer, inLists: deltafifo.Sync}
 	if opts.EmitDeltaTypeReplaced {
@@ -49,7 +50,7 @@ func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	return f
 }
 
-// named is the logger of something, of klog.Background() if logger is nil.
+// named adds a name to a logger, to klog.Background() if logger is nil.
 func named(logger *klog.Logger, name string) klog.Logger {
 	if logger == nil {
 		return klog.LoggerWithName(klog.Background(), name)
@@ -60,7 +61,7 @@ func named(logger *klog.Logger, name string) klog.Logger {
 // KeyOf returns the key of an object, of a tombstone, or of the newest of Deltas.
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.keyOf(obj) }
 
-// Transformer returns what objects pass through before they are queued.
+// Transformer returns the function that objects pass through before they are queued, nil if there is none.
 func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
 
 // Add queues that an object appeared.
@@ -69,8 +70,7 @@ func (f *DeltaFIFO) Add(obj any) error { return f.change(deltafifo.Added, obj) }
 // Update queues that an object changed.
 func (f *DeltaFIFO) Update(obj any) error { return f.change(deltafifo.Updated, obj) }
 
-// Delete queues that an object is gone, unless neither the queue nor its consumer
-// knows of it.
+// Delete queues that an object is gone, unless neither the queue nor the consumer knows of it.
 func (f *DeltaFIFO) Delete(obj any) error { return f.change(deltafifo.Deleted, obj) }
 
 func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
@@ -78,7 +78,9 @@ func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
 	defer f.mu.Unlock()
 	key, err := f.keyOf(obj)
 	if err == nil || t != deltafifo.Deleted {
-		f.populate(0) // Even a change that is refused says that there is no list to come.
+		// As in client-go, even a change that is refused says that no list came first; a deletion that is
+		// refused doesn't.
+		f.populate(0)
 	}
 	if err != nil {
 		return KeyError{Obj: obj, Err: err}
@@ -94,7 +96,7 @@ func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
 	return err
 }
 
-// knows says whether the consumer knows of a key, or may do so.
+// knows reports whether the consumer has an object under a key. If the consumer can't tell, it may have one.
 func (f *DeltaFIFO) knows(key string) bool {
 	if f.known == nil {
 		return false
@@ -103,7 +105,8 @@ func (f *DeltaFIFO) knows(key string) bool {
 	return exists || err != nil
 }
 
-// delta makes a delta of an object that wasn't queued before.
+// delta returns the delta of an object, transformed. Tombstones are not transformed: their object was, when
+// it was queued first.
 func (f *DeltaFIFO) delta(t deltafifo.DeltaType, key string, obj any) (deltafifo.Delta[string, any], error) {
 	if f.transform != nil && !isTombstone(obj) {
 		var err error
@@ -114,8 +117,9 @@ func (f *DeltaFIFO) delta(t deltafifo.DeltaType, key string, obj any) (deltafifo
 	return deltafifo.Delta[string, any]{Type: t, Key: key, Object: obj, FinalStateUnknown: isTombstone(obj)}, nil
 }
 
-// Replace queues each object of a list, and the deletion of what is queued or
-// known and isn't in the list. If an object is refused, nothing is queued.
+// Replace queues each object of a list, and the deletion of everything that is queued or known and isn't in
+// the list. If an object has no key or its transformation fails, Replace returns the error and queues
+// nothing.
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +137,7 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 		keys[key] = struct{}{}
 		deltas = append(deltas, d)
 	}
-	bury := func(key string, last any) {
+	deleteUnlisted := func(key string, last any) {
 		if _, there := keys[key]; there {
 			return
 		}
@@ -141,32 +145,33 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 		tombstone := DeletedFinalStateUnknown{Key: key, Obj: last}
 		deltas = append(deltas, deltafifo.Delta[string, any]{Type: deltafifo.Deleted, Key: key, Object: tombstone, FinalStateUnknown: true})
 	}
-	f.buryQueued(bury)
-	f.buryKnown(bury)
+	f.eachQueued(deleteUnlisted)
+	f.eachKnown(deleteUnlisted)
 	f.pending.AppendReplacement(deltas...)
 	f.changed.Broadcast()
 	f.populate(len(keys))
 	return nil
 }
 
-// buryQueued has the keys that are queued buried, with the newest state of each.
-func (f *DeltaFIFO) buryQueued(bury func(key string, last any)) {
+// eachQueued yields each delta's key with the newest object that is queued under it.
+func (f *DeltaFIFO) eachQueued(yield func(key string, last any)) {
 	pending := f.pending.Pending()
 	newest := make(map[string]any, len(pending))
 	for _, d := range pending {
 		newest[d.Key] = d.Object
 	}
+	// In the order of the queue, and not in the map's, so that the same calls queue the same deltas.
 	for _, d := range pending {
 		last := newest[d.Key]
 		if tombstone, ok := last.(DeletedFinalStateUnknown); ok {
 			last = tombstone.Obj
 		}
-		bury(d.Key, last)
+		yield(d.Key, last)
 	}
 }
 
-// buryKnown has the keys that the consumer knows buried.
-func (f *DeltaFIFO) buryKnown(bury func(key string, last any)) {
+// eachKnown yields the keys that the consumer knows. The object is nil if the consumer doesn't return one.
+func (f *DeltaFIFO) eachKnown(yield func(key string, last any)) {
 	if f.known == nil {
 		return
 	}
@@ -174,15 +179,17 @@ func (f *DeltaFIFO) buryKnown(bury func(key string, last any)) {
 		last, exists, err := f.known.GetByKey(key)
 		if err != nil {
 			last = nil
-			utilruntime.HandleErrorWithLogger(f.logger, err, "Unexpected error during lookup, placing DeleteFinalStateUnknown marker without object", "key", key)
+			utilruntime.HandleErrorWithLogger(f.logger, err,
+				"Unexpected error during lookup, placing DeleteFinalStateUnknown marker without object", "key", key)
 		} else if !exists {
 			last = nil
 		}
-		bury(key, last)
+		yield(key, last)
 	}
 }
 
-// Resync queues a Sync for each known object of which nothing is queued.
+// Resync queues a [Sync] of each object that the consumer knows and for which nothing is queued. Without
+// known objects it does nothing.
 func (f *DeltaFIFO) Resync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +200,8 @@ func (f *DeltaFIFO) Resync() error {
 	for _, key := range f.known.ListKeys() {
 		obj, exists, err := f.known.GetByKey(key)
 		if err != nil {
-			utilruntime.HandleErrorWithLogger(f.logger, err, "Unexpected error during lookup, unable to queue object for sync", "key", key)
+			utilruntime.HandleErrorWithLogger(f.logger, err,
+				"Unexpected error during lookup, unable to queue object for sync", "key", key)
 			continue
 		}
 		if !exists {
@@ -210,8 +218,9 @@ func (f *DeltaFIFO) Resync() error {
 	return nil
 }
 
-// Pop waits for a key and hands its Deltas to process, which nothing else can
-// happen to the queue during. It returns the Deltas and what process returned.
+// Pop waits for a key and calls process with its [Deltas]. It returns them and the error of process, or
+// [ErrFIFOClosed] if the queue is closed and empty. The queue is locked while process runs, which therefore
+// must not call the queue's methods. Deltas whose processing fails are not queued again.
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -224,6 +233,6 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	for i, d := range taken {
 		deltas[i] = outward(d)
 	}
-	f.processed(1)
+	f.tookOne()
 	return deltas, process(deltas, inInitialList)
 }

@@ -1,12 +1,13 @@
-// Package cache is k8s.io/client-go/tools/cache on the runtime of this module: a
-// program written for the one compiles and runs with the other when the import
-// path is changed.
+// Package cache is k8s.io/client-go/tools/cache on the runtime of this module: a program that was written
+// for client-go's package compiles and runs with this one when its import path is changed.
 //
-// Interfaces and plain data types are client-go's own, by alias, so that
-// informers, stores and handlers of both kinds go wherever either is wanted.
-// What does something is ours: stores are of package store, informers of
-// package informer, queues of package deltafifo, and reflectors of package
-// reflector.
+// Interfaces and plain data types are client-go's own, by alias, so that informers, stores, queues and
+// handlers of one package can be used with the other. So are Reflector, Heap, FIFO, RealFIFO,
+// ExpirationCache and MutationCache, types and implementations. Ours are the shared informers, of package
+// informer, the stores and indexers, of package store, DeltaFIFO, of package deltafifo, and the reflector
+// that controllers and informers run, of package reflector. docs/differences.md lists where they behave
+// differently.
 //
-// Who starts fresh uses those packages: here keys are strings, and objects any.
+// As in client-go, keys are strings and objects are of any type. In new code, prefer package informer,
+// whose informers and handlers are typed.
 package cache

@@ -69,8 +69,6 @@ func text(obj any) string {
 			list[i] = d
 		}
 		return "{" + names(list, false) + "}"
-	case clientgo.ReplacedAllInfo:
-		return fmt.Sprintf("all(%s at %s)", names(obj.Objects, false), obj.ResourceVersion)
 	}
 	return fmt.Sprintf("%v", obj)
 }

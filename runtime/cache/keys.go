@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// MetaNamespaceKeyFunc returns namespace/name of an API object, only the name of
-// a cluster-scoped one, and an ExplicitKey as it is. A name may contain anything
-// but a slash.
+// MetaNamespaceKeyFunc returns the key of an API object: namespace/name, or only the name if the object is
+// cluster-scoped. An [ExplicitKey] is its own key. Neither part may contain a slash.
 func MetaNamespaceKeyFunc(obj any) (string, error) {
 	if key, ok := obj.(ExplicitKey); ok {
 		return string(key), nil
@@ -23,8 +22,8 @@ func MetaNamespaceKeyFunc(obj any) (string, error) {
 	return name.String(), nil
 }
 
-// DeletionHandlingMetaNamespaceKeyFunc is MetaNamespaceKeyFunc that also takes
-// tombstones.
+// DeletionHandlingMetaNamespaceKeyFunc is [MetaNamespaceKeyFunc] that also takes a
+// [DeletedFinalStateUnknown].
 func DeletionHandlingMetaNamespaceKeyFunc(obj any) (string, error) {
 	if tombstone, ok := obj.(DeletedFinalStateUnknown); ok {
 		return tombstone.Key, nil
@@ -41,7 +40,7 @@ func ObjectToName(obj any) (ObjectName, error) {
 	return MetaObjectToName(m), nil
 }
 
-// DeletionHandlingObjectToName is ObjectToName that also takes tombstones.
+// DeletionHandlingObjectToName is [ObjectToName] that also takes a [DeletedFinalStateUnknown].
 func DeletionHandlingObjectToName(obj any) (ObjectName, error) {
 	if tombstone, ok := obj.(DeletedFinalStateUnknown); ok {
 		return ParseObjectName(tombstone.Key)
@@ -54,24 +53,24 @@ func MetaObjectToName(obj metav1.Object) ObjectName {
 	return ObjectName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
-// NewObjectName returns an ObjectName; the namespace of something
-// cluster-scoped is "".
+// NewObjectName returns an ObjectName. The namespace of cluster-scoped objects is "".
 func NewObjectName(namespace, name string) ObjectName {
 	return ObjectName{Namespace: namespace, Name: name}
 }
 
-// NamespacedNameAsObjectName returns the same as an ObjectName.
+// NamespacedNameAsObjectName converts a NamespacedName.
 func NamespacedNameAsObjectName(name types.NamespacedName) ObjectName {
 	return ObjectName{Namespace: name.Namespace, Name: name.Name}
 }
 
-// ParseObjectName is the inverse of ObjectName.String.
+// ParseObjectName is the inverse of [ObjectName.String].
 func ParseObjectName(key string) (ObjectName, error) {
 	namespace, name, err := SplitMetaNamespaceKey(key)
 	return ObjectName{Namespace: namespace, Name: name}, err
 }
 
-// SplitMetaNamespaceKey takes apart what MetaNamespaceKeyFunc returned.
+// SplitMetaNamespaceKey is the inverse of [MetaNamespaceKeyFunc]. It returns an error for more than one
+// slash.
 func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 	first, rest, both := strings.Cut(key, "/")
 	switch {
@@ -92,8 +91,8 @@ func MetaNamespaceIndexFunc(obj any) ([]string, error) {
 	return []string{m.GetNamespace()}, nil
 }
 
-// IndexFuncToKeyFuncAdapter makes a key function of an index function that gives
-// each object exactly one value.
+// IndexFuncToKeyFuncAdapter returns a key function whose key is the value of an index function. It returns
+// an error for an object with several values, or with none.
 func IndexFuncToKeyFuncAdapter(indexFunc IndexFunc) KeyFunc {
 	return func(obj any) (string, error) {
 		values, err := indexFunc(obj)
@@ -109,13 +108,14 @@ func IndexFuncToKeyFuncAdapter(indexFunc IndexFunc) KeyFunc {
 	}
 }
 
-// TypedIndexerFuncToIndexerFunc makes an untyped index function of a typed one.
-// It panics for objects of other types.
+// TypedIndexerFuncToIndexerFunc returns a typed index function as an untyped one, which panics for objects
+// of another type than T.
 func TypedIndexerFuncToIndexerFunc[T any](indexer TypedIndexFunc[T]) IndexFunc {
 	return func(obj any) ([]string, error) { return indexer(obj.(T)) }
 }
 
-// TypedIndexersToIndexers makes untyped index functions of typed ones.
+// TypedIndexersToIndexers returns typed index functions as untyped ones, which panic for objects of another
+// type than T.
 func TypedIndexersToIndexers[T any](indexers TypedIndexers[T]) Indexers {
 	untyped := make(Indexers, len(indexers))
 	for name, indexer := range indexers {

@@ -10,13 +10,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// NewGenericLister returns a lister over indexer whose NotFound errors name
-// resource.
+// NewGenericLister returns a lister over indexer. Its NotFound errors name resource.
 func NewGenericLister(indexer Indexer, resource schema.GroupResource) GenericLister {
 	return lister.NewGeneric(indexer, resource)
 }
 
-// ListAll calls appendFn with each object in store that selector matches.
+// ListAll calls appendFn with each object of store that selector matches. The objects are the store's: they
+// must not be changed. It returns an error if selector asks for labels and an object has no metadata.
 func ListAll(store Store, selector labels.Selector, appendFn AppendFunc) error {
 	if labels.MatchesNothing(selector) {
 		return nil
@@ -24,10 +24,11 @@ func ListAll(store Store, selector labels.Selector, appendFn AppendFunc) error {
 	return appendMatching(store.List(), selector, nil, appendFn)
 }
 
-// ListAllByNamespace calls appendFn with each object of namespace, or of all of
-// them if it is "", that selector matches. Without an index by namespace it
-// looks at every object.
-func ListAllByNamespace(indexer Indexer, namespace string, selector labels.Selector, appendFn AppendFunc) error {
+// ListAllByNamespace calls appendFn with each object of namespace that selector matches, or of all
+// namespaces if namespace is "". Without an index of the name [NamespaceIndex], it looks at every object.
+func ListAllByNamespace(
+	indexer Indexer, namespace string, selector labels.Selector, appendFn AppendFunc,
+) error {
 	if labels.MatchesNothing(selector) {
 		return nil
 	}
@@ -42,8 +43,8 @@ func ListAllByNamespace(indexer Indexer, namespace string, selector labels.Selec
 	return appendMatching(items, selector, nil, appendFn)
 }
 
-// appendMatching looks at the metadata of items only if it has to: what is
-// listed whole may be anything.
+// appendMatching looks at the metadata of items only if it has to: without a selector and a namespace,
+// items may be anything.
 func appendMatching(items []any, selector labels.Selector, namespace *string, appendFn AppendFunc) error {
 	for _, item := range items {
 		if namespace == nil && selector.Empty() {

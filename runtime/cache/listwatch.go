@@ -11,17 +11,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewListWatchFromClient returns what lists and watches the objects of resource
-// in namespace that fieldSelector selects.
-func NewListWatchFromClient(c Getter, resource string, namespace string, fieldSelector fields.Selector) *ListWatch {
+// NewListWatchFromClient returns a lister-watcher of the objects of resource in namespace that
+// fieldSelector selects.
+func NewListWatchFromClient(
+	c Getter, resource string, namespace string, fieldSelector fields.Selector,
+) *ListWatch {
 	return NewFilteredListWatchFromClient(c, resource, namespace, func(options *metav1.ListOptions) {
 		options.FieldSelector = fieldSelector.String()
 	})
 }
 
-// NewFilteredListWatchFromClient returns what lists and watches the objects of
-// resource in namespace, with options as optionsModifier makes them.
-func NewFilteredListWatchFromClient(c Getter, resource string, namespace string, optionsModifier func(options *metav1.ListOptions)) *ListWatch {
+// NewFilteredListWatchFromClient returns a lister-watcher of the objects of resource in namespace.
+// optionsModifier may change the options of each request.
+func NewFilteredListWatchFromClient(
+	c Getter, resource string, namespace string, optionsModifier func(options *metav1.ListOptions),
+) *ListWatch {
 	request := func(options metav1.ListOptions) *rest.Request {
 		optionsModifier(&options)
 		return c.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, metav1.ParameterCodec)
@@ -45,22 +49,19 @@ func NewFilteredListWatchFromClient(c Getter, resource string, namespace string,
 	}
 }
 
-// ToListerWithContext returns l itself if it takes contexts, else a lister that
-// ignores them.
+// ToListerWithContext returns l itself if it takes contexts, else a lister that ignores them.
 func ToListerWithContext(l Lister) ListerWithContext { return cache.ToListerWithContext(l) }
 
-// ToWatcherWithContext returns w itself if it takes contexts, else a watcher that
-// ignores them.
+// ToWatcherWithContext returns w itself if it takes contexts, else a watcher that ignores them.
 func ToWatcherWithContext(w Watcher) WatcherWithContext { return cache.ToWatcherWithContext(w) }
 
-// ToListerWatcherWithContext returns lw itself if it takes contexts, else a
-// lister-watcher that ignores them.
+// ToListerWatcherWithContext returns lw itself if it takes contexts, else a lister-watcher that ignores them.
 func ToListerWatcherWithContext(lw ListerWatcher) ListerWatcherWithContext {
 	return cache.ToListerWatcherWithContext(lw)
 }
 
-// ToListWatcherWithWatchListSemantics returns lw, which says that it doesn't
-// support WatchList semantics if client says so.
+// ToListWatcherWithWatchListSemantics returns lw as a lister-watcher from which informers don't stream
+// lists if client, usually a fake, says that it can't.
 func ToListWatcherWithWatchListSemantics(lw *ListWatch, client any) ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(lw, client)
 }

@@ -6,22 +6,21 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// SetInformerMetricsProvider makes the informers, stores and queues that are
-// created from now on, and that have no provider of their own, use this one, and
-// client-go's too, for those whose identity is reserved. Only the first call has
-// an effect.
+// SetInformerMetricsProvider sets the provider of metrics for informers, stores and queues that are created
+// later, have a reserved identity, and are given no provider of their own: ours and client-go's. Only the
+// first call has an effect.
 func SetInformerMetricsProvider(metricsProvider InformerMetricsProvider) {
 	informer.SetMetricsProvider(metricsProvider)
 	cache.SetInformerMetricsProvider(metricsProvider)
 }
 
-// SetReflectorMetricsProvider hands the provider to client-go, whose reflectors
-// have had no metrics for long; neither have ours.
+// SetReflectorMetricsProvider hands the provider to client-go, which uses it nowhere: neither client-go's
+// reflectors nor ours have metrics.
 func SetReflectorMetricsProvider(metricsProvider MetricsProvider) {
 	cache.SetReflectorMetricsProvider(metricsProvider)
 }
 
-// versionMetric is the gauge of a store's resourceVersion.
+// versionMetric shows the resourceVersion of a store. The zero value shows nothing.
 type versionMetric struct{ gauge GaugeMetric }
 
 func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider) versionMetric {
@@ -31,6 +30,7 @@ func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider)
 	return versionMetric{}
 }
 
+// set shows a version, if it is a number: a gauge can't show others.
 func (m versionMetric) set(version string) {
 	if m.gauge != nil {
 		informer.ShowVersion(m.gauge, version)

@@ -7,12 +7,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
-// queue is what DeltaFIFO, RealFIFO and FIFO have in common: a lock under which
-// one thing at a time happens to the queue, the processing of what was taken
-// included, and the account of the initial list.
+// queue is the state of a DeltaFIFO: what is pending, whether it is closed, and how much of the first list
+// is left.
 //
-// What is processed under the lock is neither in the queue nor known to the store
-// yet; a Replace in that moment would miss it.
+// The lock is held while a caller's function processes what Pop took. Until that function has put the
+// object into its store, the object is neither pending nor known, and a Replace in that moment would not
+// report its deletion.
 type queue struct {
 	name    string
 	keyFunc KeyFunc
@@ -22,11 +22,11 @@ type queue struct {
 	pending *deltafifo.DeltaFIFO[string, any]
 	closed  bool
 
-	// populated says that the first list, or a change before it, arrived.
+	// populated is true once the first list, or a change before it, has arrived.
 	populated bool
-	// initial counts what is left of the first list.
+	// initial is how many keys of the first list, with those that it deleted, have not been taken.
 	initial int
-	synced  chan struct{}
+	synced  chan struct{} // closed once populated is true and initial is 0
 }
 
 func (q *queue) init(name string, keyFunc KeyFunc) {
@@ -39,7 +39,7 @@ func (q *queue) init(name string, keyFunc KeyFunc) {
 	q.synced = make(chan struct{})
 }
 
-// Close makes Pop return ErrFIFOClosed once nothing is pending.
+// Close makes Pop return [ErrFIFOClosed] once nothing is pending. What is added later is still taken.
 func (q *queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -47,15 +47,15 @@ func (q *queue) Close() {
 	q.changed.Broadcast()
 }
 
-// IsClosed says whether Close was called.
+// IsClosed reports whether Close was called.
 func (q *queue) IsClosed() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.closed
 }
 
-// HasSynced says whether everything of the first list was taken and processed,
-// or the first thing to happen was a change.
+// HasSynced reports whether all objects of the first list were processed. If a change comes before any
+// list, it is true from then on.
 func (q *queue) HasSynced() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -65,7 +65,7 @@ func (q *queue) HasSynced() bool {
 // HasSyncedChecker returns HasSynced as something to wait for.
 func (q *queue) HasSyncedChecker() DoneChecker { return q }
 
-// Name is the queue's in logs, and as a DoneChecker.
+// Name returns the name of the queue in logs, which it also has as a [DoneChecker].
 func (q *queue) Name() string { return q.name }
 
 // Done returns a channel that is closed once HasSynced is true.
@@ -80,8 +80,8 @@ func (q *queue) hasSynced() bool {
 	}
 }
 
-// populate notes the first arrival: of a list of so many, or, with none, of a
-// change.
+// populate notes that a list of so many objects arrived, or a change, for which initial is 0. Only the
+// first call counts.
 func (q *queue) populate(initial int) {
 	if !q.populated {
 		q.populated, q.initial = true, initial
@@ -89,9 +89,11 @@ func (q *queue) populate(initial int) {
 	q.checkSynced()
 }
 
-// processed notes that so much was taken and dealt with.
-func (q *queue) processed(n int) {
-	q.initial = max(0, q.initial-n)
+// tookOne notes that a key was taken, just before it is processed. As in client-go, Done's channel closes
+// before the last key of the first list is processed; HasSynced waits for the lock, and so for its
+// processing.
+func (q *queue) tookOne() {
+	q.initial = max(0, q.initial-1)
 	q.checkSynced()
 }
 
@@ -101,57 +103,41 @@ func (q *queue) checkSynced() {
 	}
 }
 
-// wait returns, with the lock held as before, when something is pending.
-func (q *queue) wait(isPending func() bool) error {
-	for !isPending() {
+// pop waits until something is pending, and returns what there is of the key that has waited longest. The
+// lock is held, but not while pop waits.
+func (q *queue) pop() ([]deltafifo.Delta[string, any], error) {
+	for q.pending.Len() == 0 {
 		if q.closed {
-			return ErrFIFOClosed
+			return nil, ErrFIFOClosed
 		}
 		q.changed.Wait()
 	}
-	return nil
-}
-
-// pop takes what there is of the key that waits longest.
-func (q *queue) pop() ([]deltafifo.Delta[string, any], error) {
-	if err := q.wait(func() bool { return q.pending.Len() > 0 }); err != nil {
-		return nil, err
-	}
-	// Something is pending, and nobody else takes: this doesn't block.
+	// This does not block: something is pending, and all who take hold the lock.
 	_, deltas, err := q.pending.Pop(context.Background())
 	return deltas, err
 }
 
-// append adds a delta.
-func (q *queue) append(t deltafifo.DeltaType, key string, obj any) {
-	q.pending.Append(deltafifo.Delta[string, any]{Type: t, Key: key, Object: obj})
-	q.changed.Broadcast()
-}
-
-// deltaTypes are our types as client-go names them.
+// deltaTypes maps to client-go's those of our types that a DeltaFIFO has.
 var deltaTypes = map[deltafifo.DeltaType]DeltaType{
-	deltafifo.Added:       Added,
-	deltafifo.Updated:     Updated,
-	deltafifo.Deleted:     Deleted,
-	deltafifo.Replaced:    Replaced,
-	deltafifo.ReplacedAll: ReplacedAll,
-	deltafifo.Sync:        Sync,
-	deltafifo.SyncAll:     SyncAll,
-	deltafifo.Bookmark:    Bookmark,
+	deltafifo.Added:    Added,
+	deltafifo.Updated:  Updated,
+	deltafifo.Deleted:  Deleted,
+	deltafifo.Replaced: Replaced,
+	deltafifo.Sync:     Sync,
 }
 
-// outward is a delta as client-go has it.
+// outward returns a delta as client-go has it, without the key.
 func outward(d deltafifo.Delta[string, any]) Delta {
 	return Delta{Type: deltaTypes[d.Type], Object: d.Object}
 }
 
-// isTombstone says that obj stands for an object that is gone.
+// isTombstone reports whether obj stands for an object whose deletion was missed.
 func isTombstone(obj any) bool {
 	_, ok := obj.(DeletedFinalStateUnknown)
 	return ok
 }
 
-// keyOf is the key of an object, a tombstone, or deltas.
+// keyOf returns the key of an object, of a tombstone, or of the newest of Deltas.
 func (q *queue) keyOf(obj any) (string, error) {
 	if deltas, ok := obj.(Deltas); ok {
 		if len(deltas) == 0 {

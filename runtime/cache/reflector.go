@@ -4,49 +4,60 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/naming"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// NewReflector returns a reflector that is named after the line that calls it.
-func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
+// NewReflector returns a reflector that is named after the line that calls NewReflector.
+func NewReflector(
+	lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration,
+) *Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
 
-// NewNamedReflector is NewReflector with a name.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
+// NewNamedReflector is [NewReflector] with a name.
+func NewNamedReflector(
+	name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration,
+) *Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
 }
 
-// NewNamespaceKeyedIndexerAndReflector returns an indexer by namespace and a
-// reflector that fills it.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
+// NewNamespaceKeyedIndexerAndReflector returns an indexer by namespace and a reflector that fills it.
+func NewNamespaceKeyedIndexerAndReflector(
+	lw ListerWatcher, expectedType any, resyncPeriod time.Duration,
+) (indexer Indexer, reflector *Reflector) {
 	indexer = NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
 }
 
-// NewReflectorWithOptions returns a reflector that keeps store equal to what lw
-// lists and watches. Events with objects of another type than expectedType's are
-// logged and dropped, unless it is nil.
+// NewReflectorWithOptions returns a reflector that keeps store equal to what lw lists and watches. It logs
+// and drops events with objects of another type than expectedType's, unless that is nil.
 //
-// The type is client-go's, because handlers of watch errors are given one. What
-// is behind it is a reflector of package reflector, see engine. The clock of the
-// options is that of the waits between rounds; within one the time is real.
-func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *Reflector {
-	if options.TypeDescription == "" {
-		options.TypeDescription = reflector.DescribeType(expectedType)
+// The reflector is client-go's: [Reflector] is a struct, which handlers of watch errors are given, so that
+// it can't be ours. The informers and controllers of this package run the reflector of package reflector.
+func NewReflectorWithOptions(
+	lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions,
+) *Reflector {
+	if options.Name == "" {
+		// client-go would take this line for the caller's.
+		options.Name = naming.GetNameFromCallsite("/runtime/cache/reflector.go")
 	}
-	e := &engine{store: store, options: options, source: listwatch.FromListerWatcher[any](lw, expectedType)}
-	shell := options
-	shell.ResyncPeriod = 0
-	e.shell = cache.NewReflectorWithOptions(engineLists{e}, nil, engineStore{}, shell)
-	return e.shell
+	return cache.NewReflectorWithOptions(lw, expectedType, store, options)
 }
 
-// DefaultWatchErrorHandler logs err as loudly as it deserves, see
-// [reflector.LogError].
+// DefaultWatchErrorHandler logs err: at level 4 if a version has expired, at level 1 if a stream broke off,
+// not at all if a watch was closed in good order, and as an error otherwise.
 func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
-	reflector.LogError(ctx, r.Name(), r.TypeDescription(), err)
+	cache.DefaultWatchErrorHandler(ctx, r, err)
+}
+
+// NewRetryWithDeadline returns a helper that allows errors to be retried for a limited time, see
+// [reflector.NewRetryWithDeadline].
+func NewRetryWithDeadline(
+	maxRetryDuration, minResetPeriod time.Duration, isRetryable func(error) bool, clock clock.Clock,
+) RetryWithDeadline {
+	return reflector.NewRetryWithDeadline(maxRetryDuration, minResetPeriod, isRetryable, clock)
 }

@@ -2,7 +2,8 @@ package cache
 
 import "github.com/kubewright/kubewright/runtime/internal/reflector"
 
-// sink is a store or queue of people's as a reflector needs it.
+// sink adapts what client-go's reflectors fill, here the queue of a controller, to our reflector. Versions
+// are dropped: a queue takes them from the objects.
 type sink struct{ store ReflectorStore }
 
 func (s sink) Added(obj any, _ string) error   { return s.store.Add(obj) }
@@ -19,7 +20,8 @@ func (s sink) Bookmark(resourceVersion string) error {
 
 func (s sink) Begin() reflector.Staging[any] { return &staging{store: s.store} }
 
-// versionUpdated tells a store, if it wants to know, how far it was filled.
+// versionUpdated returns the function by which a store wants to learn up to which version it was filled,
+// nil if it doesn't.
 func versionUpdated(store ReflectorStore) func(string) {
 	if u, ok := store.(ResourceVersionUpdater); ok {
 		return u.UpdateResourceVersion
@@ -27,13 +29,13 @@ func versionUpdated(store ReflectorStore) func(string) {
 	return nil
 }
 
-// staging collects a list in a slice. It doesn't look at keys before it must: a
-// list may hold what has no key but its store's, or the same name of several
-// kinds.
+// staging collects a list in a slice, for the Replace of the store. It does not key objects by name, as a
+// list may have the same name in several kinds, or objects for which only the store has a key. Only the
+// removal of an object from a streamed list, which is rare, makes it look for names.
 type staging struct {
 	store ReflectorStore
 	items []any
-	// places are those of the keys in items, once something is taken back.
+	// places are the positions in items by key. It is nil until an object is removed.
 	places map[string]int
 }
 
@@ -45,6 +47,7 @@ func (s *staging) Add(obj any, _ string) error {
 	return nil
 }
 
+// place notes where an object is. One without a name has no place, and can't be removed.
 func (s *staging) place(i int) {
 	if key, err := DeletionHandlingMetaNamespaceKeyFunc(s.items[i]); err == nil {
 		s.places[key] = i
@@ -66,7 +69,7 @@ func (s *staging) Remove(obj any) error {
 	if !ok {
 		return nil
 	}
-	// The last one moves into the gap.
+	// The last item moves into the gap: a list has no order.
 	last := len(s.items) - 1
 	s.items[i] = s.items[last]
 	s.place(i)
@@ -80,4 +83,5 @@ func (s *staging) Commit(resourceVersion string) error {
 	return s.store.Replace(s.items, resourceVersion)
 }
 
+// Discard has nothing to do: the store has not seen the list.
 func (s *staging) Discard() {}

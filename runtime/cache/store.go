@@ -9,46 +9,49 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// StoreOption adjusts a store.
+// StoreOption is an option for [NewStore] and [NewIndexer]. As a function over an unexported type it can't
+// be client-go's: options of one package don't compile with stores of the other.
 type StoreOption = func(*observedIndexer)
 
-// WithTransformer makes every object that is added, updated or part of a
-// replacement pass through transformer before it is stored.
+// WithTransformer makes a store hold what transformer returns, for each object that is added, updated or
+// listed. An object whose transformation fails is refused with the error; in a list it makes Replace refuse
+// the list.
 func WithTransformer(transformer TransformFunc) StoreOption {
 	return func(x *observedIndexer) { x.transform = transformer }
 }
 
-// WithStoreMetrics makes the store show its resourceVersion as a metric, of the
-// process's provider if metrics is nil.
+// WithStoreMetrics makes a store show its resourceVersion as a metric, if identifier is reserved. If
+// metrics is nil, the provider is the one that [SetInformerMetricsProvider] set.
 func WithStoreMetrics(identifier InformerNameAndResource, metrics InformerMetricsProvider) StoreOption {
 	return func(x *observedIndexer) { x.version = newVersionMetric(identifier, metrics) }
 }
 
-// NewStore returns an empty store of objects with the keys that keyFunc gives
-// them. It is safe for concurrent use.
+// NewStore returns an empty store of objects under the keys that keyFunc returns. It is safe for concurrent
+// use. Its objects must not be changed while they are in it.
 func NewStore(keyFunc KeyFunc, opts ...StoreOption) Store { return NewIndexer(keyFunc, nil, opts...) }
 
-// NewIndexer returns an empty store with indexes. It is safe for concurrent use.
+// NewIndexer is [NewStore] with indexes. It panics if an index function is nil.
 func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer {
 	x := &observedIndexer{reads: newIndexer(stringKeys(keyFunc), indexers), keyFunc: keyFunc}
 	for _, opt := range opts {
 		opt(x)
 	}
 	if x.transform == nil && x.version.gauge == nil && features.FeatureGates().Enabled(features.AtomicFIFO) {
-		return x.reads
+		return x.reads // Nothing is to be observed, so reads and writes need no detour.
 	}
 	return x
 }
 
+// newIndexer returns an empty indexer. It panics where client-go's panics later, on the first object.
 func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
 	x := informer.NewIndexer(store.New(store.Config[string, any]{}), keys)
 	if err := x.AddIndexers(indexers); err != nil {
-		panic(err) // A new store has no index that could be in the way: a function is nil.
+		panic(err) // A nil function. A new store has no index of the same name.
 	}
 	return x
 }
 
-// stringKeys are keys as people's key functions give them.
+// stringKeys makes the keys of an informer or indexer of a key function.
 func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
 	return informer.Keys[string, any]{
 		Of:     keyFunc,
@@ -58,9 +61,10 @@ func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
 	}
 }
 
-// observedIndexer is an indexer with a transform or a metric, or one that may be
-// told lists in parts. StoreOption shows it, so it has to have the methods of what
-// is behind client-go's options: apidiff compares them.
+// observedIndexer is an indexer with a transform or a metric, or one that gets lists in parts.
+//
+// It has all methods of the unexported type in client-go's StoreOption, because tools that compare exported
+// APIs, such as apidiff, compare these types, too.
 type observedIndexer struct {
 	*reads
 	keyFunc   KeyFunc
@@ -79,6 +83,7 @@ func (x *observedIndexer) transformed(obj any) (any, error) {
 	return transformed, nil
 }
 
+// written shows the version of the store if a change succeeded. It returns the error of the change.
 func (x *observedIndexer) written(err error) error {
 	if err == nil {
 		x.version.set(x.Store().ResourceVersion())
@@ -86,11 +91,11 @@ func (x *observedIndexer) written(err error) error {
 	return err
 }
 
-// LastStoreSyncResourceVersion is "" where lists are told in parts: between two of
-// them the store is at no version.
+// LastStoreSyncResourceVersion returns the version of the store. It is always "" if client-go's gate
+// AtomicFIFO is off: a list then comes in parts, and between two of them the store is at no version.
 func (x *observedIndexer) LastStoreSyncResourceVersion() string { return syncVersion(x.Store()) }
 
-// syncVersion is the version of a store, if client-go's switch lets it be known.
+// syncVersion returns the version of a store, "" if client-go's gate AtomicFIFO is off.
 func syncVersion(s *store.Store[string, any]) string {
 	if !features.FeatureGates().Enabled(features.AtomicFIFO) {
 		return ""
@@ -98,8 +103,8 @@ func syncVersion(s *store.Store[string, any]) string {
 	return s.ResourceVersion()
 }
 
-// accept returns the key of an object and what it is transformed to. The key is
-// that of the object before.
+// accept returns the key of an object and the transformed object. As in client-go, the key is the one that
+// the object had before.
 func (x *observedIndexer) accept(obj any) (key string, transformed any, err error) {
 	if key, err = x.keyFunc(obj); err != nil {
 		return "", nil, KeyError{Obj: obj, Err: err}
@@ -121,6 +126,7 @@ func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
 
 func (x *observedIndexer) Delete(obj any) error { return x.written(x.reads.Delete(obj)) }
 
+// Replace stages the list, so that a list that is refused leaves the store as it was.
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 	staged := x.Store().Begin()
 	for _, obj := range list {
@@ -146,8 +152,8 @@ func (x *observedIndexer) Transaction(txns ...Transaction) *TransactionError {
 	return err
 }
 
-// NewUndeltaStore returns a store that calls pushFunc, after each change, with
-// all that it then holds. Two changes at a time may be pushed in either order.
+// NewUndeltaStore returns a store that calls pushFunc after each change with all objects that it then
+// holds. If two goroutines change it at a time, the calls may come in either order.
 func NewUndeltaStore(pushFunc func([]any), keyFunc KeyFunc) *UndeltaStore {
 	return &UndeltaStore{Store: NewStore(keyFunc), PushFunc: pushFunc}
 }

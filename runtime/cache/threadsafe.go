@@ -4,29 +4,24 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-type (
-	// Indices are the contents of indexes: by index and by value, keys.
-	Indices map[string]index
-	index   map[string]sets.Set[string]
-)
-
-// ThreadSafeStoreOption adjusts a ThreadSafeStore.
+// ThreadSafeStoreOption is an option for [NewThreadSafeStore]. Like [StoreOption], it can't be client-go's.
 type ThreadSafeStoreOption = func(*threadSafeStore)
 
-// WithThreadSafeStoreMetrics makes the store show its resourceVersion as a
-// metric, of the process's provider if metricsProvider is nil.
-func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvider InformerMetricsProvider) ThreadSafeStoreOption {
+// WithThreadSafeStoreMetrics is [WithStoreMetrics] for a ThreadSafeStore.
+func WithThreadSafeStoreMetrics(
+	identifier InformerNameAndResource, metricsProvider InformerMetricsProvider,
+) ThreadSafeStoreOption {
 	return func(s *threadSafeStore) { s.version = newVersionMetric(identifier, metricsProvider) }
 }
 
-// NewThreadSafeStore returns an empty store of objects by keys that its users
-// give. It computes indexes itself: indices isn't used.
+// NewThreadSafeStore returns an empty store of objects under the keys that its users pass. It is safe for
+// concurrent use. It panics if an index function is nil. indices is ignored: the store computes its
+// indexes.
 func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeStoreOption) ThreadSafeStore {
 	x := newIndexer(stringKeys(func(any) (string, error) { return "", errNoKeyFunc }), indexers)
 	s := &threadSafeStore{reads: x, objects: x.Store()}
@@ -40,7 +35,8 @@ var errNoKeyFunc = errors.New("a ThreadSafeStore has no key function")
 
 type (
 	reads = informer.Indexer[string, any]
-	// threadSafeStore takes from an indexer what reads without keys of objects.
+	// threadSafeStore reads through an indexer, and writes around it: an indexer computes keys, here they
+	// are given.
 	threadSafeStore struct {
 		*reads
 		objects *store.Store[string, any]
@@ -50,7 +46,7 @@ type (
 
 var _ ThreadSafeStoreWithTransaction = &threadSafeStore{}
 
-// LastStoreSyncResourceVersion is "" where lists are told in parts.
+// LastStoreSyncResourceVersion returns the version of the store, "" if client-go's gate AtomicFIFO is off.
 func (s *threadSafeStore) LastStoreSyncResourceVersion() string { return syncVersion(s.objects) }
 
 func (s *threadSafeStore) Add(key string, obj any) { s.Update(key, obj) }
@@ -60,8 +56,10 @@ func (s *threadSafeStore) Update(key string, obj any) {
 	s.written()
 }
 
+// Delete leaves the version of the store as it was: a key says nothing of the version of its deletion.
 func (s *threadSafeStore) Delete(key string) { s.objects.Delete(key) }
 
+// DeleteWithObject gives the store the version of obj, which is the object as a watch showed it deleted.
 func (s *threadSafeStore) DeleteWithObject(key string, obj any) {
 	s.objects.Apply([]store.Change[string, any]{{Type: store.Deleted, Key: key, Version: versionOf(obj)}})
 	s.written()
@@ -97,7 +95,7 @@ func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 
 func (s *threadSafeStore) written() { s.version.set(s.objects.ResourceVersion()) }
 
-// versionOf is the resourceVersion of an object, "" if it has none.
+// versionOf returns the resourceVersion of an object, "" if it has none or is no API object.
 func versionOf(obj any) string {
 	m, err := meta.Accessor(obj)
 	if err != nil {

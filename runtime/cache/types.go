@@ -2,7 +2,7 @@ package cache
 
 import "k8s.io/client-go/tools/cache"
 
-// What informers, stores and queues are given and give, as client-go has it.
+// Types of informers, stores and queues. They are client-go's, which documents them.
 type (
 	AppendFunc                     = cache.AppendFunc
 	BookmarkInfo                   = cache.BookmarkInfo
@@ -14,16 +14,20 @@ type (
 	DeltaType                      = cache.DeltaType
 	Deltas                         = cache.Deltas
 	DoneChecker                    = cache.DoneChecker
+	ExpirationCache                = cache.ExpirationCache
 	ExpirationPolicy               = cache.ExpirationPolicy
 	ExplicitKey                    = cache.ExplicitKey
+	FIFO                           = cache.FIFO
 	FakeCustomStore                = cache.FakeCustomStore
 	FakeExpirationPolicy           = cache.FakeExpirationPolicy
 	GenericLister                  = cache.GenericLister
 	GenericNamespaceLister         = cache.GenericNamespaceLister
 	HandlerOptions                 = cache.HandlerOptions
+	Heap                           = cache.Heap
 	IndexFunc                      = cache.IndexFunc
 	Indexer                        = cache.Indexer
 	Indexers                       = cache.Indexers
+	Indices                        = cache.Indices
 	InformerName                   = cache.InformerName
 	InformerNameAndResource        = cache.InformerNameAndResource
 	InformerOptions                = cache.InformerOptions
@@ -44,6 +48,7 @@ type (
 	ProcessFunc                    = cache.ProcessFunc
 	Queue                          = cache.Queue
 	QueueWithBatch                 = cache.QueueWithBatch
+	RealFIFO                       = cache.RealFIFO
 	RealFIFOOptions                = cache.RealFIFOOptions
 	ReplacedAllInfo                = cache.ReplacedAllInfo
 	ResourceVersionComparator      = cache.ResourceVersionComparator
@@ -70,7 +75,7 @@ type (
 	UndeltaStore                   = cache.UndeltaStore
 )
 
-// Handlers.
+// Types of handlers. They are client-go's, which documents them.
 type (
 	FilteringResourceEventHandler     = cache.FilteringResourceEventHandler
 	ResourceEventHandler              = cache.ResourceEventHandler
@@ -79,7 +84,7 @@ type (
 	ResourceEventHandlerRegistration  = cache.ResourceEventHandlerRegistration
 )
 
-// The typed API.
+// Types of the typed API. They are client-go's, which documents them.
 type (
 	DeletedObject[T Object]                          = cache.DeletedObject[T]
 	TypedFilteringResourceEventHandler[T Object]     = cache.TypedFilteringResourceEventHandler[T]
@@ -92,7 +97,7 @@ type (
 	TypedSharedIndexInformer[T Object]               = cache.TypedSharedIndexInformer[T]
 )
 
-// Listing and watching.
+// Types of what lists and watches. They are client-go's, which documents them.
 type (
 	Getter                       = cache.Getter
 	ListFunc                     = cache.ListFunc
@@ -115,7 +120,7 @@ type (
 	WatcherWithContext           = cache.WatcherWithContext
 )
 
-// Metrics.
+// Types of metrics. They are client-go's, which documents them.
 type (
 	CounterMetric           = cache.CounterMetric
 	GaugeMetric             = cache.GaugeMetric

@@ -11,13 +11,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncedPollPeriod is how often a function is asked whether something synced:
-// that it did can't be waited for otherwise.
+// syncedPollPeriod is client-go's. An InformerSynced is a function, which can only be polled.
 const syncedPollPeriod = 100 * time.Millisecond
 
-// WaitFor returns true when all checkers are done, and false if ctx is done
-// before they are. If what isn't empty it says in the log what is waited for.
-// It doesn't poll.
+// WaitFor returns true when all checkers are done, and false if ctx is done first. It doesn't poll. Unless
+// what is empty, it logs what it waits for, each checker that is done, and those that were not when ctx
+// was.
 func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 	logger := klog.FromContext(ctx)
 	if what == "" {
@@ -28,8 +27,8 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 		logger = withHelper
 		logger.Info("Waiting", "for", what)
 	}
-	// Each checker has a goroutine, so that the log has the time at which it
-	// was done; they send and don't log, for the sake of the call site.
+	// A goroutine for each checker, so that the log has the time at which it was done. They don't log
+	// themselves: the log is to have WaitFor's caller as its call site.
 	done := make(chan DoneChecker)
 	var waiting sync.WaitGroup
 	for _, checker := range checkers {
@@ -48,7 +47,7 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 	for checker := range done {
 		logger.Info("Done waiting", "for", what, "instance", checker.Name())
 	}
-	// One that was done when ctx was, too, counts as done.
+	// A checker counts as done if it was done at the same time as ctx.
 	var missing []string
 	for _, checker := range checkers {
 		if !IsDone(checker) {
@@ -62,7 +61,7 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 	return len(missing) == 0
 }
 
-// IsDone says whether checker is done, without waiting.
+// IsDone reports whether checker is done. It doesn't wait.
 func IsDone(checker DoneChecker) bool {
 	select {
 	case <-checker.Done():
@@ -72,11 +71,11 @@ func IsDone(checker DoneChecker) bool {
 	}
 }
 
-// WaitForCacheSync returns true when all cacheSyncs do, and false if stopCh is
-// closed before. It asks them every 100 ms; WaitFor doesn't need to.
+// WaitForCacheSync returns true when all cacheSyncs return true in one round, and false if stopCh is closed
+// first. It calls them every 100 ms. [WaitFor] doesn't poll.
 func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	synced := func() bool {
-		defer utilruntime.HandleCrash() // If the process survives it, it is asked again.
+		defer utilruntime.HandleCrash() // If the program survives the panic, the next round comes.
 		return !slices.ContainsFunc(cacheSyncs, func(synced InformerSynced) bool { return !synced() })
 	}
 	if synced() {
@@ -96,14 +95,14 @@ func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool
 	}
 }
 
-// WaitForNamedCacheSync is WaitForCacheSync with log lines that name the
-// controller that waits.
+// WaitForNamedCacheSync is [WaitForCacheSync] that logs when it starts and how it ends, with the name of
+// the controller that waits.
 func WaitForNamedCacheSync(controllerName string, stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	logger := klog.Background().WithValues("controller", controllerName)
 	return waitNamed(klog.NewContext(context.Background(), logger), stopCh, cacheSyncs)
 }
 
-// WaitForNamedCacheSyncWithContext is WaitForCacheSync with log lines, of the
+// WaitForNamedCacheSyncWithContext is [WaitForCacheSync] that logs when it starts and how it ends, to the
 // logger of ctx.
 func WaitForNamedCacheSyncWithContext(ctx context.Context, cacheSyncs ...InformerSynced) bool {
 	return waitNamed(ctx, ctx.Done(), cacheSyncs)
@@ -119,8 +118,9 @@ func waitNamed(ctx context.Context, stopCh <-chan struct{}, cacheSyncs []Informe
 	return true
 }
 
-// ShutDownEventHandler removes a handler and returns when it isn't running any
-// more.
+// ShutDownEventHandler removes a handler from its informer, and returns when no call of the handler is
+// running or to come. It must not be called by the handler. It returns an error for a handle without a
+// method ShutdownChan, which informers of other makes may return.
 func ShutDownEventHandler(informer SharedInformer, handle ResourceEventHandlerRegistration) error {
 	if err := informer.RemoveEventHandler(handle); err != nil {
 		return err

@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 )
 
 // Toolkit is what a package like client-go's tools/cache has beside shared
@@ -20,17 +18,11 @@ type Toolkit struct {
 
 	Informer   func(cache.InformerOptions) (cache.Store, cache.Controller)
 	Controller func(*cache.Config) cache.Controller
-	Reflector  func(cache.ListerWatcher, any, cache.ReflectorStore, cache.ReflectorOptions) *cache.Reflector
 
 	DeltaFIFO func(cache.DeltaFIFOOptions) cache.Queue
-	RealFIFO  func(cache.RealFIFOOptions) cache.QueueWithBatch
-	FIFO      func(cache.KeyFunc) cache.Queue
-	Heap      func(cache.KeyFunc, cache.LessFunc) Heap
 
 	Indexer          func(cache.KeyFunc, cache.Indexers) cache.Indexer
 	ThreadSafeStore  func(cache.Indexers) cache.ThreadSafeStore
-	ExpirationStore  func(cache.KeyFunc, chan<- string, cache.ExpirationPolicy, clock.Clock) cache.Store
-	MutationCache    func(klog.Logger, cache.Store, cache.MutationCacheOptions) cache.MutationCache
 	MutationDetector func(string) cache.MutationDetector
 	UndeltaStore     func(func([]any), cache.KeyFunc) cache.Store
 
@@ -38,36 +30,14 @@ type Toolkit struct {
 	GenericLister    func(cache.Indexer) cache.GenericLister
 }
 
-// Heap is what heaps of both makes are.
-type Heap interface {
-	Add(any) error
-	AddIfNotPresent(any) error
-	BulkAdd([]any) error
-	Update(any) error
-	Delete(any) error
-	Pop() (any, error)
-	List() []any
-	ListKeys() []string
-	Get(any) (any, bool, error)
-	GetByKey(string) (any, bool, error)
-	Close()
-	IsClosed() bool
-}
-
 // ClientGoTools is the toolkit that others are compared with.
 var ClientGoTools = Toolkit{
 	Name:             "client-go",
 	Informer:         cache.NewInformerWithOptions,
 	Controller:       cache.New,
-	Reflector:        cache.NewReflectorWithOptions,
 	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
-	RealFIFO:         func(o cache.RealFIFOOptions) cache.QueueWithBatch { return cache.NewRealFIFOWithOptions(o) },
-	FIFO:             func(k cache.KeyFunc) cache.Queue { return cache.NewFIFO(k) },
-	Heap:             func(k cache.KeyFunc, less cache.LessFunc) Heap { return cache.NewHeap(k, less) },
 	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },
-	ExpirationStore:  cache.NewFakeExpirationStore,
-	MutationCache:    cache.NewIntegerResourceVersionMutationCacheWithOptions,
 	MutationDetector: cache.NewCacheMutationDetector,
 	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
 	WaitForCacheSync: cache.WaitForCacheSync,

@@ -16,11 +16,17 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// notebook is a user's store, which notes what is done to it.
+// notebook is a user's queue that notes what a controller's reflector does to it.
+// What it notes is never there to be taken.
 type notebook struct {
-	b *Bench
+	cache.Queue // for Pop and its kin
+	b           *Bench
 	// refuse says what is refused.
 	refuse func(verb, name string) bool
+}
+
+func (b *Bench) notebook(refuse func(verb, name string) bool) *notebook {
+	return &notebook{Queue: cache.NewFIFO(keyOfNamed), b: b, refuse: refuse}
 }
 
 func (s *notebook) note(verb string, obj any) error {
@@ -46,7 +52,7 @@ func (s *notebook) Replace(list []any, version string) error {
 	return s.note("replace", strings.Join(names, " ")+" at "+version)
 }
 
-// bookmarks is a notebook that takes bookmarks, and versions is one that wants to
+// bookmarkbook is a notebook that takes bookmarks, and versionbook is one that wants to
 // know each version.
 type (
 	bookmarkbook struct{ *notebook }
@@ -71,67 +77,67 @@ func (b *Bench) run(run func(context.Context)) (stop func()) {
 // observe notes the requests.
 func (b *Bench) observe() { b.Server.Observe(func(r runtimetest.Request) { b.Note("%s", r) }) }
 
-// reflect runs a reflector while script does something.
-func (b *Bench) reflect(store cache.ReflectorStore, o cache.ReflectorOptions, set func(*cache.Reflector), script func()) {
+// fill runs a controller with a user's queue while script does something.
+func (b *Bench) fill(queue cache.Queue, config cache.Config, script func()) {
 	b.observe()
-	o.Name = "r"
-	r := b.Tools.Reflector(b.Server.ListerWatcher(), &corev1.ConfigMap{}, store, o)
-	if set != nil {
-		set(r)
-	}
-	stop := b.run(r.RunWithContext)
+	config.Queue, config.ListerWatcher = queue, b.Server.ListerWatcher()
+	c := b.Tools.Controller(&config)
+	stop := b.run(c.RunWithContext)
 	script()
 	synctest.Wait()
-	b.Note("last %q", r.LastSyncResourceVersion())
+	b.Note("last %q", c.LastSyncResourceVersion())
 	stop()
 }
+
+// ofConfigMaps is the configuration of a controller of config maps.
+var ofConfigMaps = cache.Config{ObjectType: &corev1.ConfigMap{}}
 
 func (b *Bench) step(what string) {
 	synctest.Wait()
 	b.Note("-- %s", what)
 }
 
-// reflectors are what happens to reflectors with stores of their users.
+// reflectors are what the reflectors of controllers do to queues of their users.
 var reflectors = []ToolScenario{
-	{Name: "Reflector: a store refuses changes", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses changes", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
-		store := &notebook{b: b, refuse: func(verb, name string) bool { return verb == "add" || verb == "delete" }}
+		queue := b.notebook(func(verb, name string) bool { return verb == "add" || verb == "delete" })
 		b.Server.Create(configMap("a"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() {
+		b.fill(queue, ofConfigMaps, func() {
 			b.Server.Create(configMap("b"))
 			b.Server.Update(configMap("b"))
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Reflector: a store refuses the list", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses the list", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		refused := 0
-		store := &notebook{b: b, refuse: func(verb, _ string) bool { refused++; return verb == "replace" && refused < 3 }}
+		queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 3 })
 		b.Server.Create(configMap("a"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() { bubble.Pass(3 * LongEnough) })
+		b.fill(queue, ofConfigMaps, func() { bubble.Pass(3 * LongEnough) })
 	}},
-	{Name: "Reflector: a store refuses a streamed list", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses a streamed list", Script: func(b *Bench) {
 		refused := 0
-		store := &notebook{b: b, refuse: func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 }}
+		queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 })
 		b.Server.Create(configMap("a"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() { bubble.Pass(LongEnough) })
+		b.fill(queue, ofConfigMaps, func() { bubble.Pass(LongEnough) })
 	}},
-	{Name: "Reflector: a store refuses a resync", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses a resync", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
-		store := &notebook{b: b, refuse: func(verb, _ string) bool { return verb == "resync" }}
-		b.reflect(store, cache.ReflectorOptions{ResyncPeriod: time.Minute}, nil, func() { bubble.Pass(62 * time.Second) })
+		queue := b.notebook(func(verb, _ string) bool { return verb == "resync" })
+		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute}, func() { bubble.Pass(62 * time.Second) })
 	}},
-	{Name: "Reflector: a store that takes bookmarks", Script: func(b *Bench) {
-		b.reflect(bookmarkbook{&notebook{b: b}}, cache.ReflectorOptions{}, nil, func() {
+	{Name: "Controller: its queue takes bookmarks", Script: func(b *Bench) {
+		b.fill(bookmarkbook{b.notebook(nil)}, ofConfigMaps, func() {
 			b.Server.Skip(3)
 			b.Server.Bookmark()
 			b.step("bookmark")
 			b.Server.Create(configMap("a"))
 		})
 	}},
-	{Name: "Reflector: a store that refuses bookmarks", Script: func(b *Bench) {
-		store := bookmarkbook{&notebook{b: b, refuse: func(verb, _ string) bool { return verb == "bookmark" }}}
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() {
+	{Name: "Controller: its queue refuses bookmarks", Script: func(b *Bench) {
+		queue := bookmarkbook{b.notebook(func(verb, _ string) bool { return verb == "bookmark" })}
+		b.fill(queue, ofConfigMaps, func() {
 			b.Server.Skip(3)
 			b.Server.Bookmark()
 			b.step("bookmark")
@@ -139,8 +145,8 @@ var reflectors = []ToolScenario{
 			b.Server.CloseWatches()
 		})
 	}},
-	{Name: "Reflector: a store that wants to know versions", Script: func(b *Bench) {
-		b.reflect(versionbook{&notebook{b: b}}, cache.ReflectorOptions{}, nil, func() {
+	{Name: "Controller: its queue wants to know versions", Script: func(b *Bench) {
+		b.fill(versionbook{b.notebook(nil)}, ofConfigMaps, func() {
 			b.Server.Create(configMap("a"))
 			b.Server.Skip(3)
 			b.Server.Bookmark()
@@ -148,78 +154,27 @@ var reflectors = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Reflector: asked whether to resync", Script: func(b *Bench) {
+	{Name: "Controller: its queue isn't to be resynced each time", Script: func(b *Bench) {
 		asked := 0
-		b.reflect(&notebook{b: b}, cache.ReflectorOptions{ResyncPeriod: time.Minute}, func(r *cache.Reflector) {
-			r.ShouldResync = func() bool { asked++; return asked%2 == 0 }
+		b.fill(b.notebook(nil), cache.Config{
+			ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute,
+			ShouldResync: func() bool { asked++; return asked%2 == 0 },
 		}, func() { bubble.Pass(4*time.Minute + time.Second) })
 		b.Note("asked %d times", asked)
 	}},
-	{Name: "Reflector: pages of one", Script: func(b *Bench) {
+	{Name: "Controller: pages of one", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		b.Server.Create(configMap("a"))
 		b.Server.Create(configMap("b"))
-		b.reflect(&notebook{b: b}, cache.ReflectorOptions{}, func(r *cache.Reflector) { r.WatchListPageSize = 1 }, func() {
+		b.fill(b.notebook(nil), cache.Config{ObjectType: &corev1.ConfigMap{}, WatchListPageSize: 1}, func() {
 			b.Server.FailWatches(expired())
 			bubble.Pass(LongEnough)
 		})
 	}},
-	{Name: "Reflector: patient with a server's errors", Script: func(b *Bench) {
-		b.reflect(&notebook{b: b}, cache.ReflectorOptions{}, func(r *cache.Reflector) { r.MaxInternalErrorRetryDuration = time.Minute }, func() {
-			for range 3 {
-				bubble.Pass(25 * time.Second)
-				b.Server.FailWatches(errBroken)
-				b.step("broken")
-			}
-			bubble.Pass(25 * time.Second)
-			b.Server.FailWatches(errBroken)
-			b.step("broken once more")
-			bubble.Pass(LongEnough)
-		})
-	}},
-	{Name: "Reflector: objects of any type", Script: func(b *Bench) {
-		b.observe()
-		r := b.Tools.Reflector(b.Server.ListerWatcher(), nil, &notebook{b: b}, cache.ReflectorOptions{Name: "r"})
-		stop := b.run(r.RunWithContext)
-		b.Server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
-		b.step("secret")
-		b.Note("%s %q", r.TypeDescription(), r.LastSyncResourceVersion())
-		stop()
-	}},
-	{Name: "Reflector: one round", Script: func(b *Bench) {
-		b.observe()
-		b.Server.Create(configMap("a"))
-		r := b.Tools.Reflector(b.Server.ListerWatcher(), &corev1.ConfigMap{}, &notebook{b: b}, cache.ReflectorOptions{Name: "r"})
-		stop := b.run(func(ctx context.Context) { b.Note("%v", r.ListAndWatchWithContext(ctx)) })
-		b.Server.FailWatches(expired())
-		b.step("expired")
-		stop()
-	}},
-	{Name: "Reflector: one round that fails", Script: func(b *Bench) {
-		b.Server.NoWatchListClient()
-		b.Server.Fail("LIST", errDenied)
-		r := b.Tools.Reflector(b.Server.ListerWatcher(), &corev1.ConfigMap{}, &notebook{b: b}, cache.ReflectorOptions{Name: "r"})
-		stop := b.run(func(ctx context.Context) { b.Note("%v", r.ListAndWatchWithContext(ctx)) })
-		stop()
-	}},
-	{Name: "Reflector: run twice, one after the other", Script: func(b *Bench) {
-		b.observe()
-		b.Server.Create(configMap("a"))
-		r := b.Tools.Reflector(b.Server.ListerWatcher(), &corev1.ConfigMap{}, &notebook{b: b}, cache.ReflectorOptions{Name: "r"})
-		b.run(r.RunWithContext)()
-		b.Server.Create(configMap("b"))
-		b.run(r.RunWithContext)()
-	}},
-	{Name: "Reflector: a store of client-go's", Script: func(b *Bench) {
-		store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"letter": byLetter})
-		b.Server.Create(configMap("ab"))
-		b.reflect(store, cache.ReflectorOptions{}, nil, func() {
-			b.Server.Create(configMap("b"))
-			b.step("created")
-			b.contents(store)
-			b.Server.Delete(Namespace, "ab")
-			b.step("deleted")
-			b.contents(store)
+	{Name: "Controller: objects of any type", Script: func(b *Bench) {
+		b.fill(b.notebook(nil), cache.Config{}, func() {
+			b.Server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
+			b.step("secret")
 		})
 	}},
 }

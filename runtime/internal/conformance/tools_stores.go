@@ -6,9 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // contents notes what a store holds.
@@ -145,57 +143,6 @@ var indexers = []ToolScenario{
 		b.Note("%d %v", len(found), err)
 		_, err = l.Get("a")
 		b.Note("%v", err)
-	}},
-}
-
-// expirations are what happens where objects expire.
-var expirations = []ToolScenario{
-	{Name: "ExpirationStore: what is old is gone when it is read", Script: func(b *Bench) {
-		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-		deleted := make(chan string, 9)
-		s := b.Tools.ExpirationStore(keyOfNamed, deleted, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
-		b.check(s.Add(object("a", "1")))
-		clock.Step(30 * time.Second)
-		b.check(s.Add(object("b", "1")))
-		clock.Step(31 * time.Second)
-		b.Note("%d keys", len(s.ListKeys()))
-		_, exists, err := s.GetByKey("a")
-		b.Note("%t %v; %s is gone", exists, err, <-deleted)
-		b.contents(s)
-		clock.Step(30 * time.Second)
-		b.Note("%d objects; %s is gone", len(s.List()), <-deleted)
-	}},
-	{Name: "ExpirationStore: an update makes young", Script: func(b *Bench) {
-		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
-		b.check(s.Add(object("a", "1")))
-		b.check(s.Add(object("b", "1")))
-		clock.Step(40 * time.Second)
-		b.check(s.Update(object("a", "2")))
-		clock.Step(40 * time.Second)
-		b.contents(s)
-	}},
-	{Name: "ExpirationStore: a list makes young", Script: func(b *Bench) {
-		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-		s := b.Tools.ExpirationStore(keyOfNamed, nil, &cache.TTLPolicy{TTL: time.Minute, Clock: clock}, clock)
-		b.check(s.Add(object("a", "1")))
-		clock.Step(50 * time.Second)
-		b.check(s.Replace(objects("a", "b"), "5"))
-		clock.Step(50 * time.Second)
-		b.contents(s)
-		b.Note("%s", kind(s.Replace(objects("bad"), "6")))
-		b.check(s.Delete(object("a", "7")))
-		clock.Step(50 * time.Second)
-		b.contents(s)
-	}},
-	{Name: "ExpirationStore: some objects never expire", Script: func(b *Bench) {
-		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-		policy := &cache.FakeExpirationPolicy{NeverExpire: sets.New("b"), RetrieveKeyFunc: func(entry any) (string, error) {
-			return keyOfNamed(entry.(*cache.TimestampedEntry).Obj)
-		}}
-		s := b.Tools.ExpirationStore(keyOfNamed, make(chan string, 9), policy, clock)
-		b.check(s.Replace(objects("a", "b"), "5"))
-		b.contents(s)
 	}},
 }
 

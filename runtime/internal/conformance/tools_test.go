@@ -17,17 +17,11 @@ var tools = conformance.Toolkit{
 	Name:       "cache",
 	Informer:   cache.NewInformerWithOptions,
 	Controller: cache.New,
-	Reflector:  cache.NewReflectorWithOptions,
 	DeltaFIFO:  func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
-	RealFIFO:   func(o cache.RealFIFOOptions) cache.QueueWithBatch { return cache.NewRealFIFOWithOptions(o) },
-	FIFO:       func(k cache.KeyFunc) cache.Queue { return cache.NewFIFO(k) },
-	Heap:       func(k cache.KeyFunc, less cache.LessFunc) conformance.Heap { return cache.NewHeap(k, less) },
 	Indexer:    func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
 		return cache.NewThreadSafeStore(i, cache.Indices{})
 	},
-	ExpirationStore:  cache.NewFakeExpirationStore,
-	MutationCache:    cache.NewIntegerResourceVersionMutationCacheWithOptions,
 	MutationDetector: cache.NewCacheMutationDetector,
 	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
 	WaitForCacheSync: cache.WaitForCacheSync,

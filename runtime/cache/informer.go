@@ -3,52 +3,65 @@ package cache
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/features"
 )
 
-// NewInformer returns a store and what keeps it filled and tells one handler of
-// each change, from one goroutine: the next change waits for the handler.
+// NewInformer is [NewInformerWithOptions] with the options that most informers need.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler) (Store, Controller) {
+func NewInformer(
+	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
+) (Store, Controller) {
 	return NewInformerWithOptions(InformerOptions{
 		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
 	})
 }
 
-// NewIndexerInformer is NewInformer with indexes.
+// NewIndexerInformer is [NewInformer] with indexes.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers) (Indexer, Controller) {
+func NewIndexerInformer(
+	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
+	indexers Indexers,
+) (Indexer, Controller) {
 	return newInformer(InformerOptions{
 		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers,
 	})
 }
 
-// NewTransformingInformer is NewInformer with a transform.
+// NewTransformingInformer is [NewInformer] with a transform.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewTransformingInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, transformer TransformFunc) (Store, Controller) {
+func NewTransformingInformer(
+	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
+	transformer TransformFunc,
+) (Store, Controller) {
 	return NewInformerWithOptions(InformerOptions{
 		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Transform: transformer,
 	})
 }
 
-// NewTransformingIndexerInformer is NewInformer with indexes and a transform.
+// NewTransformingIndexerInformer is [NewInformer] with indexes and a transform.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewTransformingIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers, transformer TransformFunc) (Indexer, Controller) {
+func NewTransformingIndexerInformer(
+	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
+	indexers Indexers, transformer TransformFunc,
+) (Indexer, Controller) {
 	return newInformer(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers, Transform: transformer,
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
+		Indexers: indexers, Transform: transformer,
 	})
 }
 
-// NewInformerWithOptions returns a store, which is an Indexer, and what keeps it
-// filled and tells one handler of each change, from one goroutine: the next
-// change waits for the handler. An update that changed nothing is one, too.
+// NewInformerWithOptions returns a store and a controller that keeps it equal to what is listed and
+// watched, and calls the handler for each change of the store, updates that changed nothing included. The
+// store is an [Indexer]. The calls come from one goroutine, one at a time: a slow handler delays the store.
+// The store is only to be read. A shared informer has several handlers, none of which delays its store.
 func NewInformerWithOptions(options InformerOptions) (Store, Controller) { return newInformer(options) }
 
 func newInformer(options InformerOptions) (Indexer, Controller) {
@@ -65,14 +78,14 @@ func newInformer(options InformerOptions) (Indexer, Controller) {
 	})
 }
 
-// plainInformer moves what was queued into a store and tells one handler.
+// plainInformer moves what was queued into a store and calls one handler.
 type plainInformer struct {
 	state   Indexer
 	handler ResourceEventHandler
 }
 
-// queue is as the switch of client-go says: one event for a list, or one for each
-// of its objects.
+// queue returns the queue between the reflector and the store. Whether a list is one event in it, or one
+// for each of its objects, is decided by client-go's feature gates.
 func (p *plainInformer) queue(options InformerOptions) Queue {
 	o := RealFIFOOptions{
 		Logger:          options.Logger,
@@ -107,6 +120,7 @@ func (p *plainInformer) process(obj any, isInInitialList bool) error {
 	return nil
 }
 
+// apply makes the change of one delta in the store and calls the handler for it.
 func (p *plainInformer) apply(d Delta, isInInitialList bool) error {
 	switch info := d.Object.(type) {
 	case ReplacedAllInfo:
@@ -138,6 +152,7 @@ func (p *plainInformer) apply(d Delta, isInInitialList bool) error {
 	return nil
 }
 
+// tell calls the handler for an object that was added or updated.
 func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList bool) {
 	if existed {
 		p.handler.OnUpdate(old, obj)
@@ -146,8 +161,8 @@ func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList boo
 	}
 }
 
-// replace makes a list the content of the store, then tells of what is gone, and
-// of each object of the list.
+// replace makes a list the content of the store. Then it calls the handler for each object that is gone,
+// and for each object of the list.
 func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) error {
 	before := map[string]any{}
 	for _, key := range p.state.ListKeys() {
@@ -155,11 +170,9 @@ func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) erro
 			before[key] = obj
 		}
 	}
+	// All keys are needed before the store changes: a list with an object that has none is refused as a whole.
 	keys := make([]string, len(info.Objects))
-	gone := make(map[string]any, len(before))
-	for key, obj := range before {
-		gone[key] = obj
-	}
+	gone := maps.Clone(before)
 	for i, obj := range info.Objects {
 		key, err := DeletionHandlingMetaNamespaceKeyFunc(obj)
 		if err != nil {

@@ -11,24 +11,29 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// NewSharedInformer returns an informer of what lw lists and watches, with the
-// given resync period for handlers that name none.
-func NewSharedInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration) SharedInformer {
+// NewSharedInformer is [NewSharedIndexInformerWithOptions] with a resync period for handlers that name none.
+func NewSharedInformer(
+	lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration,
+) SharedInformer {
 	return NewSharedIndexInformer(lw, exampleObject, defaultEventHandlerResyncPeriod, Indexers{})
 }
 
-// NewSharedIndexInformer is NewSharedInformer with indexes.
-func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration, indexers Indexers) SharedIndexInformer {
+// NewSharedIndexInformer is [NewSharedInformer] with indexes.
+func NewSharedIndexInformer(
+	lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration,
+	indexers Indexers,
+) SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lw, exampleObject, SharedIndexInformerOptions{
 		ResyncPeriod: defaultEventHandlerResyncPeriod,
 		Indexers:     indexers,
 	})
 }
 
-// NewSharedIndexInformerWithOptions returns an informer of what lw lists and
-// watches. Events with objects of another type than exampleObject's are logged
-// and dropped; a nil exampleObject accepts all.
-func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions) SharedIndexInformer {
+// NewSharedIndexInformerWithOptions returns an informer, of package informer, of what lw lists and watches.
+// It logs and drops events with objects of another type than exampleObject's, unless that is nil.
+func NewSharedIndexInformerWithOptions(
+	lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions,
+) SharedIndexInformer {
 	description := options.ObjectDescription
 	if description == "" {
 		description = reflector.DescribeType(exampleObject)
@@ -43,8 +48,8 @@ func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.O
 	}, stringKeys(DeletionHandlingMetaNamespaceKeyFunc), options.Indexers)
 }
 
-// NewTypedSharedIndexInformer shows an informer as one of objects of type T. For
-// objects of other types its typed handlers and index functions panic.
+// NewTypedSharedIndexInformer returns i with typed handlers and indexes. They panic for objects of another
+// type than T.
 func NewTypedSharedIndexInformer[T Object](i SharedIndexInformer) TypedSharedIndexInformer[T] {
 	return informer.Typed[T](i)
 }

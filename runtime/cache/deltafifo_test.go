@@ -1,0 +1,206 @@
+package cache_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/cache"
+)
+
+// known is what the consumer of a queue knows, with its keys in order, so that
+// both sides do things in the same order.
+type known struct{ clientgo.Store }
+
+func newKnown() known { return known{clientgo.NewStore(keyFunc)} }
+
+func (k known) ListKeys() []string {
+	keys := k.Store.ListKeys()
+	slices.Sort(keys)
+	return keys
+}
+
+// learn does with what was popped what a consumer does.
+func (k known) learn(obj any) {
+	for _, d := range obj.(clientgo.Deltas) {
+		if d.Type == clientgo.Deleted {
+			_ = k.Delete(d.Object)
+		} else {
+			_ = k.Add(d.Object)
+		}
+	}
+}
+
+// side is a queue with its consumer. It is closed from the start, so that Pop
+// doesn't block when there is nothing.
+type side struct {
+	clientgo.Queue
+	known known
+	// initial are the objects that were said to be of the first list.
+	initial int
+}
+
+func (s *side) process(obj any, isInInitialList bool) error {
+	if isInInitialList {
+		s.initial++
+	}
+	s.known.learn(obj)
+	return nil
+}
+
+// popped is what one Pop gave.
+func (s *side) popped() string {
+	obj, err := s.Pop(s.process)
+	if err != nil {
+		return err.Error()
+	}
+	return text(obj)
+}
+
+// drained is all that was queued, in the order of its texts: client-go's takes the keys of a list in any.
+func (s *side) drained() string {
+	var all []string
+	for {
+		next := s.popped()
+		if next == clientgo.ErrFIFOClosed.Error() {
+			break
+		}
+		all = append(all, next)
+	}
+	slices.Sort(all)
+	return fmt.Sprint(all)
+}
+
+// A DeltaFIFO behaves as client-go's.
+func TestDeltaFIFOLikeClientGo(t *testing.T) {
+	trim := func(obj any) (any, error) {
+		if p, ok := obj.(*corev1.Pod); ok && p.Name == "d" && p.Namespace == "x" {
+			return nil, errBad
+		}
+		return obj, nil
+	}
+	for name, options := range map[string]func(known) clientgo.DeltaFIFOOptions{
+		"sync": func(k known) clientgo.DeltaFIFOOptions {
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k}
+		},
+		"replaced": func(k known) clientgo.DeltaFIFOOptions {
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, EmitDeltaTypeReplaced: true}
+		},
+		"alone": func(known) clientgo.DeltaFIFOOptions { return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc} },
+		"transformed": func(k known) clientgo.DeltaFIFOOptions {
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, Transformer: trim}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, func(t *testing.T, r *randomPods) {
+				ours, theirs := &side{known: newKnown()}, &side{known: newKnown()}
+				ours.Queue, theirs.Queue = cache.NewDeltaFIFOWithOptions(options(ours.known)), clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
+				both := func(what string, f func(*side) string) {
+					t.Helper()
+					same(t, what, f(ours), f(theirs))
+				}
+				both("Close", func(s *side) string { s.Close(); return "" })
+				for range 40 {
+					// No list here is refused: client-go queues half of such a one.
+					r.bad = false
+					list := r.some()
+					r.bad = true
+					if name == "transformed" {
+						list = slices.DeleteFunc(list, func(obj any) bool { _, err := trim(obj); return err != nil })
+					}
+					obj := r.one()
+					switch r.IntN(9) {
+					case 0, 1:
+						both("Add", func(s *side) string { return kind(s.Add(obj)) })
+					case 2, 3:
+						both("Update", func(s *side) string { return kind(s.Update(obj)) })
+					case 4, 5:
+						both("Delete", func(s *side) string { return kind(s.Delete(obj)) })
+					case 6:
+						both("Replace", func(s *side) string { return kind(s.Replace(list, obj.ResourceVersion)) })
+					case 7:
+						both("Resync", func(s *side) string { return kind(s.Resync()) })
+					case 8:
+						both("Pop all", (*side).drained)
+					}
+					both("HasSynced", func(s *side) string {
+						return fmt.Sprint(s.HasSynced(), clientgo.IsDone(s.HasSyncedChecker()))
+					})
+				}
+				both("Pop all", (*side).drained)
+				both("known", func(s *side) string { return names(s.known.List(), true) })
+				both("initial", func(s *side) string { return fmt.Sprint(s.initial) })
+				both("HasSynced", func(s *side) string { return fmt.Sprint(s.HasSynced()) })
+			})
+		})
+	}
+}
+
+// A list with an object that has no key leaves the queue as it was.
+func TestRefusedList(t *testing.T) {
+	q := cache.NewDeltaFIFO(keyFunc, newKnown())
+	err := q.Replace([]any{pod("x", "a", "1"), pod("x", badName, "2")}, "2")
+	if _, ok := errors.AsType[clientgo.KeyError](err); !ok {
+		t.Error(err)
+	}
+	q.Close()
+	if obj, err := q.Pop(func(any, bool) error { return nil }); !errors.Is(err, cache.ErrFIFOClosed) {
+		t.Errorf("the queue has %v, %v", obj, err)
+	}
+}
+
+func TestKeyOf(t *testing.T) {
+	f := cache.NewDeltaFIFO(keyFunc, nil)
+	a := pod("x", "a", "1")
+	for _, obj := range []any{a, cache.DeletedFinalStateUnknown{Key: "x/a"}, cache.Deltas{{Object: pod("x", "b", "1")}, {Object: a}}} {
+		if key, err := f.KeyOf(obj); err != nil || key != "x/a" {
+			t.Errorf("%v: %q, %v", obj, key, err)
+		}
+	}
+	if _, err := f.KeyOf(cache.Deltas{}); !errors.Is(err, cache.ErrZeroLengthDeltasObject) {
+		t.Error(err)
+	}
+}
+
+// Pop waits for something, or for Close. Exactly one of several consumers takes each object.
+func TestPopWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := cache.NewDeltaFIFO(keyFunc, nil)
+		var popping sync.WaitGroup
+		var mu sync.Mutex
+		taken := map[string]int{}
+		for range 3 {
+			popping.Go(func() {
+				for {
+					obj, err := q.Pop(func(any, bool) error { return nil })
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					taken[text(obj)]++
+					mu.Unlock()
+				}
+			})
+		}
+		for i := range 50 {
+			_ = q.Add(pod("x", fmt.Sprint(i), "1"))
+		}
+		synctest.Wait()
+		q.Close()
+		popping.Wait()
+		if len(taken) != 50 {
+			t.Errorf("%d taken", len(taken))
+		}
+		for what, times := range taken {
+			if times != 1 {
+				t.Errorf("%s taken %d times", what, times)
+			}
+		}
+	})
+}

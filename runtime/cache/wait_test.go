@@ -1,0 +1,70 @@
+package cache_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/cache"
+)
+
+// checker is done when it is closed.
+type checker struct {
+	name string
+	c    chan struct{}
+}
+
+func (c checker) Name() string          { return c.name }
+func (c checker) Done() <-chan struct{} { return c.c }
+
+// WaitFor returns in the moment in which the last one is done.
+func TestWaitFor(t *testing.T) {
+	for _, what := range []string{"", "something"} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := checker{"a", make(chan struct{})}, checker{"b", make(chan struct{})}
+			time.AfterFunc(time.Second, func() { close(a.c) })
+			time.AfterFunc(2*time.Second, func() { close(b.c) })
+			start := time.Now()
+			if !cache.WaitFor(t.Context(), what, a, b) || time.Since(start) != 2*time.Second {
+				t.Errorf("waited %v", time.Since(start))
+			}
+			if !cache.IsDone(a) || cache.IsDone(checker{c: make(chan struct{})}) {
+				t.Error("IsDone")
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if cache.WaitFor(ctx, what, checker{"c", make(chan struct{})}, a) {
+				t.Error("waited for what never comes")
+			}
+			if !cache.WaitFor(ctx, what, a, b) {
+				t.Error("what is done was not awaited")
+			}
+		})
+	}
+	if !cache.WaitFor(t.Context(), "") {
+		t.Error("nothing to wait for")
+	}
+}
+
+func TestWaitForCacheSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := func() bool { return false }
+		stop := make(chan struct{})
+		close(stop)
+		start := time.Now()
+		synced := func() bool { return time.Since(start) >= 250*time.Millisecond }
+		if cache.WaitForCacheSync(stop, synced) || cache.WaitForNamedCacheSync("c", stop, never) {
+			t.Error("true after stop")
+		}
+		if !cache.WaitForCacheSync(stop, func() bool { return true }) {
+			t.Error("what has synced hasn't")
+		}
+		if !cache.WaitForNamedCacheSync("c", nil, synced) || time.Since(start) != 300*time.Millisecond {
+			t.Errorf("waited %v", time.Since(start))
+		}
+		if !cache.WaitForNamedCacheSyncWithContext(t.Context(), synced) {
+			t.Error("what has synced hasn't")
+		}
+	})
+}
