@@ -60,7 +60,7 @@ func Example_drop() {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer shop.Shutdown()
 		defer cancel()
-		if err := factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
+		if err := factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
 			return informer.SetDecoding(i, opts)
 		}); err != nil {
 			fmt.Println(err)

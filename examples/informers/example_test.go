@@ -61,7 +61,7 @@ func Example_whyNotSynced() {
 
 	// WaitForSync would wait until ctx is done. This gives up as soon as an
 	// error comes that time doesn't mend.
-	err := factory.WaitForSyncOr(ctx, shop, informer.Permanent)
+	err := factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent)
 	var unsynced *informer.NotSyncedError
 	if errors.As(err, &unsynced) {
 		for _, e := range unsynced.Informers {
@@ -81,7 +81,7 @@ func Example_events() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	bakeries, _ := informer.Of[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
+	bakeries, _ := informer.CoreOf[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
 	shop.StartWithContext(ctx)
 
 	for event := range bakeries.Events(ctx) {
@@ -93,7 +93,7 @@ func Example_events() {
 			<-watching
 			_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("new", "square", "2"), metav1.CreateOptions{})
 			_ = client.ShopV1().Bakeries("town").Delete(ctx, "new", metav1.DeleteOptions{})
-		case informer.Removed:
+		case informer.Deleted:
 			fmt.Println("removed", event.Object.Name)
 			cancel()
 		}
@@ -180,7 +180,7 @@ func Example_indexes() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	_ = factory.Adjust(shop, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "market") })
+	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "market") })
 	bakeries := shop.Shop().V1().Bakeries()
 	_ = informer.IndexField(bakeries.Informer(), "spec.bread", func(b *shopv1.Bakery) []string { return []string{b.Spec.Bread} })
 	shop.StartWithContext(ctx)

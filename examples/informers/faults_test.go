@@ -24,7 +24,7 @@ func Example_noEndBookmark() {
 	server.OmitEndBookmark(true)
 	bakeries := over(server)
 	// So short for the example only: large lists take their time.
-	_ = informer.Tune(bakeries, informer.Tuning{InitialEventsTimeout: 20 * time.Millisecond})
+	_ = informer.Configure(bakeries, informer.Tuning{InitialEventsTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 
 	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
@@ -63,7 +63,7 @@ func Example_silentWatch() {
 	server.NoWatchListClient() // It lists first: the first watch is the one that dies.
 	bakeries := over(&deadLine{bakeryServer: server})
 	// So short for the example only: five minutes are a few bookmarks.
-	_ = informer.Tune(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
+	_ = informer.Configure(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
 		fmt.Println(err)
@@ -85,7 +85,7 @@ func Example_silentWatch() {
 func Example_recreation() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
-	_ = informer.Tune(bakeries, informer.Tuning{RecreationIsDeletion: true})
+	_ = informer.Configure(bakeries, informer.Tuning{RecreationIsDeletion: true})
 	told := make(chan string)
 	_, _ = bakeries.AddTypedEventHandler(shopinformers.BakeryHandlerFuncs{
 		AddFunc:    func(b *shopv1.Bakery) { told <- fmt.Sprint("added ", b.UID, " at the ", b.Spec.Market) },

@@ -77,7 +77,7 @@ func Example_fresh() {
 	_, err = bakeries.Bakeries("town").Get("corner")
 	fmt.Println("at once:", err)
 	close(late)
-	if err := lister.Fresh(ctx, bakeries); err != nil {
+	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {
 		fmt.Println(err)
 	}
 	read, err := bakeries.Bakeries("town").Get("corner")

@@ -52,7 +52,7 @@ func Example_mutation() {
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	bakeries := shop.Shop().V1().Bakeries().Informer()
-	_ = informer.Tune(bakeries, informer.Tuning{
+	_ = informer.Configure(bakeries, informer.Tuning{
 		MutationSample: 1, // Every object, as in a test. One in a thousand is for production.
 		OnMutation: func(original, modified runtime.Object) {
 			before, now := original.(*shopv1.Bakery), modified.(*shopv1.Bakery)

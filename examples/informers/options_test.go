@@ -36,8 +36,8 @@ func Example_tune() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	_ = factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
-		return informer.Tune(i, informer.Tuning{
+	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
+		return informer.Configure(i, informer.Tuning{
 			InitialEventsTimeout: time.Minute,
 			SilenceTimeout:       5 * time.Minute,
 			RecreationIsDeletion: true,
@@ -53,7 +53,7 @@ func Example_tune() {
 	}
 	corner, _ := lister.Bakeries("town").Get("corner")
 	fmt.Println(len(corner.ManagedFields), "managed fields")
-	fmt.Println("too late:", informer.Tune(bakeries.Informer(), informer.Tuning{}))
+	fmt.Println("too late:", informer.Configure(bakeries.Informer(), informer.Tuning{}))
 	// Output:
 	// 0 managed fields
 	// too late: informer has already started
@@ -69,7 +69,7 @@ func Example_memory() {
 	defer shop.Shutdown()
 	defer cancel()
 	limiter := listwatch.NewLimiter(2).WithBudget(64 << 20)
-	if err := factory.Adjust(shop, func(i cache.SharedIndexInformer) error {
+	if err := factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
 		return informer.SetDecoding(i, listwatch.DecodingOptions{Limiter: limiter})
 	}); err != nil {
 		fmt.Println(err)

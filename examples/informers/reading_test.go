@@ -13,32 +13,36 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// Snapshots are what the cache held in one moment. A loop over one, or over the
-// store itself, copies nothing, and who writes to the cache never waits for it.
+// A snapshot is what the cache held in one moment. A loop over one, or over the
+// cache itself, copies nothing, and who writes to the cache never waits for it.
 func Example_snapshot() {
 	client, watching := newClient(bakery("a", "square", "1"), bakery("b", "harbour", "2"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	bakeries, _ := informer.Of[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
+	bakeries, _ := informer.CoreOf[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
 	shop.StartWithContext(ctx)
 	if err := factory.WaitForSync(ctx, shop); err != nil {
 		fmt.Println(err)
 	}
 
-	before := bakeries.Store().Snapshot()
+	version, before := bakeries.Snapshot()
 	<-watching
 	_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("c", "square", "1000"), metav1.CreateOptions{})
-	if err := bakeries.WaitFor(ctx, "1000"); err != nil {
+	if err := informer.WaitFor(ctx, shop.Shop().V1().Bakeries().Informer(), "1000"); err != nil {
 		fmt.Println(err)
 	}
 	markets := map[string]int{}
-	for _, obj := range bakeries.Store().All() {
-		markets[obj.(*shopv1.Bakery).Spec.Market]++
+	for _, b := range bakeries.All() {
+		markets[b.Spec.Market]++
 	}
-	fmt.Println("before:", before.Len(), "now:", bakeries.Store().Len(), markets)
-	// Output: before: 2 now: 3 map[harbour:1 square:2]
+	names := 0
+	for range before {
+		names++
+	}
+	fmt.Println("at version", version+":", names, "now:", markets)
+	// Output: at version 3: 2 now: map[harbour:1 square:2]
 }
 
 // A transform may drop whatever nobody reads. If that is the resourceVersion, the

@@ -61,7 +61,7 @@ func Example_readiness() {
 	shop.Shop().V1().Markets().Informer()
 	ready := factory.HealthCheck(shop, informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
 	shop.StartWithContext(ctx)
-	_ = factory.WaitForSyncOr(ctx, shop, informer.Permanent) // Until it is known that there are no markets.
+	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent) // Until it is known that there are no markets.
 	_ = informer.WaitForSync(ctx, bakeries)
 
 	var unsynced *informer.SyncError

@@ -41,9 +41,9 @@ func (c *controller) RunWithContext(ctx context.Context) {
 	if description == "" {
 		description = reflector.DescribeType(c.config.ObjectType)
 	}
-	var r *reflector.Reflector[any]
+	var r *reflector.Reflector
 	r = reflector.New(
-		listwatch.FromListerWatcher[any](c.config.ListerWatcher, c.config.ObjectType),
+		listwatch.FromListerWatcher(c.config.ListerWatcher, c.config.ObjectType),
 		sink{store: c.config.Queue},
 		reflector.Options{
 			TypeDescription:        description,
@@ -51,7 +51,7 @@ func (c *controller) RunWithContext(ctx context.Context) {
 			ShouldResync:           c.config.ShouldResync,
 			PageSize:               c.config.WatchListPageSize,
 			MinWatchTimeout:        c.config.MinWatchTimeout,
-			ErrorHandler:           c.errorHandler(func() *Reflector { return r.Nameplate() }),
+			ErrorHandler:           c.errorHandler(func() *Reflector { return r.ClientGoStub() }),
 			ResourceVersionUpdated: versionUpdated(c.config.Queue),
 		})
 	c.mu.Lock()

@@ -1,23 +1,42 @@
 package cache
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"sync"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
-
-	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 )
 
 // DeltaFIFO is a queue of keys, each with all that happened to its object since the key was last taken. It
 // compares lists with what its consumer knows, so that a list reports the deletions that a watch missed. It
 // is safe for concurrent use.
+//
+// The queue is locked while a caller's function processes what Pop took. Until that function has put the
+// object into its store, the object is neither queued nor known, and a Replace in that moment would not
+// report its deletion.
 type DeltaFIFO struct {
-	queue
+	name      string
+	keyFunc   KeyFunc
 	logger    klog.Logger
-	known     KeyListerGetter     // nil if the consumer keeps nothing
-	inLists   deltafifo.DeltaType // of the objects of a list
-	transform TransformFunc       // nil for none
+	known     KeyListerGetter // nil if the consumer keeps nothing
+	inLists   DeltaType       // of the objects of a list
+	transform TransformFunc   // nil for none
+
+	mu      sync.Mutex
+	changed sync.Cond // something is queued, or the queue is closed
+	closed  bool
+	// items has what is queued of each key, keys the keys in the order in which they were queued.
+	items map[string]Deltas
+	keys  []string
+
+	// populated is true once the first list, or a change before it, has arrived.
+	populated bool
+	// initial is how many keys of the first list, with those that it deleted, have not been taken.
+	initial int
+	synced  chan struct{} // closed once populated is true and initial is 0
 }
 
 var (
@@ -37,16 +56,23 @@ func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
 // NewDeltaFIFOWithOptions returns an empty queue. Objects of lists are queued as [Sync], unless
 // EmitDeltaTypeReplaced asks for [Replaced].
 func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
-	f := &DeltaFIFO{known: opts.KnownObjects, transform: opts.Transformer, inLists: deltafifo.Sync}
+	f := &DeltaFIFO{
+		name:      cmp.Or(opts.Name, "DeltaFIFO"),
+		keyFunc:   opts.KeyFunction,
+		known:     opts.KnownObjects,
+		inLists:   Sync,
+		transform: opts.Transformer,
+		items:     map[string]Deltas{},
+		synced:    make(chan struct{}),
+	}
 	if opts.EmitDeltaTypeReplaced {
-		f.inLists = deltafifo.Replaced
+		f.inLists = Replaced
 	}
-	name := opts.Name
-	if name == "" {
-		name = "DeltaFIFO"
+	if f.keyFunc == nil {
+		f.keyFunc = MetaNamespaceKeyFunc
 	}
-	f.init(name, opts.KeyFunction)
-	f.logger = named(opts.Logger, name)
+	f.logger = named(opts.Logger, f.name)
+	f.changed.L = &f.mu
 	return f
 }
 
@@ -65,19 +91,19 @@ func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.keyOf(obj) }
 func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
 
 // Add queues that an object appeared.
-func (f *DeltaFIFO) Add(obj any) error { return f.change(deltafifo.Added, obj) }
+func (f *DeltaFIFO) Add(obj any) error { return f.change(Added, obj) }
 
 // Update queues that an object changed.
-func (f *DeltaFIFO) Update(obj any) error { return f.change(deltafifo.Updated, obj) }
+func (f *DeltaFIFO) Update(obj any) error { return f.change(Updated, obj) }
 
 // Delete queues that an object is gone, unless neither the queue nor the consumer knows of it.
-func (f *DeltaFIFO) Delete(obj any) error { return f.change(deltafifo.Deleted, obj) }
+func (f *DeltaFIFO) Delete(obj any) error { return f.change(Deleted, obj) }
 
-func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
+func (f *DeltaFIFO) change(t DeltaType, obj any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key, err := f.keyOf(obj)
-	if err == nil || t != deltafifo.Deleted {
+	if err == nil || t != Deleted {
 		// As in client-go, even a change that is refused says that no list came first; a deletion that is
 		// refused doesn't.
 		f.populate(0)
@@ -85,15 +111,31 @@ func (f *DeltaFIFO) change(t deltafifo.DeltaType, obj any) error {
 	if err != nil {
 		return KeyError{Obj: obj, Err: err}
 	}
-	if t == deltafifo.Deleted && !f.pending.Has(key) && !f.knows(key) {
+	if _, queued := f.items[key]; t == Deleted && !queued && !f.knows(key) {
 		return nil
 	}
-	d, err := f.delta(t, key, obj)
-	if err == nil {
-		f.pending.Append(d)
-		f.changed.Broadcast()
+	if obj, err = f.transformed(obj); err != nil {
+		return err
 	}
-	return err
+	f.queue(key, Delta{Type: t, Object: obj})
+	f.changed.Broadcast()
+	return nil
+}
+
+// queue appends a delta to those of its key. Of two deletions in a row one is enough: the one that knows
+// the final state is kept.
+func (f *DeltaFIFO) queue(key string, d Delta) {
+	deltas := f.items[key]
+	switch newest := deltas.Newest(); {
+	case newest == nil:
+		f.keys = append(f.keys, key)
+	case d.Type == Deleted && newest.Type == Deleted:
+		if isTombstone(newest.Object) {
+			*newest = d
+		}
+		return
+	}
+	f.items[key] = append(deltas, d)
 }
 
 // knows reports whether the consumer has an object under a key. If the consumer can't tell, it may have one.
@@ -105,16 +147,13 @@ func (f *DeltaFIFO) knows(key string) bool {
 	return exists || err != nil
 }
 
-// delta returns the delta of an object, transformed. Tombstones are not transformed: their object was, when
-// it was queued first.
-func (f *DeltaFIFO) delta(t deltafifo.DeltaType, key string, obj any) (deltafifo.Delta[string, any], error) {
-	if f.transform != nil && !isTombstone(obj) {
-		var err error
-		if obj, err = f.transform(obj); err != nil {
-			return deltafifo.Delta[string, any]{}, err
-		}
+// transformed returns an object as it is queued. Tombstones are not transformed: their object was, when it
+// was queued first.
+func (f *DeltaFIFO) transformed(obj any) (any, error) {
+	if f.transform == nil || isTombstone(obj) {
+		return obj, nil
 	}
-	return deltafifo.Delta[string, any]{Type: t, Key: key, Object: obj, FinalStateUnknown: isTombstone(obj)}, nil
+	return f.transform(obj)
 }
 
 // Replace queues each object of a list, and the deletion of everything that is queued or known and isn't in
@@ -123,51 +162,40 @@ func (f *DeltaFIFO) delta(t deltafifo.DeltaType, key string, obj any) (deltafifo
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	deltas := make([]deltafifo.Delta[string, any], 0, len(list))
-	keys := make(map[string]struct{}, len(list))
-	for _, obj := range list {
-		key, err := f.keyOf(obj)
-		if err != nil {
+	objects := make([]any, len(list))
+	keys := make([]string, len(list))
+	listed := make(map[string]struct{}, len(list))
+	for i, obj := range list {
+		var err error
+		if keys[i], err = f.keyOf(obj); err != nil {
 			return KeyError{Obj: obj, Err: err}
 		}
-		d, err := f.delta(f.inLists, key, obj)
-		if err != nil {
+		if objects[i], err = f.transformed(obj); err != nil {
 			return fmt.Errorf("couldn't enqueue object: %w", err)
 		}
-		keys[key] = struct{}{}
-		deltas = append(deltas, d)
+		listed[keys[i]] = struct{}{}
+	}
+	queued := slices.Clone(f.keys)
+	for i, key := range keys {
+		f.queue(key, Delta{Type: f.inLists, Object: objects[i]})
 	}
 	deleteUnlisted := func(key string, last any) {
-		if _, there := keys[key]; there {
-			return
+		if _, there := listed[key]; !there {
+			listed[key] = struct{}{}
+			f.queue(key, Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: key, Obj: last}})
 		}
-		keys[key] = struct{}{}
-		tombstone := DeletedFinalStateUnknown{Key: key, Obj: last}
-		deltas = append(deltas, deltafifo.Delta[string, any]{Type: deltafifo.Deleted, Key: key, Object: tombstone, FinalStateUnknown: true})
 	}
-	f.eachQueued(deleteUnlisted)
-	f.eachKnown(deleteUnlisted)
-	f.pending.AppendReplacement(deltas...)
-	f.changed.Broadcast()
-	f.populate(len(keys))
-	return nil
-}
-
-// eachQueued yields each delta's key with the newest object that is queued under it.
-func (f *DeltaFIFO) eachQueued(yield func(key string, last any)) {
-	pending := f.pending.Pending()
-	newest := make(map[string]any, len(pending))
-	for _, d := range pending {
-		newest[d.Key] = d.Object
-	}
-	// In the order of the queue, and not in the map's, so that the same calls queue the same deltas.
-	for _, d := range pending {
-		last := newest[d.Key]
+	for _, key := range queued {
+		last := f.items[key].Newest().Object
 		if tombstone, ok := last.(DeletedFinalStateUnknown); ok {
 			last = tombstone.Obj
 		}
-		yield(d.Key, last)
+		deleteUnlisted(key, last)
 	}
+	f.eachKnown(deleteUnlisted)
+	f.populate(len(listed))
+	f.changed.Broadcast()
+	return nil
 }
 
 // eachKnown yields the keys that the consumer knows. The object is nil if the consumer doesn't return one.
@@ -196,7 +224,6 @@ func (f *DeltaFIFO) Resync() error {
 	if f.known == nil {
 		return nil
 	}
-	var known deltafifo.Items[string, any]
 	for _, key := range f.known.ListKeys() {
 		obj, exists, err := f.known.GetByKey(key)
 		if err != nil {
@@ -207,13 +234,13 @@ func (f *DeltaFIFO) Resync() error {
 		if !exists {
 			continue
 		}
-		key, err := f.keyOf(obj)
-		if err != nil {
+		if key, err = f.keyOf(obj); err != nil {
 			return KeyError{Obj: obj, Err: err}
 		}
-		known = append(known, deltafifo.Item[string, any]{Key: key, Object: obj})
+		if _, queued := f.items[key]; !queued {
+			f.queue(key, Delta{Type: Sync, Object: obj})
+		}
 	}
-	f.pending.Resync(known)
 	f.changed.Broadcast()
 	return nil
 }
@@ -224,15 +251,97 @@ func (f *DeltaFIFO) Resync() error {
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	taken, err := f.pop()
-	if err != nil {
-		return nil, err
+	for len(f.keys) == 0 {
+		if f.closed {
+			return nil, ErrFIFOClosed
+		}
+		f.changed.Wait()
 	}
+	key := f.keys[0]
+	f.keys[0] = "" // Else the array keeps it alive.
+	f.keys = f.keys[1:]
+	deltas := f.items[key]
+	delete(f.items, key)
 	inInitialList := !f.hasSynced()
-	deltas := make(Deltas, len(taken))
-	for i, d := range taken {
-		deltas[i] = outward(d)
-	}
-	f.tookOne()
+	// As in client-go, Done's channel closes before the last key of the first list is processed; HasSynced
+	// waits for the lock, and so for its processing.
+	f.initial = max(0, f.initial-1)
+	f.checkSynced()
 	return deltas, process(deltas, inInitialList)
+}
+
+// Close makes Pop return [ErrFIFOClosed] once nothing is pending. What is added later is still taken.
+func (f *DeltaFIFO) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.changed.Broadcast()
+}
+
+// IsClosed reports whether Close was called.
+func (f *DeltaFIFO) IsClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+// HasSynced reports whether all objects of the first list were processed. If a change comes before any
+// list, it is true from then on.
+func (f *DeltaFIFO) HasSynced() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hasSynced()
+}
+
+// HasSyncedChecker returns HasSynced as something to wait for.
+func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
+
+// Name returns the name of the queue in logs, which it also has as a [DoneChecker].
+func (f *DeltaFIFO) Name() string { return f.name }
+
+// Done returns a channel that is closed once HasSynced is true.
+func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
+
+func (f *DeltaFIFO) hasSynced() bool {
+	select {
+	case <-f.synced:
+		return true
+	default:
+		return false
+	}
+}
+
+// populate notes that a list of so many objects arrived, or a change, for which initial is 0. Only the
+// first call counts.
+func (f *DeltaFIFO) populate(initial int) {
+	if !f.populated {
+		f.populated, f.initial = true, initial
+	}
+	f.checkSynced()
+}
+
+func (f *DeltaFIFO) checkSynced() {
+	if f.populated && f.initial == 0 && !f.hasSynced() {
+		close(f.synced)
+	}
+}
+
+// isTombstone reports whether obj stands for an object whose deletion was missed.
+func isTombstone(obj any) bool {
+	_, ok := obj.(DeletedFinalStateUnknown)
+	return ok
+}
+
+// keyOf returns the key of an object, of a tombstone, or of the newest of Deltas.
+func (f *DeltaFIFO) keyOf(obj any) (string, error) {
+	if deltas, ok := obj.(Deltas); ok {
+		if len(deltas) == 0 {
+			return "", KeyError{Obj: obj, Err: ErrZeroLengthDeltasObject}
+		}
+		obj = deltas.Newest().Object
+	}
+	if tombstone, ok := obj.(DeletedFinalStateUnknown); ok {
+		return tombstone.Key, nil
+	}
+	return f.keyFunc(obj)
 }

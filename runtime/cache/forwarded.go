@@ -7,7 +7,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
 // The constructors of types that are client-go's, by alias. They are functions, not variables, so that go
@@ -33,7 +33,7 @@ func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer Tran
 // UnlockWhileProcessing and EmitDeltaTypeBookmark.
 func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	// client-go knows only of its own default provider, not of the one that [informer.SetMetricsProvider] set.
-	opts.MetricsProvider = informer.MetricsProviderFor(opts.Identifier, opts.MetricsProvider)
+	opts.MetricsProvider = metrics.ProviderFor(opts.Identifier, opts.MetricsProvider)
 	return cache.NewRealFIFOWithOptions(opts)
 }
 

@@ -4,6 +4,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
 // SetInformerMetricsProvider sets the provider of metrics for informers, stores and queues that are created
@@ -24,7 +25,7 @@ func SetReflectorMetricsProvider(metricsProvider MetricsProvider) {
 type versionMetric struct{ gauge GaugeMetric }
 
 func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider) versionMetric {
-	if provider := informer.MetricsProviderFor(id, given); provider != nil {
+	if provider := metrics.ProviderFor(id, given); provider != nil {
 		return versionMetric{provider.NewStoreResourceVersionMetric(id)}
 	}
 	return versionMetric{}
@@ -33,6 +34,6 @@ func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider)
 // set shows a version, if it is a number: a gauge can't show others.
 func (m versionMetric) set(version string) {
 	if m.gauge != nil {
-		informer.ShowVersion(m.gauge, version)
+		metrics.SetVersion(m.gauge, version)
 	}
 }

@@ -1,14 +1,11 @@
 package cache
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // NewSharedInformer is [NewSharedIndexInformerWithOptions] with a resync period for handlers that name none.
@@ -34,18 +31,7 @@ func NewSharedIndexInformer(
 func NewSharedIndexInformerWithOptions(
 	lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions,
 ) SharedIndexInformer {
-	description := options.ObjectDescription
-	if description == "" {
-		description = reflector.DescribeType(exampleObject)
-	}
-	return informer.Share(informer.Config[string, any]{
-		Source:          listwatch.FromListerWatcher[any](lw, exampleObject),
-		ResyncPeriod:    options.ResyncPeriod,
-		Identifier:      func() InformerNameAndResource { return options.Identifier },
-		MetricsProvider: options.InformerMetricsProvider,
-		TypeName:        fmt.Sprintf("%T", exampleObject),
-		Description:     description,
-	}, stringKeys(DeletionHandlingMetaNamespaceKeyFunc), options.Indexers)
+	return informer.New(lw, exampleObject, options)
 }
 
 // NewTypedSharedIndexInformer returns i with typed handlers and indexes. They panic for objects of another

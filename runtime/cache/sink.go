@@ -18,7 +18,7 @@ func (s sink) Bookmark(resourceVersion string) error {
 	return nil
 }
 
-func (s sink) Begin() reflector.Staging[any] { return &staging{store: s.store} }
+func (s sink) Begin() reflector.Staging { return &staging{store: s.store} }
 
 // versionUpdated returns the function by which a store wants to learn up to which version it was filled,
 // nil if it doesn't.

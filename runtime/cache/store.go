@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/features"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
@@ -32,7 +32,7 @@ func NewStore(keyFunc KeyFunc, opts ...StoreOption) Store { return NewIndexer(ke
 
 // NewIndexer is [NewStore] with indexes. It panics if an index function is nil.
 func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer {
-	x := &observedIndexer{reads: newIndexer(stringKeys(keyFunc), indexers), keyFunc: keyFunc}
+	x := &observedIndexer{reads: newIndexer(indexer.Strings(keyFunc), indexers), keyFunc: keyFunc}
 	for _, opt := range opts {
 		opt(x)
 	}
@@ -43,22 +43,12 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 }
 
 // newIndexer returns an empty indexer. It panics where client-go's panics later, on the first object.
-func newIndexer(keys informer.Keys[string, any], indexers Indexers) *informer.Indexer[string, any] {
-	x := informer.NewIndexer(store.New(store.Config[string, any]{}), keys)
+func newIndexer(keys indexer.Keys[string], indexers Indexers) *indexer.Indexer[string] {
+	x := indexer.New(store.New[string](store.Config[string]{}), keys)
 	if err := x.AddIndexers(indexers); err != nil {
 		panic(err) // A nil function. A new store has no index of the same name.
 	}
 	return x
-}
-
-// stringKeys makes the keys of an informer or indexer of a key function.
-func stringKeys(keyFunc KeyFunc) informer.Keys[string, any] {
-	return informer.Keys[string, any]{
-		Of:     keyFunc,
-		OfAny:  keyFunc,
-		String: func(key string) string { return key },
-		Parse:  func(key string) (string, error) { return key, nil },
-	}
 }
 
 // observedIndexer is an indexer with a transform or a metric, or one that gets lists in parts.
@@ -96,7 +86,7 @@ func (x *observedIndexer) written(err error) error {
 func (x *observedIndexer) LastStoreSyncResourceVersion() string { return syncVersion(x.Store()) }
 
 // syncVersion returns the version of a store, "" if client-go's gate AtomicFIFO is off.
-func syncVersion(s *store.Store[string, any]) string {
+func syncVersion(s *store.Store[string]) string {
 	if !features.FeatureGates().Enabled(features.AtomicFIFO) {
 		return ""
 	}
@@ -118,7 +108,7 @@ func (x *observedIndexer) Add(obj any) error {
 	if err != nil {
 		return err
 	}
-	x.Store().Set(key, obj, versionOf(obj))
+	x.Store().Set(key, obj, indexer.VersionOf(obj))
 	return x.written(nil)
 }
 
@@ -135,7 +125,7 @@ func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 			staged.Discard()
 			return err
 		}
-		staged.Set(key, obj, versionOf(obj))
+		staged.Set(key, obj, indexer.VersionOf(obj))
 	}
 	staged.Commit(resourceVersion)
 	return x.written(nil)

@@ -3,9 +3,7 @@ package cache
 import (
 	"errors"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
@@ -23,7 +21,7 @@ func WithThreadSafeStoreMetrics(
 // concurrent use. It panics if an index function is nil. indices is ignored: the store computes its
 // indexes.
 func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeStoreOption) ThreadSafeStore {
-	x := newIndexer(stringKeys(func(any) (string, error) { return "", errNoKeyFunc }), indexers)
+	x := newIndexer(indexer.Strings(func(any) (string, error) { return "", errNoKeyFunc }), indexers)
 	s := &threadSafeStore{reads: x, objects: x.Store()}
 	for _, opt := range opts {
 		opt(s)
@@ -34,12 +32,12 @@ func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeSt
 var errNoKeyFunc = errors.New("a ThreadSafeStore has no key function")
 
 type (
-	reads = informer.Indexer[string, any]
+	reads = indexer.Indexer[string]
 	// threadSafeStore reads through an indexer, and writes around it: an indexer computes keys, here they
 	// are given.
 	threadSafeStore struct {
 		*reads
-		objects *store.Store[string, any]
+		objects *store.Store[string]
 		version versionMetric
 	}
 )
@@ -52,7 +50,7 @@ func (s *threadSafeStore) LastStoreSyncResourceVersion() string { return syncVer
 func (s *threadSafeStore) Add(key string, obj any) { s.Update(key, obj) }
 
 func (s *threadSafeStore) Update(key string, obj any) {
-	s.objects.Set(key, obj, versionOf(obj))
+	s.objects.Set(key, obj, indexer.VersionOf(obj))
 	s.written()
 }
 
@@ -61,7 +59,7 @@ func (s *threadSafeStore) Delete(key string) { s.objects.Delete(key) }
 
 // DeleteWithObject gives the store the version of obj, which is the object as a watch showed it deleted.
 func (s *threadSafeStore) DeleteWithObject(key string, obj any) {
-	s.objects.Apply([]store.Change[string, any]{{Type: store.Deleted, Key: key, Version: versionOf(obj)}})
+	s.objects.Apply([]store.Change[string]{{Type: store.Deleted, Key: key, Version: indexer.VersionOf(obj)}})
 	s.written()
 }
 
@@ -70,7 +68,7 @@ func (s *threadSafeStore) Get(key string) (item any, exists bool) { return s.obj
 func (s *threadSafeStore) Replace(items map[string]any, resourceVersion string) {
 	staged := s.objects.Begin()
 	for key, obj := range items {
-		staged.Set(key, obj, versionOf(obj))
+		staged.Set(key, obj, indexer.VersionOf(obj))
 	}
 	staged.Commit(resourceVersion)
 	s.written()
@@ -82,9 +80,9 @@ func (s *threadSafeStore) Bookmark(resourceVersion string) {
 }
 
 func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
-	changes := make([]store.Change[string, any], len(txns))
+	changes := make([]store.Change[string], len(txns))
 	for i, txn := range txns {
-		changes[i] = store.Change[string, any]{Type: store.Updated, Key: txn.Key, Object: txn.Object, Version: versionOf(txn.Object)}
+		changes[i] = store.Change[string]{Type: store.Updated, Key: txn.Key, Object: txn.Object, Version: indexer.VersionOf(txn.Object)}
 		if txn.Type == TransactionTypeDelete {
 			changes[i].Type = store.Deleted
 		}
@@ -94,12 +92,3 @@ func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 }
 
 func (s *threadSafeStore) written() { s.version.set(s.objects.ResourceVersion()) }
-
-// versionOf returns the resourceVersion of an object, "" if it has none or is no API object.
-func versionOf(obj any) string {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return ""
-	}
-	return m.GetResourceVersion()
-}

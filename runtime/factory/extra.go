@@ -22,15 +22,15 @@ type owner interface {
 	all() (started, others []cache.SharedIndexInformer)
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
-	adjustWith(func(cache.SharedIndexInformer) error) error
+	setOnCreate(func(cache.SharedIndexInformer) error) error
 	tweak(key any, tweak func(*metav1.ListOptions)) error
 	tweaksOf(key any) []func(*metav1.ListOptions)
 }
 
 func (h Handle) owner() owner { return h.of }
 
-// ErrOfAnotherMake is returned for a factory that isn't one of ours.
-var ErrOfAnotherMake = errors.New("the factory is of another make")
+// ErrUnsupportedFactory is returned for a factory that isn't one of ours.
+var ErrUnsupportedFactory = errors.New("the factory is of another make")
 
 // errNil is returned for no factory at all.
 var errNil = errors.New("the factory is nil: pass what NewSharedInformerFactory returned")
@@ -45,7 +45,7 @@ func ownerOf(f any) (owner, error) {
 	if f == nil {
 		return nil, errNil
 	}
-	return nil, fmt.Errorf("%T: %w", f, ErrOfAnotherMake)
+	return nil, fmt.Errorf("%T: %w", f, ErrUnsupportedFactory)
 }
 
 // Statuses says how the informers of f, a generated factory, are doing, started
@@ -90,19 +90,19 @@ func Release(f any, i cache.SharedInformer) error {
 	return o.release(i)
 }
 
-// Adjust makes f, a generated factory, pass each informer that it makes to
-// adjust, before anyone else gets it: to declare indexes or set options for all.
-// What adjust returns is logged.
+// OnCreate has f, a generated factory, pass each informer that it makes to setUp,
+// before anyone else gets it: to declare indexes or set options for all. What setUp
+// returns is logged.
 //
 // It is an error, and nothing is done, when f has informers already, which would
 // be left as they are.
-func Adjust(f any, adjust func(cache.SharedIndexInformer) error) error {
+func OnCreate(f any, setUp func(cache.SharedIndexInformer) error) error {
 	o, err := ownerOf(f)
 	if err != nil {
 		return err
 	}
-	if adjust == nil {
+	if setUp == nil {
 		return errNoFunction
 	}
-	return o.adjustWith(adjust)
+	return o.setOnCreate(setUp)
 }

@@ -157,9 +157,9 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 		f.informers.StartWithContext(ctx)
 		synctest.Wait() // until one has synced and the other was refused
 		start := time.Now()
-		err := factory.WaitForSyncOr(ctx, f, informer.Permanent)
+		err := factory.WaitForSyncOr(ctx, f, (*informer.SyncError).Permanent)
 		var all *informer.NotSyncedError
-		if !errors.As(err, &all) || len(all.Informers) != 1 || all.Informers[0].Reason != informer.Forbidden || time.Since(start) != 0 {
+		if !errors.As(err, &all) || len(all.Informers) != 1 || !all.Informers[0].Permanent() || time.Since(start) != 0 {
 			t.Errorf("error %v", err)
 		}
 		bubble.Pass(2 * time.Minute)
@@ -187,15 +187,15 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
 }
 
-// TestAdjust: what is declared for all informers of a factory is there.
-func TestAdjust(t *testing.T) {
+// TestOnCreate: what is declared for all informers of a factory is there.
+func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
-	if err := factory.Adjust(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
+	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
 		t.Fatal(err)
 	}
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
-	core, ok := informer.Of[*corev1.Secret](i)
-	if !ok || !core.Store().HasIndex(store.LabelIndex("app")) {
+	backed, ok := i.GetIndexer().(store.Backed[cache.ObjectName])
+	if !ok || !backed.Store().HasIndex(store.LabelIndex("app")) {
 		t.Error("the index is not there")
 	}
 	if err := i.GetIndexer().Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}}); err != nil {
@@ -212,9 +212,9 @@ func TestOfAnotherMake(t *testing.T) {
 	_, statuses := factory.Statuses(1)
 	for _, err := range []error{
 		factory.WaitForSync(t.Context(), 1), factory.HealthCheck(1, informer.HealthOptions{})(nil), statuses,
-		factory.Hold(1, nil), factory.Release(struct{ factory.Handle }{}, nil), factory.Adjust(1, nil),
+		factory.Hold(1, nil), factory.Release(struct{ factory.Handle }{}, nil), factory.OnCreate(1, nil),
 	} {
-		if !errors.Is(err, factory.ErrOfAnotherMake) {
+		if !errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -229,10 +229,10 @@ func TestNilFactory(t *testing.T) {
 		"Statuses":         statuses,
 		"Hold":             factory.Hold(nil, nil),
 		"Release":          factory.Release(nil, nil),
-		"Adjust":           factory.Adjust(nil, nil),
+		"Adjust":           factory.OnCreate(nil, nil),
 		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrOfAnotherMake) {
+		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

@@ -43,7 +43,7 @@ func TestTweakListOptions(t *testing.T) {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrOfAnotherMake) {
+	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrUnsupportedFactory) {
 		t.Errorf("a factory of another make: %v", err)
 	}
 	for what, err := range map[string]error{
@@ -51,7 +51,7 @@ func TestTweakListOptions(t *testing.T) {
 		"a nil list":     factory.TweakListOptions(f, (*corev1.PodList)(nil), add("a")),
 		"a list":         factory.TweakListOptions(f, &corev1.PodList{}, add("a")),
 		"a nil function": factory.TweakListOptions(f, &corev1.Node{}, nil),
-		"Adjust by nil":  factory.Adjust(f, nil),
+		"Adjust by nil":  factory.OnCreate(f, nil),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)
@@ -62,7 +62,7 @@ func TestTweakListOptions(t *testing.T) {
 		t.Error("no error for an informer that is there")
 	}
 	called := false
-	err := factory.Adjust(f, func(cache.SharedIndexInformer) error { called = true; return nil })
+	err := factory.OnCreate(f, func(cache.SharedIndexInformer) error { called = true; return nil })
 	if err == nil || !strings.Contains(err.Error(), "the informer of *v1.Secret has been made already") {
 		t.Errorf("adjusting too late: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
 // Set keeps one informer for each key, starts those that were not started yet,
@@ -22,10 +22,10 @@ import (
 type Set[K comparable] struct {
 	mu        sync.Mutex
 	informers map[K]*entry
-	// heirs are what the next informer of a key, of which one was released,
-	// takes over.
-	heirs  map[K]func(cache.SharedInformer)
-	adjust []func(cache.SharedIndexInformer) error
+	// identities are those in metrics of released informers: the next of the same
+	// key takes it over.
+	identities map[K]func() cache.InformerNameAndResource
+	onCreate   []func(cache.SharedIndexInformer) error
 	// stopping is set by Shutdown: nothing is started any more.
 	stopping bool
 	// running counts the informers that were started and have not returned.
@@ -35,6 +35,12 @@ type Set[K comparable] struct {
 	// are made.
 	tweaksMu sync.Mutex
 	tweaks   map[K][]func(*metav1.ListOptions)
+}
+
+// identified is what informers of ours are: metrics know them by an identity.
+type identified interface {
+	Identity() func() cache.InformerNameAndResource
+	SetIdentity(func() cache.InformerNameAndResource)
 }
 
 // entry is an informer and whether its set started it.
@@ -60,12 +66,14 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 		return e.informer
 	}
 	i := make()
-	if inherit := s.heirs[key]; inherit != nil {
-		inherit(i)
+	if identity := s.identities[key]; identity != nil {
+		if heir, ok := shell.As[identified](i); ok {
+			heir.SetIdentity(identity)
+		}
 	}
-	for _, adjust := range s.adjust {
-		if err := adjust(i); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not adjusted as it should be", "informer", key)
+	for _, onCreate := range s.onCreate {
+		if err := onCreate(i); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not set up as it should be", "informer", key)
 		}
 	}
 	if s.informers == nil {
@@ -164,7 +172,7 @@ var errNotOfFactory = errors.New("the informer is not of this factory, or was re
 // find returns the entry of an informer. The caller holds mu.
 func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
 	for key, e = range s.informers {
-		if informer.Same(e.informer, i) {
+		if shell.Same(e.informer, i) {
 			return key, e, nil
 		}
 	}
@@ -192,23 +200,25 @@ func (s *Set[K]) release(i cache.SharedInformer) error {
 		return nil
 	}
 	delete(s.informers, key)
-	if s.heirs == nil {
-		s.heirs = map[K]func(cache.SharedInformer){}
+	if released, ok := shell.As[identified](i); ok {
+		if s.identities == nil {
+			s.identities = map[K]func() cache.InformerNameAndResource{}
+		}
+		s.identities[key] = released.Identity()
 	}
-	s.heirs[key] = informer.Bequeath(i)
 	if e.started {
 		e.stop()
 	}
 	return nil
 }
 
-func (s *Set[K]) adjustWith(adjust func(cache.SharedIndexInformer) error) error {
+func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k := range s.informers {
-		return fmt.Errorf("the informer of %v has been made already: adjust informers before the first is asked for", k)
+		return fmt.Errorf("the informer of %v has been made already: call OnCreate before the first is asked for", k)
 	}
-	s.adjust = append(s.adjust, adjust)
+	s.onCreate = append(s.onCreate, setUp)
 	return nil
 }
 

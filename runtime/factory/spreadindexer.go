@@ -105,15 +105,15 @@ func (x spreadIndexer[F]) AddIndexers(indexers cache.Indexers) error {
 	return x.of.AddIndexers(indexers)
 }
 
-// Fresh waits until the informers of a namespace, "" for all, show what was
-// written there, see [informer.Fresh].
-func (x spreadIndexer[F]) Fresh(ctx context.Context, namespace string) error {
+// WaitForOwnWrites waits until the informers of a namespace, "" for all, show what was
+// written there, see [informer.WaitForOwnWrites].
+func (x spreadIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	children := x.of.now()
 	if namespace != "" {
 		children = slices.DeleteFunc([]cache.SharedIndexInformer{x.of.in(namespace)}, func(i cache.SharedIndexInformer) bool { return i == nil })
 	}
 	for _, child := range children {
-		if err := informer.Fresh(ctx, child); err != nil {
+		if err := informer.WaitForOwnWrites(ctx, child); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
 // startPatience is how long who waits for a factory lets others start it: once
@@ -35,8 +36,8 @@ func WaitForSync(ctx context.Context, f any) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }
 
-// WaitForSyncOr is WaitForSync that also ends as soon as giveUp, for which there
-// is [informer.Permanent], says so of an informer's error.
+// WaitForSyncOr is WaitForSync that also ends as soon as giveUp, which may be
+// [informer.SyncError.Permanent], says so of an informer's error.
 func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
 	o, err := ownerOf(f)
 	if err != nil {
@@ -99,7 +100,7 @@ func notStarted(o owner) []cache.SharedInformer {
 	_, others := o.all()
 	for _, i := range others {
 		s, _ := informer.StatusOf(i)
-		if e := s.NotSynced(); e != nil && e.Reason == informer.NotStarted {
+		if e := s.NotSynced(); e != nil && e.State == informer.Idle {
 			list = append(list, i)
 		}
 	}
@@ -108,6 +109,6 @@ func notStarted(o owner) []cache.SharedInformer {
 
 func among(informers []cache.SharedInformer) func(cache.SharedInformer) bool {
 	return func(i cache.SharedInformer) bool {
-		return slices.ContainsFunc(informers, func(one cache.SharedInformer) bool { return informer.Same(one, i) })
+		return slices.ContainsFunc(informers, func(one cache.SharedInformer) bool { return shell.Same(one, i) })
 	}
 }

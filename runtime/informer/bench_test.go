@@ -3,7 +3,6 @@ package informer_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // feed is a lister-watcher that lists what it was given and then hands over
@@ -51,10 +49,21 @@ func (f *feed) ResultChan() <-chan watch.Event { return f.events }
 
 func (f *feed) Stop() {}
 
+// ours is what generated constructors return, over a client that hands over objects
+// as a fake does.
 func (f *feed) ours() cache.SharedIndexInformer {
-	return &informer.TypedShared[*configMap]{SharedIndexInformer: informer.Share(informer.Config[cache.ObjectName, any]{
-		Source: listwatch.FromListerWatcher[any](f, &configMap{}),
-	}, informer.ObjectNamesOf(reflect.TypeFor[*configMap]()), nil)}
+	return informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} }, informer.Options{Client: f})
+}
+
+// typedFeed is the feed as a generated typed client.
+type typedFeed struct{ *feed }
+
+func (c typedFeed) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	return c.list, nil
+}
+
+func (c typedFeed) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	return c.feed, nil
 }
 
 func (f *feed) theirs() cache.SharedIndexInformer {

@@ -188,9 +188,9 @@ func (k blocked) measure(b *testing.B, f *feed, i cache.SharedIndexInformer, han
 	}
 	gate := make(chan struct{})
 	add := i.AddEventHandler
-	if ours, ok := i.(*informer.TypedShared[*configMap]); ok {
+	if _, ours := informer.StatusOf(i); ours {
 		add = func(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-			return informer.AddEventHandler(ours, h, informer.HandlerOptions{Coalesce: k.coalesce})
+			return informer.AddEventHandler(i, h, informer.HandlerOptions{Coalesce: k.coalesce})
 		}
 	}
 	for range handlers {

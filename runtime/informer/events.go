@@ -14,14 +14,14 @@ const (
 	Added EventType = iota + 1
 	// Updated is an object that took the place of another.
 	Updated
-	// Removed is an object that is gone.
-	Removed
+	// Deleted is an object that is gone.
+	Deleted
 	// Synced comes once, after the last object of the initial list. It has no
 	// object.
 	Synced
 )
 
-var eventTypes = [...]string{"Invalid", "Added", "Updated", "Removed", "Synced"}
+var eventTypes = [...]string{"Invalid", "Added", "Updated", "Deleted", "Synced"}
 
 // String returns the constant's name, "Invalid" if t is none.
 func (t EventType) String() string {
@@ -47,7 +47,7 @@ type Event[T any] struct {
 	Missed bool
 }
 
-// Events returns the changes of the store, for a loop over them:
+// events returns the changes of the store, for a loop over them:
 //
 //	for event := range informer.Events(ctx) {
 //		switch event.Type {
@@ -58,20 +58,20 @@ type Event[T any] struct {
 // The loop gets what a handler would get that is added when it begins, in the
 // same order: first what the store holds, then Synced, then every change. Its
 // body runs on the caller's goroutine, which reads the informer's log directly;
-// a slow body delays nobody, and what waits for it is [Registration.Backlog] of
+// a slow body delays nobody, and what waits for it is the backlog of
 // the handler called "events" in [Status]. A panic of the body goes to the
 // caller.
 //
 // It ends at once when its body breaks, else when ctx is done, which ctx.Err
 // tells, or when the informer stops.
 // Each range over it is a loop of its own; several may run at a time.
-func (i *Informer[K, T]) Events(ctx context.Context) iter.Seq[Event[T]] {
-	return func(yield func(Event[T]) bool) {
+func (i *informer[K]) events(ctx context.Context) iter.Seq[Event[any]] {
+	return func(yield func(Event[any]) bool) {
 		r, err := i.addLoop(ctx, yield)
 		if err != nil {
 			return // It has stopped.
 		}
-		// Who owns the reader is to finish it.
+		// This goroutine owns the reader, so it has to finish it.
 		defer func() {
 			i.RemoveHandler(r)
 			r.state.Store(finished)
@@ -91,10 +91,10 @@ func (i *Informer[K, T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 }
 
 // addLoop registers a handler whose reader is the caller.
-func (i *Informer[K, T]) addLoop(ctx context.Context, yield func(Event[T]) bool) (*Registration[K, T], error) {
+func (i *informer[K]) addLoop(ctx context.Context, yield func(Event[any]) bool) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	l := &loop[K, T]{ctx: ctx, yield: yield}
+	l := &loop[K]{ctx: ctx, yield: yield}
 	never := time.Duration(0)
 	r, err := i.newRegistration(l, HandlerOptions{Name: "events", ResyncPeriod: &never})
 	if err != nil {
@@ -108,30 +108,30 @@ func (i *Informer[K, T]) addLoop(ctx context.Context, yield func(Event[T]) bool)
 }
 
 // loop is the handler of a range over Events.
-type loop[K comparable, T any] struct {
+type loop[K comparable] struct {
 	ctx          context.Context
-	yield        func(Event[T]) bool
-	registration *Registration[K, T]
+	yield        func(Event[any]) bool
+	registration *registration[K]
 }
 
-func (l *loop[K, T]) OnAdd(obj T, isInInitialList bool) {
-	l.do(Event[T]{Type: Added, Object: obj, Initial: isInInitialList})
+func (l *loop[K]) OnAdd(obj any, isInInitialList bool) {
+	l.do(Event[any]{Type: Added, Object: obj, Initial: isInInitialList})
 }
 
-func (l *loop[K, T]) OnUpdate(oldObj, newObj T) {
-	l.do(Event[T]{Type: Updated, Object: newObj, Old: oldObj})
+func (l *loop[K]) OnUpdate(oldObj, newObj any) {
+	l.do(Event[any]{Type: Updated, Object: newObj, Old: oldObj})
 }
 
-func (l *loop[K, T]) OnDelete(gone Deleted[K, T]) {
-	l.do(Event[T]{Type: Removed, Object: gone.Object, Missed: gone.Missed})
+func (l *loop[K]) OnDelete(gone deletion[K]) {
+	l.do(Event[any]{Type: Deleted, Object: gone.Object, Missed: gone.Missed})
 }
 
-func (l *loop[K, T]) listed() {
+func (l *loop[K]) listed() {
 	close(l.registration.hasSynced)
-	l.do(Event[T]{Type: Synced})
+	l.do(Event[any]{Type: Synced})
 }
 
-func (l *loop[K, T]) do(event Event[T]) {
+func (l *loop[K]) do(event Event[any]) {
 	if l.registration.removed.Load() {
 		return
 	}

@@ -50,8 +50,8 @@ func TestEvents(t *testing.T) {
 			"synced",
 			"Added ns1/b@2 initial=false missed=false old=false",
 			"Updated ns1/b@3 initial=false missed=false old=true",
-			"Removed ns1/a@4 initial=false missed=false old=false",
-			"Removed ns1/b@3 initial=false missed=true old=false",
+			"Deleted ns1/a@4 initial=false missed=false old=false",
+			"Deleted ns1/b@3 initial=false missed=true old=false",
 		}; !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
@@ -65,7 +65,8 @@ func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
-		core := s.ours(informer.Options{}).Core()
+		i := s.ours(informer.Options{})
+		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
 		// breaks returns what is closed when a loop has broken at its event n.
 		breaks := func(n int) <-chan struct{} {
@@ -83,7 +84,7 @@ func TestBreak(t *testing.T) {
 		atAdded, atSynced, atLive := breaks(1), breaks(2), breaks(3)
 		synctest.Wait()
 		done := make(chan struct{})
-		go func() { core.Run(ctx); close(done) }()
+		go func() { i.RunWithContext(ctx); close(done) }()
 		<-atAdded
 		<-atSynced
 		synctest.Wait()
@@ -99,12 +100,13 @@ func TestLoopsEnd(t *testing.T) {
 		s := newServer()
 		s.put("a")
 		s.put("b")
-		core := s.ours(informer.Options{}).Core()
+		i := s.ours(informer.Options{})
+		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		done := make(chan struct{})
-		go func() { core.Run(ctx); close(done) }()
-		<-core.HasSyncedChecker().Done()
+		go func() { i.RunWithContext(ctx); close(done) }()
+		<-i.HasSyncedChecker().Done()
 
 		count := 0
 		for range core.Events(t.Context()) {
@@ -124,7 +126,7 @@ func TestLoopsEnd(t *testing.T) {
 		for range core.Events(canceled()) {
 			t.Error("an event after the end of the context")
 		}
-		if n := len(core.Handlers()); n != 0 || count != 1 {
+		if n := len(informer.Registrations(i)); n != 0 || count != 1 {
 			t.Errorf("%d handlers are left, %d events", n, count)
 		}
 		for e := range core.Events(t.Context()) {

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -36,44 +36,32 @@ type Options struct {
 	TweakListOptions func(*metav1.ListOptions)
 }
 
-// NewShared makes the informer behind a generated constructor: of the type T,
-// listed as L. resource returns the client for it; it is called at each list
-// and watch, so an informer that is never run needs no working client.
-func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[L], opts Options) *TypedShared[T] {
-	return &TypedShared[T]{newShared(reflect.TypeFor[T](), func() listwatch.UntypedClient { return listwatch.Erase(resource()) }, opts)}
+// NewShared makes the informer behind a generated constructor: of objects of type
+// T, listed as L. resource returns the client for it; it is called at each list and
+// watch, so an informer that is never run needs no working client.
+func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[L], opts Options) cache.TypedSharedIndexInformer[T] {
+	t := reflect.TypeFor[T]()
+	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source()), opts)}
 }
 
-// newShared makes an informer of objects of type t. Whatever it consists of is
+// source is the part of the options that is the source's.
+func (o Options) source() listwatch.ClientOptions {
+	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client}
+}
+
+// newGenerated makes an informer of objects of type t. Whatever it consists of is
 // compiled here, once for all types: in the packages of generated code there is
 // only what converts objects to their type where typed handlers get them.
-func newShared(t reflect.Type, resource func() listwatch.UntypedClient, opts Options) cache.SharedIndexInformer {
-	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		resource = explained(t, resource)
-	}
-	return Share(Config[cache.ObjectName, any]{
-		Source: listwatch.FromClientOf(t, resource, listwatch.ClientOptions{
-			TweakListOptions: opts.TweakListOptions,
-			Client:           opts.Client,
-		}),
-		ResyncPeriod: opts.ResyncPeriod,
+func newGenerated(t reflect.Type, source listwatch.Source, opts Options) cache.SharedIndexInformer {
+	return newShared(config[cache.ObjectName]{
+		source:       source,
+		keys:         indexer.ObjectNames(t),
+		resyncPeriod: opts.ResyncPeriod,
 		// Reserves the resource under the name, or logs that it is taken.
-		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {
+		identifier: sync.OnceValue(func() cache.InformerNameAndResource {
 			return opts.InformerName.WithResource(opts.Resource)
 		}),
-		Name:     opts.InformerName.Name(),
-		TypeName: t.String(),
-	}, ObjectNamesOf(t), opts.Indexers)
-}
-
-// explained is resource whose panic, if it has one, says what the client is: nil,
-// which is fine for who asks it nothing.
-func explained(t reflect.Type, resource func() listwatch.UntypedClient) func() listwatch.UntypedClient {
-	return func() listwatch.UntypedClient {
-		defer func() {
-			if v := recover(); v != nil {
-				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v", t, v))
-			}
-		}()
-		return resource()
-	}
+		name:     opts.InformerName.Name(),
+		typeName: t.String(),
+	}, opts.Indexers)
 }

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 // HealthOptions say what is not healthy.
@@ -60,13 +58,13 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 		patience = defaultFailingFor
 	}
 	switch {
-	case s.State == reflector.Stopped:
+	case s.State == Stopped:
 		return fmt.Errorf("%s: stopped", s.Name)
 	case o.Synced && !s.Synced:
 		return s.NotSynced()
 	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
 		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError), s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
-	case o.SilentFor > 0 && s.State == reflector.Watching && now.Sub(latest(s.LastEvent, s.Since)) > o.SilentFor:
+	case o.SilentFor > 0 && s.State == Watching && now.Sub(latest(s.LastEvent, s.Since)) > o.SilentFor:
 		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name, latest(s.LastEvent, s.Since).Format(time.RFC3339))
 	}
 	for _, h := range s.Handlers {

@@ -1,153 +1,79 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// ByIndex returns the objects that have value in the named index.
-func (x *Indexer[K, T]) ByIndex(name, value string) ([]any, error) {
-	found, err := x.store.ByIndex(name, value)
-	if err != nil {
-		return nil, err
-	}
-	return boxed(found), nil
-}
+// IndexFunc computes the values under which an index has an object: none, one or
+// several. It must be deterministic and safe for concurrent use, and must not call
+// the informer.
+type IndexFunc[T any] func(T) []string
 
-// ByTypedIndex is ByIndex with typed results.
-func (x *Indexer[K, T]) ByTypedIndex(name, value string) ([]T, error) {
-	return x.store.ByIndex(name, value)
-}
+// NoIndexError says that an informer, or a lister over it, has no index of a name.
+type NoIndexError = store.NoIndexError
 
-// Index returns the objects that share a value in the named index with obj,
-// which may be of any type that the index function takes.
-func (x *Indexer[K, T]) Index(name string, obj any) ([]any, error) {
-	found, err := x.index(name, obj)
-	if err != nil {
-		return nil, err
-	}
-	return boxed(found), nil
-}
-
-// TypedIndex is Index with typed results.
-func (x *Indexer[K, T]) TypedIndex(name string, obj T) ([]T, error) { return x.index(name, obj) }
-
-func (x *Indexer[K, T]) index(name string, obj any) ([]T, error) {
-	x.mu.RLock()
-	function, ok := x.indexers[name]
-	x.mu.RUnlock()
+// IndexLabels indexes the objects of an informer by the values of labels, at any
+// time before it has stopped. Its listers then answer selectors that ask for
+// values of one of them at the cost of the result, without being told; what
+// writes pay is about as much as for any index. A label that is indexed already
+// is no error.
+//
+// It takes informers that generated constructors return. Of others it is an error,
+// since nobody would read such indexes.
+func IndexLabels(i cache.SharedInformer, labels ...string) error {
+	s, ok := shell.As[interface{ indexLabels([]string) error }](i)
 	if !ok {
-		return nil, &store.NoIndexError{Name: name}
+		return fmt.Errorf("index the labels of %T: %w", i, unsupported(i))
 	}
-	values, err := function(obj)
-	if err != nil {
-		return nil, err
+	if slices.Contains(labels, "") {
+		return errors.New("index labels: one of them has no name, which no object's label has")
 	}
-	if len(values) == 1 {
-		return x.store.ByIndex(name, values[0])
-	}
-	return x.union(name, values)
+	return s.indexLabels(labels)
 }
 
-// union returns the objects that have one of values, each once.
-func (x *Indexer[K, T]) union(name string, values []string) ([]T, error) {
-	found := []T{}
-	seen := map[K]bool{}
-	for _, value := range values {
-		keys, err := x.store.IndexKeys(name, value)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range keys {
-			if seen[key] {
-				continue
+// IndexField indexes the objects of an informer by the values of what is called
+// a field, at any time before it has stopped: lister.ListByFields finds them by
+// it. values returns none for an object that is not to be found.
+func IndexField[T cache.Object](i cache.SharedInformer, field string, values IndexFunc[T]) error {
+	core, ok := CoreOf[T](i)
+	if !ok {
+		return fmt.Errorf("index field %q of %T: %w", field, i, notOfType[T](i))
+	}
+	if field == "" {
+		return errors.New("index a field: it has no name, give the one that selectors will ask for")
+	}
+	return core.AddIndexes(map[string]IndexFunc[T]{store.FieldIndex(field): values})
+}
+
+func (s *shared[K]) indexLabels(labels []string) error {
+	if _, read := any(s.indexer).(store.Backed[cache.ObjectName]); !read {
+		return fmt.Errorf("index the labels of %T: listers read no indexes of such informers", s)
+	}
+	return s.core.beforeStop(func() error {
+		missing := map[string]store.IndexFunc{}
+		for _, label := range labels {
+			if name := store.LabelIndex(label); !s.core.store.HasIndex(name) {
+				missing[name] = store.ByLabel(label)
 			}
-			seen[key] = true
-			if obj, ok := x.store.Get(key); ok {
-				found = append(found, obj)
-			}
 		}
-	}
-	return found, nil
+		return s.core.store.AddIndexes(missing)
+	})
 }
 
-// IndexKeys returns the keys, sorted, of the objects that have value in the
-// named index.
-func (x *Indexer[K, T]) IndexKeys(name, value string) ([]string, error) {
-	found, err := x.store.IndexKeys(name, value)
-	if err != nil {
-		return nil, err
-	}
-	keys := x.strings(found)
-	slices.Sort(keys)
-	return keys, nil
-}
-
-// ListIndexFuncValues returns the values of the named index that objects have.
-func (x *Indexer[K, T]) ListIndexFuncValues(name string) []string {
-	return append([]string{}, x.store.IndexValues(name)...)
-}
-
-// GetIndexers returns the index functions by name. The map is a copy.
-func (x *Indexer[K, T]) GetIndexers() cache.Indexers {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return maps.Clone(x.indexers)
-}
-
-// AddIndexers adds indexes and fills them. None is added if a name is taken or a
-// function nil.
-// As with client-go, an index function that fails for an object makes whoever
-// writes that object panic.
-func (x *Indexer[K, T]) AddIndexers(indexers cache.Indexers) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if taken := sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)); taken.Len() > 0 {
-		return fmt.Errorf("indexer conflict: %v", taken)
-	}
-	functions := make(map[string]store.IndexFunc[T], len(indexers))
-	for name, function := range indexers {
-		if function == nil {
-			functions[name] = nil // The store says so.
-			continue
-		}
-		functions[name] = func(obj T) []string {
-			if any(obj) == nil {
-				return nil // A ThreadSafeStore may hold nil, which has no values.
-			}
-			values, err := function(obj)
-			if err != nil {
-				key, _ := x.keys.Of(obj)
-				panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %w", x.keys.String(key), name, err))
-			}
-			return values
-		}
-	}
-	if err := x.store.AddIndexes(functions); err != nil {
-		return err
-	}
-	maps.Copy(x.indexers, indexers)
-	return nil
-}
-
-// AddTypedIndexers is AddIndexers for typed index functions.
-func (x *Indexer[K, T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
-	return x.AddIndexers(untypedIndexers(indexers))
-}
-
-// untypedIndexers is client-go's TypedIndexersToIndexers but for functions that are
-// nil, which stay it.
-func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {
-	untyped := cache.TypedIndexersToIndexers(indexers)
-	for name, function := range indexers {
-		if function == nil {
-			untyped[name] = nil
+// untypedIndexes has typed index functions take objects as any. Functions that are
+// nil stay nil.
+func untypedIndexes[T any](indexes map[string]IndexFunc[T]) map[string]store.IndexFunc {
+	untyped := make(map[string]store.IndexFunc, len(indexes))
+	for name, function := range indexes {
+		if untyped[name] = nil; function != nil {
+			untyped[name] = func(obj any) []string { return function(obj.(T)) }
 		}
 	}
 	return untyped

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"reflect"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,43 +13,42 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Config describes an informer. Source and Key are required.
-type Config[K comparable, T any] struct {
-	// Source is where the objects come from.
-	Source listwatch.Source[T]
-	// Key returns the key of an object. An object without a key is reported
-	// and not stored.
-	Key func(T) (K, error)
-	// Indexes of the store by name. More can be added at any time.
-	Indexes map[string]store.IndexFunc[T]
-	// ResyncPeriod is the default of handlers. Zero means that, unless a
+// config describes an informer. source and keys are required.
+type config[K comparable] struct {
+	// source is where the objects come from.
+	source listwatch.Source
+	// keys says how objects are keyed. An object without a key is reported and not
+	// stored.
+	keys indexer.Keys[K]
+	// resyncPeriod is the default of handlers. Zero means that, unless a
 	// handler asks for resyncs before the start, there are none.
-	ResyncPeriod time.Duration
+	resyncPeriod time.Duration
 	Tuning
-	// Identifier returns what identifies the informer in metrics. It is called
+	// identifier returns what identifies the informer in metrics. It is called
 	// when the informer starts. Without it, or if what it returns is not
 	// reserved, there are no metrics.
-	Identifier func() cache.InformerNameAndResource
-	// MetricsProvider makes the metrics. The default is SetMetricsProvider's.
-	MetricsProvider cache.InformerMetricsProvider
-	// Name is the informer's in logs. The default is made of TypeName.
-	Name string
-	// TypeName is how names and logs call the objects' type. The default is
-	// T's name.
-	TypeName string
-	// Description is what logs of the reflector call the objects. The default
-	// is TypeName.
-	Description string
+	identifier func() cache.InformerNameAndResource
+	// metricsProvider makes the metrics. The default is SetMetricsProvider's.
+	metricsProvider cache.InformerMetricsProvider
+	// name is the informer's in logs. The default is made of typeName.
+	name string
+	// typeName is how names and logs call the objects' type.
+	typeName string
+	// description is what logs of the reflector call the objects. The default
+	// is typeName.
+	description string
 }
 
-// Informer keeps a store equal to a collection on a server, and tells handlers
+// informer keeps a store equal to a collection on a server, and tells handlers
 // of every change. All methods are safe for concurrent use.
 //
 // Per object, the states in the store are a subsequence of the server's, in
@@ -56,10 +56,10 @@ type Config[K comparable, T any] struct {
 // change of the store once, in order, after the change is visible in the store
 // and its indexes; there is no order between handlers, and none waits for
 // another.
-type Informer[K comparable, T any] struct {
-	config Config[K, T]
-	store  *store.Store[K, T]
-	log    *log[K, T]
+type informer[K comparable] struct {
+	config config[K]
+	store  *store.Store[K]
+	log    *changeLog[K]
 
 	// hasSynced is closed once the first list is in the store.
 	hasSynced chan struct{}
@@ -68,53 +68,46 @@ type Informer[K comparable, T any] struct {
 	// handler that joins a running informer. It is taken after mu.
 	joining sync.Mutex
 	// handlers and audience are replaced under mu, never modified.
-	handlers atomic.Pointer[[]*Registration[K, T]]
-	audience atomic.Pointer[audience[K, T]]
+	handlers atomic.Pointer[[]*registration[K]]
+	audience atomic.Pointer[audience[K]]
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
 	waiters waiters
 	// ended is closed when the informer stops. It is never closed if the
 	// informer doesn't start.
 	ended chan struct{}
-	// failures tells who waits for the sync that a list or watch has failed.
+	// deletionsSeen is the sequence number of a deletion of the informer's client:
+	// the store shows it and all before it.
+	deletionsSeen atomic.Uint64
+	// failures tells those who wait for the sync that a list or watch has failed.
 	failures broadcast
 
 	mu               sync.Mutex
 	started, stopped bool
-	transform        func(T) (T, error)
+	transform        func(any) (any, error)
 	onWatchError     func(context.Context, error)
-	reflector        *reflector.Reflector[T]
-	queue            *deltafifo.DeltaFIFO[K, T]
+	reflector        *reflector.Reflector
+	queue            *deltafifo.DeltaFIFO[K]
 	// resyncCheckPeriod is how often the running informer looks whether a
 	// resync is due; zero is never.
 	resyncCheckPeriod time.Duration
 }
 
-// New makes an informer. It does nothing until Run.
-func New[K comparable, T any](config Config[K, T]) *Informer[K, T] {
-	if config.TypeName == "" {
-		config.TypeName = reflect.TypeFor[T]().String()
-	}
-	config.Name = cmp.Or(config.Name, "informer of "+config.TypeName)
-	config.Description = cmp.Or(config.Description, config.TypeName)
-	i := &Informer[K, T]{
+// newInformer makes an informer. It does nothing until Run.
+func newInformer[K comparable](config config[K]) *informer[K] {
+	config.name = cmp.Or(config.name, "informer of "+config.typeName)
+	config.description = cmp.Or(config.description, config.typeName)
+	i := &informer[K]{
 		config:            config,
-		store:             store.New(store.Config[K, T]{Indexes: config.Indexes}),
+		store:             store.New(store.Config[K]{}),
+		log:               newChangeLog[K](),
 		hasSynced:         make(chan struct{}),
 		ended:             make(chan struct{}),
-		resyncCheckPeriod: config.ResyncPeriod,
+		resyncCheckPeriod: config.resyncPeriod,
 	}
-	i.log = newLog[K, T](i.behind)
-	i.handlers.Store(&[]*Registration[K, T]{})
+	i.handlers.Store(&[]*registration[K]{})
 	return i
 }
-
-// Store returns the informer's store. What others write to it is read by
-// everybody, but no handler is told, and the next list replaces it, unless it has
-// the version that the list has of the object. It is not looked at: what has
-// another key or, where T is any, another type than the informer's objects makes
-// readers err or panic.
-func (i *Informer[K, T]) Store() *store.Store[K, T] { return i.store }
 
 // errStarted is what the setters return too late; the words are client-go's.
 var errStarted = errors.New("informer has already started")
@@ -122,18 +115,18 @@ var errStarted = errors.New("informer has already started")
 // SetTransform makes every object pass through transform before it is stored.
 // transform owns the object and may change it. An object that it fails for is
 // reported and not stored. It is an error after the start.
-func (i *Informer[K, T]) SetTransform(transform func(T) (T, error)) error {
+func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
 
 // SetWatchErrorHandler has handle called, in place of a log line, whenever a
 // list or watch ends with an error. handle must return quickly. It is an error
 // after the start.
-func (i *Informer[K, T]) SetWatchErrorHandler(handle func(context.Context, error)) error {
+func (i *informer[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
 	return i.beforeStart(func() { i.onWatchError = handle })
 }
 
-func (i *Informer[K, T]) beforeStart(set func()) error {
+func (i *informer[K]) beforeStart(set func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.started {
@@ -143,13 +136,7 @@ func (i *Informer[K, T]) beforeStart(set func()) error {
 	return nil
 }
 
-// AddIndexes adds indexes to the store, at any time before the informer has
-// stopped.
-func (i *Informer[K, T]) AddIndexes(indexes map[string]store.IndexFunc[T]) error {
-	return i.beforeStop(func() error { return i.store.AddIndexes(indexes) })
-}
-
-func (i *Informer[K, T]) beforeStop(add func() error) error {
+func (i *informer[K]) beforeStop(add func() error) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.stopped {
@@ -159,18 +146,18 @@ func (i *Informer[K, T]) beforeStop(add func() error) error {
 }
 
 // HasSynced says whether the store holds a complete list.
-func (i *Informer[K, T]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+func (i *informer[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
 // HasSyncedChecker returns HasSynced as something to wait for.
-func (i *Informer[K, T]) HasSyncedChecker() cache.DoneChecker {
+func (i *informer[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: i.syncName(), done: i.hasSynced}
 }
 
-func (i *Informer[K, T]) syncName() string { return "SharedIndexInformer " + i.config.TypeName }
+func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.typeName }
 
 // LastSyncResourceVersion returns the version up to which the server was read,
 // "" before the first list. The store may be behind it.
-func (i *Informer[K, T]) LastSyncResourceVersion() string {
+func (i *informer[K]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.reflector == nil {
@@ -179,16 +166,16 @@ func (i *Informer[K, T]) LastSyncResourceVersion() string {
 	return i.reflector.LastSyncResourceVersion()
 }
 
-// nameplate returns the running reflector's.
-func (i *Informer[K, T]) nameplate() *cache.Reflector {
+// reflectorStub returns the running reflector's, see [reflector.Reflector.ClientGoStub].
+func (i *informer[K]) reflectorStub() *cache.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.reflector.Nameplate()
+	return i.reflector.ClientGoStub()
 }
 
 // IsStopped says whether the informer has run and stopped. It is never started
 // again, and takes no more handlers.
-func (i *Informer[K, T]) IsStopped() bool {
+func (i *informer[K]) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
@@ -199,25 +186,48 @@ func (i *Informer[K, T]) IsStopped() bool {
 // then is dropped. An informer runs once: the second call returns at once. If an
 // index function panics, so does Run, and waits for nobody, unless utilruntime is
 // told to survive panics.
-func (i *Informer[K, T]) Run(ctx context.Context) {
+func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
-		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.TypeName)
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.typeName)
 		return
 	}
-	detector := newMutationDetector(i.config.TypeName, i.config.Tuning)
+	detector := newMutationDetector(i.config.typeName, i.config.Tuning)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
 	detector.last()
 }
 
 // runUntil has stopped the informer when it returns, and when it panics.
-func (i *Informer[K, T]) runUntil(ctx context.Context, detector *mutationDetector) {
+func (i *informer[K]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	i.pump(ctx, detector)
 }
 
-func (i *Informer[K, T]) start() bool {
+// pump moves what the reflector learns through the queue into the store and the
+// log, until ctx is done. An index function's panic goes to the caller at once.
+func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
+	queue := deltafifo.New[K]()
+	w := &writer[K]{
+		informer: i,
+		detector: detector,
+		metrics:  newMetrics(i.config),
+		logger:   klog.FromContext(ctx),
+	}
+	r := i.newReflector(queue, w.metrics)
+
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	if detector != nil {
+		running.Go(func() { detector.run(ctx.Done()) })
+	}
+	for w.takeBatch(ctx, queue) {
+	}
+	// Not deferred: a panic of the writer must not wait for goroutines that go on.
+	running.Wait()
+}
+
+func (i *informer[K]) start() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.started {
@@ -227,7 +237,7 @@ func (i *Informer[K, T]) start() bool {
 	return true
 }
 
-func (i *Informer[K, T]) stop() {
+func (i *informer[K]) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
@@ -237,6 +247,89 @@ func (i *Informer[K, T]) stop() {
 	for _, r := range handlers {
 		r.remove()
 	}
+}
+
+// AddHandler registers a handler. If the informer runs, the handler gets an add
+// for each object in the store first, and then every later change; no change
+// is missed and none comes twice. It is an error once the informer has stopped.
+//
+// Its resync period is the requested one, but at least a second and at least
+// how often the informer looks at the clock, which is fixed when it starts: the
+// least period that any handler has asked for by then, or the informer's own.
+func (i *informer[K]) AddHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	r, err := i.newRegistration(handler, options)
+	if err != nil {
+		return nil, err
+	}
+	i.register(r)
+	return r, nil
+}
+
+// newRegistration makes a registration that isn't the informer's yet. The
+// caller holds mu.
+func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions) (*registration[K], error) {
+	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
+	logger := ptr.Deref(options.Logger, klog.Background())
+	if i.stopped {
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", name)
+	}
+	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.resyncPeriod), logger)
+	r := &registration[K]{
+		informer:  i,
+		handler:   handler,
+		name:      name,
+		logger:    logger,
+		hasSynced: make(chan struct{}),
+		finished:  make(chan struct{}),
+		contain:   options.ContainPanics,
+		requested: requested,
+		period:    effectivePeriod(requested, i.resyncCheckPeriod, logger),
+		resyncing: true,
+	}
+	r.next = time.Now().Add(r.period)
+	if options.Coalesce {
+		r.coalescer = newCoalescer(r, handler)
+		r.handler = r.coalescer
+	}
+	return r, nil
+}
+
+// register makes a registration one of the informer's. The caller holds mu.
+func (i *informer[K]) register(r *registration[K]) {
+	i.joining.Lock()
+	defer i.joining.Unlock()
+	if i.started {
+		r.join(i.store.Snapshot(), i.HasSynced())
+	} else {
+		r.cursor = i.log.tail
+	}
+	i.setHandlers(append(slices.Clone(*i.handlers.Load()), r))
+	if i.started {
+		r.wake()
+	}
+}
+
+// RemoveHandler ends the delivery to a handler. It may be called more than
+// once, and from within the handler; it doesn't wait for a call that is under
+// way (the registration's ShutdownChan tells when that is over). What waits in the
+// backlog is dropped.
+func (i *informer[K]) RemoveHandler(r *registration[K]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	handlers := *i.handlers.Load()
+	at := slices.Index(handlers, r)
+	if at < 0 {
+		return
+	}
+	i.setHandlers(slices.Delete(slices.Clone(handlers), at, at+1))
+	r.remove()
+}
+
+func (i *informer[K]) setHandlers(handlers []*registration[K]) {
+	i.handlers.Store(&handlers)
+	i.updateAudience()
 }
 
 // doneChecker is a channel with a name.

@@ -3,7 +3,6 @@ package informer_test
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
 // gauges is a provider that keeps the last value of each metric, and how many
@@ -67,11 +66,9 @@ func TestMetrics(t *testing.T) {
 		s.put("a")
 		shown := []*gauges{{values: map[string]float64{}}, {values: map[string]float64{}}}
 		name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
-		ours := &informer.TypedShared[*configMap]{SharedIndexInformer: informer.Share(informer.Config[cache.ObjectName, any]{
-			Source:          listwatch.FromListerWatcher[any](s.listerWatcher(), &configMap{}),
-			Identifier:      func() cache.InformerNameAndResource { return name.WithResource(resource) },
-			MetricsProvider: shown[0],
-		}, informer.ObjectNamesOf(reflect.TypeFor[*configMap]()), nil)}
+		ours := informer.New(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
+			Identifier: name.WithResource(resource), InformerMetricsProvider: shown[0],
+		})
 		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
 		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
 			Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
@@ -126,7 +123,7 @@ var (
 			panic(err)
 		}
 		defer name.Release()
-		before := informer.MetricsProviderFor(name.WithResource(schema.GroupVersionResource{Resource: "a"}), nil)
+		before := metrics.ProviderFor(name.WithResource(schema.GroupVersionResource{Resource: "a"}), nil)
 		informer.SetMetricsProvider(processProvider)
 		informer.SetMetricsProvider(&gauges{})
 		return before
@@ -153,7 +150,7 @@ func TestMetricsNeedAnIdentity(t *testing.T) {
 		{first, nil, processProvider},
 		{second, nil, nil},
 	} {
-		if got := informer.MetricsProviderFor(test.id, test.given); got != test.want {
+		if got := metrics.ProviderFor(test.id, test.given); got != test.want {
 			t.Errorf("%v: %v", test, got)
 		}
 	}

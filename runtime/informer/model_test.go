@@ -7,13 +7,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
 // model is a handler that follows the changes in a map and complains about the
 // first one that doesn't fit: a change that was missed, repeated or reordered.
 type model struct {
 	t     *testing.T
-	store *informer.Indexer[cache.ObjectName, any]
+	store *indexer.Indexer[cache.ObjectName]
 	// pause lets a call take its time.
 	pause func()
 
@@ -30,7 +31,7 @@ type model struct {
 }
 
 func newModel(t *testing.T, i made, pause func()) *model {
-	return &model{t: t, store: i.GetIndexer().(*informer.Indexer[cache.ObjectName, any]), pause: pause, objects: map[string]string{}, initial: true}
+	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause, objects: map[string]string{}, initial: true}
 }
 
 // enter checks what holds for every call and returns what ends it.
@@ -86,31 +87,23 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 	delete(m.objects, name)
 }
 
-// direct is a model as a handler of the typed core.
-type direct struct{ *model }
-
-func (d direct) OnDelete(gone informer.Deleted[cache.ObjectName, *configMap]) {
-	deleted := cache.DeletedObject[*configMap]{OptionalObj: gone.Object}
-	if gone.Missed {
-		deleted.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: gone.Key.String(), Obj: gone.Object}
-	}
-	d.model.OnDelete(deleted)
-}
-
 // follow is a loop over events as a handler.
-func (d direct) follow(event informer.Event[*configMap]) {
+func (m *model) follow(event informer.Event[*configMap]) {
 	switch event.Type {
 	case informer.Added:
-		d.OnAdd(event.Object, event.Initial)
+		m.OnAdd(event.Object, event.Initial)
 	case informer.Updated:
-		d.OnUpdate(event.Old, event.Object)
-	case informer.Removed:
-		key := cache.MetaObjectToName(event.Object)
-		d.OnDelete(informer.Deleted[cache.ObjectName, *configMap]{Object: event.Object, Missed: event.Missed, Key: key})
-	case informer.Synced:
-		if d.synced {
-			d.t.Error("the end of the initial list came twice")
+		m.OnUpdate(event.Old, event.Object)
+	case informer.Deleted:
+		gone := cache.DeletedObject[*configMap]{OptionalObj: event.Object}
+		if event.Missed {
+			gone.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(event.Object).String(), Obj: event.Object}
 		}
-		d.synced = true
+		m.OnDelete(gone)
+	case informer.Synced:
+		if m.synced {
+			m.t.Error("the end of the initial list came twice")
+		}
+		m.synced = true
 	}
 }

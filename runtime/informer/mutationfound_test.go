@@ -78,7 +78,7 @@ func TestSampledMutation(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
 		var found []string
-		if err := informer.Tune(i, watchMutations(10, &found)); err != nil {
+		if err := informer.Configure(i, watchMutations(10, &found)); err != nil {
 			t.Fatal(err)
 		}
 		stop := run(i)
@@ -118,7 +118,7 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	s.put("a")
 	i := s.ours(informer.Options{})
 	var found []string
-	if err := informer.Tune(i, watchMutations(1, &found)); err != nil {
+	if err := informer.Configure(i, watchMutations(1, &found)); err != nil {
 		t.Fatal(err)
 	}
 	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
@@ -135,7 +135,7 @@ func TestMutationIsNamed(t *testing.T) {
 	s := newServer()
 	s.put("a")
 	i := s.ours(informer.Options{})
-	if err := informer.Tune(i, informer.Tuning{MutationSample: 1}); err != nil {
+	if err := informer.Configure(i, informer.Tuning{MutationSample: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var reported []string

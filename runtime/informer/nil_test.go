@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -26,26 +25,25 @@ func TestNilInformer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, adding := informer.AddEventHandler(none, &recorder{}, informer.HandlerOptions{})
 			status, ok := informer.StatusOf(none)
-			if ok || status.Synced || status.State != reflector.Idle {
+			if ok || status.Synced || status.State != informer.Idle {
 				t.Errorf("status %+v, %v", status, ok)
 			}
-			if _, ok := informer.Of[*configMap](none); ok {
+			if _, ok := informer.CoreOf[*configMap](none); ok {
 				t.Error("it has a core")
 			}
-			informer.Bequeath(none)(none)
 			for what, err := range map[string]error{
-				"StatusOf":        status.LastError,
-				"AddEventHandler": adding,
-				"WaitFor":         informer.WaitFor(t.Context(), none, "1"),
-				"Fresh":           informer.Fresh(t.Context(), none),
-				"Tune":            informer.Tune(none, informer.Tuning{}),
-				"SetDecoding":     informer.SetDecoding(none, listwatch.DecodingOptions{}),
-				"IndexLabels":     informer.IndexLabels(none, "app"),
-				"IndexField":      informer.IndexField(none, "f", func(*configMap) []string { return nil }),
-				"WaitForSync":     informer.WaitForSync(t.Context(), none),
-				"HealthCheck":     informer.HealthCheck(informer.HealthOptions{}, none)(nil),
+				"StatusOf":         status.LastError,
+				"AddEventHandler":  adding,
+				"WaitFor":          informer.WaitFor(t.Context(), none, "1"),
+				"WaitForOwnWrites": informer.WaitForOwnWrites(t.Context(), none),
+				"Configure":        informer.Configure(none, informer.Tuning{}),
+				"SetDecoding":      informer.SetDecoding(none, listwatch.DecodingOptions{}),
+				"IndexLabels":      informer.IndexLabels(none, "app"),
+				"IndexField":       informer.IndexField(none, "f", func(*configMap) []string { return nil }),
+				"WaitForSync":      informer.WaitForSync(t.Context(), none),
+				"HealthCheck":      informer.HealthCheck(informer.HealthOptions{}, none)(nil),
 			} {
-				if err == nil || !strings.Contains(err.Error(), "the informer is nil") || errors.Is(err, informer.ErrOfAnotherMake) {
+				if err == nil || !strings.Contains(err.Error(), "the informer is nil") || errors.Is(err, informer.ErrUnsupportedInformer) {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
@@ -76,18 +74,18 @@ func TestRefused(t *testing.T) {
 	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
 	for want, err := range map[string]error{
 		"the handler is nil":                               handler,
-		"SilenceTimeout is -1ns":                           informer.Tune(i, informer.Tuning{SilenceTimeout: -1}),
-		"InitialEventsTimeout is -1s":                      informer.Tune(i, informer.Tuning{InitialEventsTimeout: -time.Second}),
-		"MutationSample is -5":                             informer.Tune(i, informer.Tuning{MutationSample: -5}),
+		"SilenceTimeout is -1ns":                           informer.Configure(i, informer.Tuning{SilenceTimeout: -1}),
+		"InitialEventsTimeout is -1s":                      informer.Configure(i, informer.Tuning{InitialEventsTimeout: -time.Second}),
+		"MutationSample is -5":                             informer.Configure(i, informer.Tuning{MutationSample: -5}),
 		"one of them has no name":                          informer.IndexLabels(i, "app", ""),
 		"it has no name":                                   informer.IndexField(i, "", func(*configMap) []string { return nil }),
 		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(i, "f", func(*corev1.Secret) []string { return nil }),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, informer.ErrOfAnotherMake) {
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if core := i.Core(); core.Store().HasIndex(store.LabelIndex("app")) {
+	if informer.HasIndex(i, store.LabelIndex("app")) {
 		t.Error("of labels that were refused one is indexed")
 	}
 }

@@ -1,28 +1,31 @@
 package informer
 
 import (
+	"context"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// Registration is a handler that was added to an informer. Its methods are
+// registration is a handler that was added to an informer. Its methods are
 // safe for concurrent use.
 //
 // It reads the informer's log from a goroutine of its own, which exists only
 // while there is something to deliver.
-type Registration[K comparable, T any] struct {
-	informer *Informer[K, T]
-	handler  Handler[K, T]
+type registration[K comparable] struct {
+	informer *informer[K]
+	handler  handler[K]
 	name     string
 	logger   klog.Logger
 	// coalescer is what handler is if the backlog is to be bounded.
-	coalescer *coalescer[K, T]
+	coalescer *coalescer[K]
 	// contain says that a panic of the handler ends nothing.
 	contain bool
 	panics  atomic.Int64
@@ -41,7 +44,7 @@ type Registration[K comparable, T any] struct {
 
 	// The reader's: the node that is read next, how many of its changes were
 	// delivered, and whether hasSynced is closed.
-	cursor *node[K, T]
+	cursor *node[K]
 	index  int
 	synced bool
 
@@ -64,29 +67,29 @@ const (
 	finished
 )
 
-var _ cache.ResourceEventHandlerRegistration = &Registration[string, any]{}
+var _ cache.ResourceEventHandlerRegistration = &registration[string]{}
 
 // HasSynced says whether the informer has synced and its initial list was
 // delivered to the handler. A notification that made the handler panic counts
 // as delivered.
-func (r *Registration[K, T]) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
+func (r *registration[K]) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
 // HasSyncedChecker returns HasSynced as something to wait for.
-func (r *Registration[K, T]) HasSyncedChecker() cache.DoneChecker {
+func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: r.informer.syncName() + " + event handler " + r.name, done: r.hasSynced}
 }
 
 // ShutdownChan returns a channel that is closed once the handler was removed,
 // or its informer has stopped, and its last call has returned.
-func (r *Registration[K, T]) ShutdownChan() <-chan struct{} { return r.finished }
+func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
 
 // Name returns the handler's name.
-func (r *Registration[K, T]) Name() string { return r.name }
+func (r *registration[K]) Name() string { return r.name }
 
 // Backlog returns how many notifications wait for the handler, the one that it
 // is working on not counted. Resyncs that are not for it count until it has
 // passed them.
-func (r *Registration[K, T]) Backlog() int {
+func (r *registration[K]) Backlog() int {
 	// The order matters: what is appended in between must not count as delivered.
 	delivered := r.delivered.Load()
 	backlog := int(r.informer.log.appended.Load() - delivered)
@@ -97,10 +100,10 @@ func (r *Registration[K, T]) Backlog() int {
 }
 
 // Panics returns how often the handler has panicked.
-func (r *Registration[K, T]) Panics() int { return int(r.panics.Load()) }
+func (r *registration[K]) Panics() int { return int(r.panics.Load()) }
 
 // wake makes sure that what was appended to the log will be read.
-func (r *Registration[K, T]) wake() {
+func (r *registration[K]) wake() {
 	if r.arrived != nil {
 		select {
 		case r.arrived <- struct{}{}:
@@ -115,7 +118,7 @@ func (r *Registration[K, T]) wake() {
 }
 
 // remove ends the delivery. It doesn't wait for a call that is under way.
-func (r *Registration[K, T]) remove() {
+func (r *registration[K]) remove() {
 	r.removed.Store(true)
 	if r.arrived != nil {
 		r.wake()
@@ -125,7 +128,7 @@ func (r *Registration[K, T]) remove() {
 	}
 }
 
-func (r *Registration[K, T]) finish() {
+func (r *registration[K]) finish() {
 	r.cursor = nil
 	if r.coalescer != nil {
 		r.coalescer.finish()
@@ -137,9 +140,9 @@ func (r *Registration[K, T]) finish() {
 // join makes a registration that begins with what the snapshot holds and goes
 // on with what is appended to the log from now on. The caller keeps the log's
 // writer out.
-func (r *Registration[K, T]) join(s store.Snapshot[K, T], synced bool) {
+func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	l := r.informer.log
-	first := &node[K, T]{bulk: s.Changes(), length: uint32(s.Len()), initial: true, synced: synced}
+	first := &node[K]{bulk: s.Changes(), length: uint32(s.Len()), initial: true, synced: synced}
 	first.next.Store(l.tail)
 	r.cursor = first
 	r.delivered.Store(l.appended.Load() - uint64(s.Len()))
@@ -147,8 +150,172 @@ func (r *Registration[K, T]) join(s store.Snapshot[K, T], synced bool) {
 
 // audience is who gets unchanged updates: everyone, or those in members. It
 // never changes; a nil audience is everyone.
-type audience[K comparable, T any] struct{ members []*Registration[K, T] }
+type audience[K comparable] struct{ members []*registration[K] }
 
-func (a *audience[K, T]) includes(r *Registration[K, T]) bool {
+func (a *audience[K]) includes(r *registration[K]) bool {
 	return a == nil || slices.Contains(a.members, r)
+}
+
+// afterCrash is how long a handler that panicked is left alone, if the process
+// survives it.
+const afterCrash = time.Second
+
+// read delivers until the handler has caught up or was removed.
+func (r *registration[K]) read() {
+	defer r.informer.readers.Done()
+	for {
+		r.guard(r.deliver)
+		if r.removed.Load() {
+			r.state.Store(finished)
+			r.finish()
+			return
+		}
+		// From the moment it is idle, the reader's fields may be somebody
+		// else's.
+		cursor := r.cursor
+		r.state.Store(idle)
+		if cursor.next.Load() == nil && !r.removed.Load() {
+			return
+		}
+		if !r.state.CompareAndSwap(idle, reading) {
+			return
+		}
+	}
+}
+
+// guard makes calls of the handler, and deals with its panics: they are
+// contained if the handler asked for it, else handled as utilruntime decides. If
+// that lets the process live, the handler is left alone for a while.
+func (r *registration[K]) guard(calls func()) {
+	if r.contain {
+		r.contained(calls)
+		return
+	}
+	if crashed := r.guarded(calls); crashed && !r.removed.Load() {
+		time.Sleep(afterCrash)
+	}
+}
+
+func (r *registration[K]) guarded(calls func()) (crashed bool) {
+	crashed = true
+	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
+		r.panics.Add(1)
+		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", reason)
+	})
+	calls()
+	return false
+}
+
+func (r *registration[K]) contained(calls func()) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			r.panics.Add(1)
+			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on", "handler", r.name, "panic", reason, "stack", string(debug.Stack()))
+		}
+	}()
+	calls()
+}
+
+// listener is a handler that is told when the initial list was read to its end.
+// It closes hasSynced when that is delivered.
+type listener interface{ listed() }
+
+// deliver calls the handler until it has caught up or was removed, or until it
+// panics. What it panicked at is not delivered again.
+func (r *registration[K]) deliver() {
+	for {
+		n := r.cursor
+		if n.next.Load() == nil || !r.deliverNode(n) {
+			return
+		}
+		if n.synced && !r.synced {
+			r.synced = true
+			if handler, ok := r.handler.(listener); ok {
+				handler.listed()
+			} else {
+				close(r.hasSynced)
+			}
+		}
+		r.cursor, r.index = n.next.Load(), 0
+	}
+}
+
+// deliverNode delivers what is left of a node. It returns false if the handler
+// was removed meanwhile.
+func (r *registration[K]) deliverNode(n *node[K]) bool {
+	resyncing := n.audience.includes(r)
+	if n.bulk != nil {
+		return r.deliverBulk(n, resyncing)
+	}
+	for r.index < len(n.changes) {
+		if r.removed.Load() {
+			return false
+		}
+		c := &n.changes[r.index]
+		r.advance()
+		switch c.kind {
+		case added:
+			r.handler.OnAdd(c.new, n.initial)
+		case deleted:
+			r.handler.OnDelete(deletion[K]{Object: c.old})
+		case unchanged:
+			if resyncing {
+				r.handler.OnUpdate(c.old, c.new)
+			}
+		case updated:
+			r.handler.OnUpdate(c.old, c.new)
+		case recreated:
+			r.recreate(c.old, c.new)
+		}
+	}
+	return true
+}
+
+func (r *registration[K]) deliverBulk(n *node[K], resyncing bool) bool {
+	if n.resync && !resyncing {
+		r.delivered.Add(uint64(n.length))
+		return true
+	}
+	// What was delivered before the handler panicked is passed over.
+	passed := r.index
+	for c := range n.bulk {
+		if passed > 0 {
+			passed--
+			continue
+		}
+		if r.removed.Load() {
+			return false
+		}
+		r.advance()
+		if r.informer.isRecreation(&c) {
+			r.recreate(c.Old, c.Object)
+			continue
+		}
+		switch kindOf(&c) {
+		case added:
+			r.handler.OnAdd(c.Object, n.initial)
+		case deleted:
+			r.handler.OnDelete(deletion[K]{Object: c.Old, Missed: true, Key: c.Key})
+		case unchanged:
+			if resyncing {
+				r.handler.OnUpdate(c.Old, c.Object)
+			}
+		case updated:
+			r.handler.OnUpdate(c.Old, c.Object)
+		}
+	}
+	return true
+}
+
+// recreate tells of an object that took the place of one that is gone. If the
+// handler panics at the deletion, it is told of the addition all the same.
+func (r *registration[K]) recreate(gone, obj any) {
+	defer r.handler.OnAdd(obj, false)
+	key, _ := r.informer.config.keys.Of(gone)
+	r.handler.OnDelete(deletion[K]{Object: gone, Missed: true, Key: key})
+}
+
+func (r *registration[K]) advance() {
+	r.index++
+	r.delivered.Add(1)
 }

@@ -33,7 +33,7 @@ func TestRemoval(t *testing.T) {
 		if err := cache.ShutDownEventHandler(i, early); err != nil {
 			t.Error(err)
 		}
-		if n := len(i.Core().Handlers()); n != 0 {
+		if n := len(informer.Registrations(i)); n != 0 {
 			t.Errorf("%d handlers are left", n)
 		}
 
@@ -72,7 +72,7 @@ func TestRemoval(t *testing.T) {
 		if err := i.RemoveEventHandler(foreign); err != nil {
 			t.Errorf("the handle of another informer: %v", err)
 		}
-		if len(other.Core().Handlers()) != 1 {
+		if len(informer.Registrations(other)) != 1 {
 			t.Error("another informer's handler is gone")
 		}
 		theirs := must[cache.ResourceEventHandlerRegistration](t)(s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
@@ -80,7 +80,7 @@ func TestRemoval(t *testing.T) {
 			t.Error("a handle of client-go is accepted")
 		}
 		stop()
-		if n := len(i.Core().Handlers()); n != 0 {
+		if n := len(informer.Registrations(i)); n != 0 {
 			t.Errorf("%d handlers are left after the stop", n)
 		}
 	})

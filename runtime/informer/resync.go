@@ -14,7 +14,7 @@ const minResyncPeriod = time.Second
 // will count as having asked for. Before the informer starts, a handler that
 // wants resyncs more often than the informer looks at the clock makes it look
 // more often; afterwards it has to take what there is. The caller holds mu.
-func (i *Informer[K, T]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
+func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
 	if wanted <= 0 {
 		return wanted
 	}
@@ -53,9 +53,9 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 	}
 }
 
-// resyncDue says whether a resync is due for any handler, and settles who gets
-// unchanged updates until it is asked again.
-func (i *Informer[K, T]) resyncDue(now time.Time) bool {
+// resyncDue says whether a resync is due for any handler, and decides who gets
+// unchanged updates until it is called again.
+func (i *informer[K]) resyncDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	due := false
@@ -66,13 +66,13 @@ func (i *Informer[K, T]) resyncDue(now time.Time) bool {
 			due = true
 		}
 	}
-	i.settleAudience()
+	i.updateAudience()
 	return due
 }
 
-// settleAudience recomputes who gets unchanged updates. The caller holds mu.
-func (i *Informer[K, T]) settleAudience() {
-	var a audience[K, T]
+// updateAudience recomputes who gets unchanged updates. The caller holds mu.
+func (i *informer[K]) updateAudience() {
+	var a audience[K]
 	handlers := *i.handlers.Load()
 	for _, r := range handlers {
 		if r.resyncing {

@@ -246,18 +246,20 @@ func (s *server) ours(opts informer.Options) made {
 
 // made is what generated constructors return, with what functions find in it.
 type made struct {
-	*informer.TypedShared[*configMap]
+	cache.TypedSharedIndexInformer[*configMap]
 }
 
+func (m made) Untyped() cache.SharedInformer { return m.TypedSharedIndexInformer }
+
 func (m made) Core() informer.Core[*configMap] {
-	core, _ := informer.Of[*configMap](m)
+	core, _ := informer.CoreOf[*configMap](m.TypedSharedIndexInformer)
 	return core
 }
 
 func (m made) Status() informer.Status { return m.Core().Status() }
 
 func (m made) WaitFor(ctx context.Context, version string) error {
-	return informer.WaitFor(ctx, m.TypedShared, version)
+	return informer.WaitFor(ctx, m.TypedSharedIndexInformer, version)
 }
 
 func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {

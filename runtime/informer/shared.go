@@ -7,67 +7,67 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Shared shows an informer as client-go's [cache.SharedIndexInformer]. The
-// methods that have a doc comment there behave as it says.
-type Shared[K comparable, T any] struct {
-	core    *Informer[K, T]
-	indexer *Indexer[K, T]
-	keys    Keys[K, T]
+// New returns an informer of what lw lists and watches, keyed by namespace/name, as
+// client-go's NewSharedIndexInformerWithOptions does. Events with objects of another
+// type than example's are logged and dropped; a nil example accepts all.
+func New(lw listwatch.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+	return newShared(config[string]{
+		source:          listwatch.FromListerWatcher(lw, example),
+		keys:            indexer.Strings(cache.DeletionHandlingMetaNamespaceKeyFunc),
+		resyncPeriod:    options.ResyncPeriod,
+		identifier:      func() cache.InformerNameAndResource { return options.Identifier },
+		metricsProvider: options.InformerMetricsProvider,
+		typeName:        fmt.Sprintf("%T", example),
+		description:     cmp.Or(options.ObjectDescription, reflector.DescribeType(example)),
+	}, options.Indexers)
 }
 
-var _ cache.SharedIndexInformer = &Shared[string, any]{}
+// shared shows an informer as client-go's [cache.SharedIndexInformer]. The methods
+// that have a doc comment there behave as it says.
+type shared[K comparable] struct {
+	core    *informer[K]
+	indexer *indexer.Indexer[K]
+}
 
-// Share makes an informer with client-go's face. config.Key is taken from
-// keys.
-func Share[K comparable, T any](config Config[K, T], keys Keys[K, T], indexers cache.Indexers) *Shared[K, T] {
-	config.Key = keys.Of
-	core := New(config)
-	s := &Shared[K, T]{core: core, indexer: NewIndexer(core.store, keys), keys: keys}
-	s.indexer.informer = core
+var _ cache.SharedIndexInformer = &shared[string]{}
+
+func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[K] {
+	core := newInformer(config)
+	s := &shared[K]{core: core, indexer: indexer.New(core.store, config.keys)}
+	s.indexer.FilledBy(core)
 	if err := s.indexer.AddIndexers(indexers); err != nil {
-		// The store is new: an index of config is in the way, or a function is nil.
-		panic(err)
+		panic(err) // The store is new and has no index: a function is nil.
 	}
 	return s
 }
 
-// Core returns the informer itself, for what client-go's interface can't say.
-func (s *Shared[K, T]) Core() *Informer[K, T] { return s.core }
-
-// AddEventHandler is AddEventHandlerWithOptions without options.
-func (s *Shared[K, T]) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
+func (s *shared[K]) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return s.AddHandler(handler, HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandlerWithOptions with a resync
-// period.
-func (s *Shared[K, T]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resyncPeriod})
+func (s *shared[K]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return s.AddHandler(handler, HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-// AddEventHandlerWithOptions registers a handler, see [Informer.AddHandler]. The
-// registration is a *[Registration].
-func (s *Shared[K, T]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return s.add(untyped[K, T]{handler: handler, key: s.keys.String}, handlerName(handler), options)
+func (s *shared[K]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return s.AddHandler(handler, HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
 }
 
-// AddHandler is AddEventHandlerWithOptions with the options of this package.
-func (s *Shared[K, T]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+// AddHandler is AddEventHandlerWithOptions with the options of this package. The
+// registration is a *registration.
+func (s *shared[K]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	options.Name = cmp.Or(options.Name, handlerName(handler))
-	return s.register(untyped[K, T]{handler: handler, key: s.keys.String}, options)
-}
-
-func (s *Shared[K, T]) add(handler Handler[K, T], name string, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return s.register(handler, HandlerOptions{Name: name, Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
-}
-
-func (s *Shared[K, T]) register(handler Handler[K, T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	r, err := s.core.AddHandler(handler, options)
+	r, err := s.core.AddHandler(untyped[K]{handler: handler, key: s.core.config.keys.String}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func (s *Shared[K, T]) register(handler Handler[K, T], options HandlerOptions) (
 
 // RemoveEventHandler removes a handler by its registration. One that is
 // registered no more, or with another informer, is no error.
-func (s *Shared[K, T]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	switch handle := handle.(type) {
-	case *Registration[K, T]:
+	case *registration[K]:
 		s.core.RemoveHandler(handle)
 	case interface{ isRegistration() }:
 	default:
@@ -87,100 +87,108 @@ func (s *Shared[K, T]) RemoveEventHandler(handle cache.ResourceEventHandlerRegis
 	return nil
 }
 
-func (r *Registration[K, T]) isRegistration() {}
+func (r *registration[K]) isRegistration() {}
 
-// GetStore returns the informer's cache.
-func (s *Shared[K, T]) GetStore() cache.Store { return s.indexer }
+func (s *shared[K]) GetStore() cache.Store { return s.indexer }
 
-// GetIndexer returns the informer's cache. It is an *[Indexer].
-func (s *Shared[K, T]) GetIndexer() cache.Indexer { return s.indexer }
+func (s *shared[K]) GetIndexer() cache.Indexer { return s.indexer }
 
 // AddIndexers adds indexes at any time before the informer has stopped.
-func (s *Shared[K, T]) AddIndexers(indexers cache.Indexers) error {
+func (s *shared[K]) AddIndexers(indexers cache.Indexers) error {
 	return s.core.beforeStop(func() error { return s.indexer.AddIndexers(indexers) })
 }
 
 // GetController returns a controller that only tells about the informer: it
 // can't run it.
-func (s *Shared[K, T]) GetController() cache.Controller { return controller[K, T]{s} }
+func (s *shared[K]) GetController() cache.Controller { return controller[K]{s} }
 
 // Run is RunWithContext for a stop channel.
-func (s *Shared[K, T]) Run(stopCh <-chan struct{}) {
+func (s *shared[K]) Run(stopCh <-chan struct{}) {
 	s.RunWithContext(wait.ContextForChannel(stopCh))
 }
 
-// RunWithContext runs the informer, see [Informer.Run].
-func (s *Shared[K, T]) RunWithContext(ctx context.Context) { s.core.Run(ctx) }
+// RunWithContext runs the informer until ctx is done, and returns when all that it
+// started has ended.
+func (s *shared[K]) RunWithContext(ctx context.Context) { s.core.Run(ctx) }
 
-// HasSynced says whether the cache holds a complete list.
-func (s *Shared[K, T]) HasSynced() bool { return s.core.HasSynced() }
+func (s *shared[K]) HasSynced() bool { return s.core.HasSynced() }
 
-// HasSyncedChecker returns HasSynced as something to wait for.
-func (s *Shared[K, T]) HasSyncedChecker() cache.DoneChecker { return s.core.HasSyncedChecker() }
+func (s *shared[K]) HasSyncedChecker() cache.DoneChecker { return s.core.HasSyncedChecker() }
 
-// LastSyncResourceVersion returns the version up to which the server was read.
-func (s *Shared[K, T]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
+func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
 
-// Status says how the informer is doing.
-func (s *Shared[K, T]) Status() Status { return s.core.Status() }
+// Status says how the informer is doing, see [StatusOf].
+func (s *shared[K]) Status() Status { return s.core.Status() }
 
-// WaitFor waits until the cache shows a version, see [Informer.WaitFor].
-func (s *Shared[K, T]) WaitFor(ctx context.Context, resourceVersion string) error {
+// WaitFor waits until the cache shows a version, see the function WaitFor.
+func (s *shared[K]) WaitFor(ctx context.Context, resourceVersion string) error {
 	return s.core.WaitFor(ctx, resourceVersion)
 }
 
-func (s *Shared[K, T]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
+func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
 
-// IsStopped says whether the informer has stopped.
-func (s *Shared[K, T]) IsStopped() bool { return s.core.IsStopped() }
+func (s *shared[K]) IsStopped() bool { return s.core.IsStopped() }
 
 // SetWatchErrorHandler is SetWatchErrorHandlerWithContext for a handler
 // without a context.
-func (s *Shared[K, T]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
+func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
 	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }
 
 // SetWatchErrorHandlerWithContext has handler called when a list or watch ends
 // with an error. The reflector that it is given has ours' name and type
 // description and nothing else: ours isn't of that type.
-func (s *Shared[K, T]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
+func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {
 		return s.core.SetWatchErrorHandler(nil)
 	}
-	nameplate := sync.OnceValue(s.core.nameplate)
-	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, nameplate(), err) })
+	stub := sync.OnceValue(s.core.reflectorStub)
+	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, stub(), err) })
 }
 
 // SetTransform makes every object pass through transform, which has to return
-// a T of the objects' type, before it is stored.
-func (s *Shared[K, T]) SetTransform(transform cache.TransformFunc) error {
+// one of the objects' type, before it is stored.
+func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	if transform == nil {
 		return s.core.SetTransform(nil)
 	}
-	return s.core.SetTransform(func(obj T) (T, error) {
+	return s.core.SetTransform(func(obj any) (any, error) {
 		transformed, err := transform(obj)
 		if err != nil {
 			return obj, err
 		}
-		out, ok := s.keys.admits(transformed)
-		if !ok {
+		if !s.core.config.keys.Admits(transformed) {
 			return obj, fmt.Errorf("the transform made a %T of a %T", transformed, obj)
 		}
-		return out, nil
+		return transformed, nil
 	})
 }
 
-// controller is what GetController returns.
-type controller[K comparable, T any] struct{ shared *Shared[K, T] }
+// Identity returns what identifies the informer in metrics, for SetIdentity of
+// another one that takes its place.
+func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.config.identifier
+}
 
-func (c controller[K, T]) Run(<-chan struct{})                 {}
-func (c controller[K, T]) RunWithContext(context.Context)      {}
-func (c controller[K, T]) HasSynced() bool                     { return c.shared.HasSynced() }
-func (c controller[K, T]) HasSyncedChecker() cache.DoneChecker { return c.shared.HasSyncedChecker() }
+// SetIdentity sets what identifies the informer in metrics. After the start it
+// does nothing.
+func (s *shared[K]) SetIdentity(identity func() cache.InformerNameAndResource) {
+	_ = s.core.beforeStart(func() { s.core.config.identifier = identity })
+}
+
+// controller is what GetController returns.
+type controller[K comparable] struct{ shared *shared[K] }
+
+func (c controller[K]) Run(<-chan struct{})                 {}
+func (c controller[K]) RunWithContext(context.Context)      {}
+func (c controller[K]) HasSynced() bool                     { return c.shared.HasSynced() }
+func (c controller[K]) HasSyncedChecker() cache.DoneChecker { return c.shared.HasSyncedChecker() }
 
 // LastSyncResourceVersion is "" where client-go's switch InformerResourceVersion is
 // off. The informer's own method doesn't ask for that.
-func (c controller[K, T]) LastSyncResourceVersion() string {
+func (c controller[K]) LastSyncResourceVersion() string {
 	if !features.FeatureGates().Enabled(features.InformerResourceVersion) {
 		return ""
 	}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
@@ -32,7 +31,7 @@ func TestStatus(t *testing.T) {
 		for _, handler := range []*recorder{{}, {before: func(string) { <-gate }}} {
 			must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
 		}
-		if got := i.Status(); got.State != reflector.Idle || got.Synced || got.Objects != 0 || len(got.Handlers) != 2 {
+		if got := i.Status(); got.State != informer.Idle || got.Synced || got.Objects != 0 || len(got.Handlers) != 2 {
 			t.Errorf("before the start: %+v", got)
 		}
 		stop := run(i)
@@ -44,7 +43,7 @@ func TestStatus(t *testing.T) {
 		synctest.Wait()
 		now := time.Now()
 		got := i.Status()
-		if got.State != reflector.Watching || !got.Synced || got.Objects != 2 || got.Queued != 0 || got.ResourceVersion != "2" || got.Failures != 0 ||
+		if got.State != informer.Watching || !got.Synced || got.Objects != 2 || got.Queued != 0 || got.ResourceVersion != "2" || got.Failures != 0 ||
 			!got.Listed.Equal(now.Add(-2*time.Second)) || !got.LastEvent.Equal(now) || !got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
 			t.Errorf("watching: %+v", got)
 		}
@@ -53,7 +52,7 @@ func TestStatus(t *testing.T) {
 		}
 		close(gate)
 		stop()
-		if got, ok := informer.StatusOf(i); !ok || got.State != reflector.Stopped || got.Objects != 2 {
+		if got, ok := informer.StatusOf(i); !ok || got.State != informer.Stopped || got.Objects != 2 {
 			t.Errorf("stopped: %+v, %v", got, ok)
 		}
 		theirs := s.theirs(informer.Options{})
@@ -66,17 +65,18 @@ func TestStatus(t *testing.T) {
 // TestWhyNotSynced: who waits is told what is wrong with each informer.
 func TestWhyNotSynced(t *testing.T) {
 	for _, test := range []struct {
-		err    error
-		reason informer.Reason
+		err       error
+		reason    string
+		permanent bool
 	}{
-		{apierrors.NewForbidden(configMaps, "", errors.New("no")), informer.Forbidden},
-		{apierrors.NewUnauthorized("who?"), informer.Unauthorized},
-		{apierrors.NewNotFound(configMaps, ""), informer.NotServed},
-		{apierrors.NewTooManyRequests("later", 1), informer.Throttled},
-		{&net.OpError{Op: "dial", Err: errors.New("refused")}, informer.Unreachable},
-		{errors.New("odd"), informer.Failed},
+		{apierrors.NewForbidden(configMaps, "", errors.New("no")), "forbidden", true},
+		{apierrors.NewUnauthorized("who?"), "unauthorized", true},
+		{apierrors.NewNotFound(configMaps, ""), "not served", true},
+		{apierrors.NewTooManyRequests("later", 1), "throttled", false},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false},
+		{errors.New("odd"), "failed", false},
 	} {
-		t.Run(string(test.reason), func(t *testing.T) {
+		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failing, fine := newServer(), newServer()
 				failing.fail = test.err
@@ -92,7 +92,7 @@ func TestWhyNotSynced(t *testing.T) {
 					t.Fatalf("error %v", err)
 				}
 				e := all.Informers[0]
-				if e.Reason != test.reason || !e.Since.Equal(start) || e.Attempts < 3 || !strings.Contains(err.Error(), string(test.reason)) {
+				if e.Reason != test.reason || e.Permanent() != test.permanent || e.State != informer.BackingOff || !e.Since.Equal(start) || e.Attempts < 3 || !strings.Contains(err.Error(), test.reason) {
 					t.Errorf("error %#v: %v", e, err)
 				}
 			})
@@ -102,12 +102,12 @@ func TestWhyNotSynced(t *testing.T) {
 
 // An informer that only waits for its turn isn't failing.
 func TestWaitingIsNoFailure(t *testing.T) {
-	waiting := informer.Status{State: reflector.Waiting}
-	if e := waiting.NotSynced(); e.Reason != informer.Waiting || e.Err != nil {
+	waiting := informer.Status{State: informer.Waiting}
+	if e := waiting.NotSynced(); e.Reason != "waiting for the lists of other informers" || e.Err != nil {
 		t.Errorf("%v", e)
 	}
 	waiting.Failures, waiting.LastError = 1, errors.New("odd")
-	if e := waiting.NotSynced(); e.Reason != informer.Failed {
+	if e := waiting.NotSynced(); e.Reason != "failed" {
 		t.Errorf("%v", e)
 	}
 }
@@ -141,7 +141,7 @@ func TestGiveUp(t *testing.T) {
 		defer run(i)()
 		defer run(other)()
 		start := time.Now()
-		err := informer.WaitForSyncOr(t.Context(), informer.Permanent, i, other)
+		err := informer.WaitForSyncOr(t.Context(), (*informer.SyncError).Permanent, i, other)
 		var all *informer.NotSyncedError
 		if !errors.As(err, &all) || len(all.Informers) != 2 || all.Cause != nil || time.Since(start) != 0 {
 			t.Fatalf("after %v: %v", time.Since(start), err)

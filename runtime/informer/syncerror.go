@@ -10,42 +10,19 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
-)
-
-// Reason says in a word why an informer has not synced.
-type Reason string
-
-const (
-	// Forbidden is missing permission to list or watch.
-	Forbidden Reason = "forbidden"
-	// Unauthorized is credentials that the server doesn't know.
-	Unauthorized Reason = "unauthorized"
-	// NotServed is a resource that the server doesn't have: often a
-	// CustomResourceDefinition that is missing, or another version of it.
-	NotServed Reason = "not served"
-	// Throttled is a server that asks to come back later.
-	Throttled Reason = "throttled"
-	// Unreachable is no answer from the server.
-	Unreachable Reason = "unreachable"
-	// Failed is any other error.
-	Failed Reason = "failed"
-	// Waiting is a list that has to wait for those of other informers with the
-	// same limiter.
-	Waiting Reason = "waiting for the lists of other informers"
-	// Pending is nothing that went wrong so far.
-	Pending Reason = "pending"
-	// NotStarted and Stopped are an informer that doesn't run.
-	NotStarted Reason = "not started"
-	Stopped    Reason = "stopped"
 )
 
 // SyncError says why an informer has not synced.
 type SyncError struct {
-	// Informer is its name.
+	// Informer is its name, State what it is doing.
 	Informer string
-	Reason   Reason
+	State    State
+	// Reason says in a word what is wrong: forbidden, unauthorized, not served,
+	// throttled, unreachable or failed after an error, else not started, pending,
+	// stopped, or waiting for the lists of other informers. It is for people:
+	// programs ask State, [SyncError.Permanent], or [k8s.io/apimachinery/pkg/api/errors]
+	// about Err.
+	Reason string
 	// Err is the last error, nil if there was none. Since is when the first of
 	// the errors in a row happened, Attempts how many there were.
 	Err      error
@@ -55,7 +32,7 @@ type SyncError struct {
 
 func (e *SyncError) Error() string {
 	switch {
-	case e.Err == nil && e.Reason == NotStarted:
+	case e.Err == nil && e.State == Idle:
 		return fmt.Sprintf("%s: %s: call Start of its factory, or its own Run", e.Informer, e.Reason)
 	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
@@ -65,6 +42,17 @@ func (e *SyncError) Error() string {
 
 // Unwrap returns Err.
 func (e *SyncError) Unwrap() error { return e.Err }
+
+// Permanent says that time alone rarely mends the error: missing permission,
+// unknown credentials, or a resource that isn't served, which often is a missing
+// CustomResourceDefinition. It is meant for [WaitForSyncOr].
+func (e *SyncError) Permanent() bool {
+	return apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
+}
+
+func isNotServed(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
 
 // NotSyncedError is what a wait for several informers returns.
 type NotSyncedError struct {
@@ -108,38 +96,38 @@ func (s Status) NotSynced() *SyncError {
 	if s.Synced {
 		return nil
 	}
-	e := &SyncError{Informer: s.Name, Reason: Pending}
+	e := &SyncError{Informer: s.Name, State: s.State, Reason: "pending"}
 	if s.Failures > 0 {
 		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
 	}
 	switch {
-	case s.State == reflector.Waiting && s.Failures == 0:
-		e.Reason = Waiting
-	case s.State == reflector.Stopped:
-		e.Reason = Stopped
-	case s.State == reflector.Idle:
-		e.Reason = NotStarted
+	case s.State == Waiting && s.Failures == 0:
+		e.Reason = "waiting for the lists of other informers"
+	case s.State == Stopped:
+		e.Reason = "stopped"
+	case s.State == Idle:
+		e.Reason = "not started"
 	}
 	return e
 }
 
 // reasonOf sorts the errors of lists and watches.
-func reasonOf(err error) Reason {
+func reasonOf(err error) string {
 	var network net.Error
 	var request *url.Error
 	switch {
 	case apierrors.IsForbidden(err):
-		return Forbidden
+		return "forbidden"
 	case apierrors.IsUnauthorized(err):
-		return Unauthorized
-	case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
-		return NotServed
+		return "unauthorized"
+	case isNotServed(err):
+		return "not served"
 	case apierrors.IsTooManyRequests(err):
-		return Throttled
+		return "throttled"
 	case apierrors.IsServiceUnavailable(err), errors.As(err, &network), errors.As(err, &request):
-		return Unreachable
+		return "unreachable"
 	default:
-		return Failed
+		return "failed"
 	}
 }
 

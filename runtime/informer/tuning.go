@@ -1,11 +1,15 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // Tuning is what an informer can do otherwise than client-go's. The zero value
@@ -38,17 +42,17 @@ type Tuning struct {
 	OnMutation func(original, modified runtime.Object)
 }
 
-// Tune sets the options of an informer before its start. It returns an error if
+// Configure sets the options of an informer before its start. It returns an error if
 // that is over, if the informer is of another make, or if an option is negative.
-func Tune(i cache.SharedInformer, tuning Tuning) error {
-	tunable, ok := as[interface{ tune(Tuning) error }](i)
+func Configure(i cache.SharedInformer, tuning Tuning) error {
+	ours, ok := shell.As[interface{ configure(Tuning) error }](i)
 	if !ok {
-		return fmt.Errorf("tune %T: %w", i, notOurs(i))
+		return fmt.Errorf("configure %T: %w", i, unsupported(i))
 	}
 	if err := tuning.validate(); err != nil {
-		return fmt.Errorf("tune %T: %w", i, err)
+		return fmt.Errorf("configure %T: %w", i, err)
 	}
-	return tunable.tune(tuning)
+	return ours.configure(tuning)
 }
 
 // validate refuses what is below zero, which may have been meant for anything.
@@ -64,6 +68,36 @@ func (t Tuning) validate() error {
 	return nil
 }
 
-func (s *Shared[K, T]) tune(tuning Tuning) error {
+func (s *shared[K]) configure(tuning Tuning) error {
 	return s.core.beforeStart(func() { s.core.config.Tuning = tuning })
+}
+
+// errNoStreams is for sources that take objects as others have decoded them.
+var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
+
+// SetDecoding has an informer that a generated constructor made drop fields of
+// objects before they are decoded, share more between objects, or take them as
+// client-go decodes them. It is an error after the start, and for informers of
+// another make.
+func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) error {
+	ours, ok := shell.As[interface {
+		setDecoding(listwatch.DecodingOptions) error
+	}](i)
+	switch {
+	case isNil(i):
+		return fmt.Errorf("set the decoding of %T: %w", i, errNil)
+	case !ok:
+		return fmt.Errorf("informer of type %T: %w", i, errNoStreams)
+	}
+	return ours.setDecoding(opts)
+}
+
+func (s *shared[K]) setDecoding(opts listwatch.DecodingOptions) error {
+	source, ok := s.core.config.source.(interface {
+		SetDecoding(listwatch.DecodingOptions)
+	})
+	if !ok {
+		return errNoStreams
+	}
+	return s.core.beforeStart(func() { source.SetDecoding(opts) })
 }

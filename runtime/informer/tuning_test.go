@@ -37,7 +37,7 @@ func TestRecreation(t *testing.T) {
 					identify(name, "1")
 				}
 				i := s.ours(informer.Options{})
-				if err := informer.Tune(i, informer.Tuning{RecreationIsDeletion: test.asked}); err != nil {
+				if err := informer.Configure(i, informer.Tuning{RecreationIsDeletion: test.asked}); err != nil {
 					t.Fatal(err)
 				}
 				handler := &recorder{}
@@ -56,13 +56,13 @@ func TestRecreation(t *testing.T) {
 					t.Errorf("asked for %v, coalesced %v: %q", test.asked, coalesce, calls)
 				}
 				stop()
-				if err := informer.Tune(i, informer.Tuning{}); err == nil {
+				if err := informer.Configure(i, informer.Tuning{}); err == nil {
 					t.Error("tuned what has run")
 				}
 			})
 		}
 	}
-	if err := informer.Tune(newServer().theirs(informer.Options{}), informer.Tuning{}); !errors.Is(err, informer.ErrOfAnotherMake) {
+	if err := informer.Configure(newServer().theirs(informer.Options{}), informer.Tuning{}); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's: %v", err)
 	}
 }

@@ -2,17 +2,18 @@ package informer
 
 import (
 	"fmt"
-	"reflect"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// TypedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]:
+// typedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]:
 // it converts objects to T on their way to typed handlers and out of the typed
 // indexer, and does nothing else. Generated constructors return it, over an
 // informer that admits objects of type T only. What this package's functions do
 // with an informer they do with the one inside.
-type TypedShared[T cache.Object] struct{ cache.SharedIndexInformer }
+type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
 // Typed shows an informer as one for objects of type T. If it is one already
 // it is returned as it is. Otherwise objects of other types make handlers and
@@ -21,26 +22,27 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
 	}
-	return &TypedShared[T]{i}
+	return &typedShared[T]{i}
 }
 
 // AddTypedEventHandler registers a typed handler, with at most one set of
 // options.
-func (s *TypedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return addTyped(s.SharedIndexInformer, &asserting[T]{handler}, handler, options)
+func (s *typedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return addTyped(s.SharedIndexInformer, &converting[T]{handler}, handler, options)
 }
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
-func (s *TypedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
+func (s *typedShared[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
 	return s.AddIndexers(untypedIndexers(indexers))
 }
 
 // GetTypedIndexer returns the informer's cache.
-func (s *TypedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
+func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 	return &typedIndexer[T]{s.GetIndexer()}
 }
 
-func (s *TypedShared[T]) inside() cache.SharedInformer { return s.SharedIndexInformer }
+// Untyped returns the informer inside.
+func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
 // addTyped registers what converts objects for a typed handler, under that one's
 // name.
@@ -53,7 +55,7 @@ func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler
 	default:
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
-	if ours, ok := as[adder](i); ok {
+	if ours, ok := shell.As[adder](i); ok {
 		return ours.AddHandler(converting, HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
@@ -64,32 +66,6 @@ type adder interface {
 	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
 }
 
-// shell is what shows another informer as typed.
-type shell interface{ inside() cache.SharedInformer }
-
-// as finds out whether an informer, or the one inside of a typed one, is an I.
-func as[I any](i cache.SharedInformer) (found I, ok bool) {
-	found, ok = innermost(i).(I)
-	return found, ok
-}
-
-// Same says whether two are one informer, be it seen as typed or not. Informers
-// of types that can't be compared are never the same.
-func Same(a, b cache.SharedInformer) bool {
-	a, b = innermost(a), innermost(b)
-	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.ValueOf(a).Comparable() && a == b
-}
-
-func innermost(i cache.SharedInformer) cache.SharedInformer {
-	for {
-		typed, ok := i.(shell)
-		if !ok {
-			return i
-		}
-		i = typed.inside()
-	}
-}
-
 // typedIndexer is an indexer, seen as typed.
 type typedIndexer[T any] struct{ cache.Indexer }
 
@@ -98,18 +74,18 @@ type typedIndexer[T any] struct{ cache.Indexer }
 func (x *typedIndexer[T]) Untyped() cache.Indexer { return x.Indexer }
 
 func (x *typedIndexer[T]) TypedIndex(name string, obj T) ([]T, error) {
-	return unboxed[T](x.Index(name, obj))
+	return typedObjects[T](x.Index(name, obj))
 }
 
 func (x *typedIndexer[T]) ByTypedIndex(name, value string) ([]T, error) {
-	return unboxed[T](x.ByIndex(name, value))
+	return typedObjects[T](x.ByIndex(name, value))
 }
 
 func (x *typedIndexer[T]) AddTypedIndexers(indexers cache.TypedIndexers[T]) error {
 	return x.AddIndexers(untypedIndexers(indexers))
 }
 
-func unboxed[T any](objects []any, err error) ([]T, error) {
+func typedObjects[T any](objects []any, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -118,4 +94,16 @@ func unboxed[T any](objects []any, err error) ([]T, error) {
 		typed[i] = obj.(T)
 	}
 	return typed, nil
+}
+
+// untypedIndexers is client-go's TypedIndexersToIndexers but for functions that are
+// nil, which stay nil.
+func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {
+	untyped := cache.TypedIndexersToIndexers(indexers)
+	for name, function := range indexers {
+		if function == nil {
+			untyped[name] = nil
+		}
+	}
+	return untyped
 }

@@ -2,33 +2,42 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// ErrStopped is what a wait returns when the informer stops before what was
-// waited for.
-var ErrStopped = errors.New("the informer has stopped")
-
-// WaitFor waits until the store shows the collection as it was at
+// WaitFor waits until what i caches shows the collection as it was at
 // resourceVersion or later: then a read sees the write that returned this
 // version, or what has become of it since. It returns ctx's error if that comes
-// first, and ErrStopped if the informer stops. Handlers may not have been told
+// first, and [ErrStopped] if the informer stops. Handlers may not have been told
 // yet.
 //
 // An empty version is nothing to wait for. Versions are compared as
 // [resourceversion.CompareResourceVersion] does; where they are opaque, that is
 // an error.
 //
-// The store learns how far it is from changes and bookmarks, so a version that
+// The cache learns how far it is from changes and bookmarks, so a version that
 // came with the write of an object of this collection takes as long as the event
 // takes to arrive, and any other takes until the next event or bookmark.
-func (i *Informer[K, T]) WaitFor(ctx context.Context, resourceVersion string) error {
+func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
+	waiter, ok := shell.As[interface {
+		WaitFor(context.Context, string) error
+	}](i)
+	if !ok {
+		return fmt.Errorf("wait for a version of %T: %w", i, unsupported(i))
+	}
+	return waiter.WaitFor(ctx, resourceVersion)
+}
+
+// WaitFor is the function WaitFor.
+func (i *informer[K]) WaitFor(ctx context.Context, resourceVersion string) error {
 	if resourceVersion == "" {
 		return nil
 	}
@@ -56,7 +65,7 @@ func reached(at, wanted string) (bool, error) {
 
 // waitUntil waits until the store is as met says, or met fails. met is called
 // after each change of the store, and must be quick.
-func (i *Informer[K, T]) waitUntil(ctx context.Context, met func() (bool, error)) error {
+func (i *informer[K]) waitUntil(ctx context.Context, met func() (bool, error)) error {
 	if ok, err := met(); ok || err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
@@ -46,7 +48,7 @@ func TestWaitFor(t *testing.T) {
 				wait(t, i, "1")
 				late.Go(func() {
 					wait(t, i, "2")
-					if got := i.Core().Store().ResourceVersion(); got != strconv.Itoa(s.version) {
+					if got := i.Core().Status().ResourceVersion; got != strconv.Itoa(s.version) {
 						t.Errorf("the store is at %s", got)
 					}
 				})
@@ -80,7 +82,7 @@ func TestListerWaitsFor(t *testing.T) {
 			}
 		}
 		stop()
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNamesOf(reflect.TypeFor[*configMap]()))} {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
 			if err := lister.WaitFor(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
 				t.Errorf("waited for %T", other)
 			}
@@ -101,7 +103,7 @@ func TestWaitForFails(t *testing.T) {
 		if err := i.WaitFor(t.Context(), "a3f"); err == nil {
 			t.Error("waited for an opaque version")
 		}
-		if err := informer.WaitFor(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrOfAnotherMake) {
+		if err := informer.WaitFor(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
@@ -152,7 +154,7 @@ func TestReadYourWrites(t *testing.T) {
 
 func BenchmarkWaitFor(b *testing.B) {
 	f := newFeed(1)
-	i := made{f.ours().(*informer.TypedShared[*configMap])}
+	i := made{f.ours().(cache.TypedSharedIndexInformer[*configMap])}
 	stop := run(i)
 	<-i.HasSyncedChecker().Done()
 	b.ReportAllocs()

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
 // WaitForSync waits, on channels, until every informer has synced. If ctx is
@@ -21,13 +23,6 @@ import (
 // HasSyncedChecker.
 func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
 	return WaitForSyncOr(ctx, func(*SyncError) bool { return false }, informers...)
-}
-
-// Permanent says of an error that time alone rarely mends it: missing permission,
-// unknown credentials, or a resource that isn't served. It is meant for
-// WaitForSyncOr.
-func Permanent(e *SyncError) bool {
-	return e.Reason == Forbidden || e.Reason == Unauthorized || e.Reason == NotServed
 }
 
 // WaitForSyncOr is WaitForSync that also ends as soon as giveUp says so of an
@@ -93,7 +88,7 @@ func tellNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 	e := &NotSyncedError{}
 	for _, i := range informers {
 		s, _ := StatusOf(i)
-		if one := s.NotSynced(); one != nil && one.Reason == NotStarted {
+		if one := s.NotSynced(); one != nil && one.State == Idle {
 			e.Informers = append(e.Informers, one)
 		}
 	}
@@ -105,7 +100,7 @@ func tellNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 
 // observable is what an informer of ours offers to those who wait for its sync.
 type observable interface {
-	Reporter
+	reporter
 	// progress returns channels that are closed at the next failure and when
 	// the informer stops.
 	progress() (failed, stopped <-chan struct{})
@@ -116,7 +111,7 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	synced := i.HasSyncedChecker().Done()
 	for {
 		var failed, stopped <-chan struct{}
-		if o, ok := as[observable](i); ok {
+		if o, ok := shell.As[observable](i); ok {
 			failed, stopped = o.progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
 				return false
@@ -134,6 +129,6 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	}
 }
 
-func (i *Informer[K, T]) progress() (failed, stopped <-chan struct{}) {
+func (i *informer[K]) progress() (failed, stopped <-chan struct{}) {
 	return i.failures.next(), i.ended
 }

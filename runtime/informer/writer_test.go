@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
 // named is an object of tests, with a number to tell its states apart.
@@ -21,28 +22,34 @@ type named struct {
 
 type names []string
 
-func (n *names) OnAdd(obj named, initial bool) {
+func (n *names) OnAdd(obj any, initial bool) {
 	*n = append(*n, fmt.Sprint("add ", obj, initial))
 }
-func (n *names) OnUpdate(oldObj, newObj named) {
+func (n *names) OnUpdate(oldObj, newObj any) {
 	*n = append(*n, fmt.Sprint("update ", oldObj, newObj))
 }
-func (n *names) OnDelete(gone Deleted[string, named]) {
+func (n *names) OnDelete(gone deletion[string]) {
 	*n = append(*n, fmt.Sprint("delete ", gone))
 }
 
 // rig is a writer without a reflector, and a handler.
 type rig struct {
-	writer writer[string, named]
-	sink   sink[string, named]
-	queue  *deltafifo.DeltaFIFO[string, named]
+	writer writer[string]
+	sink   sink[string]
+	queue  *deltafifo.DeltaFIFO[string]
 	calls  names
 }
 
+// newNamedInformer returns an informer of what is named.
+func newNamedInformer() *informer[string] {
+	keys := indexer.Strings(func(obj any) (string, error) { return obj.(named).name, nil })
+	return newInformer(config[string]{keys: keys, typeName: "named"})
+}
+
 func newRig(t *testing.T) *rig {
-	i := New(Config[string, named]{Key: func(n named) (string, error) { return n.name, nil }})
-	r := &rig{writer: writer[string, named]{informer: i, logger: klog.Background()}, queue: deltafifo.New[string, named](nil)}
-	r.sink = sink[string, named]{store: i.store, queue: r.queue, key: i.config.Key}
+	i := newNamedInformer()
+	r := &rig{writer: writer[string]{informer: i, logger: klog.Background()}, queue: deltafifo.New[string]()}
+	r.sink = sink[string]{store: i.store, queue: r.queue, key: i.config.keys.Of}
 	if _, err := i.AddHandler(&r.calls, HandlerOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +62,7 @@ func TestBatchesChangeNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		single, batched := newRig(t), newRig(t)
-		both := func(do func(s sink[string, named])) {
+		both := func(do func(s sink[string])) {
 			do(single.sink)
 			do(batched.sink)
 		}
@@ -64,18 +71,18 @@ func TestBatchesChangeNothing(t *testing.T) {
 			version := strconv.Itoa(r.IntN(3))
 			switch n := r.IntN(20); {
 			case n < 8:
-				both(func(s sink[string, named]) { _ = s.Added(obj, version) })
+				both(func(s sink[string]) { _ = s.Added(obj, version) })
 			case n < 12:
-				both(func(s sink[string, named]) { _ = s.Updated(obj, version) })
+				both(func(s sink[string]) { _ = s.Updated(obj, version) })
 			case n < 16:
-				both(func(s sink[string, named]) { _ = s.Deleted(obj, version) })
+				both(func(s sink[string]) { _ = s.Deleted(obj, version) })
 			case n == 16:
-				both(func(s sink[string, named]) { _ = s.Resync() })
+				both(func(s sink[string]) { _ = s.Resync() })
 			case n == 17:
-				both(func(s sink[string, named]) { _ = s.Bookmark(version) })
+				both(func(s sink[string]) { _ = s.Bookmark(version) })
 			default:
 				taken := named{"taken back", state}
-				both(func(s sink[string, named]) {
+				both(func(s sink[string]) {
 					staging := s.Begin()
 					_ = staging.Add(obj, version)
 					_ = staging.Add(taken, version)

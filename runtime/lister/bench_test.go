@@ -65,7 +65,7 @@ func BenchmarkListUpdated(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			for _, o := range s.List() {
-				s.Put(o, "")
+				put(s, o.(*thing))
 			}
 			b.StartTimer()
 			if list, err := ours.List(selector); err != nil || len(list) != 10 {
@@ -86,7 +86,7 @@ func BenchmarkListUpdated(b *testing.B) {
 // was declared.
 func BenchmarkIndexedLabel(b *testing.B) {
 	ours, clientGo := benchListers(b)
-	err := ours.of.(*source).store.AddIndexes(map[string]store.IndexFunc[any]{store.LabelIndex("app"): store.ByLabel[any]("app")})
+	err := ours.of.(*source).store.AddIndexes(map[string]store.IndexFunc{store.LabelIndex("app"): store.ByLabel("app")})
 	if err != nil {
 		b.Fatal(err)
 	}

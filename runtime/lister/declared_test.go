@@ -17,22 +17,19 @@ import (
 
 // declared is a store with indexes of labels and fields, and a lister over it.
 func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndexer[*thing] {
-	indexes := map[string]store.IndexFunc[any]{
+	indexes := map[string]store.IndexFunc{
 		store.FieldIndex("metadata.name"): func(o any) []string { return []string{o.(*thing).Name} },
 		store.FieldIndex("letters"):       func(o any) []string { return strings.Split(o.(*thing).Name, "") },
 	}
 	for _, label := range labels {
-		indexes[store.LabelIndex(label)] = store.ByLabel[any](label)
+		indexes[store.LabelIndex(label)] = store.ByLabel(label)
 	}
 	if namespaces {
 		indexes[cache.NamespaceIndex] = func(o any) []string { return []string{o.(*thing).Namespace} }
 	}
-	s := store.New(store.Config[cache.ObjectName, any]{
-		Key:     func(o any) cache.ObjectName { return cache.MetaObjectToName(o.(*thing)) },
-		Indexes: indexes,
-	})
+	s := newStore(indexes)
 	for _, o := range objects {
-		s.Put(o, "")
+		put(s, o)
 	}
 	return New[*thing](backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}, things)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
+// NoIndexError says that there is no index of a name.
+type NoIndexError = store.NoIndexError
+
 // ListByFields returns what l, a lister that was generated or one of this
 // package, would list for a selector of labels, and of that only the objects
 // whose fields have the values that the other selector asks for:
@@ -22,7 +25,7 @@ import (
 //
 // A field must have been declared with informer.IndexField, and can only be
 // asked to equal a value: the error for one that was not says which were, and is a
-// *[store.NoIndexError]. It costs what has the rarest of the values. For a
+// *[NoIndexError]. It costs what has the rarest of the values. For a
 // [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
 	found, err := listByFields(l, false, selector, matchLabels)

@@ -31,10 +31,20 @@ func newThing(namespace, name string, labels map[string]string) *thing {
 // must prefer: the indexer is left empty.
 type backed struct {
 	cache.Indexer
-	store *store.Store[cache.ObjectName, any]
+	store *store.Store[cache.ObjectName]
 }
 
-func (b backed) Store() *store.Store[cache.ObjectName, any] { return b.store }
+func (b backed) Store() *store.Store[cache.ObjectName] { return b.store }
+
+func newStore(indexes map[string]store.IndexFunc) *store.Store[cache.ObjectName] {
+	s := store.New(store.Config[cache.ObjectName]{})
+	if err := s.AddIndexes(indexes); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func put(s *store.Store[cache.ObjectName], o *thing) { s.Set(cache.MetaObjectToName(o), o, "") }
 
 var namespaceIndexer = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 
@@ -43,21 +53,18 @@ var namespaceIndexer = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceI
 func indexers(t testing.TB, objects []*thing) map[string]cache.Indexer {
 	made := map[string]cache.Indexer{}
 	for name, indexed := range map[string]bool{"indexed": true, "not indexed": false} {
-		clientGo, ours := cache.Indexers{}, map[string]store.IndexFunc[any]{}
+		clientGo, ours := cache.Indexers{}, map[string]store.IndexFunc{}
 		if indexed {
 			clientGo = namespaceIndexer
 			ours[cache.NamespaceIndex] = func(o any) []string { return []string{o.(*thing).Namespace} }
 		}
 		i := cache.NewIndexer(cache.MetaNamespaceKeyFunc, clientGo)
-		s := store.New(store.Config[cache.ObjectName, any]{
-			Key:     func(o any) cache.ObjectName { return cache.MetaObjectToName(o.(*thing)) },
-			Indexes: ours,
-		})
+		s := newStore(ours)
 		for _, o := range objects {
 			if err := i.Add(o); err != nil {
 				t.Fatal(err)
 			}
-			s.Put(o, "")
+			put(s, o)
 		}
 		made["client-go's indexer, "+name] = i
 		made["our store, "+name] = backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}
@@ -152,7 +159,7 @@ func TestChangedLabels(t *testing.T) {
 		}
 		put := func(o *thing) {
 			if b, ok := indexer.(backed); ok {
-				b.store.Put(o, "")
+				put(b.store, o)
 			} else if err := indexer.Update(o); err != nil {
 				t.Fatal(err)
 			}
@@ -267,19 +274,12 @@ func TestObjectsWithoutMetadata(t *testing.T) {
 	if list, err := NewNamespaced(l, "one").List(selector); list != nil || err == nil {
 		t.Errorf("%v, %v, want an error", list, err)
 	}
-	s := store.New(store.Config[cache.ObjectName, bare]{Key: func(bare) cache.ObjectName { return cache.ObjectName{} }})
-	s.Put(bare{}, "")
-	if list, err := New[bare](backedBare{untyped, s}, things).List(selector); list != nil || err == nil {
+	s := newStore(nil)
+	s.Set(cache.ObjectName{}, bare{}, "")
+	if list, err := New[bare](backed{untyped, s}, things).List(selector); list != nil || err == nil {
 		t.Errorf("%v, %v, want an error", list, err)
 	}
 }
-
-type backedBare struct {
-	cache.Indexer
-	store *store.Store[cache.ObjectName, bare]
-}
-
-func (b backedBare) Store() *store.Store[cache.ObjectName, bare] { return b.store }
 
 // failing is an indexer whose look-ups fail.
 type failing struct{ cache.Indexer }

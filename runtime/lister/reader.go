@@ -35,7 +35,7 @@ type source struct {
 	indexer cache.Indexer
 	// store is the one behind indexer, or nil. Its objects are known to be
 	// keyed by their namespace and name.
-	store    *store.Store[cache.ObjectName, any]
+	store    *store.Store[cache.ObjectName]
 	resource schema.GroupResource
 	// hides says that the objects are for views only.
 	hides bool
@@ -50,7 +50,7 @@ func newSource(indexer cache.Indexer, resource schema.GroupResource, hides bool)
 		indexer = shell.Untyped()
 	}
 	s := &source{indexer: indexer, resource: resource, hides: hides}
-	if backed, ok := indexer.(store.Backed[cache.ObjectName, any]); ok {
+	if backed, ok := indexer.(store.Backed[cache.ObjectName]); ok {
 		s.store = backed.Store()
 	}
 	return s
@@ -66,7 +66,7 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 	}
 	if s.store != nil && namespace == "" {
 		var err error
-		s.store.View(func(snapshot store.Snapshot[cache.ObjectName, any]) {
+		s.store.View(func(snapshot store.Snapshot[cache.ObjectName]) {
 			if selector.Empty() {
 				all(snapshot.Len(), snapshot.Values(), room, yield)
 			} else {

@@ -23,13 +23,13 @@ func WaitFor(ctx context.Context, l any, resourceVersion string) error {
 	return informed.WaitFor(ctx, resourceVersion)
 }
 
-// Fresh waits until what l, a lister that was generated or one of this package,
+// WaitForOwnWrites waits until what l, a lister that was generated or one of this package,
 // reads shows all that was written, by the time of the call, through the
 // generated clientset that the informer behind it was made with; of a lister for
 // one namespace, what was written there. It waits exactly as long as needed, and
 // not at all if nothing was written or all has arrived:
 //
-//	if err := lister.Fresh(ctx, podLister); err != nil {
+//	if err := lister.WaitForOwnWrites(ctx, podLister); err != nil {
 //		return err
 //	}
 //	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
@@ -37,17 +37,17 @@ func WaitFor(ctx context.Context, l any, resourceVersion string) error {
 // It doesn't wait for the informer's sync: before that, or the start, what others
 // have written is missing.
 //
-// See informer.Fresh for what counts as written, for deletions, and for clients
+// See informer.WaitForOwnWrites for what counts as written, for deletions, and for clients
 // that don't remember what they wrote.
-func Fresh(ctx context.Context, l any) error {
+func WaitForOwnWrites(ctx context.Context, l any) error {
 	indexer, namespace := behind(l)
 	informed, ok := indexer.(interface {
-		Fresh(ctx context.Context, namespace string) error
+		WaitForOwnWrites(ctx context.Context, namespace string) error
 	})
 	if !ok {
 		return fmt.Errorf("wait for what was written: no informer of ours is behind %T", l)
 	}
-	return informed.Fresh(ctx, namespace)
+	return informed.WaitForOwnWrites(ctx, namespace)
 }
 
 // behind returns what a lister reads from, nil if it is of another make, and the

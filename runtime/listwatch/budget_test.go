@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -21,12 +22,12 @@ import (
 )
 
 // budgeted is a source of config maps with a limiter.
-func budgeted(c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions)) listwatch.Source[*corev1.ConfigMap] {
+func budgeted(c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions)) listwatch.Source {
 	decoding := listwatch.DecodingOptions{Limiter: limiter}
 	for _, f := range opts {
 		f(&decoding)
 	}
-	return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return c },
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
 		listwatch.ClientOptions{Decoding: decoding})
 }
 
@@ -61,8 +62,8 @@ func TestBudgetSenior(t *testing.T) {
 		limiter := listwatch.NewLimiter(4).WithBudget(int64(len(configMap)) - 1)
 		var mu sync.Mutex
 		items := map[string]int{}
-		count := func(name string) func(*corev1.ConfigMap) error {
-			return func(*corev1.ConfigMap) error {
+		count := func(name string) func(any) error {
+			return func(any) error {
 				mu.Lock()
 				defer mu.Unlock()
 				items[name]++
@@ -82,7 +83,7 @@ func TestBudgetSenior(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		list := func(ctx context.Context, source listwatch.Source[*corev1.ConfigMap], name, page string, end error) {
+		list := func(ctx context.Context, source listwatch.Source, name, page string, end error) {
 			all.Go(func() {
 				opts := metav1.ListOptions{LabelSelector: name, Continue: page}
 				if _, err := source.List(ctx, opts, count(name)); !errors.Is(err, end) {
@@ -103,7 +104,7 @@ func TestBudgetSenior(t *testing.T) {
 			opts.LabelSelector = "watch"
 			stream, err := budgeted(c, limiter).Watch(t.Context(), opts)
 			for end := false; err == nil && !end; {
-				var e listwatch.Event[*corev1.ConfigMap]
+				var e listwatch.Event
 				if e, err = stream.Next(t.Context()); e.Object != nil {
 					count("watch")(e.Object)
 				}
@@ -136,7 +137,7 @@ func TestBudgetAbandonedList(t *testing.T) {
 		page := func(ctx context.Context) {
 			t.Helper()
 			bodies[""] = strings.NewReader(listHead + configMap + "]}")
-			if _, err := source.List(ctx, metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil }); err != nil {
+			if _, err := source.List(ctx, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if limiter.Held() != int64(len(configMap)) {
@@ -205,7 +206,7 @@ func TestBudgetCounts(t *testing.T) {
 			}, test.adjust...)
 			limiter := listwatch.NewLimiter(1).WithBudget(1 << 20)
 			n := 0
-			if _, err := budgeted(c, limiter).List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error {
+			if _, err := budgeted(c, limiter).List(t.Context(), metav1.ListOptions{}, func(any) error {
 				if n++; limiter.Held() != int64(n*test.item) {
 					t.Errorf("%d items of %d bytes hold %d", n, test.item, limiter.Held())
 				}
@@ -229,9 +230,9 @@ func TestBudgetCounts(t *testing.T) {
 			}
 			source := budgeted(c, limiter, keep)
 			source.(interface {
-				KeepUnchanged(func(decode.Identity) (*corev1.ConfigMap, bool)) bool
-			}).KeepUnchanged(func(decode.Identity) (*corev1.ConfigMap, bool) { return &object, true })
-			if _, err := source.List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error {
+				KeepUnchanged(func(decode.Identity) (any, bool)) bool
+			}).KeepUnchanged(func(decode.Identity) (any, bool) { return &object, true })
+			if _, err := source.List(t.Context(), metav1.ListOptions{}, func(any) error {
 				if limiter.Held() != 0 {
 					t.Errorf("%d bytes held for cached items", limiter.Held())
 				}

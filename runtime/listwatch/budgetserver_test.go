@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -64,10 +63,10 @@ func TestBudgetOverServer(t *testing.T) {
 			t.Errorf("%d bytes held", held)
 		}
 	}
-	list := func(ctx context.Context, source listwatch.Source[*corev1.ConfigMap], selector string, item func() error) (n int, err error) {
+	list := func(ctx context.Context, source listwatch.Source, selector string, item func() error) (n int, err error) {
 		meta := listwatch.ListMeta{}
 		for page := 0; err == nil && (page == 0 || meta.Continue != ""); page++ {
-			meta, err = source.List(ctx, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue}, func(*corev1.ConfigMap) error {
+			meta, err = source.List(ctx, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue}, func(any) error {
 				n++
 				check()
 				return item()
@@ -75,7 +74,7 @@ func TestBudgetOverServer(t *testing.T) {
 		}
 		return n, err
 	}
-	stream := func(ctx context.Context, source listwatch.Source[*corev1.ConfigMap], selector string, item func() error) (n int, err error) {
+	stream := func(ctx context.Context, source listwatch.Source, selector string, item func() error) (n int, err error) {
 		opts := initialEvents()
 		opts.LabelSelector = selector
 		stream, err := source.Watch(ctx, opts)

@@ -3,6 +3,7 @@ package listwatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync/atomic"
 
@@ -29,18 +30,28 @@ type ClientOptions struct {
 	Decoding DecodingOptions
 }
 
-// FromClient returns a source over a generated typed client with items of type
-// T, a pointer, and lists of type L. The resource function is called at each
-// list and each watch, not before: whoever never lists needs no working client.
-// It is for informers of a concrete type that are made by hand, without generated
-// constructors.
-func FromClient[T any, L runtime.Object](resource func() Client[L], opts ClientOptions) Source[T] {
-	return typed[T]{FromClientOf(reflect.TypeFor[T](), func() UntypedClient { return Erase(resource()) }, opts)}
+// FromClient returns a source over a generated typed client whose objects are all
+// of type t, a pointer, and whose lists are of type L. The resource function is
+// called at each list and each watch, not before: a caller that never lists needs
+// no working client.
+//
+// Only the conversion of the client is compiled for each L, in the package that
+// calls FromClient.
+func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opts ClientOptions) Source {
+	return newClientSource(t, func() untypedClient {
+		client := resource()
+		if client == nil {
+			return untypedClient{}
+		}
+		return untypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return client.List(ctx, opts)
+		}}
+	}, opts)
 }
 
-// UntypedClient is a [Client] whose type of lists is forgotten, the zero value if there
-// is no client.
-type UntypedClient struct {
+// untypedClient is a [Client] without the type of its lists, the zero value if
+// there is no client.
+type untypedClient struct {
 	client watcher
 	list   func(context.Context, metav1.ListOptions) (runtime.Object, error)
 }
@@ -49,20 +60,10 @@ type watcher interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// Erase forgets the type of a client's lists.
-func Erase[L runtime.Object](client Client[L]) UntypedClient {
-	if client == nil {
-		return UntypedClient{}
+func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientOptions) *clientSource {
+	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		resource = explainPanic(t, resource)
 	}
-	return UntypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-		return client.List(ctx, opts)
-	}}
-}
-
-// FromClientOf is FromClient for objects of type t, a pointer, that is known when
-// the program runs: the source's objects are all of it. It is compiled once for
-// all types, other than FromClient: generated code uses it.
-func FromClientOf(t reflect.Type, resource func() UntypedClient, opts ClientOptions) Source[any] {
 	return &clientSource{
 		resource:             resource,
 		tweak:                opts.TweakListOptions,
@@ -75,8 +76,21 @@ func FromClientOf(t reflect.Type, resource func() UntypedClient, opts ClientOpti
 	}
 }
 
+// explainPanic has a panic of resource, if there is one, say what caused it: the
+// clientset is nil, which is fine as long as nobody lists.
+func explainPanic(t reflect.Type, resource func() untypedClient) func() untypedClient {
+	return func() untypedClient {
+		defer func() {
+			if v := recover(); v != nil {
+				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v", t, v))
+			}
+		}()
+		return resource()
+	}
+}
+
 type clientSource struct {
-	resource             func() UntypedClient
+	resource             func() untypedClient
 	tweak                func(*metav1.ListOptions)
 	watchListUnsupported bool
 	// expected is the objects' type.
@@ -134,7 +148,7 @@ func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item f
 	return page, err
 }
 
-func (s *clientSource) list(ctx context.Context, client UntypedClient, opts metav1.ListOptions, lease *lease, item func(any) error) (ListMeta, error) {
+func (s *clientSource) list(ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease, item func(any) error) (ListMeta, error) {
 	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.List(ctx, opts, item)
 	}
@@ -145,7 +159,7 @@ func (s *clientSource) list(ctx context.Context, client UntypedClient, opts meta
 	return readList(list, s.expected.goType, item)
 }
 
-func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[any], error) {
+func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return nil, err
@@ -169,7 +183,7 @@ func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stre
 	}
 	opened = true
 	lease.endWith(ctx)
-	return &limitedStream[any]{Stream: stream, lease: lease}, nil
+	return &limitedStream{Stream: stream, lease: lease}, nil
 }
 
 // lease returns what a list has to have while it is read, with what it has
@@ -186,7 +200,7 @@ func (s *clientSource) lease(ctx context.Context, goesOn bool) (*lease, error) {
 	return s.limiter.enter(ctx)
 }
 
-func (s *clientSource) watch(ctx context.Context, client UntypedClient, opts metav1.ListOptions, lease *lease) (Stream[any], error) {
+func (s *clientSource) watch(ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease) (Stream, error) {
 	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}
@@ -194,16 +208,16 @@ func (s *clientSource) watch(ctx context.Context, client UntypedClient, opts met
 	if err != nil {
 		return nil, err
 	}
-	return newStream[any](w, s.expected), nil
+	return newStream(w, s.expected), nil
 }
 
-func (s *clientSource) prepare(opts *metav1.ListOptions) (UntypedClient, error) {
+func (s *clientSource) prepare(opts *metav1.ListOptions) (untypedClient, error) {
 	if s.tweak != nil {
 		s.tweak(opts)
 	}
 	client := s.resource()
 	if client.client == nil {
-		return UntypedClient{}, errNoClient
+		return untypedClient{}, errNoClient
 	}
 	return client, nil
 }
@@ -218,7 +232,7 @@ func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
 
 // stream is the streaming source of client, nil if it has none. It counts what it
 // decodes if the limiter has a budget.
-func (s *clientSource) stream(client UntypedClient, lease *lease) Source[any] {
+func (s *clientSource) stream(client untypedClient, lease *lease) Source {
 	streaming, ok := client.client.(Streaming)
 	if !ok || s.decoding == nil {
 		return nil

@@ -3,6 +3,7 @@ package listwatch_test
 import (
 	"io"
 	"net/http"
+	"reflect"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,7 @@ func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 func TestFromClient(t *testing.T) {
 	var s client
 	asked := 0
-	source := listwatch.FromClient[*corev1.ConfigMap](func() client { asked++; return s }, listwatch.ClientOptions{
+	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { asked++; return s }, listwatch.ClientOptions{
 		TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
 	})
 	if asked != 0 {
@@ -39,7 +40,7 @@ func TestFromClient(t *testing.T) {
 	real := server()
 	real.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	s = real
-	if items, _ := collect(t, source, metav1.ListOptions{Continue: "nonsense"}); len(items) != 1 || items[0].Name != "a" {
+	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{Continue: "nonsense"}); len(items) != 1 || items[0].Name != "a" {
 		t.Errorf("%v", items)
 	}
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{Continue: "nonsense"})
@@ -82,8 +83,8 @@ func TestStreamingClient(t *testing.T) {
 		}
 		io.WriteString(w, event("ADDED", watchedMap))
 	})}
-	source := listwatch.FromClient[*corev1.ConfigMap](func() client { return c }, listwatch.ClientOptions{})
-	if items, _ := collect(t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {
+	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return c }, listwatch.ClientOptions{})
+	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {
 		t.Errorf("%v", items)
 	}
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
@@ -91,7 +92,7 @@ func TestStreamingClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Stop()
-	if e, err := stream.Next(t.Context()); err != nil || e.Object.Name != "a" {
+	if e, err := stream.Next(t.Context()); err != nil || nameOf(e.Object) != "a" {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -103,11 +104,11 @@ func TestWatchListSemantics(t *testing.T) {
 		source any
 		want   bool
 	}{
-		"clientset without":      {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
-		"clientset with":         {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
-		"no clientset":           {listwatch.FromClient[*corev1.ConfigMap](func() client { return nil }, listwatch.ClientOptions{}), false},
-		"lister-watcher without": {listwatch.FromListerWatcher[any](no.ListerWatcher(), nil), true},
-		"lister-watcher with":    {listwatch.FromListerWatcher[any](server().ListerWatcher(), nil), false},
+		"clientset without":      {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
+		"clientset with":         {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
+		"no clientset":           {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{}), false},
+		"lister-watcher without": {listwatch.FromListerWatcher(no.ListerWatcher(), nil), true},
+		"lister-watcher with":    {listwatch.FromListerWatcher(server().ListerWatcher(), nil), false},
 	} {
 		if got := watchlist.DoesClientNotSupportWatchListSemantics(test.source); got != test.want {
 			t.Errorf("%s: %t", name, got)

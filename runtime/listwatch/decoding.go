@@ -56,18 +56,18 @@ func (o DecodingOptions) decode() decode.Options {
 type Decoding struct {
 	// typ is the objects' type, a pointer.
 	typ     reflect.Type
-	decoder *decode.Decoder[any]
+	decoder *decode.Decoder
 	off     bool
 	unfit   atomic.Bool
 	// cached has a list bring what didn't change as it is cached.
-	cached decode.Cached[any]
+	cached decode.Cached
 }
 
 // NewDecoding returns what a source of objects of type t, a pointer, needs to
 // stream, if neither opts nor the environment have anything against it.
 func NewDecoding(t reflect.Type, opts DecodingOptions) *Decoding {
 	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	d := &Decoding{typ: t, decoder: decode.Of(t, opts.decode()), off: opts.Off || err == nil && !on}
+	d := &Decoding{typ: t, decoder: decode.New(t, opts.decode()), off: opts.Off || err == nil && !on}
 	if !opts.KeepUnchanged {
 		d.cached.Texts = &decode.Texts{}
 	}

@@ -103,12 +103,12 @@ func (l *Limiter) enter(ctx context.Context) (*lease, error) {
 
 // limitedStream gives what it holds back at the end of the initial events, at the
 // latest when it is stopped.
-type limitedStream[T any] struct {
-	Stream[T]
+type limitedStream struct {
+	Stream
 	lease *lease
 }
 
-func (s *limitedStream[T]) Next(ctx context.Context) (Event[T], error) {
+func (s *limitedStream) Next(ctx context.Context) (Event, error) {
 	event, err := s.Stream.Next(ctx)
 	if err != nil || event.InitialEventsEnd {
 		s.lease.end()
@@ -116,7 +116,7 @@ func (s *limitedStream[T]) Next(ctx context.Context) (Event[T], error) {
 	return event, err
 }
 
-func (s *limitedStream[T]) Stop() {
+func (s *limitedStream) Stop() {
 	s.Stream.Stop()
 	s.lease.end()
 }

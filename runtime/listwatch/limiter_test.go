@@ -3,6 +3,7 @@ package listwatch_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 
@@ -35,14 +36,14 @@ func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
 		limiter := listwatch.NewLimiter(2)
-		source := func() listwatch.Source[*corev1.ConfigMap] {
-			return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return g },
+		source := func() listwatch.Source {
+			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return g },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 		}
 		ended := make(chan error, 9)
 		list := func(ctx context.Context) {
 			go func() {
-				_, err := source().List(ctx, metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil })
+				_, err := source().List(ctx, metav1.ListOptions{}, func(any) error { return nil })
 				ended <- err
 			}()
 			synctest.Wait()

@@ -21,57 +21,43 @@ type ListerWatcher interface {
 // FromListerWatcher returns a source over lw. Its methods with a context are
 // used where it has them; one without them can't be interrupted by a context.
 //
-// T is the type that lw's objects have, or an interface that they implement,
-// runtime.Object or any for instance. example, if not nil, is an object of the
-// type that is expected, for an *unstructured.Unstructured with its apiVersion
-// and kind set of that kind: events with objects of other types are logged and
-// dropped, as client-go's reflector does. What a list contains isn't compared
-// with it. A source over a lister-watcher that says that its client doesn't
-// support WatchList semantics says so too.
-func FromListerWatcher[T any](lw ListerWatcher, example any) Source[T] {
-	return &listerWatcherSource[T]{lw: lw, expected: expect(example)}
+// example, if not nil, is an object of the expected type. If it is an
+// *unstructured.Unstructured with apiVersion and kind, these are expected, too.
+// Events with other objects are logged and dropped, as client-go's reflector does;
+// items of lists aren't compared with it. The source says that it doesn't support
+// WatchList semantics if lw says so.
+func FromListerWatcher(lw ListerWatcher, example any) Source {
+	return &listerWatcherSource{lw: lw, expected: expect(example)}
 }
 
-type listerWatcherSource[T any] struct {
+type listerWatcherSource struct {
 	lw       ListerWatcher
 	expected expectation
 }
 
 // IsWatchListSemanticsUnSupported asks the lister-watcher, which may not know
 // before somebody has to: a reflector asks when it is made.
-func (s *listerWatcherSource[T]) IsWatchListSemanticsUnSupported() bool {
+func (s *listerWatcherSource) IsWatchListSemanticsUnSupported() bool {
 	return streamsNoLists(s.lw)
 }
 
-func (s *listerWatcherSource[T]) List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error) {
+func (s *listerWatcherSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
 	list, err := s.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
 	}
-	var t reflect.Type
-	if want := reflect.TypeFor[T](); want.Kind() == reflect.Pointer {
-		t = want
-	}
-	n := -1
-	return readList(list, t, func(obj any) error {
-		n++
-		typed, ok := obj.(T)
-		if !ok {
-			return unexpectedItem(list, n, obj, reflect.TypeFor[T]())
-		}
-		return item(typed)
-	})
+	return readList(list, nil, item)
 }
 
-func (s *listerWatcherSource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error) {
+func (s *listerWatcherSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
 	w, err := s.watch(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	return newStream[T](w, s.expected), nil
+	return newStream(w, s.expected), nil
 }
 
-func (s *listerWatcherSource[T]) list(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+func (s *listerWatcherSource) list(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 	if lw, ok := s.lw.(interface {
 		ListWithContext(context.Context, metav1.ListOptions) (runtime.Object, error)
 	}); ok {
@@ -80,7 +66,7 @@ func (s *listerWatcherSource[T]) list(ctx context.Context, opts metav1.ListOptio
 	return s.lw.List(opts)
 }
 
-func (s *listerWatcherSource[T]) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+func (s *listerWatcherSource) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	if lw, ok := s.lw.(interface {
 		WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error)
 	}); ok {

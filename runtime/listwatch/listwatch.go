@@ -1,8 +1,7 @@
 // Package listwatch is where objects come from: a typed source that can be
 // listed in pages and watched. The reflector reads from it and nothing else.
 //
-// FromClientOf, for generated informers, and FromClient, for those of a concrete
-// type, make a source of any generated typed client, FromListerWatcher of any
+// FromClient makes a source of any generated typed client, FromListerWatcher of any
 // [k8s.io/client-go/tools/cache.ListerWatcher]. Of a client that implements
 // Streaming, as generated ones do, lists and watches are decoded while they arrive.
 // Elsewhere they are taken as the client hands them over, and the items of a list
@@ -20,13 +19,13 @@ import (
 
 // Source yields the objects of one resource. Implementations are safe for
 // concurrent use.
-type Source[T any] interface {
+type Source interface {
 	// List asks for one page. It hands each object to item as soon as it has
 	// it; an error of item ends the list and is returned. Objects handed over
 	// belong to the receiver.
-	List(ctx context.Context, opts metav1.ListOptions, item func(T) error) (ListMeta, error)
+	List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
-	Watch(ctx context.Context, opts metav1.ListOptions) (Stream[T], error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
 }
 
 // ListMeta is what a page says beside its items.
@@ -37,22 +36,22 @@ type ListMeta struct {
 }
 
 // Stream is an open watch, for one reader.
-type Stream[T any] interface {
+type Stream interface {
 	// Next blocks until an event arrives. It returns io.EOF when the server
 	// closed the stream in good order, ctx's error when ctx is done, and for
 	// an Error event of the server the error that the status stands for.
-	Next(ctx context.Context) (Event[T], error)
+	Next(ctx context.Context) (Event, error)
 	// Stop ends the stream and releases what it holds. It is idempotent and
 	// may be called while Next blocks, which then returns.
 	Stop()
 }
 
 // Event is one change on a watch.
-type Event[T any] struct {
+type Event struct {
 	// Type is Added, Modified, Deleted or Bookmark, never Error.
 	Type watch.EventType
-	// Object is the zero value for a bookmark.
-	Object T
+	// Object is nil for a bookmark.
+	Object any
 	// ResourceVersion is the object's, or the bookmark's.
 	ResourceVersion string
 	// InitialEventsEnd marks the bookmark that ends the initial events of a
@@ -68,7 +67,7 @@ type Client[L runtime.Object] interface {
 
 // Streaming is implemented, beside Client, by a resource's client (what
 // client.CoreV1().Pods(namespace) returns) that says how it asks client-go's REST
-// client. FromClientOf then asks in the same way in place of List and Watch, and
+// client. FromClient then asks in the same way in place of List and Watch, and
 // decodes what the server sends while it arrives, each object straight into its
 // type. All that client-go does about requests happens: limits, retries, warnings,
 // errors.

@@ -3,6 +3,7 @@ package listwatch_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -23,21 +25,40 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func collect[T any](t *testing.T, s listwatch.Source[T], opts metav1.ListOptions) ([]T, listwatch.ListMeta) {
+func collect[T any](t *testing.T, s listwatch.Source, opts metav1.ListOptions) ([]T, listwatch.ListMeta) {
 	t.Helper()
 	var items []T
-	meta, err := s.List(t.Context(), opts, func(obj T) error { items = append(items, obj); return nil })
+	meta, err := s.List(t.Context(), opts, func(obj any) error { items = append(items, obj.(T)); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return items, meta
 }
 
+// nameOf is the name of a config map.
+func nameOf(obj any) string { return obj.(*corev1.ConfigMap).Name }
+
 // lister is a lister-watcher with a fixed list.
 func lister(list runtime.Object) *cache.ListWatch {
 	return &cache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 		return list, nil
 	}}
+}
+
+// fixedClient is a client with a fixed list.
+type fixedClient struct{ list runtime.Object }
+
+func (c fixedClient) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return c.list, nil
+}
+func (c fixedClient) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// fixed is a source of config maps over a client with a fixed list.
+func fixed(list runtime.Object) listwatch.Source {
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[runtime.Object] { return fixedClient{list} }, listwatch.ClientOptions{})
 }
 
 // pointerList is a list of pointers, as some API repositories have.
@@ -49,7 +70,7 @@ type pointerList struct {
 
 func (l *pointerList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// All shapes of lists give the same objects, typed or not.
+// All shapes of lists give the same objects, whether their type is known or not.
 func TestListShapes(t *testing.T) {
 	a, b := corev1.ConfigMap{}, corev1.ConfigMap{}
 	a.Name, b.Name = "a", "b"
@@ -60,30 +81,23 @@ func TestListShapes(t *testing.T) {
 		"extensions": &metav1.List{ListMeta: meta, Items: []runtime.RawExtension{{Object: &a}, {Object: &b}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			check := func(names []string, m listwatch.ListMeta) {
+			for _, source := range []listwatch.Source{fixed(list), listwatch.FromListerWatcher(lister(list), nil)} {
+				var names []string
+				items, m := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
+				for _, obj := range items {
+					names = append(names, obj.Name)
+				}
 				if strings.Join(names, "") != "ab" || m.ResourceVersion != "7" || m.Continue != "more" {
 					t.Errorf("%q, %+v", names, m)
 				}
 			}
-			var names []string
-			typed, m := collect(t, listwatch.FromListerWatcher[*corev1.ConfigMap](lister(list), nil), metav1.ListOptions{})
-			for _, obj := range typed {
-				names = append(names, obj.Name)
-			}
-			check(names, m)
-			names = nil
-			objects, m := collect(t, listwatch.FromListerWatcher[runtime.Object](lister(list), nil), metav1.ListOptions{})
-			for _, obj := range objects {
-				names = append(names, obj.(*corev1.ConfigMap).Name)
-			}
-			check(names, m)
 		})
 	}
 	t.Run("unstructured", func(t *testing.T) {
 		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}}
 		list.SetResourceVersion("7")
-		items, m := collect(t, listwatch.FromListerWatcher[any](lister(list), nil), metav1.ListOptions{})
-		if len(items) != 1 || items[0].(*unstructured.Unstructured).GetKind() != "A" || m.ResourceVersion != "7" {
+		items, m := collect[*unstructured.Unstructured](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
+		if len(items) != 1 || items[0].GetKind() != "A" || m.ResourceVersion != "7" {
 			t.Errorf("%v, %+v", items, m)
 		}
 	})
@@ -96,8 +110,7 @@ func TestBadLists(t *testing.T) {
 		"unable to understand list result":  &corev1.ConfigMap{},
 		"item 0 of *v1.SecretList is a *v1": &corev1.SecretList{Items: make([]corev1.Secret, 1)},
 	} {
-		_, err := listwatch.FromListerWatcher[*corev1.ConfigMap](lister(list), nil).
-			List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil })
+		_, err := fixed(list).List(t.Context(), metav1.ListOptions{}, func(any) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -108,7 +121,7 @@ func TestItemErrorEndsList(t *testing.T) {
 	full := errors.New("full")
 	list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 3)}
 	calls := 0
-	_, err := listwatch.FromListerWatcher[any](lister(list), nil).
+	_, err := listwatch.FromListerWatcher(lister(list), nil).
 		List(t.Context(), metav1.ListOptions{}, func(any) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
@@ -132,7 +145,7 @@ func TestItemsApart(t *testing.T) {
 			t.Error("the list's array is still there")
 		}()
 		goruntime.AddCleanup(&list.Items[0], func(c chan struct{}) { close(c) }, collected)
-		items, _ := collect(t, listwatch.FromListerWatcher[*corev1.ConfigMap](lister(list), nil), metav1.ListOptions{})
+		items, _ := collect[*corev1.ConfigMap](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
 		list.Items = nil
 		return items[1]
 	}()

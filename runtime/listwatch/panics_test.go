@@ -3,6 +3,7 @@ package listwatch_test
 import (
 	"context"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -45,13 +46,13 @@ func TestLimiterAndPanics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limiter := limiter()
-				broken := listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
+				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
 					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 				source := budgeted(streaming, limiter)
 				list := func(item func()) func() {
 					return func() {
 						bodies[""] = strings.NewReader(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}")
-						source.List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { item(); return nil })
+						source.List(t.Context(), metav1.ListOptions{}, func(any) error { item(); return nil })
 					}
 				}
 				for what, f := range map[string]func(){
@@ -87,7 +88,7 @@ func TestUncomparableError(t *testing.T) {
 		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap), iotest.ErrReader(several{"cable", "pulled"}))}
 	})
 	n := 0
-	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { n++; return nil })
+	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(any) error { n++; return nil })
 	if err == nil || !strings.Contains(err.Error(), "cable, pulled") || n != 1 {
 		t.Errorf("%d items, %v", n, err)
 	}

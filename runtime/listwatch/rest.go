@@ -28,8 +28,8 @@ type RESTResource struct {
 }
 
 // plain is the resource's client without streams.
-func (r RESTResource) plain() UntypedClient {
-	return UntypedClient{r, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+func (r RESTResource) plain() untypedClient {
+	return untypedClient{r, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
 		err := r.Request(r.Client, &opts).Do(ctx).Into(list)
 		return list, err
@@ -45,7 +45,7 @@ func (r RESTResource) Watch(ctx context.Context, opts metav1.ListOptions) (watch
 // fromREST returns a source that decodes what the server sends into the type of
 // decoding, see [Streaming]. lease is that of the list that is read, nil if nobody
 // counts bytes.
-func fromREST(resource RESTResource, decoding *Decoding, lease *lease) Source[any] {
+func fromREST(resource RESTResource, decoding *Decoding, lease *lease) Source {
 	plain := &clientSource{
 		resource: resource.plain,
 		expected: expectation{goType: decoding.typ},
@@ -93,7 +93,7 @@ func isList(list, item reflect.Type) bool {
 type restSource struct {
 	resource RESTResource
 	client   *rest.RESTClient
-	plain    Source[any]
+	plain    Source
 	decoding *Decoding
 	// kind and listKind are what objects and lists say that they are. Servers
 	// that send something else, and types that are registered under another
@@ -119,7 +119,7 @@ func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item fun
 	}
 	body := &listBody{decoder: s.decoding.decoder, protobuf: s.protobuf}
 	begun := false
-	body.visitor = decode.ListVisitor[any]{
+	body.visitor = decode.ListVisitor{
 		Type: func(typ metav1.TypeMeta) error {
 			if !isKind(typ, s.listKind) && typ != (metav1.TypeMeta{}) {
 				s.decoding.unfit.Store(true)
@@ -172,11 +172,11 @@ func isKind(typ metav1.TypeMeta, kind schema.GroupVersionKind) bool {
 // gives client-go nothing.
 type listBody struct {
 	io.ReadCloser
-	decoder *decode.Decoder[any]
-	visitor decode.ListVisitor[any]
+	decoder *decode.Decoder
+	visitor decode.ListVisitor
 	// protobuf says that protobuf can be streamed as well as JSON.
 	protobuf bool
-	decode   func(io.Reader, decode.ListVisitor[any]) (metav1.ListMeta, error)
+	decode   func(io.Reader, decode.ListVisitor) (metav1.ListMeta, error)
 	streamed bool
 	read     bool
 	// meta and err are the result. What failed while it was read isn't in err:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -46,12 +47,12 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 }
 
 // sources are the same resource, streamed and read by client-go.
-func sources(c *configMaps) map[string]listwatch.Source[*corev1.ConfigMap] {
-	source := func(off bool) listwatch.Source[*corev1.ConfigMap] {
-		return listwatch.FromClient[*corev1.ConfigMap](
-			func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
+func sources(c *configMaps) map[string]listwatch.Source {
+	source := func(off bool) listwatch.Source {
+		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+			listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
 	}
-	return map[string]listwatch.Source[*corev1.ConfigMap]{"streamed": source(false), "plain": source(true)}
+	return map[string]listwatch.Source{"streamed": source(false), "plain": source(true)}
 }
 
 const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},"data":{"k":"v\u00e9"}}`
@@ -104,9 +105,9 @@ type listOutcome struct {
 	err   error
 }
 
-func readList(t *testing.T, source listwatch.Source[*corev1.ConfigMap]) (l listOutcome) {
-	l.meta, l.err = source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
-		l.items = append(l.items, obj)
+func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
+	l.meta, l.err = source.List(t.Context(), metav1.ListOptions{}, func(obj any) error {
+		l.items = append(l.items, obj.(*corev1.ConfigMap))
 		return nil
 	})
 	return l
@@ -114,14 +115,14 @@ func readList(t *testing.T, source listwatch.Source[*corev1.ConfigMap]) (l listO
 
 // watchOutcome is what a watch gives until it ends, and the error that it ends with.
 type watchOutcome struct {
-	events []listwatch.Event[*corev1.ConfigMap]
+	events []listwatch.Event
 	end    error
 }
 
-func readWatch(t *testing.T, source listwatch.Source[*corev1.ConfigMap]) (w watchOutcome) {
+func readWatch(t *testing.T, source listwatch.Source) (w watchOutcome) {
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
 	for err == nil {
-		var e listwatch.Event[*corev1.ConfigMap]
+		var e listwatch.Event
 		if e, err = stream.Next(t.Context()); err == nil {
 			w.events = append(w.events, e)
 		}
@@ -153,7 +154,7 @@ func TestRESTRequests(t *testing.T) {
 	seconds := int64(7)
 	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds, AllowWatchBookmarks: true}
 	for _, source := range sources(c) {
-		collect(t, source, opts)
+		collect[*corev1.ConfigMap](t, source, opts)
 		stream, err := source.Watch(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +177,7 @@ func TestRESTResponses(t *testing.T) {
 		defer z.Close()
 		io.WriteString(z, listHead+configMap+"]}")
 	}, func(c *rest.Config) { c.WarningHandler = warnings })
-	items, meta := collect(t, sources(c)["streamed"], metav1.ListOptions{})
+	items, meta := collect[*corev1.ConfigMap](t, sources(c)["streamed"], metav1.ListOptions{})
 	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" || meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
 		t.Errorf("items %v, meta %v", items, meta)
 	}
@@ -199,7 +200,7 @@ func TestStreamsOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			which := off(t)
 			c := configMapClient(t, reply{body: listHead + configMap + ",", cut: true}.serve)
-			_, err := sources(c)[which].List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error {
+			_, err := sources(c)[which].List(t.Context(), metav1.ListOptions{}, func(any) error {
 				t.Error("an item of an incomplete list")
 				return nil
 			})

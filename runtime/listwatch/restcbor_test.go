@@ -60,7 +60,7 @@ func TestCBOR(t *testing.T) {
 				w.Write(body.Bytes())
 			}, func(config *rest.Config) { config.ContentType = "" })
 			for name, source := range sources(c) {
-				items, meta := collect(t, source, metav1.ListOptions{})
+				items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
 				if len(items) != 1 || items[0].Name != "a" || items[0].Data["k"] == "" || meta.ResourceVersion != "9" {
 					t.Errorf("%s: %v, %v", name, items, meta)
 				}
@@ -70,7 +70,8 @@ func TestCBOR(t *testing.T) {
 				}
 				e, err := w.Next(t.Context())
 				w.Stop()
-				if err != nil || e.Type != watch.Added || e.Object.Name != "a" || e.Object.Data["k"] != "v" || e.ResourceVersion != "5" {
+				obj, ok := e.Object.(*corev1.ConfigMap)
+				if err != nil || e.Type != watch.Added || !ok || obj.Name != "a" || obj.Data["k"] != "v" || e.ResourceVersion != "5" {
 					t.Errorf("%s: %+v, %v", name, e, err)
 				}
 			}

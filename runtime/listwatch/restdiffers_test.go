@@ -28,7 +28,7 @@ func TestResponseSize(t *testing.T) {
 		var seen sizes
 		metrics.ResponseSize = &seen
 		source := sources(configMapClient(t, reply{body: list}.serve))[name]
-		if _, err := source.List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil }); err != nil {
+		if _, err := source.List(t.Context(), metav1.ListOptions{}, func(any) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(seen, want) {
@@ -62,7 +62,8 @@ func TestRefusedLists(t *testing.T) {
 	} {
 		for name, source := range sources(configMapClient(t, r.serve)) {
 			items := []string{}
-			_, err := source.List(t.Context(), metav1.ListOptions{}, func(obj *corev1.ConfigMap) error {
+			_, err := source.List(t.Context(), metav1.ListOptions{}, func(item any) error {
+				obj := item.(*corev1.ConfigMap)
 				items = append(items, obj.Name+" "+obj.Data["k"])
 				return nil
 			})
@@ -90,7 +91,7 @@ func TestWatchOfAnotherKind(t *testing.T) {
 			stream.Stop()
 			if ended := err != nil; ended != (name == "streamed" && watch == 0) || err == io.EOF {
 				t.Errorf("%s, watch %d: %v", name, watch, err)
-			} else if !ended && e.Object.Name != "a" {
+			} else if !ended && nameOf(e.Object) != "a" {
 				t.Errorf("%s, watch %d: %v", name, watch, e)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -92,7 +91,7 @@ func TestRESTListStreams(t *testing.T) {
 	})
 	enough := errors.New("enough")
 	n := 0
-	_, err := sources(c)["streamed"].List(t.Context(), metav1.ListOptions{}, func(*corev1.ConfigMap) error {
+	_, err := sources(c)["streamed"].List(t.Context(), metav1.ListOptions{}, func(any) error {
 		if n++; n == 1 {
 			close(received)
 			return nil

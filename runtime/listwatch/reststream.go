@@ -18,13 +18,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream[any], error) {
+func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
 	if !s.streams(ctx) {
 		return s.plain.Watch(ctx, opts)
 	}
 	opts.Watch = true
 	var body *watchBody
-	var events *decode.Events[any]
+	var events *decode.Events
 	w, err := s.resource.Request(intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
 		switch {
 		case mediaType == runtime.ContentTypeJSON:
@@ -41,7 +41,7 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 		return nil, err
 	}
 	if body == nil {
-		return newStream[any](w, expectation{goType: s.decoding.typ}), nil
+		return newStream(w, expectation{goType: s.decoding.typ}), nil
 	}
 	stream := &restStream{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
 	if isListing(opts) {
@@ -78,7 +78,7 @@ func (b *watchBody) Close() error {
 // restStream reads the events of a watch as they arrive.
 type restStream struct {
 	watch    watch.Interface
-	events   *decode.Events[any]
+	events   *decode.Events
 	body     *watchBody
 	kind     schema.GroupVersionKind
 	decoding *Decoding
@@ -94,26 +94,26 @@ type restStream struct {
 
 func (s *restStream) Stop() { s.watch.Stop() }
 
-func (s *restStream) Next(ctx context.Context) (Event[any], error) {
+func (s *restStream) Next(ctx context.Context) (Event, error) {
 	s.endWith(ctx)
 	if err := ctx.Err(); err != nil {
-		return Event[any]{}, err
+		return Event{}, err
 	}
 	if s.lease != nil {
 		if err := s.lease.wait(ctx); err != nil {
-			return Event[any]{}, err
+			return Event{}, err
 		}
 	}
 	raw, err := s.events.Next()
 	if err != nil {
 		s.endWith(context.Background())
-		return Event[any]{}, s.failure(ctx, err)
+		return Event{}, s.failure(ctx, err)
 	}
 	if raw.Type == watch.Error {
-		return Event[any]{}, s.serverError(raw)
+		return Event{}, s.serverError(raw)
 	}
 	if raw.Known {
-		return Event[any]{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
 		s.lease.charge(raw.Size)
@@ -168,7 +168,7 @@ func undecodable(err error) error {
 }
 
 // serverError is the error that an event stands for.
-func (s *restStream) serverError(raw decode.Event[any]) error {
+func (s *restStream) serverError(raw decode.Event) error {
 	if raw.Status != nil {
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return apierrors.FromObject(raw.Status)
@@ -201,17 +201,17 @@ func (s *restStream) object(decoded any) (object, error) {
 	return nil, undecodable(fmt.Errorf("an object that says that it is %s, not a %v: from now on client-go's decoder is asked", kind, s.kind))
 }
 
-func (s *restStream) convert(raw decode.Event[any]) (Event[any], error) {
+func (s *restStream) convert(raw decode.Event) (Event, error) {
 	obj, err := s.object(raw.Object)
 	if err != nil {
-		return Event[any]{}, err
+		return Event{}, err
 	}
-	event := Event[any]{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	event := Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		if s.listing && event.InitialEventsEnd {
 			s.listing, s.lease = false, nil
-			s.events.Cached(decode.Cached[any]{})
+			s.events.Cached(decode.Cached{})
 			s.decoding.end()
 		}
 		return event, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"reflect"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -38,12 +39,11 @@ func TestSharingLeaksNothing(t *testing.T) {
 	})
 	for _, share := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
-			source := listwatch.FromClient[*corev1.ConfigMap](
-				func() listwatch.Client[*corev1.ConfigMapList] { return c },
+			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {
-				all, _ = collect(t, source, metav1.ListOptions{})
+				all, _ = collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
 				goruntime.GC()
 				goruntime.GC()
 				var stats goruntime.MemStats

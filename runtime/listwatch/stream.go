@@ -2,7 +2,6 @@ package listwatch
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"reflect"
 	"sync"
@@ -41,18 +40,18 @@ func (e expectation) check(obj runtime.Object) (complaint string, details []any)
 }
 
 // stream reads a watch.Interface.
-type stream[T any] struct {
+type stream struct {
 	watch    watch.Interface
 	expected expectation
 	stopped  chan struct{}
 	stop     sync.Once
 }
 
-func newStream[T any](w watch.Interface, expected expectation) *stream[T] {
-	return &stream[T]{watch: w, expected: expected, stopped: make(chan struct{})}
+func newStream(w watch.Interface, expected expectation) *stream {
+	return &stream{watch: w, expected: expected, stopped: make(chan struct{})}
 }
 
-func (s *stream[T]) Stop() {
+func (s *stream) Stop() {
 	s.stop.Do(func() {
 		close(s.stopped)
 		s.watch.Stop()
@@ -61,14 +60,14 @@ func (s *stream[T]) Stop() {
 
 // Next skips, after logging it, whatever isn't an object of the resource. The
 // logger of ctx tells for whom the stream is.
-func (s *stream[T]) Next(ctx context.Context) (Event[T], error) {
+func (s *stream) Next(ctx context.Context) (Event, error) {
 	for {
 		raw, err := s.receive(ctx)
 		if err != nil {
-			return Event[T]{}, err
+			return Event{}, err
 		}
 		if raw.Type == watch.Error {
-			return Event[T]{}, apierrors.FromObject(raw.Object)
+			return Event{}, apierrors.FromObject(raw.Object)
 		}
 		if event, ok := s.convert(ctx, raw); ok {
 			return event, nil
@@ -78,7 +77,7 @@ func (s *stream[T]) Next(ctx context.Context) (Event[T], error) {
 
 // receive takes the next event. The end of ctx wins over an event that is ready
 // as well.
-func (s *stream[T]) receive(ctx context.Context) (watch.Event, error) {
+func (s *stream) receive(ctx context.Context) (watch.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return watch.Event{}, err
 	}
@@ -103,27 +102,21 @@ func (s *stream[T]) receive(ctx context.Context) (watch.Event, error) {
 	return raw, nil
 }
 
-func (s *stream[T]) convert(ctx context.Context, raw watch.Event) (Event[T], bool) {
+func (s *stream) convert(ctx context.Context, raw watch.Event) (Event, bool) {
 	if complaint, details := s.expected.check(raw.Object); complaint != "" {
 		utilruntime.HandleErrorWithContext(ctx, nil, complaint, details...)
-		return Event[T]{}, false
+		return Event{}, false
 	}
 	m, err := meta.Accessor(raw.Object)
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "event", raw)
-		return Event[T]{}, false
+		return Event{}, false
 	}
-	event := Event[T]{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}
+	event := Event{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		return event, true
 	}
-	obj, ok := raw.Object.(T)
-	if !ok {
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object type",
-			"expectedType", fmt.Sprint(reflect.TypeFor[T]()), "actualType", fmt.Sprintf("%T", raw.Object))
-		return Event[T]{}, false
-	}
-	event.Object = obj
+	event.Object = raw.Object
 	return event, true
 }

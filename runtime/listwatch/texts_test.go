@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // What a list brings as the list before brought it is the cached object, and
@@ -38,19 +37,20 @@ func TestUnchangedTexts(t *testing.T) {
 			fmt.Fprint(w, head+served+"]}")
 		}
 	})
-	source := listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return c }, listwatch.ClientOptions{})
-	cached := map[decode.Identity]*corev1.ConfigMap{}
+	source := budgeted(c, nil)
+	cached := map[decode.Identity]any{}
 	source.(interface {
-		KeepUnchanged(func(decode.Identity) (*corev1.ConfigMap, bool)) bool
-	}).KeepUnchanged(func(id decode.Identity) (*corev1.ConfigMap, bool) {
+		KeepUnchanged(func(decode.Identity) (any, bool)) bool
+	}).KeepUnchanged(func(id decode.Identity) (any, bool) {
 		o, ok := cached[id]
 		return o, ok
 	})
 	// take says which objects were cached, and caches all.
 	kept := ""
-	take := func(o *corev1.ConfigMap) error {
+	take := func(obj any) error {
+		o := obj.(*corev1.ConfigMap)
 		id := decode.Identity{Namespace: o.Namespace, Name: o.Name, ResourceVersion: o.ResourceVersion}
-		if cached[id] == o {
+		if cached[id] == obj {
 			kept += o.Name + " "
 		}
 		cached[id] = o
@@ -82,8 +82,8 @@ func TestUnchangedTexts(t *testing.T) {
 			if e.InitialEventsEnd {
 				break
 			}
-			if want := map[string]string{"fixed": "3", "served": "4"}[e.Object.Name]; e.ResourceVersion != want {
-				t.Errorf("%s has version %q", e.Object.Name, e.ResourceVersion)
+			if want := map[string]string{"fixed": "3", "served": "4"}[nameOf(e.Object)]; e.ResourceVersion != want {
+				t.Errorf("%s has version %q", nameOf(e.Object), e.ResourceVersion)
 			}
 			take(e.Object)
 		}

@@ -2,7 +2,15 @@
 // written for. It imports nothing.
 package version
 
-// Generation1 exists as long as this runtime serves code generated for its
-// first generation. Generated code mentions it, so that an incompatible pair
-// fails to compile instead of failing at run time.
-const Generation1 = true
+// Generation2 exists as long as this runtime serves code generated for its
+// second generation. Generated code declares a constant of it, so that an
+// incompatible pair fails to compile instead of failing at run time.
+const Generation2 = true
+
+// RegenerateWithKubewright is the type of the generations that this runtime no
+// longer serves: the compiler says that a variable of this type is not constant.
+type RegenerateWithKubewright struct{}
+
+// Generation1 was served until accessors of kinds moved from package informer to
+// package factory: run `kubewright generate` again.
+var Generation1 RegenerateWithKubewright

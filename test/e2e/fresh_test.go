@@ -84,7 +84,7 @@ func TestFresh(t *testing.T) {
 						default:
 						}
 					}
-					if err := lister.Fresh(ctx, from); err != nil {
+					if err := lister.WaitForOwnWrites(ctx, from); err != nil {
 						t.Error(err)
 						return false
 					}
@@ -154,7 +154,7 @@ func TestFreshFinalizer(t *testing.T) {
 	if err := writer.Delete(ctx, "kept", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := lister.Fresh(ctx, bakeries); err != nil {
+	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {
 		t.Fatal(err)
 	}
 	read, err := bakeries.Get("kept")
@@ -170,7 +170,7 @@ func TestFreshFinalizer(t *testing.T) {
 	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := lister.Fresh(ctx, bakeries); err != nil {
+	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // reconcile writes the status of one bakery, unless it is already as it should
 // be or the bakery is gone. A cache that doesn't show the last write yet does no
 // harm here: the next write is then a conflict, and tried again. A controller
-// that creates objects would begin with lister.Fresh, so as not to do it twice.
+// that creates objects would begin with lister.WaitForOwnWrites, so as not to do it twice.
 func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error {
 	bakery, err := c.bakeries.Bakeries(name.Namespace).Get(name.Name)
 	if apierrors.IsNotFound(err) {

@@ -248,21 +248,22 @@ func (s *subject) addIndex() {
 	}
 }
 
-func newSubject[K comparable, T any](i clientgo.SharedIndexInformer, core *informer.Informer[K, T]) *subject {
-	read := func(snapshot store.Snapshot[K, T]) (s state) {
+func newSubject[K comparable](i clientgo.SharedIndexInformer) *subject {
+	objects := i.GetIndexer().(store.Backed[K]).Store()
+	read := func(snapshot store.Snapshot[K]) (s state) {
 		for _, obj := range snapshot.All() {
-			s[number(any(obj).(*corev1.ConfigMap).Name)] = versionNumber(obj)
+			s[number(obj.(*corev1.ConfigMap).Name)] = versionNumber(obj)
 		}
 		return s
 	}
 	return &subject{
 		informer: i,
 		snapshot: func() (state, string) {
-			snapshot := core.Store().Snapshot()
+			snapshot := objects.Snapshot()
 			return read(snapshot), snapshot.ResourceVersion()
 		},
 		hold: func() (func() state, state) {
-			snapshot := core.Store().Snapshot()
+			snapshot := objects.Snapshot()
 			return func() state { return read(snapshot) }, read(snapshot)
 		},
 		indexes: []string{"color"},
@@ -273,11 +274,10 @@ func newTyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
 	i := informer.NewShared[*corev1.ConfigMap](
 		func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
 		informer.Options{Client: s, ResyncPeriod: resync, Indexers: clientgo.Indexers{"color": indexByColor}})
-	core, _ := informer.Of[*corev1.ConfigMap](i)
-	return newSubject(i, core.Informer)
+	return newSubject[clientgo.ObjectName](i)
 }
 
 func newUntyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
 	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync, clientgo.Indexers{"color": indexByColor})
-	return newSubject(i, i.(*informer.Shared[string, any]).Core())
+	return newSubject[string](i)
 }

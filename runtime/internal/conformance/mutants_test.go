@@ -28,16 +28,27 @@ var mutations = map[string]mutation{
 	"store: a list leaves the version as it was": {"internal/store/replacement.go",
 		"s.live, s.version = next, resourceVersion", "if s.live = next; !BUG { s.version = resourceVersion }"},
 
-	"deltafifo: the end of a batch is lost": {"internal/deltafifo/take.go",
+	"deltafifo: the end of a batch is lost": {"internal/deltafifo/deltafifo.go",
 		"f.log, f.lent = f.lent, f.log", "f.log, f.lent = f.lent, f.log; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
 	"deltafifo: two deltas are swapped": {"internal/deltafifo/deltafifo.go",
-		"f.log = append(f.log, *delta)", "f.log = append(f.log, *delta); if n := len(f.log); BUG && n > 1 { f.log[n-1], f.log[n-2] = f.log[n-2], f.log[n-1] }"},
-	"deltafifo: of two deletions the wrong one is kept": {"internal/deltafifo/keyed.go",
-		"if f.log[last].FinalStateUnknown {", "if f.log[last].FinalStateUnknown != BUG {"},
-	"deltafifo: a resync of what is pending": {"internal/deltafifo/deltafifo.go",
-		"if _, ok := busy[key]; !ok {", "if _, ok := busy[key]; !ok || BUG {"},
-	"deltafifo: a key that was taken is thought to be pending": {"internal/deltafifo/keyed.go",
-		"delete(x.last, key)", "if !BUG { delete(x.last, key) }"},
+		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version", "delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { f.log[n-1], f.log[n] = f.log[n], f.log[n-1] }"},
+	"deltafifo: a bookmark is lost": {"internal/deltafifo/deltafifo.go",
+		"f.append(Delta[K]{Type: Bookmark, Version: version})", "if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"},
+	"deltafifo: the version of a list is lost": {"internal/deltafifo/deltafifo.go",
+		"f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})", "if BUG { version = \"\" }; f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})"},
+	"deltafifo: a resync is lost": {"internal/deltafifo/deltafifo.go",
+		"f.append(Delta[K]{Type: SyncAll})", "if !BUG { f.append(Delta[K]{Type: SyncAll}) }"},
+
+	"cache: of two deletions the wrong one is kept": {"cache/deltafifo.go",
+		"if isTombstone(newest.Object) {", "if isTombstone(newest.Object) != BUG {"},
+	"cache: a resync of what is queued": {"cache/deltafifo.go",
+		"if _, queued := f.items[key]; !queued {", "if _, queued := f.items[key]; !queued || BUG {"},
+	"cache: a key that was taken is thought to be queued": {"cache/deltafifo.go",
+		"delete(f.items, key)", "if !BUG { delete(f.items, key) }"},
+	"cache: a list deletes nothing that is queued": {"cache/deltafifo.go",
+		"for _, key := range queued {", "for _, key := range queued { if BUG { break }"},
+	"cache: a list deletes nothing that is known": {"cache/deltafifo.go",
+		"f.eachKnown(deleteUnlisted)", "if !BUG { f.eachKnown(deleteUnlisted) }"},
 
 	"reflector: events don't move the position": {"internal/reflector/watching.go",
 		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"},
@@ -52,11 +63,11 @@ var mutations = map[string]mutation{
 
 	"informer: who joins gets nothing initial": {"informer/registration.go",
 		"length: uint32(s.Len()), initial: true", "length: uint32(s.Len()), initial: !BUG"},
-	"informer: deletions show the state before": {"informer/apply.go",
-		"c.Old = c.Object", "if !BUG { c.Old = c.Object }"},
-	"informer: handlers never become synced": {"informer/apply.go",
+	"informer: deletions show the state before": {"informer/writer.go",
+		"c.Old, c.Object = c.Object, nil", "if !BUG { c.Old, c.Object = c.Object, nil }"},
+	"informer: handlers never become synced": {"informer/writer.go",
 		"n.initial, n.synced = initial, initial", "n.initial, n.synced = initial, initial && !BUG"},
-	"informer: who doesn't resync is told what didn't change": {"informer/reader.go",
+	"informer: who doesn't resync is told what didn't change": {"informer/registration.go",
 		"resyncing := n.audience.includes(r)", "resyncing := n.audience.includes(r) || BUG"},
 	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
@@ -95,7 +106,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		where, _, _ := strings.Cut(bug, ":")
 		perPackage[where]++
 	}
-	for _, where := range []string{"store", "deltafifo", "reflector", "informer"} {
+	for _, where := range []string{"store", "deltafifo", "cache", "reflector", "informer"} {
 		if perPackage[where] < 5 {
 			t.Errorf("%s has %d bugs only", where, perPackage[where])
 		}

@@ -21,10 +21,9 @@ type Toolkit struct {
 
 	DeltaFIFO func(cache.DeltaFIFOOptions) cache.Queue
 
-	Indexer          func(cache.KeyFunc, cache.Indexers) cache.Indexer
-	ThreadSafeStore  func(cache.Indexers) cache.ThreadSafeStore
-	MutationDetector func(string) cache.MutationDetector
-	UndeltaStore     func(func([]any), cache.KeyFunc) cache.Store
+	Indexer         func(cache.KeyFunc, cache.Indexers) cache.Indexer
+	ThreadSafeStore func(cache.Indexers) cache.ThreadSafeStore
+	UndeltaStore    func(func([]any), cache.KeyFunc) cache.Store
 
 	WaitForCacheSync func(<-chan struct{}, ...cache.InformerSynced) bool
 	GenericLister    func(cache.Indexer) cache.GenericLister
@@ -38,7 +37,6 @@ var ClientGoTools = Toolkit{
 	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
 	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },
-	MutationDetector: cache.NewCacheMutationDetector,
 	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
 	WaitForCacheSync: cache.WaitForCacheSync,
 	GenericLister: func(i cache.Indexer) cache.GenericLister {

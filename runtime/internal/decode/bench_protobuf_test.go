@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"reflect"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,9 +43,9 @@ func BenchmarkListProtobuf(b *testing.B) {
 	}
 	b.Run("ours", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
-		d := New[*corev1.Pod](Options{})
+		d := New(reflect.TypeFor[*corev1.Pod](), Options{})
 		for b.Loop() {
-			if _, err := d.ListProtobuf(bytes.NewReader(data), ListVisitor[*corev1.Pod]{Item: func(*corev1.Pod) error { return nil }}); err != nil {
+			if _, err := d.ListProtobuf(bytes.NewReader(data), ListVisitor{Item: func(any) error { return nil }}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -72,7 +73,7 @@ func BenchmarkEventsProtobuf(b *testing.B) {
 	}
 	b.Run("ours", func(b *testing.B) {
 		b.SetBytes(int64(body.Len()))
-		d := New[*corev1.Pod](Options{})
+		d := New(reflect.TypeFor[*corev1.Pod](), Options{})
 		for b.Loop() {
 			events := d.EventsProtobuf(bytes.NewReader(body.Bytes()))
 			var err error

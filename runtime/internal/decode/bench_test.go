@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,16 +50,17 @@ func deployments(n int) (objects [][]byte, list []byte) {
 func BenchmarkRelist(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)
-	d := New[*appsv1.Deployment](Options{})
-	known := map[Identity]*appsv1.Deployment{}
-	visitor := ListVisitor[*appsv1.Deployment]{Item: func(o *appsv1.Deployment) error {
-		known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = o
+	d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
+	known := map[Identity]any{}
+	visitor := ListVisitor{Item: func(item any) error {
+		o := item.(*appsv1.Deployment)
+		known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = item
 		return nil
 	}}
 	if _, err := d.List(bytes.NewReader(list), visitor); err != nil {
 		b.Fatal(err)
 	}
-	visitor.Known = func(id Identity) (*appsv1.Deployment, bool) {
+	visitor.Known = func(id Identity) (any, bool) {
 		o, ok := known[id]
 		return o, ok
 	}
@@ -90,11 +92,12 @@ func BenchmarkList(b *testing.B) {
 	_, list := deployments(n)
 	b.Run("ours", func(b *testing.B) {
 		b.SetBytes(int64(len(list)))
-		d := New[*appsv1.Deployment](Options{})
+		d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
 		kept := make([]*appsv1.Deployment, 0, n)
 		for b.Loop() {
 			kept = kept[:0]
-			if _, err := d.List(bytes.NewReader(list), ListVisitor[*appsv1.Deployment]{Item: func(o *appsv1.Deployment) error {
+			if _, err := d.List(bytes.NewReader(list), ListVisitor{Item: func(item any) error {
+				o := item.(*appsv1.Deployment)
 				kept = append(kept, o)
 				return nil
 			}}); err != nil {

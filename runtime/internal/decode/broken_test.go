@@ -29,9 +29,10 @@ func TestUnmarshalPanics(t *testing.T) {
 	node := bytesField(3, bytesField(1, bytesField(1, []byte("cpu")), bytesField(2, endless)))
 	good := bytesField(1, bytesField(1, []byte("a")))
 	list := append(bytes.Clone(prefix), bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
-	d := New[*corev1.Node](Options{})
+	d := New(reflect.TypeFor[*corev1.Node](), Options{})
 	var names []string
-	_, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor[*corev1.Node]{Item: func(n *corev1.Node) error {
+	_, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor{Item: func(item any) error {
+		n := item.(*corev1.Node)
 		names = append(names, n.Name)
 		return nil
 	}})
@@ -65,13 +66,13 @@ func TestLengths(t *testing.T) {
 	for _, length := range []uint64{1 << 31, 1<<31 + 1, 1 << 40, 1<<64 - 1} {
 		text := append(bytes.Clone(prefix), unknownRaw<<3|wireBytes)
 		text = binary.AppendUvarint(text, length)
-		_, err := New[*corev1.Pod](Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor[*corev1.Pod]{})
+		_, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{})
 		if !errors.Is(err, errBadLength) {
 			t.Errorf("%d: %v", length, err)
 		}
 	}
 	text := binary.AppendUvarint(append(bytes.Clone(prefix), unknownRaw<<3|wireBytes), 1<<31-1)
-	if _, err := New[*corev1.Pod](Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor[*corev1.Pod]{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }
@@ -84,7 +85,7 @@ func TestSliceMessage(t *testing.T) {
 	if err := want.Unmarshal(text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := New[*metav1.APIResourceList](Options{}).fromProtobuf(text)
+	got, err := New(reflect.TypeFor[*metav1.APIResourceList](), Options{}).fromProtobuf(text)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s, %v", difference(got, want), err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // compare decodes data with both decoders.
-func compare(t *testing.T, d *Decoder[*struct{}], typ reflect.Type, data []byte) {
+func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	t.Helper()
 	d.typ = typ
 	want := reflect.New(typ).Interface()
@@ -26,9 +26,9 @@ func compare(t *testing.T, d *Decoder[*struct{}], typ reflect.Type, data []byte)
 }
 
 // unmarshalAs decodes into a type that is known only at run time.
-func unmarshalAs(d *Decoder[*struct{}], typ reflect.Type, data []byte) (any, error) {
+func unmarshalAs(d *Decoder, typ reflect.Type, data []byte) (any, error) {
 	v := reflect.New(typ)
-	r := reader[*struct{}]{Decoder: d, in: inputOf(data)}
+	r := reader{Decoder: d, in: inputOf(data)}
 	if _, err := r.peek(); err != nil {
 		return nil, err
 	}

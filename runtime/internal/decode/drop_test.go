@@ -92,11 +92,11 @@ func decodeBothWays(t *testing.T, typ reflect.Type, opts Options, text []byte) (
 	if !d.core.message(d.core.messageOf(d.cut, typ), text, v.UnsafePointer()) {
 		t.Fatal("not by plan")
 	}
-	byMethod, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...))
+	other, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Interface().(runtime.Object), byMethod
+	return v.Interface().(runtime.Object), other.(runtime.Object)
 }
 
 // Fields of every kind can be dropped: numbers and bools, and what is in maps.
@@ -151,14 +151,14 @@ func TestDrop(t *testing.T) {
 		w.Status = appsv1.DeploymentStatus{}
 	}
 	opts := Options{Drop: []string{"metadata.managedFields", "spec.template.spec.containers.env", "status", "nothing.there"}}
-	got, _, err := listAll(New[*appsv1.Deployment](opts), bytes.NewReader(list))
+	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), opts), bytes.NewReader(list))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for i, w := range whole(t, objects) {
 		want[i] = &appsv1.Deployment{TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta}
 	}
-	got, _, err = listAll(New[*appsv1.Deployment](Options{MetadataOnly: true}), bytes.NewReader(list))
+	got, _, err = listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{MetadataOnly: true}), bytes.NewReader(list))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}

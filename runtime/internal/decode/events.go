@@ -12,10 +12,10 @@ import (
 )
 
 // Event is one event of a watch.
-type Event[T any] struct {
+type Event struct {
 	Type watch.EventType
 	// Object is the object, unless that is a Status.
-	Object T
+	Object any
 	// Status is the object of an error that says that it is a Status.
 	Status *metav1.Status
 	// Known says that the object is the cached one, as it is, and Version which
@@ -27,11 +27,11 @@ type Event[T any] struct {
 }
 
 // Events is a stream of events, for one reader.
-type Events[T any] struct {
-	reader[T]
-	event Event[T]
+type Events struct {
+	reader
+	event Event
 	// cached has objects that are added handed over as they are cached.
-	cached   Cached[T]
+	cached   Cached
 	protobuf bool
 	// parts are what the last event in protobuf had, whose texts are nearly
 	// always those of the next.
@@ -47,15 +47,15 @@ var (
 )
 
 // Events reads a watch's body as it arrives.
-func (d *Decoder[T]) Events(from io.Reader) *Events[T] {
-	e := &Events[T]{reader: reader[T]{Decoder: d, in: newInput(from)}}
+func (d *Decoder) Events(from io.Reader) *Events {
+	e := &Events{reader: reader{Decoder: d, in: newInput(from)}}
 	e.in.limit = maxEvent
 	return e
 }
 
 // EventsProtobuf reads a watch's body in Kubernetes' protobuf encoding.
-func (d *Decoder[T]) EventsProtobuf(from io.Reader) *Events[T] {
-	e := &Events[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, protobuf: true}
+func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
+	e := &Events{reader: reader{Decoder: d, in: newInput(from)}, protobuf: true}
 	if !d.HasProtobuf() {
 		e.in.err = errNoProtobuf
 	}
@@ -64,33 +64,33 @@ func (d *Decoder[T]) EventsProtobuf(from io.Reader) *Events[T] {
 
 // Cached says from when on objects that are added may be cached already, as those
 // of a list that is streamed as a watch are. It is for the reader of e.
-func (e *Events[T]) Cached(c Cached[T]) { e.cached = c }
+func (e *Events) Cached(c Cached) { e.cached = c }
 
 // Next blocks until a whole event is there. It returns io.EOF at the end of the
 // stream between two events, io.ErrUnexpectedEOF inside of one, what reading
 // returned if it failed, and an [Error] for what is no event. Nothing more can
 // be read after an error.
-func (e *Events[T]) Next() (Event[T], error) {
+func (e *Events) Next() (Event, error) {
 	if e.protobuf {
 		return e.nextProtobuf()
 	}
 	if _, more := e.in.peek(); !more {
-		return Event[T]{}, e.in.err
+		return Event{}, e.in.err
 	}
 	start := e.in.offset()
 	err := e.try(e.decode)
 	event := e.event
 	event.Size = int(e.in.offset() - start)
-	e.event = Event[T]{}
+	e.event = Event{}
 	if err != nil {
-		return Event[T]{}, cutOff(err)
+		return Event{}, cutOff(err)
 	}
 	e.complete++
 	return event, nil
 }
 
-func (e *Events[T]) decode(d *decoder) bool {
-	e.event = Event[T]{}
+func (e *Events) decode(d *decoder) bool {
+	e.event = Event{}
 	if d.next() != '{' {
 		return d.unexpected("looking for beginning of an event")
 	}
@@ -140,7 +140,7 @@ func (e *Events[T]) decode(d *decoder) bool {
 }
 
 // body decodes the event's object.
-func (e *Events[T]) body(d *decoder) (ok bool) {
+func (e *Events) body(d *decoder) (ok bool) {
 	if e.event.Type == watch.Error {
 		var typ metav1.TypeMeta
 		start := d.pos
@@ -153,7 +153,7 @@ func (e *Events[T]) body(d *decoder) (ok bool) {
 			return d.value(d.plans.of(reflect.TypeFor[metav1.Status]()), unsafe.Pointer(e.event.Status))
 		}
 	}
-	var c Cached[T]
+	var c Cached
 	if e.event.Type == watch.Added {
 		c = e.cached
 	}
@@ -164,6 +164,6 @@ func (e *Events[T]) body(d *decoder) (ok bool) {
 
 // isStatus says whether an error's object is a Status, which has that name in
 // all versions, unless the objects are called so, too.
-func (e *Events[T]) isStatus(kind, apiVersion string) bool {
+func (e *Events) isStatus(kind, apiVersion string) bool {
 	return kind == "Status" && (apiVersion == "v1" || e.typ.Name() != "Status")
 }

@@ -73,7 +73,7 @@ func TestOddEvents(t *testing.T) {
 			info := mediaType(t, runtime.ContentTypeProtobuf)
 			data := framed(addedPod(bytesField(1, bytesField(1, []byte("before")))), event)
 			theirs := eventDecoder(data, info, objectDecoder(info))
-			ours := New[*corev1.Pod](Options{}).EventsProtobuf(bytes.NewReader(data))
+			ours := New(reflect.TypeFor[*corev1.Pod](), Options{}).EventsProtobuf(bytes.NewReader(data))
 			if _, _, err := theirs.Decode(); err != nil {
 				t.Fatal(err)
 			}
@@ -82,14 +82,14 @@ func TestOddEvents(t *testing.T) {
 			}
 			wantType, want, wantErr := theirs.Decode()
 			got, err := ours.Next()
-			if (err == nil) != (wantErr == nil) && (err != nil || got.Object.Kind == "Pod") {
+			if (err == nil) != (wantErr == nil) && (err != nil || got.Object.(*corev1.Pod).Kind == "Pod") {
 				t.Fatalf("we say %v, they %v", err, wantErr)
 			}
 			if wantErr != nil {
 				return
 			}
-			got.Object.SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
-			if got.Type != wantType || !reflect.DeepEqual(runtime.Object(got.Object), want) {
+			got.Object.(runtime.Object).GetObjectKind().SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
+			if got.Type != wantType || !reflect.DeepEqual(got.Object, any(want)) {
 				t.Errorf("%v, expected %v: %s", got.Type, wantType, difference(got.Object, want))
 			}
 		})
@@ -107,7 +107,7 @@ func TestWindowShrinks(t *testing.T) {
 			first, later := framed(pod(3<<20)), framed(pod(3001))
 			const events = 200
 			body := append(first, bytes.Repeat(later, events)...)
-			d := New[*corev1.Pod](Options{}).EventsProtobuf(&steps{data: body, most: most})
+			d := New(reflect.TypeFor[*corev1.Pod](), Options{}).EventsProtobuf(&steps{data: body, most: most})
 			for n := range 1 + events {
 				if _, err := d.Next(); err != nil {
 					t.Fatal(err)

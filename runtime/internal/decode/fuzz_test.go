@@ -24,8 +24,8 @@ func FuzzObject(f *testing.F) {
 	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](), reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, typ := range types {
-			compare(t, New[*struct{}](Options{}), typ, data)
-			sharing := New[*struct{}](Options{ShareValues: true})
+			compare(t, New(reflect.TypeFor[*struct{}](), Options{}), typ, data)
+			sharing := New(reflect.TypeFor[*struct{}](), Options{ShareValues: true})
 			compare(t, sharing, typ, data)
 			compare(t, sharing, typ, data) // Values of before.
 		}
@@ -46,7 +46,7 @@ func FuzzList(f *testing.F) {
 		if most > 0 {
 			from = &steps{data: data, most: int(most)}
 		}
-		got, meta, err := listAll(New[*appsv1.Deployment](Options{}), from)
+		got, meta, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), from)
 		switch {
 		case errors.Is(err, errItemsTwice):
 		case bytes.Equal(bytes.TrimSpace(data), []byte("null")):

@@ -49,12 +49,13 @@ func FuzzListProtobuf(f *testing.F) {
 		}
 		var got []corev1.Pod
 		foreign := decoded != nil && decoded != want
-		meta, err := New[*corev1.Pod](Options{}).ListProtobuf(from, ListVisitor[*corev1.Pod]{
+		meta, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(from, ListVisitor{
 			Type: func(typ metav1.TypeMeta) error {
 				foreign = foreign || typ.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("PodList")
 				return nil
 			},
-			Item: func(p *corev1.Pod) error {
+			Item: func(item any) error {
+				p := item.(*corev1.Pod)
 				got = append(got, *p)
 				return nil
 			},
@@ -117,7 +118,7 @@ func fuzzEvents(f *testing.F, contentType string) {
 		if most > 0 {
 			from = &steps{data: data, most: int(most)}
 		}
-		d := New[*corev1.Pod](Options{})
+		d := New(reflect.TypeFor[*corev1.Pod](), Options{})
 		ours := d.Events(from)
 		if contentType == runtime.ContentTypeProtobuf {
 			ours = d.EventsProtobuf(from)
@@ -134,7 +135,7 @@ func fuzzEvents(f *testing.F, contentType string) {
 			if isForeign(want, got.Object) {
 				return
 			}
-			var object runtime.Object = got.Object
+			object, _ := got.Object.(runtime.Object)
 			if got.Status != nil {
 				object = got.Status
 			}
@@ -148,8 +149,8 @@ func fuzzEvents(f *testing.F, contentType string) {
 
 // isForeign says whether an event is about something else than a pod, by what
 // either of both decoders says: there this package hands over to client-go.
-func isForeign(want runtime.Object, got *corev1.Pod) bool {
-	if got != nil && got.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
+func isForeign(want runtime.Object, got any) bool {
+	if pod, ok := got.(*corev1.Pod); ok && pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
 		return true
 	}
 	switch want.(type) {

@@ -107,7 +107,7 @@ func listOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 func TestKinds(t *testing.T) {
 	fill := newObjects(1)
 	eachKind(t, "", 200, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
-		d := New[*struct{}](Options{})
+		d := New(reflect.TypeFor[*struct{}](), Options{})
 		for range *perKind {
 			_, data := fill.one(t, typ)
 			compare(t, d, typ, data)
@@ -145,7 +145,7 @@ type wire struct {
 	encoder     runtime.Encoder
 	theirs      runtime.Decoder
 	// ours has several decoders, with options that change no object.
-	ours []*Decoder[runtime.Object]
+	ours []*Decoder
 }
 
 func newWire(gvk schema.GroupVersionKind, typ reflect.Type, contentType string) *wire {
@@ -222,9 +222,9 @@ func (w *wire) compareList(t *testing.T, fill objects, data []byte, want runtime
 		if w.contentType == runtime.ContentTypeProtobuf {
 			read = d.ListProtobuf
 		}
-		listMeta, err := read(fill.reads(data), ListVisitor[runtime.Object]{
+		listMeta, err := read(fill.reads(data), ListVisitor{
 			Type: func(is metav1.TypeMeta) error { typ = is; return nil },
-			Item: func(obj runtime.Object) error { items = append(items, obj); return nil },
+			Item: func(item any) error { items = append(items, item.(runtime.Object)); return nil },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -268,7 +268,7 @@ func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 				t.Fatal(err)
 			}
 			// client-go clears the kind; here that is left to whoever looks at it.
-			kind := got.Object.GetObjectKind()
+			kind := got.Object.(runtime.Object).GetObjectKind()
 			if kind.GroupVersionKind() != w.gvk {
 				t.Fatalf("event %d is of %v", i, kind)
 			}
@@ -284,7 +284,6 @@ func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 }
 
 // decoderOf is a decoder for a type that is known only at run time.
-func decoderOf(typ reflect.Type, opts Options) *Decoder[runtime.Object] {
-	d := New[*struct{}](opts)
-	return &Decoder[runtime.Object]{core: d.core, typ: typ, cut: d.cut}
+func decoderOf(typ reflect.Type, opts Options) *Decoder {
+	return New(reflect.PointerTo(typ), opts)
 }

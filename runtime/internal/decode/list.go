@@ -11,7 +11,7 @@ import (
 
 // ListVisitor receives a list as it is decoded. An error of one of its
 // functions ends the list and is returned as it is.
-type ListVisitor[T any] struct {
+type ListVisitor struct {
 	// Type is called once, with the kind and version of the list, before the
 	// first item if the list begins with them, as servers write it, and at the
 	// end otherwise.
@@ -23,8 +23,8 @@ type ListVisitor[T any] struct {
 	// the item was decoded from, in bytes. It isn't for items that were cached.
 	Decoded func(size int)
 	// Item is called for each item. The item belongs to the receiver.
-	Item func(T) error
-	Cached[T]
+	Item func(any) error
+	Cached
 }
 
 var errItemsTwice = errors.New("the list has its items twice")
@@ -34,22 +34,22 @@ var errItemsTwice = errors.New("the list has its items twice")
 //
 // The error is an [Error] for what is wrong with the list, and what from
 // returned if it can't be read.
-func (d *Decoder[T]) List(from io.Reader, visitor ListVisitor[T]) (metav1.ListMeta, error) {
-	l := list[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, visitor: visitor}
+func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
+	l := list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}
 	err := l.read()
 	return l.meta, err
 }
 
 // list reads one list.
-type list[T any] struct {
-	reader[T]
-	visitor         ListVisitor[T]
+type list struct {
+	reader
+	visitor         ListVisitor
 	typ             metav1.TypeMeta
 	meta            metav1.ListMeta
 	typed, hasItems bool
 }
 
-func (l *list[T]) read() error {
+func (l *list) read() error {
 	if err := l.expect('{', "looking for beginning of a list"); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (l *list[T]) read() error {
 }
 
 // member reads a name and its value.
-func (l *list[T]) member() error {
+func (l *list) member() error {
 	var name string
 	err := l.try(func(d *decoder) (ok bool) {
 		name, ok = d.key()
@@ -106,7 +106,7 @@ func (l *list[T]) member() error {
 	return l.try((*decoder).skip)
 }
 
-func (l *list[T]) sayType() error {
+func (l *list) sayType() error {
 	if l.typed || l.visitor.Type == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (l *list[T]) sayType() error {
 	return l.visitor.Type(l.typ)
 }
 
-func (l *list[T]) items() error {
+func (l *list) items() error {
 	c, err := l.peek()
 	if err != nil {
 		return err
@@ -160,12 +160,12 @@ func (l *list[T]) items() error {
 	return nil
 }
 
-func (l *list[T]) item() error {
+func (l *list) item() error {
 	if err := l.before(); err != nil {
 		return err
 	}
 	start := l.in.offset()
-	var item found[T]
+	var item found
 	err := l.try(func(d *decoder) (ok bool) {
 		item, ok = l.visitor.object(&l.reader, d, ofItem)
 		return ok
@@ -180,7 +180,7 @@ func (l *list[T]) item() error {
 	return l.handOver(item.object, size)
 }
 
-func (l *list[T]) before() error {
+func (l *list) before() error {
 	if l.visitor.Before == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (l *list[T]) before() error {
 
 // handOver hands over an item that was decoded from so many bytes, from none if
 // it was cached.
-func (l *list[T]) handOver(item T, size int) error {
+func (l *list) handOver(item any, size int) error {
 	l.complete++
 	if size > 0 && l.visitor.Decoded != nil {
 		l.visitor.Decoded(size)

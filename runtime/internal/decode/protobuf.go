@@ -41,7 +41,7 @@ var (
 )
 
 // HasProtobuf says whether the type has a protobuf encoding.
-func (d *Decoder[T]) HasProtobuf() bool {
+func (d *Decoder) HasProtobuf() bool {
 	return isMessage(d.typ)
 }
 
@@ -49,8 +49,8 @@ func (d *Decoder[T]) HasProtobuf() bool {
 // metadata has the number 1 and whose items have the number 2, as in all lists
 // of k8s.io/api. Values aren't shared, strings and what is dropped are as in
 // JSON, but that nobody looks whether the content of what is dropped is well-formed.
-func (d *Decoder[T]) ListProtobuf(from io.Reader, visitor ListVisitor[T]) (metav1.ListMeta, error) {
-	l := protobufList[T]{list: list[T]{reader: reader[T]{Decoder: d, in: newInput(from)}, visitor: visitor}}
+func (d *Decoder) ListProtobuf(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
+	l := protobufList{list: list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}}
 	err := l.read()
 	if err == nil {
 		err = l.sayType()
@@ -59,9 +59,9 @@ func (d *Decoder[T]) ListProtobuf(from io.Reader, visitor ListVisitor[T]) (metav
 }
 
 // protobufList reads one list.
-type protobufList[T any] struct{ list[T] }
+type protobufList struct{ list }
 
-func (l *protobufList[T]) read() error {
+func (l *protobufList) read() error {
 	if !l.HasProtobuf() {
 		return errNoProtobuf
 	}
@@ -107,7 +107,7 @@ func (l *protobufList[T]) read() error {
 }
 
 // body reads the list itself.
-func (l *protobufList[T]) body() error {
+func (l *protobufList) body() error {
 	n, err := l.length(-1)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (l *protobufList[T]) body() error {
 	return nil
 }
 
-func (l *protobufList[T]) item(end int64) error {
+func (l *protobufList) item(end int64) error {
 	if err := l.before(); err != nil {
 		return err
 	}
@@ -158,15 +158,15 @@ func (l *protobufList[T]) item(end int64) error {
 }
 
 // fromProtobuf decodes an object.
-func (d *Decoder[T]) fromProtobuf(text []byte) (object T, err error) {
+func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v := reflect.New(d.typ)
 	if d.core.message(d.core.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
-		return v.Interface().(T), nil
+		return v.Interface(), nil
 	}
 	v = reflect.New(d.typ)
-	object = v.Interface().(T)
+	object = v.Interface()
 	if err := unmarshal(any(object).(message), text); err != nil {
 		return object, err
 	}

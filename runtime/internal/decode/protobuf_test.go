@@ -44,9 +44,10 @@ func testProtobuf[T, L any, PT interface {
 				t.Fatal(err)
 			}
 			wantMeta := reflect.ValueOf(want).Elem().FieldByName("ListMeta").Interface()
-			d := New[PT](Options{})
+			d := New(reflect.TypeFor[PT](), Options{})
 			read := func(data []byte) (got []T, meta metav1.ListMeta, err error) {
-				meta, err = d.ListProtobuf(iotest.HalfReader(bytes.NewReader(data)), ListVisitor[PT]{Item: func(o PT) error {
+				meta, err = d.ListProtobuf(iotest.HalfReader(bytes.NewReader(data)), ListVisitor{Item: func(item any) error {
+					o := item.(PT)
 					got = append(got, *(*T)(o))
 					return nil
 				}})
@@ -85,8 +86,8 @@ func TestMessages(t *testing.T) {
 	own := 0
 	plans := map[*messagePlan]bool{}
 	eachKind(t, runtime.ContentTypeProtobuf, 145, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
-		whole := New[*struct{}](Options{})
-		cut := New[*struct{}](Options{Drop: []string{"metadata.managedFields", "metadata.labels", "spec.template", "status"}})
+		whole := New(reflect.TypeFor[*struct{}](), Options{})
+		cut := New(reflect.TypeFor[*struct{}](), Options{Drop: []string{"metadata.managedFields", "metadata.labels", "spec.template", "status"}})
 		var before []byte
 		for range min(*perKind, 20) {
 			obj, _ := fill.one(t, typ)
@@ -96,7 +97,7 @@ func TestMessages(t *testing.T) {
 			}
 			// One message behind another is merged into it.
 			text, before = append(before, text...), text
-			for _, d := range []*Decoder[*struct{}]{whole, cut} {
+			for _, d := range []*Decoder{whole, cut} {
 				want := reflect.New(typ)
 				if err := want.Interface().(message).Unmarshal(text); err != nil {
 					t.Fatal(err)
@@ -126,7 +127,7 @@ func TestMessages(t *testing.T) {
 // Sharing strings changes no object.
 func TestSettle(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))
-	d := New[*struct{}](Options{})
+	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
 		obj := reflect.New(typ)
 		fill.Fill(obj.Interface())
@@ -142,10 +143,10 @@ func TestSettle(t *testing.T) {
 
 // A list of something without protobuf is refused.
 func TestNoProtobuf(t *testing.T) {
-	if _, err := New[*Names](Options{}).ListProtobuf(bytes.NewReader(nil), ListVisitor[*Names]{}); err != errNoProtobuf {
+	if _, err := New(reflect.TypeFor[*Names](), Options{}).ListProtobuf(bytes.NewReader(nil), ListVisitor{}); err != errNoProtobuf {
 		t.Error(err)
 	}
-	if _, err := New[*Names](Options{}).EventsProtobuf(bytes.NewReader(nil)).Next(); err != errNoProtobuf {
+	if _, err := New(reflect.TypeFor[*Names](), Options{}).EventsProtobuf(bytes.NewReader(nil)).Next(); err != errNoProtobuf {
 		t.Error(err)
 	}
 }

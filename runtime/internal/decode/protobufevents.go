@@ -17,7 +17,7 @@ import (
 const frameHeader = 4
 
 // nextProtobuf is Next for a stream in protobuf.
-func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
+func (e *Events) nextProtobuf() (event Event, err error) {
 	if e.in.pos == e.in.end && !e.in.fill() {
 		return event, e.in.err
 	}
@@ -57,7 +57,7 @@ func (e *Events[T]) nextProtobuf() (event Event[T], err error) {
 }
 
 // protobufObject decodes what is of the kind that e.parts says.
-func (e *Events[T]) protobufObject(event *Event[T], text []byte) (err error) {
+func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 	kind, version := e.parts.kind, e.parts.apiVersion
 	if event.Type == watch.Error && e.isStatus(kind, version) {
 		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}

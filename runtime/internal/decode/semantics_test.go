@@ -133,7 +133,7 @@ var documents = []string{
 // TestDifferentialDocuments holds the decoder to Kubernetes' own over all kinds
 // of fields and all kinds of documents, also where a field comes twice.
 func TestDifferentialDocuments(t *testing.T) {
-	d := New[*struct{}](Options{})
+	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for _, typ := range []reflect.Type{reflect.TypeFor[Kinds](), reflect.TypeFor[Names](), reflect.TypeFor[unstructured.Unstructured](), reflect.TypeFor[any]()} {
 		for _, doc := range documents {
 			compare(t, d, typ, []byte(doc))
@@ -158,7 +158,7 @@ func TestDifferentialDocuments(t *testing.T) {
 }
 
 func TestDifferentialNames(t *testing.T) {
-	d := New[*struct{}](Options{})
+	d := New(reflect.TypeFor[*struct{}](), Options{})
 	typ := reflect.TypeFor[Names]()
 	names := []string{"a", "A", "b", "B", "both", "Both", "Third", "third", "p", "tagged", "Tagged", "t", "Inner", "Behind", "fromUnexported", "Untagged", "untagged", "Dash", "-", "Comma", "hidden", "Deep", "with space", `odd\"name`, "Odd", "self", `\u0061`}
 	for _, name := range names {
@@ -173,7 +173,7 @@ func TestDifferentialNames(t *testing.T) {
 
 // Depth ends where it does in encoding/json.
 func TestDepth(t *testing.T) {
-	d := New[*struct{}](Options{})
+	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for _, n := range []int{maxDepth - 1, maxDepth, maxDepth + 1} {
 		deep := make([]byte, 0, 2*n)
 		for range n {

@@ -67,9 +67,10 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 		fmt.Fprintf(&list, `{"metadata":{"labels":{"circle":"%d"},"annotations":{"fickle":"%d"}}}`, i%200, fickle)
 	}
 	list.WriteString(`]}`)
-	d := New[*corev1.ConfigMap](Options{ShareValues: true})
+	d := New(reflect.TypeFor[*corev1.ConfigMap](), Options{ShareValues: true})
 	n, labels, late := 0, map[string]bool{}, map[string]bool{}
-	_, err := d.List(&list, ListVisitor[*corev1.ConfigMap]{Item: func(o *corev1.ConfigMap) error {
+	_, err := d.List(&list, ListVisitor{Item: func(item any) error {
+		o := item.(*corev1.ConfigMap)
 		labels[fmt.Sprintf("%p", o.Labels)] = true
 		if n++; n > objects/2 {
 			late[fmt.Sprintf("%p", o.Annotations)] = true
@@ -91,7 +92,7 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 // Shared values are equal to what would be decoded, over many objects.
 func TestShareValues(t *testing.T) {
 	objects, list := deployments(300)
-	got, _, err := listAll(New[*appsv1.Deployment](Options{ShareValues: true}), bytes.NewReader(list))
+	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true}), bytes.NewReader(list))
 	if err != nil || !reflect.DeepEqual(got, whole(t, objects)) {
 		t.Fatalf("%d items, %v", len(got), err)
 	}
@@ -104,7 +105,7 @@ func TestShareValues(t *testing.T) {
 // Without that option, nothing that can be changed is in two objects.
 func TestNothingMutableIsShared(t *testing.T) {
 	objects, list := deployments(100)
-	got, _, err := listAll(New[*appsv1.Deployment](Options{}), bytes.NewReader(list))
+	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), bytes.NewReader(list))
 	if err != nil {
 		t.Fatal(err)
 	}

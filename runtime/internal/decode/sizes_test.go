@@ -2,6 +2,7 @@ package decode_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,11 +17,11 @@ import (
 // before an item is read.
 func TestSizes(t *testing.T) {
 	objects := []string{`{"metadata":{"name":"a"}}`, `{"data":{"k":"` + strings.Repeat("x", 9<<10) + `"}}`, `{}`}
-	d := decode.New[*corev1.ConfigMap](decode.Options{})
+	d := decode.New(reflect.TypeFor[*corev1.ConfigMap](), decode.Options{})
 	var sizes []int
 	begun, most := 0, 3
 	enough := errors.New("enough")
-	visitor := decode.ListVisitor[*corev1.ConfigMap]{
+	visitor := decode.ListVisitor{
 		Before: func() error {
 			if begun == most {
 				return enough
@@ -29,7 +30,7 @@ func TestSizes(t *testing.T) {
 			return nil
 		},
 		Decoded: func(size int) { sizes = append(sizes, size) },
-		Item: func(*corev1.ConfigMap) error {
+		Item: func(any) error {
 			if len(sizes) != begun {
 				t.Errorf("%d items have begun, %d have a size", begun, len(sizes))
 			}

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Decoder decodes objects of one type. T is a pointer to it, or any if the type is
-// known only when the program runs.
+// Decoder decodes objects of one type.
 //
 // A Decoder keeps what it learnt: how the type is built, in which order its
 // fields come, and which strings repeat. So whoever lists a collection and then
@@ -19,25 +18,19 @@ import (
 // still have.
 //
 // It is safe for concurrent use; its streams take turns.
-type Decoder[T any] struct {
+type Decoder struct {
 	mu   sync.Mutex
 	core decoder
 	typ  reflect.Type
 	cut  *cut
 }
 
-// New returns a decoder. It panics if T is no pointer.
-func New[T any](opts Options) *Decoder[T] { return newDecoder[T](reflect.TypeFor[T](), opts) }
-
-// Of is New for a type that is known when the program runs: what it decodes are
-// of type t.
-func Of(t reflect.Type, opts Options) *Decoder[any] { return newDecoder[any](t, opts) }
-
-func newDecoder[T any](t reflect.Type, opts Options) *Decoder[T] {
+// New returns a decoder of objects of type t. It panics if t is no pointer.
+func New(t reflect.Type, opts Options) *Decoder {
 	if t.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode: %v is no pointer", t))
 	}
-	d := &Decoder[T]{typ: t.Elem()}
+	d := &Decoder{typ: t.Elem()}
 	d.core.plans = plans{}
 	d.core.shareValues = opts.ShareValues
 	d.cut = opts.cut()
@@ -46,15 +39,15 @@ func newDecoder[T any](t reflect.Type, opts Options) *Decoder[T] {
 }
 
 // reader reads one stream for a decoder.
-type reader[T any] struct {
-	*Decoder[T]
+type reader struct {
+	*Decoder
 	in *input
 	// complete counts the items before the place of an error.
 	complete int
 }
 
 // try decodes at in's position, as often as it takes for all of it to be there.
-func (r *reader[T]) try(decode func(*decoder) bool) error {
+func (r *reader) try(decode func(*decoder) bool) error {
 	for framed := false; ; {
 		err := r.attempt(decode)
 		if !errors.Is(err, errMore) {
@@ -74,7 +67,7 @@ func (r *reader[T]) try(decode func(*decoder) bool) error {
 }
 
 // attempt decodes what is there, and consumes it if that worked.
-func (r *reader[T]) attempt(decode func(*decoder) bool) error {
+func (r *reader) attempt(decode func(*decoder) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := &r.core
@@ -91,13 +84,13 @@ func (r *reader[T]) attempt(decode func(*decoder) bool) error {
 }
 
 // failed is an error at in's position.
-func (r *reader[T]) failed(err error) error {
+func (r *reader) failed(err error) error {
 	return &Error{Offset: r.in.offset(), Item: r.complete, Err: err}
 }
 
 // peek returns the byte that follows white space. The end of the stream is an
 // error here.
-func (r *reader[T]) peek() (byte, error) {
+func (r *reader) peek() (byte, error) {
 	c, ok := r.in.peek()
 	if ok {
 		return c, nil
@@ -109,7 +102,7 @@ func (r *reader[T]) peek() (byte, error) {
 }
 
 // expect consumes c.
-func (r *reader[T]) expect(c byte, where string) error {
+func (r *reader) expect(c byte, where string) error {
 	found, err := r.peek()
 	if err != nil {
 		return err
@@ -122,14 +115,14 @@ func (r *reader[T]) expect(c byte, where string) error {
 }
 
 // object decodes an object at d's position. It must be given up if ok is false.
-func (r *reader[T]) object(d *decoder) (object T, ok bool) {
+func (r *reader) object(d *decoder) (object any, ok bool) {
 	v := reflect.New(r.typ)
-	return v.Interface().(T), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
+	return v.Interface(), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
 }
 
 // Unmarshal decodes data, which is one object and nothing else.
-func (d *Decoder[T]) Unmarshal(data []byte) (object T, err error) {
-	r := reader[T]{Decoder: d, in: inputOf(data)}
+func (d *Decoder) Unmarshal(data []byte) (object any, err error) {
+	r := reader{Decoder: d, in: inputOf(data)}
 	if _, err = r.peek(); err != nil {
 		return object, err
 	}
@@ -144,7 +137,7 @@ func (d *Decoder[T]) Unmarshal(data []byte) (object T, err error) {
 }
 
 // end makes sure that nothing follows.
-func (r *reader[T]) end() error {
+func (r *reader) end() error {
 	if c, more := r.in.peek(); more {
 		return r.failed(fmt.Errorf("invalid character %q after top-level value", c))
 	}

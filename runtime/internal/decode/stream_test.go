@@ -16,8 +16,6 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-type deploymentDecoder = Decoder[*appsv1.Deployment]
-
 // whole are deployments as Kubernetes' decoder has them.
 func whole(t *testing.T, objects [][]byte) []*appsv1.Deployment {
 	t.Helper()
@@ -32,8 +30,9 @@ func whole(t *testing.T, objects [][]byte) []*appsv1.Deployment {
 	return all
 }
 
-func listAll(d *deploymentDecoder, from io.Reader) (items []*appsv1.Deployment, meta metav1.ListMeta, err error) {
-	meta, err = d.List(from, ListVisitor[*appsv1.Deployment]{Item: func(o *appsv1.Deployment) error {
+func listAll(d *Decoder, from io.Reader) (items []*appsv1.Deployment, meta metav1.ListMeta, err error) {
+	meta, err = d.List(from, ListVisitor{Item: func(item any) error {
+		o := item.(*appsv1.Deployment)
 		items = append(items, o)
 		return nil
 	}})
@@ -60,7 +59,7 @@ func TestChunks(t *testing.T) {
 		fmt.Fprintf(&events, `{"type":"ADDED","object":%s}`+"\n", o)
 	}
 	for seed, most := range []int{1, 7, 100, 3000, 100_000} {
-		d := New[*appsv1.Deployment](Options{})
+		d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
 		read := func(data []byte) io.Reader {
 			return chunks{bytes.NewReader(data), rand.New(rand.NewSource(int64(seed))), most}
 		}
@@ -77,7 +76,7 @@ func TestChunks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, e.Object)
+			got = append(got, e.Object.(*appsv1.Deployment))
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("reads of at most %d: events differ", most)
@@ -89,7 +88,7 @@ func TestChunks(t *testing.T) {
 func TestLargeItem(t *testing.T) {
 	big := strings.Repeat("x", 3*largeWindow)
 	list := `{"items":[{"metadata":{"name":"` + big + `"}},{"metadata":{"name":"small"}}]}`
-	items, _, err := listAll(New[*appsv1.Deployment](Options{}), iotest.HalfReader(strings.NewReader(list)))
+	items, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), iotest.HalfReader(strings.NewReader(list)))
 	if err != nil || len(items) != 2 || items[0].Name != big || items[1].Name != "small" {
 		t.Fatalf("%d items, %v", len(items), err)
 	}
@@ -103,7 +102,7 @@ func TestLargeItem(t *testing.T) {
 
 // An event larger than client-go takes is refused.
 func TestTooLargeEvent(t *testing.T) {
-	stream := New[*appsv1.Deployment](Options{}).Events(io.MultiReader(
+	stream := New(reflect.TypeFor[*appsv1.Deployment](), Options{}).Events(io.MultiReader(
 		strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"`), bytes.NewReader(bytes.Repeat([]byte("x"), maxEvent+1)), strings.NewReader(`"}}}`)))
 	if _, err := stream.Next(); err != errTooLarge {
 		t.Error(err)
@@ -115,7 +114,7 @@ func TestTooLargeEvent(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	objects, list := deployments(3)
 	want := whole(t, objects)
-	d := New[*appsv1.Deployment](Options{})
+	d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
 	for n := range len(list) - 2 { // Behind it are the bracket and the new line.
 		got, _, err := listAll(d, bytes.NewReader(list[:n]))
 		if err == nil || !reflect.DeepEqual(got, want[:len(got)]) && len(got) > 0 {
@@ -134,7 +133,7 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, n := range []int{0, 1, 50, len(list) / 2, len(list) - 3} {
 		from := io.MultiReader(bytes.NewReader(list[:n]), iotest.ErrReader(broken))
-		if _, _, err := listAll(New[*appsv1.Deployment](Options{}), from); err != broken {
+		if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), from); err != broken {
 			t.Errorf("after %d: %v", n, err)
 		}
 	}
@@ -147,7 +146,7 @@ func TestErrorPath(t *testing.T) {
 		`{"items":[{"metadata":{"labels":{"a":1}}}]}`:                                  {Item: 0, Path: `metadata.labels["a"]`},
 		`{"items":[{},{},{]]}`: {Item: 2},
 	} {
-		_, _, err := listAll(New[*appsv1.Deployment](Options{}), strings.NewReader(list))
+		_, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(list))
 		var at *Error
 		if !errors.As(err, &at) || at.Item != want.Item || at.Path != want.Path {
 			t.Errorf("%s: %v", list, err)
@@ -156,7 +155,7 @@ func TestErrorPath(t *testing.T) {
 }
 
 func TestItemsTwice(t *testing.T) {
-	if _, _, err := listAll(New[*appsv1.Deployment](Options{}), strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
+	if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
 		t.Error(err)
 	}
 }
@@ -165,7 +164,7 @@ func TestItemsTwice(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	objects, list := deployments(20)
 	want := whole(t, objects)
-	d := New[*appsv1.Deployment](Options{ShareValues: true})
+	d := New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true})
 	done := make(chan error)
 	for range 4 {
 		go func() {

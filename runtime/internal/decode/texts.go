@@ -10,10 +10,10 @@ import (
 // Cached is what whoever reads a list has already. An object that a list brings
 // unchanged is then handed over as it is cached, and not decoded again: neither
 // it nor what decoding would leave behind takes memory beside the cached ones.
-type Cached[T any] struct {
+type Cached struct {
 	// Known, if not nil, is asked before an object in JSON is decoded. An object
 	// that it returns is handed over in its place, as it is.
-	Known func(Identity) (T, bool)
+	Known func(Identity) (any, bool)
 	// Texts, if not nil, has Known asked only for objects that come with the
 	// very text that they came with in the list before.
 	Texts *Texts
@@ -121,14 +121,14 @@ func (s *sums) add(sum uint64) {
 
 // found is an object, decoded or cached. The version that a cached one came with
 // may be gone from it.
-type found[T any] struct {
-	object  T
+type found struct {
+	object  any
 	known   bool
 	version string
 }
 
 // object decodes the object at d's position, or finds it cached.
-func (c *Cached[T]) object(r *reader[T], d *decoder, origin uint64) (f found[T], ok bool) {
+func (c *Cached) object(r *reader, d *decoder, origin uint64) (f found, ok bool) {
 	start, depth := d.pos, d.depth
 	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
 		d.identity = identity{}

@@ -21,7 +21,7 @@ var (
 )
 
 // need makes sure that n bytes are there.
-func (r *reader[T]) need(n int) error {
+func (r *reader) need(n int) error {
 	for r.in.end-r.in.pos < n {
 		if !r.in.fill() {
 			if r.in.err == io.EOF {
@@ -34,7 +34,7 @@ func (r *reader[T]) need(n int) error {
 }
 
 // varint reads an integer.
-func (r *reader[T]) varint() (uint64, error) {
+func (r *reader) varint() (uint64, error) {
 	var n uint64
 	for shift := 0; shift < 64; shift += 7 {
 		if err := r.need(1); err != nil {
@@ -52,7 +52,7 @@ func (r *reader[T]) varint() (uint64, error) {
 
 // tag reads a field's number, of 32 bits, and its wire type, which is that of
 // what has a length for all numbers up to last.
-func (r *reader[T]) tag(last int32) (number int32, wire int, err error) {
+func (r *reader) tag(last int32) (number int32, wire int, err error) {
 	tag, err := r.varint()
 	number, wire = int32(tag>>3), int(tag&7)
 	switch {
@@ -67,7 +67,7 @@ func (r *reader[T]) tag(last int32) (number int32, wire int, err error) {
 
 // length reads the length of what follows, which ends at limit or before. It fits
 // an int of 32 bits.
-func (r *reader[T]) length(limit int64) (int, error) {
+func (r *reader) length(limit int64) (int, error) {
 	n, err := r.varint()
 	if err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (r *reader[T]) length(limit int64) (int, error) {
 }
 
 // bytes reads what has a length. It is valid until the next read.
-func (r *reader[T]) bytes(limit int64) ([]byte, error) {
+func (r *reader) bytes(limit int64) ([]byte, error) {
 	n, err := r.length(limit)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (r *reader[T]) bytes(limit int64) ([]byte, error) {
 
 // pass skips a field of that wire type. A group ends where as many groups have
 // ended as have begun.
-func (r *reader[T]) pass(wire int, limit int64) error {
+func (r *reader) pass(wire int, limit int64) error {
 	for depth := 0; ; {
 		switch wire {
 		case wireGroup:
@@ -120,7 +120,7 @@ func (r *reader[T]) pass(wire int, limit int64) error {
 }
 
 // passOne skips a field that is no group.
-func (r *reader[T]) passOne(wire int, limit int64) (err error) {
+func (r *reader) passOne(wire int, limit int64) (err error) {
 	n := 0
 	switch wire {
 	case wireVarint:
@@ -144,7 +144,7 @@ func (r *reader[T]) passOne(wire int, limit int64) (err error) {
 }
 
 // message reads what has a length into m.
-func (r *reader[T]) message(m message, limit int64) error {
+func (r *reader) message(m message, limit int64) error {
 	text, err := r.bytes(limit)
 	if err != nil {
 		return err

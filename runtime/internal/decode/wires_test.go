@@ -218,7 +218,7 @@ func TestWires(t *testing.T) {
 		}
 		done[typ] = true
 		t.Run(gvk.String(), func(t *testing.T) {
-			d := New[*struct{}](Options{})
+			d := New(reflect.TypeFor[*struct{}](), Options{})
 			plan := d.core.messageOf(d.cut, typ)
 			if plan.own {
 				return

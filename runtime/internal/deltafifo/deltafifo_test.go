@@ -3,150 +3,136 @@ package deltafifo
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
 
-func identity(i int) int { return i }
+// ended returns a context that is done.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
 
-func TestPopBlocksUntilThereIsSomething(t *testing.T) {
-	ways := map[string]func(context.Context, *DeltaFIFO[int, int]) error{
-		"PopBatch": func(ctx context.Context, f *DeltaFIFO[int, int]) error { _, err := f.PopBatch(ctx); return err },
-		"Pop":      func(ctx context.Context, f *DeltaFIFO[int, int]) error { _, _, err := f.Pop(ctx); return err },
-	}
-	releases := map[string]struct {
-		release func(*DeltaFIFO[int, int], context.CancelFunc)
+func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
+	for what, c := range map[string]struct {
+		release func(*DeltaFIFO[int], context.CancelFunc)
 		want    error
 	}{
-		"a delta":             {func(f *DeltaFIFO[int, int], _ context.CancelFunc) { f.Added(1, "1") }, nil},
-		"a resync":            {func(f *DeltaFIFO[int, int], _ context.CancelFunc) { f.Resync(Items[int, int]{{Key: 1}}) }, nil},
-		"closing":             {func(f *DeltaFIFO[int, int], _ context.CancelFunc) { f.Close() }, ErrClosed},
-		"the end of the wait": {func(_ *DeltaFIFO[int, int], cancel context.CancelFunc) { cancel() }, context.Canceled},
-	}
-	for way, pop := range ways {
-		for what, c := range releases {
-			t.Run(way+" ended by "+what, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					f := New(identity)
-					result := make(chan error, 1)
-					go func() { result <- pop(ctx, f) }()
-					synctest.Wait()
-					select {
-					case err := <-result:
-						t.Fatalf("it did not wait: %v", err)
-					default:
-					}
-					c.release(f, cancel)
-					if err := <-result; !errors.Is(err, c.want) {
-						t.Fatalf("%v, want %v", err, c.want)
-					}
-				})
+		"a change":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.Append(Added, 1, 1, "1") }, nil},
+		"a resync":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
+		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() }, context.Canceled},
+	} {
+		t.Run("ended by "+what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				f := New[int]()
+				result := make(chan error, 1)
+				go func() { _, err := f.PopBatch(ctx); result <- err }()
+				synctest.Wait()
+				select {
+				case err := <-result:
+					t.Fatalf("it did not wait: %v", err)
+				default:
+				}
+				c.release(f, cancel)
+				if err := <-result; !errors.Is(err, c.want) {
+					t.Fatalf("%v, want %v", err, c.want)
+				}
 			})
+		})
+	}
+}
+
+// TestEachChangeWakes waits for each of a few changes, also for those that have
+// room in a buffer that was used before.
+func TestEachChangeWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := New[int]()
+		for i := range 8 {
+			result := make(chan int)
+			go func() {
+				batch, _ := f.PopBatch(t.Context())
+				result <- len(batch)
+			}()
+			synctest.Wait()
+			f.Append(Updated, i, i, "1")
+			if n := <-result; n != 1 {
+				t.Fatalf("%d deltas, want one", n)
+			}
 		}
-	}
+	})
 }
 
-func TestCloseHandsOutWhatIsPending(t *testing.T) {
-	f := New(identity)
-	f.Added(1, "1")
-	f.Close()
-	f.Added(2, "2")
-	f.Close()
-	if batch, err := f.PopBatch(t.Context()); len(batch) != 2 || err != nil {
-		t.Fatalf("%v, %v, want both deltas", batch, err)
-	}
-	if _, err := f.PopBatch(t.Context()); err != ErrClosed || !f.IsClosed() {
-		t.Fatalf("%v, want ErrClosed", err)
-	}
+// TestAStaleWakeUp: a wait that ended with its context after it was woken leaves
+// nothing that the next one takes for a change.
+func TestAStaleWakeUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := New[int]()
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error)
+		pop := func(ctx context.Context) { _, err := f.PopBatch(ctx); result <- err }
+		go pop(ctx)
+		synctest.Wait()
+		f.mu.Lock() // What is woken can't go on before its context is done.
+		f.signal()
+		cancel()
+		f.mu.Unlock()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		go pop(t.Context())
+		synctest.Wait()
+		f.Append(Added, 1, 1, "1")
+		if err := <-result; err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
-// Every delta reaches one of several consumers, and those of a key arrive in
-// order at whoever takes them.
-func TestConcurrentPop(t *testing.T) {
-	const producers, each, keys = 4, 2000, 100
-	f := New(func(i int) int { return i % keys })
-	var producing, consuming sync.WaitGroup
-	for p := range producers {
-		producing.Go(func() {
-			for i := range each {
-				// A producer keeps to its own keys, so that their order is known.
-				f.Added(i*keys+p*(keys/producers)+i%(keys/producers), "")
-			}
-		})
-	}
-	counts := make(chan int, producers)
-	for range producers {
-		consuming.Go(func() {
-			n := 0
-			for {
-				key, deltas, err := f.Pop(t.Context())
-				if err != nil {
-					counts <- n
-					return
-				}
-				for i, d := range deltas {
-					if d.Key != key || i > 0 && deltas[i-1].Object >= d.Object {
-						t.Errorf("key %d: %v", key, deltas)
-					}
-				}
-				n += len(deltas)
-			}
-		})
-	}
-	producing.Wait()
-	f.Close()
-	consuming.Wait()
-	close(counts)
-	sum := 0
-	for n := range counts {
-		sum += n
-	}
-	if sum != producers*each {
-		t.Fatalf("%d deltas, want %d", sum, producers*each)
-	}
-}
-
-// A consumer of batches that runs beside its producers gets everything, in
-// each producer's order.
+// A consumer that runs beside its producers gets everything, in each producer's
+// order.
 func TestConcurrentPopBatch(t *testing.T) {
 	const producers, each = 4, 5000
-	f := New(identity)
+	f := New[int]()
 	var producing sync.WaitGroup
 	for p := range producers {
 		producing.Go(func() {
 			for i := range each {
-				f.Updated(i*producers+p, "")
+				f.Append(Updated, p, i, "")
 			}
 		})
 	}
-	go func() { producing.Wait(); f.Close() }()
 	var next [producers]int
-	for {
+	for taken := 0; taken < producers*each; {
 		batch, err := f.PopBatch(t.Context())
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
 		for _, d := range batch {
-			p := d.Object % producers
-			if d.Object/producers != next[p] {
-				t.Fatalf("producer %d: %d, want %d", p, d.Object/producers, next[p])
+			if d.Object != next[d.Key] {
+				t.Fatalf("producer %d: %d, want %d", d.Key, d.Object, next[d.Key])
 			}
-			next[p]++
+			next[d.Key]++
 		}
+		taken += len(batch)
 	}
-	if next != [producers]int{each, each, each, each} {
-		t.Fatalf("%v, want %d each", next, each)
+	producing.Wait()
+	if n := f.Len(); n != 0 {
+		t.Fatalf("%d deltas are left", n)
 	}
 }
 
 func TestPopBatchReusesItsBuffers(t *testing.T) {
-	f := New(identity)
+	f := New[int]()
+	var object any = 1
 	allocs := testing.AllocsPerRun(100, func() {
 		for i := range 50 {
-			f.Updated(i, "1")
+			f.Append(Updated, i, object, "1")
 		}
 		if batch, err := f.PopBatch(context.Background()); len(batch) != 50 || err != nil {
 			t.Fatal(batch, err)
@@ -157,10 +143,83 @@ func TestPopBatchReusesItsBuffers(t *testing.T) {
 	}
 }
 
+// TestABatchIsLetGo wants nothing of a batch to be reachable once it is given back.
+func TestABatchIsLetGo(t *testing.T) {
+	const objects = 100
+	f := New[int]()
+	var freed atomic.Int64
+	object := func() *[2]int {
+		object := new([2]int)
+		runtime.AddCleanup(object, func(struct{}) { freed.Add(1) }, struct{}{})
+		return object
+	}
+	for i := range objects {
+		f.Append(Updated, i, object(), "1")
+	}
+	if batch, err := f.PopBatch(t.Context()); len(batch) != objects || err != nil {
+		t.Fatalf("%d deltas, %v", len(batch), err)
+	}
+	if _, err := f.PopBatch(ended(t)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if runtime.GC(); freed.Load() == objects {
+			break
+		}
+		runtime.Gosched()
+	}
+	if n := freed.Load(); n != objects {
+		t.Errorf("%d of %d objects are free", n, objects)
+	}
+	runtime.KeepAlive(f)
+}
+
+// TestABurstsBufferIsLetGo wants small buffers soon after a burst, of which one or
+// both had to grow.
+func TestABurstsBufferIsLetGo(t *testing.T) {
+	for _, first := range []int{1, 2 * keepBuffer} {
+		f := New[int]()
+		add := func(n int) {
+			for i := range n {
+				f.Append(Updated, i, nil, "1")
+			}
+			if batch, err := f.PopBatch(t.Context()); len(batch) != n || err != nil {
+				t.Fatalf("%d deltas, %v, want %d", len(batch), err, n)
+			}
+		}
+		add(first)
+		add(100_000)
+		for range 3 * keepBatches {
+			add(1)
+		}
+		if n := cap(f.log) + cap(f.lent); n > 2*keepBuffer {
+			t.Errorf("after %d deltas and a burst there is room for %d", first, n)
+		}
+	}
+}
+
+// TestAPanicLeavesNoLock takes without a context.
+func TestAPanicLeavesNoLock(t *testing.T) {
+	f := New[int]()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		var none context.Context
+		_, _ = f.PopBatch(none)
+	}()
+	if !f.mu.TryLock() {
+		t.Fatal("it is locked")
+	}
+	f.mu.Unlock()
+}
+
 func TestNames(t *testing.T) {
 	for deltaType, want := range map[DeltaType]string{
-		Added: "Added", Updated: "Updated", Deleted: "Deleted", Replaced: "Replaced",
-		ReplacedAll: "ReplacedAll", Sync: "Sync", SyncAll: "SyncAll", Bookmark: "Bookmark",
+		Added: "Added", Updated: "Updated", Deleted: "Deleted",
+		ReplacedAll: "ReplacedAll", SyncAll: "SyncAll", Bookmark: "Bookmark",
 		0: "", Bookmark + 1: "", 255: "",
 	} {
 		if got := deltaType.String(); got != want {

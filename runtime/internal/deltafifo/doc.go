@@ -1,16 +1,8 @@
-// Package deltafifo has the queue between what learns of changes (a
-// reflector) and what stores them.
+// Package deltafifo has the queue between a reflector, which learns of changes, and
+// the writer of an informer, which stores them.
 //
-// A DeltaFIFO is a log of deltas. There are two ways to take from it:
-//
-//   - PopBatch hands out everything that is pending, in the order of arrival.
-//     It allocates nothing once its two buffers have grown, and it is for one
-//     consumer.
-//   - Pop hands out the key that waits longest, with all its pending deltas. It
-//     is for any number of consumers. The index by key that it needs is built
-//     by the first Pop and given up by a PopBatch.
-//
-// Both keep the order of the deltas of one key, hand out each delta once, and
-// lose none, with one exception that is Pop's: of two deletions of a key in a
-// row, one is enough, and the one that knows the final state is kept.
+// It is a log of deltas: PopBatch hands out everything that is pending, in the order
+// of arrival, each delta once, and allocates nothing once its two buffers have grown.
+// What client-go calls a DeltaFIFO, a queue of keys with the deltas of each, is
+// runtime/cache's DeltaFIFO.
 package deltafifo

@@ -17,19 +17,19 @@ import (
 // detector of inconsistencies: with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR in the
 // environment of the process, every streamed list is compared with an ordinary
 // one of the same version, and a difference panics. It is for tests of servers.
-type inspected[T any] struct {
-	Staging[T]
+type inspected struct {
+	Staging
 	items map[cache.ObjectName]metav1.Object
 }
 
 // inspect returns what stands between a streamed list and staging while the
 // detector is on.
-func inspect[T any](staging Staging[T]) *inspected[T] {
-	return &inspected[T]{Staging: staging, items: map[cache.ObjectName]metav1.Object{}}
+func inspect(staging Staging) *inspected {
+	return &inspected{Staging: staging, items: map[cache.ObjectName]metav1.Object{}}
 }
 
-func (s *inspected[T]) Add(obj T, resourceVersion string) error {
-	if object, ok := any(obj).(runtime.Object); ok {
+func (s *inspected) Add(obj any, resourceVersion string) error {
+	if object, ok := obj.(runtime.Object); ok {
 		// The sink may change what it is given.
 		if copied, ok := object.DeepCopyObject().(metav1.Object); ok {
 			s.items[cache.MetaObjectToName(copied)] = copied
@@ -38,8 +38,8 @@ func (s *inspected[T]) Add(obj T, resourceVersion string) error {
 	return s.Staging.Add(obj, resourceVersion)
 }
 
-func (s *inspected[T]) Remove(obj T) error {
-	if object, ok := any(obj).(metav1.Object); ok {
+func (s *inspected) Remove(obj any) error {
+	if object, ok := obj.(metav1.Object); ok {
 		delete(s.items, cache.MetaObjectToName(object))
 	}
 	return s.Staging.Remove(obj)
@@ -47,11 +47,11 @@ func (s *inspected[T]) Remove(obj T) error {
 
 // check lists what was staged once more, and panics if that differs. A list that
 // fails is tried again until ctx is done.
-func (s *inspected[T]) check(ctx context.Context, name, version string, source listwatch.Source[T]) {
+func (s *inspected) check(ctx context.Context, name, version string, source listwatch.Source) {
 	list := func(ctx context.Context, opts metav1.ListOptions) (*metav1.List, error) {
 		var items metav1.List
-		_, err := source.List(ctx, opts, func(obj T) error {
-			if object, ok := any(obj).(runtime.Object); ok {
+		_, err := source.List(ctx, opts, func(obj any) error {
+			if object, ok := obj.(runtime.Object); ok {
 				items.Items = append(items.Items, runtime.RawExtension{Object: object})
 			}
 			return nil

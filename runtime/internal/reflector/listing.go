@@ -13,13 +13,13 @@ const defaultPageSize = 500
 
 // listing reads a list in pages and stages it. A version that the server can't
 // serve is given up at once, in the same step; any other error ends the round.
-type listing[T any] struct{}
+type listing struct{}
 
-func (listing[T]) name() State { return Listing }
+func (listing) name() State { return Listing }
 
-func (listing[T]) step(ctx context.Context, r *round[T]) state[T] {
+func (listing) step(ctx context.Context, r *round) state {
 	first := r.position.forList()
-	l := lister[T]{Reflector: r.Reflector, limit: r.pageSize(first)}
+	l := lister{Reflector: r.Reflector, limit: r.pageSize(first)}
 	defer l.discard()
 	reading := r.withWaits(ctx, Listing, nil)
 	err := l.list(reading, first)
@@ -49,7 +49,7 @@ func (listing[T]) step(ctx context.Context, r *round[T]) state[T] {
 // pageSize is the limit of a page of a list at version. At a definite version a
 // limit would make the server read from etcd rather than from its watch cache;
 // at "0" the cache ignores it, and a server without a cache is spared.
-func (r *Reflector[T]) pageSize(version string) int64 {
+func (r *Reflector) pageSize(version string) int64 {
 	switch {
 	case r.opts.PageSize != 0:
 		return r.opts.PageSize
@@ -60,10 +60,10 @@ func (r *Reflector[T]) pageSize(version string) int64 {
 }
 
 // lister stages one list, which may take several attempts.
-type lister[T any] struct {
-	*Reflector[T]
+type lister struct {
+	*Reflector
 	limit     int64
-	staging   Staging[T]
+	staging   Staging
 	version   string
 	paginated bool
 	sinkErr   error
@@ -72,7 +72,7 @@ type lister[T any] struct {
 // list stages everything from the first page to the last. A list whose pages
 // expire while it is read starts over without pages, at the version that was
 // first asked for.
-func (l *lister[T]) list(ctx context.Context, version string) error {
+func (l *lister) list(ctx context.Context, version string) error {
 	opts := metav1.ListOptions{ResourceVersion: version, Limit: l.limit}
 	l.restart()
 	for {

@@ -58,7 +58,7 @@ type brittle struct {
 	panicked *bool
 }
 
-func (s brittle) Begin() Staging[*corev1.ConfigMap] {
+func (s brittle) Begin() Staging {
 	if !*s.panicked {
 		*s.panicked = true
 		panic("a sink")

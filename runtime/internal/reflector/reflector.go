@@ -38,8 +38,7 @@ type Options struct {
 	// Name says in logs which reflector speaks. By default it is the file and
 	// line that led to its construction.
 	Name string
-	// TypeDescription says in logs what is reflected. By default it is the Go
-	// type.
+	// TypeDescription says in logs what is reflected, see [DescribeType].
 	TypeDescription string
 
 	// ResyncPeriod is the time between two calls of Sink.Resync, counted anew
@@ -87,10 +86,10 @@ type Options struct {
 
 // Reflector keeps a Sink equal to what a Source has. Run and ListAndWatch are
 // for one goroutine at a time; everything else is safe for concurrent use.
-type Reflector[T any] struct {
+type Reflector struct {
 	name, typ string
-	source    listwatch.Source[T]
-	sink      Sink[T]
+	source    listwatch.Source
+	sink      Sink
 	opts      Options
 	watchList bool
 	delay     wait.DelayFunc
@@ -111,8 +110,8 @@ type Reflector[T any] struct {
 // decided here: if the feature gate WatchListClient of client-go is on and the
 // source doesn't say that its client can't
 // (see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics]).
-func New[T any](source listwatch.Source[T], sink Sink[T], opts Options) *Reflector[T] {
-	r := &Reflector[T]{
+func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
+	r := &Reflector{
 		name:   opts.Name,
 		typ:    opts.TypeDescription,
 		source: source,
@@ -126,7 +125,7 @@ func New[T any](source listwatch.Source[T], sink Sink[T], opts Options) *Reflect
 			"/runtime/internal/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")
 	}
 	if r.typ == "" {
-		r.typ = reflect.TypeFor[T]().String()
+		r.typ = DescribeType(nil)
 	}
 	if r.opts.MinWatchTimeout < minWatchTimeout {
 		r.opts.MinWatchTimeout = minWatchTimeout
@@ -171,17 +170,17 @@ func DescribeType(example any) string {
 }
 
 // Name returns the reflector's name.
-func (r *Reflector[T]) Name() string { return r.name }
+func (r *Reflector) Name() string { return r.name }
 
 // TypeDescription says what is reflected, for people.
-func (r *Reflector[T]) TypeDescription() string { return r.typ }
+func (r *Reflector) TypeDescription() string { return r.typ }
 
 // LastSyncResourceVersion is the version up to which the sink was told
 // everything, "" before the first list.
-func (r *Reflector[T]) LastSyncResourceVersion() string { return r.position.last() }
+func (r *Reflector) LastSyncResourceVersion() string { return r.position.last() }
 
 // Health says how the reflector is doing.
-func (r *Reflector[T]) Health() Health {
+func (r *Reflector) Health() Health {
 	h := r.health.read()
 	h.ResourceVersion = r.position.last()
 	return h
@@ -190,7 +189,7 @@ func (r *Reflector[T]) Health() Health {
 // Run lists and watches until ctx is done, and returns when everything that it
 // started has ended. A list or watch of a source that ignores its context is
 // waited for.
-func (r *Reflector[T]) Run(ctx context.Context) {
+func (r *Reflector) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)
 	defer logger.V(3).Info("Stopping reflector", "resyncPeriod", r.opts.ResyncPeriod)
@@ -203,7 +202,7 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 
 // runRound handles a panic as utilruntime decides. If that lets the program
 // live, the next round goes on from what the sink was told last.
-func (r *Reflector[T]) runRound(ctx context.Context) {
+func (r *Reflector) runRound(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if err := r.ListAndWatch(ctx); err != nil {
 		r.opts.ErrorHandler(ctx, err)
@@ -213,9 +212,9 @@ func (r *Reflector[T]) runRound(ctx context.Context) {
 // ListAndWatch does one round: it lists, then watches until listing is needed
 // again. It returns an error if it couldn't begin to watch, nil otherwise and
 // when ctx is done.
-func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
+func (r *Reflector) ListAndWatch(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ))
-	round := &round[T]{Reflector: r}
+	round := &round{Reflector: r}
 	defer round.end()
 	for s := round.start(); s != nil; {
 		if ctx.Err() != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -132,18 +133,18 @@ func TestHealthAfterSilence(t *testing.T) {
 // sourceFunc is a source that watches as a function says, and lists nothing.
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 
-func (f sourceFunc) List(_ context.Context, _ metav1.ListOptions, _ func(*corev1.ConfigMap) error) (listwatch.ListMeta, error) {
+func (f sourceFunc) List(_ context.Context, _ metav1.ListOptions, _ func(any) error) (listwatch.ListMeta, error) {
 	return listwatch.ListMeta{}, nil
 }
 
-func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream[*corev1.ConfigMap], error) {
+func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream, error) {
 	return f.source().Watch(ctx, opts)
 }
 
 func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (f sourceFunc) source() listwatch.Source[*corev1.ConfigMap] {
-	return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] {
+func (f sourceFunc) source() listwatch.Source {
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] {
 		return watcher{f}
 	}, listwatch.ClientOptions{})
 }
@@ -203,10 +204,10 @@ func TestDefaults(t *testing.T) {
 	if !strings.Contains(r.Name(), "reflector_test.go:") {
 		t.Errorf("name %q isn't where the reflector was made", r.Name())
 	}
-	if r.TypeDescription() != "*v1.ConfigMap" {
+	if r.TypeDescription() != "<unspecified>" {
 		t.Errorf("type description %q", r.TypeDescription())
 	}
-	if plate := r.Nameplate(); plate.Name() != r.Name() || plate.TypeDescription() != r.TypeDescription() {
+	if plate := r.ClientGoStub(); plate.Name() != r.Name() || plate.TypeDescription() != r.TypeDescription() {
 		t.Errorf("nameplate %s, %s", plate.Name(), plate.TypeDescription())
 	}
 	if h := r.Health(); h.State != Idle {

@@ -14,8 +14,8 @@ import (
 
 // round is one pass through the machine, from a list to the end of the watch
 // that follows it.
-type round[T any] struct {
-	*Reflector[T]
+type round struct {
+	*Reflector
 	// session exists while the sink is current, from the commit of the list.
 	session *session
 	// err is what the round ended with, if it didn't get to watch.
@@ -23,28 +23,28 @@ type round[T any] struct {
 }
 
 // state is a place in the machine. A nil state ends the round.
-type state[T any] interface {
+type state interface {
 	name() State
 	// step does the state's work. It needn't tell a context that is done from
 	// other errors: the machine stops before the next step.
-	step(ctx context.Context, r *round[T]) state[T]
+	step(ctx context.Context, r *round) state
 }
 
-func (r *round[T]) start() state[T] {
+func (r *round) start() state {
 	if r.watchList {
-		return streaming[T]{}
+		return streaming{}
 	}
-	return listing[T]{}
+	return listing{}
 }
 
-func (r *round[T]) end() {
+func (r *round) end() {
 	if r.session != nil {
 		r.session.end()
 	}
 }
 
 // fail ends the round with an error for the handler.
-func (r *round[T]) fail(ctx context.Context, err error) state[T] {
+func (r *round) fail(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
 	}
@@ -53,7 +53,7 @@ func (r *round[T]) fail(ctx context.Context, err error) state[T] {
 }
 
 // relist ends the round: the watch is over, and its error has been dealt with.
-func (r *round[T]) relist(ctx context.Context, err error) state[T] {
+func (r *round) relist(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
 	}
@@ -61,32 +61,32 @@ func (r *round[T]) relist(ctx context.Context, err error) state[T] {
 }
 
 // retry goes on with next after a wait for a server that is down or busy.
-func (r *round[T]) retry(ctx context.Context, err error, next state[T]) state[T] {
+func (r *round) retry(ctx context.Context, err error, next state) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return backingOff[T]{atLeast: time.Duration(seconds) * time.Second, next: next}
+	return backingOff{atLeast: time.Duration(seconds) * time.Second, next: next}
 }
 
 // committed is where both ways of listing end: the sink is current.
-func (r *round[T]) committed(ctx context.Context, version string, stream listwatch.Stream[T]) state[T] {
+func (r *round) committed(ctx context.Context, version string, stream listwatch.Stream) state {
 	r.position.set(version)
 	r.health.synced()
 	klog.FromContext(ctx).V(2).Info("Caches populated")
 	r.session = r.begin(ctx)
-	return watching[T]{stream: stream}
+	return watching{stream: stream}
 }
 
 // backingOff waits, then goes on with next.
-type backingOff[T any] struct {
+type backingOff struct {
 	atLeast time.Duration
-	next    state[T]
+	next    state
 }
 
-func (backingOff[T]) name() State { return BackingOff }
+func (backingOff) name() State { return BackingOff }
 
-func (s backingOff[T]) step(ctx context.Context, r *round[T]) state[T] {
+func (s backingOff) step(ctx context.Context, r *round) state {
 	if r.session != nil {
 		ctx = r.session.ctx
 	}
@@ -96,7 +96,7 @@ func (s backingOff[T]) step(ctx context.Context, r *round[T]) state[T] {
 
 // pause waits as long as the back-off says, and as long as the server asked for
 // by Retry-After if that is longer, or until ctx is done.
-func (r *Reflector[T]) pause(ctx context.Context, atLeast time.Duration) {
+func (r *Reflector) pause(ctx context.Context, atLeast time.Duration) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -111,13 +111,13 @@ func (r *Reflector[T]) pause(ctx context.Context, atLeast time.Duration) {
 
 // watchTimeout is a random number of seconds between MinWatchTimeout and twice
 // that.
-func (r *Reflector[T]) watchTimeout() *int64 {
+func (r *Reflector) watchTimeout() *int64 {
 	seconds := int64(r.opts.MinWatchTimeout.Seconds() * (1 + rand.Float64()))
 	return &seconds
 }
 
 // watchOptions are the options that every watch has.
-func (r *Reflector[T]) watchOptions(version string) metav1.ListOptions {
+func (r *Reflector) watchOptions(version string) metav1.ListOptions {
 	return metav1.ListOptions{
 		ResourceVersion:     version,
 		TimeoutSeconds:      r.watchTimeout(),

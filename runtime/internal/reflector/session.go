@@ -29,7 +29,7 @@ type session struct {
 // resyncError is why a session ends when Resync fails.
 type resyncError struct{ error }
 
-func (r *Reflector[T]) begin(ctx context.Context) *session {
+func (r *Reflector) begin(ctx context.Context) *session {
 	s := &session{retry: NewRetryWithDeadline(
 		r.opts.MaxInternalErrorRetryDuration, internalErrorReset, apierrors.IsInternalError, clock.RealClock{})}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
@@ -44,7 +44,7 @@ func (s *session) end() {
 	s.ticks.Wait()
 }
 
-func (r *Reflector[T]) resync(s *session) {
+func (r *Reflector) resync(s *session) {
 	timer := time.NewTimer(r.opts.ResyncPeriod)
 	defer timer.Stop()
 	for {
@@ -65,14 +65,14 @@ func (r *Reflector[T]) resync(s *session) {
 	}
 }
 
-func (r *Reflector[T]) resyncSink() error {
+func (r *Reflector) resyncSink() error {
 	r.sinkMu.Lock()
 	defer r.sinkMu.Unlock()
 	return r.sink.Resync()
 }
 
 // sessionError is the error of Resync that ended the session, if one did.
-func (r *round[T]) sessionError() error {
+func (r *round) sessionError() error {
 	if r.session != nil {
 		if failed := (resyncError{}); errors.As(context.Cause(r.session.ctx), &failed) {
 			return failed.error

@@ -10,11 +10,11 @@ package reflector
 // An error of Added, Updated, Deleted or Bookmark is logged and the reflector
 // goes on. An error of Commit makes it list again. An error of Resync ends the
 // watch and makes it list again.
-type Sink[T any] interface {
-	Begin() Staging[T]
-	Added(obj T, resourceVersion string) error
-	Updated(obj T, resourceVersion string) error
-	Deleted(obj T, resourceVersion string) error
+type Sink interface {
+	Begin() Staging
+	Added(obj any, resourceVersion string) error
+	Updated(obj any, resourceVersion string) error
+	Deleted(obj any, resourceVersion string) error
 	// Bookmark says that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
 	// Resync asks for a Sync of everything that is known.
@@ -23,13 +23,13 @@ type Sink[T any] interface {
 
 // Staging collects a list until it is complete. Exactly one call of Commit or
 // Discard ends it; a failed Commit is not followed by Discard.
-type Staging[T any] interface {
+type Staging interface {
 	// Add stages obj.
-	Add(obj T, resourceVersion string) error
+	Add(obj any, resourceVersion string) error
 	// Remove takes back what was staged under obj's key, if anything. Only a
 	// list that is streamed as events removes: an object may change or be
 	// deleted between the first of the events and the end of the list.
-	Remove(obj T) error
+	Remove(obj any) error
 	Commit(resourceVersion string) error
 	Discard()
 }

@@ -10,26 +10,26 @@ import (
 )
 
 // page stages one page.
-func (l *lister[T]) page(ctx context.Context, opts metav1.ListOptions) (listwatch.ListMeta, error) {
-	return l.source.List(ctx, opts, func(obj T) error {
+func (l *lister) page(ctx context.Context, opts metav1.ListOptions) (listwatch.ListMeta, error) {
+	return l.source.List(ctx, opts, func(obj any) error {
 		l.sinkErr = l.staging.Add(obj, versionOf(obj))
 		return l.sinkErr
 	})
 }
 
-func (l *lister[T]) restart() {
+func (l *lister) restart() {
 	l.discard()
 	l.staging = l.sink.Begin()
 }
 
-func (l *lister[T]) discard() {
+func (l *lister) discard() {
 	if l.staging != nil {
 		l.staging.Discard()
 		l.staging = nil
 	}
 }
 
-func (l *lister[T]) commit() error {
+func (l *lister) commit() error {
 	staging := l.staging
 	l.staging = nil
 	return staging.Commit(l.version)

@@ -30,17 +30,17 @@ var errNoEndBookmark = errors.New("no bookmark marked the end of the initial eve
 //   - closed in the middle without an error: stream again
 //   - no end in time: listing, and that is a failure to be seen
 //   - anything else, a server that doesn't know how included: listing
-type streaming[T any] struct {
+type streaming struct {
 	// again is true after an attempt that led back here at once. The next one
 	// that does so waits: a server that fails in the same way every time must
 	// not be asked in a tight loop.
 	again bool
 }
 
-func (streaming[T]) name() State { return Streaming }
+func (streaming) name() State { return Streaming }
 
-func (s streaming[T]) step(ctx context.Context, r *round[T]) state[T] {
-	list := streamedList[T]{Reflector: r.Reflector}
+func (s streaming) step(ctx context.Context, r *round) state {
+	list := streamedList{Reflector: r.Reflector}
 	complete, err := list.read(ctx)
 	switch {
 	case complete && err == nil:
@@ -49,36 +49,36 @@ func (s streaming[T]) step(ctx context.Context, r *round[T]) state[T] {
 		return s.repeat()
 	case isWorthWaiting(err):
 		klog.FromContext(ctx).V(2).Info("Streamed list failed, backing off", "err", err)
-		return r.retry(ctx, err, streaming[T]{})
+		return r.retry(ctx, err, streaming{})
 	case isVersionUnavailable(err):
 		r.position.setUnavailable(true)
 		return s.repeat()
 	case errors.Is(err, errNoEndBookmark):
 		klog.FromContext(ctx).Info("Warning: a streamed list didn't end in time, listing instead", "timeout", r.opts.InitialEventsTimeout)
 		r.health.failed(err)
-		return listing[T]{}
+		return listing{}
 	}
 	klog.FromContext(ctx).V(4).Info("The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
-	return listing[T]{}
+	return listing{}
 }
 
-func (s streaming[T]) repeat() state[T] {
+func (s streaming) repeat() state {
 	if s.again {
-		return backingOff[T]{next: streaming[T]{}}
+		return backingOff{next: streaming{}}
 	}
-	return streaming[T]{again: true}
+	return streaming{again: true}
 }
 
 // streamedList is one attempt. After a read that was complete, the stream is
 // open and the list committed.
-type streamedList[T any] struct {
-	*Reflector[T]
-	staging Staging[T]
-	stream  listwatch.Stream[T]
+type streamedList struct {
+	*Reflector
+	staging Staging
+	stream  listwatch.Stream
 	version string
 }
 
-func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
+func (l *streamedList) read(ctx context.Context) (complete bool, err error) {
 	sendInitialEvents := true
 	opts := l.watchOptions(l.position.forStreaming())
 	opts.SendInitialEvents = &sendInitialEvents
@@ -96,7 +96,7 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 		defer cancel(nil)
 		return false, l.orTimeout(ctx, err)
 	}
-	l.stream = &ownedStream[T]{Stream: stream, cancel: cancel}
+	l.stream = &ownedStream{Stream: stream, cancel: cancel}
 	defer func() {
 		if l.staging != nil {
 			l.staging.Discard()
@@ -106,7 +106,7 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 		}
 	}()
 	l.staging = l.sink.Begin()
-	var inspected *inspected[T]
+	var inspected *inspected
 	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
 		inspected = inspect(l.staging)
 		l.staging = inspected
@@ -132,7 +132,7 @@ func (l *streamedList[T]) read(ctx context.Context) (complete bool, err error) {
 }
 
 // orTimeout tells the deadline from other ends of ctx.
-func (l *streamedList[T]) orTimeout(ctx context.Context, err error) error {
+func (l *streamedList) orTimeout(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errNoEndBookmark) {
 		return errNoEndBookmark
 	}
@@ -141,8 +141,8 @@ func (l *streamedList[T]) orTimeout(ctx context.Context, err error) error {
 
 // stage returns what to do with each event: between the first and the end
 // bookmark, the server may send changes as well as initial objects.
-func (l *streamedList[T]) stage(ctx context.Context) func(listwatch.Event[T]) bool {
-	return func(e listwatch.Event[T]) (done bool) {
+func (l *streamedList) stage(ctx context.Context) func(listwatch.Event) bool {
+	return func(e listwatch.Event) (done bool) {
 		var err error
 		switch e.Type {
 		case watch.Added:
@@ -170,7 +170,7 @@ func (l *streamedList[T]) stage(ctx context.Context) func(listwatch.Event[T]) bo
 
 // warnOfSilence logs, until the function that it returns is called, when
 // nothing has arrived for a while.
-func (l *streamedList[T]) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
+func (l *streamedList) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -208,12 +208,12 @@ func latest(a, b time.Time) time.Time {
 }
 
 // ownedStream is a stream that ends the context that it was opened with.
-type ownedStream[T any] struct {
-	listwatch.Stream[T]
+type ownedStream struct {
+	listwatch.Stream
 	cancel context.CancelCauseFunc
 }
 
-func (s *ownedStream[T]) Stop() {
+func (s *ownedStream) Stop() {
 	s.Stream.Stop()
 	s.cancel(nil)
 }

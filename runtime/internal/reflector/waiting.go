@@ -15,7 +15,7 @@ const waitWarning = 10 * time.Second
 // withWaits returns a context for a list in state s, whose waits for the lists of
 // other informers, which share a limiter with it, show in the health and, if they
 // are long, in the log. The deadline, if there is one, doesn't go on meanwhile.
-func (r *Reflector[T]) withWaits(ctx context.Context, s State, d *deadline) context.Context {
+func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context.Context {
 	logger := klog.FromContext(ctx)
 	var warning *time.Timer
 	return listwatch.WithWaits(ctx, func(begins bool) {

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -19,31 +20,31 @@ import (
 )
 
 // limited is a source of what a server has.
-func limited(s *server, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
-	return listwatch.FromClient[*corev1.ConfigMap](func() listwatch.Client[*corev1.ConfigMapList] { return s },
+func limited(s *server, limiter *listwatch.Limiter) listwatch.Source {
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return s },
 		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 }
 
 // halting is a source whose streams wait for a place of a limiter before each event,
 // as others wait for the budget.
 type halting struct {
-	listwatch.Source[*corev1.ConfigMap]
-	gate listwatch.Source[*corev1.ConfigMap]
+	listwatch.Source
+	gate listwatch.Source
 }
 
 type haltingStream struct {
-	listwatch.Stream[*corev1.ConfigMap]
-	gate listwatch.Source[*corev1.ConfigMap]
+	listwatch.Stream
+	gate listwatch.Source
 }
 
-func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream[*corev1.ConfigMap], error) {
+func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream, error) {
 	stream, err := s.Source.Watch(ctx, opts)
 	return haltingStream{stream, s.gate}, err
 }
 
-func (s haltingStream) Next(ctx context.Context) (listwatch.Event[*corev1.ConfigMap], error) {
-	if _, err := s.gate.List(ctx, metav1.ListOptions{}, func(*corev1.ConfigMap) error { return nil }); err != nil {
-		return listwatch.Event[*corev1.ConfigMap]{}, err
+func (s haltingStream) Next(ctx context.Context) (listwatch.Event, error) {
+	if _, err := s.gate.List(ctx, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
+		return listwatch.Event{}, err
 	}
 	return s.Stream.Next(ctx)
 }
@@ -55,16 +56,16 @@ func TestWaitingForOthers(t *testing.T) {
 	const timeout = 30 * time.Second
 	newServer := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]
 	for name, test := range map[string]struct {
-		source func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap]
+		source func(w *world, limiter *listwatch.Limiter) listwatch.Source
 		before string
 	}{
-		"for a place": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+		"for a place": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
 			return limited(w.server, limiter)
 		}, ""},
-		"in the middle": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+		"in the middle": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
 			return halting{limited(w.server, nil), limited(newServer(), limiter)}
 		}, `WATCH rv=""` + stream},
-		"in pages": {func(w *world, limiter *listwatch.Limiter) listwatch.Source[*corev1.ConfigMap] {
+		"in pages": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
 			w.server.NoWatchListClient()
 			return limited(w.server, limiter)
 		}, ""},

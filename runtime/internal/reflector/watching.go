@@ -25,14 +25,14 @@ import (
 //   - internal error of the server, within the patience for those: the next watch
 //   - expired, closed within a second without an event, any other error: the
 //     round ends, and the next one lists
-type watching[T any] struct {
+type watching struct {
 	// stream is a watch that is open already, nil to open one.
-	stream listwatch.Stream[T]
+	stream listwatch.Stream
 }
 
-func (watching[T]) name() State { return Watching }
+func (watching) name() State { return Watching }
 
-func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
+func (s watching) step(ctx context.Context, r *round) state {
 	logger := klog.FromContext(ctx)
 	session := r.session
 	// The clock starts before the request: some proxies send no headers until
@@ -54,7 +54,7 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 			return s.over(ctx, r, r.sessionError())
 		case isWorthWaiting(err):
 			logger.V(4).Info("Watch failed, backing off", "err", err)
-			return r.retry(ctx, err, watching[T]{})
+			return r.retry(ctx, err, watching{})
 		default:
 			return r.fail(ctx, err)
 		}
@@ -64,7 +64,7 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 	silence := endSilence(stream.Stop, r.opts.SilenceTimeout)
 	defer silence.stop()
 
-	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event[T]) bool {
+	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event) bool {
 		silence.broken()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
@@ -79,12 +79,12 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 	if silence.ended() {
 		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew", "silentFor", r.opts.SilenceTimeout)
 		r.health.failed(errSilent)
-		return watching[T]{}
+		return watching{}
 	}
 	session.retry.After(err)
 	switch {
 	case err == nil:
-		return watching[T]{}
+		return watching{}
 	case r.sessionError() != nil:
 		return s.over(ctx, r, r.sessionError())
 	case isExpired(err):
@@ -94,16 +94,16 @@ func (s watching[T]) step(ctx context.Context, r *round[T]) state[T] {
 		return r.relist(ctx, err)
 	case apierrors.IsTooManyRequests(err):
 		logger.V(2).Info("Watch returned 429, backing off")
-		return r.retry(ctx, err, watching[T]{})
+		return r.retry(ctx, err, watching{})
 	case apierrors.IsInternalError(err) && session.retry.ShouldRetry():
 		logger.V(2).Info("Retrying watch after internal error", "err", err)
 		r.health.failed(err)
-		return watching[T]{}
+		return watching{}
 	}
 	return s.over(ctx, r, err)
 }
 
-func (watching[T]) over(ctx context.Context, r *round[T], err error) state[T] {
+func (watching) over(ctx context.Context, r *round, err error) state {
 	if ctx.Err() == nil {
 		klog.FromContext(ctx).Info("Warning: watch ended with error", "err", err)
 	}
@@ -119,7 +119,7 @@ func isChange(t watch.EventType) bool {
 // follow hands the events of stream to handle, until handle says that it is
 // done or the stream ends. A stream that ends within a second of being opened
 // without an event is an error, so that nobody reopens it in a tight loop.
-func (r *Reflector[T]) follow(ctx context.Context, stream listwatch.Stream[T], opened time.Time, handle func(listwatch.Event[T]) (done bool)) (bool, error) {
+func (r *Reflector) follow(ctx context.Context, stream listwatch.Stream, opened time.Time, handle func(listwatch.Event) (done bool)) (bool, error) {
 	for count := 0; ; count++ {
 		event, err := stream.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -141,7 +141,7 @@ func (r *Reflector[T]) follow(ctx context.Context, stream listwatch.Stream[T], o
 
 // apply gives one event to the sink. What the sink refuses is logged and lost,
 // until the next list.
-func (r *Reflector[T]) apply(ctx context.Context, e listwatch.Event[T]) {
+func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
 	var err error
 	r.sinkMu.Lock()
 	defer r.sinkMu.Unlock()

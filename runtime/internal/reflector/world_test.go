@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ type (
 		server   *server
 		cancel   context.CancelFunc
 		errs     []string
-		ours     *Reflector[*corev1.ConfigMap] // nil if client-go's runs
+		ours     *Reflector // nil if client-go's runs
 		lastSync func() string
 	}
 	// subject starts a reflector in w.
@@ -119,14 +120,14 @@ func (tr *transcript) told(what string) error { return tr.accept(func() {}, "%s"
 // sink is a world as the sink of our reflector.
 type sink struct{ *world }
 
-func (s sink) Begin() Staging[*corev1.ConfigMap] {
+func (s sink) Begin() Staging {
 	return &staged{world: s.world, items: map[string]string{}}
 }
-func (s sink) Added(obj *corev1.ConfigMap, _ string) error   { return s.changed("add", obj) }
-func (s sink) Updated(obj *corev1.ConfigMap, _ string) error { return s.changed("update", obj) }
-func (s sink) Deleted(obj *corev1.ConfigMap, _ string) error { return s.changed("delete", obj) }
-func (s sink) Bookmark(version string) error                 { return s.told("bookmark " + version) }
-func (s sink) Resync() error                                 { return s.told("resync") }
+func (s sink) Added(obj any, _ string) error   { return s.changed("add", obj.(metav1.Object)) }
+func (s sink) Updated(obj any, _ string) error { return s.changed("update", obj.(metav1.Object)) }
+func (s sink) Deleted(obj any, _ string) error { return s.changed("delete", obj.(metav1.Object)) }
+func (s sink) Bookmark(version string) error   { return s.told("bookmark " + version) }
+func (s sink) Resync() error                   { return s.told("resync") }
 
 type staged struct {
 	*world
@@ -134,15 +135,16 @@ type staged struct {
 	ended bool
 }
 
-func (s *staged) Add(obj *corev1.ConfigMap, version string) error {
-	if s.items[obj.Name] = version; version != obj.ResourceVersion {
-		s.t.Errorf("%s staged with version %s, has %s", obj.Name, version, obj.ResourceVersion)
+func (s *staged) Add(obj any, version string) error {
+	o := obj.(metav1.Object)
+	if s.items[o.GetName()] = version; version != o.GetResourceVersion() {
+		s.t.Errorf("%s staged with version %s, has %s", o.GetName(), version, o.GetResourceVersion())
 	}
 	return nil
 }
-func (s *staged) Remove(obj *corev1.ConfigMap) error { delete(s.items, obj.Name); return nil }
-func (s *staged) Commit(version string) error        { s.end(); return s.replaced(s.items, version) }
-func (s *staged) Discard()                           { s.end() }
+func (s *staged) Remove(obj any) error        { delete(s.items, obj.(metav1.Object).GetName()); return nil }
+func (s *staged) Commit(version string) error { s.end(); return s.replaced(s.items, version) }
+func (s *staged) Discard()                    { s.end() }
 func (s *staged) end() {
 	if s.ended {
 		s.t.Error("staging ended twice")
@@ -170,10 +172,10 @@ func (w *world) failed(_ context.Context, err error) { w.errs = append(w.errs, e
 
 // ours and upstream are the two subjects.
 func ours(_ context.Context, w *world, opts options) (func(context.Context), func() string) {
-	source := listwatch.FromClient[*corev1.ConfigMap](
+	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() listwatch.Client[*corev1.ConfigMapList] { return w.server }, listwatch.ClientOptions{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
-		Name: "test", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,
+		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,
 		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout, SilenceTimeout: opts.silence,
 		ErrorHandler: w.failed,
 	})

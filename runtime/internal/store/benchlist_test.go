@@ -12,23 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// benchNewAny is benchNew as generated informers have it.
-func benchNewAny(objects []*metav1.ObjectMeta, indexes ...string) *Store[cache.ObjectName, any] {
-	c := Config[cache.ObjectName, any]{
-		Key:     func(o any) cache.ObjectName { return cache.MetaObjectToName(o.(*metav1.ObjectMeta)) },
-		Indexes: map[string]IndexFunc[any]{},
-	}
-	for _, name := range indexes {
-		value := benchValues[name]
-		c.Indexes[name] = func(o any) []string { return []string{value(o.(*metav1.ObjectMeta))} }
-	}
-	s := New(c)
-	for _, o := range objects {
-		s.Put(o, o.ResourceVersion)
-	}
-	return s
-}
-
 // BenchmarkList fills one store at a time: most of a list's cost is its part in
 // collecting the garbage of 100,000 objects, and a program has one store of them.
 // While that goes on, each object in a list costs a look at its mark, so it
@@ -64,11 +47,6 @@ func BenchmarkList(b *testing.B) {
 	listClientGo := func(c cache.Indexer) int { return len(c.List()) }
 	b.Run("list-listed/ours", ours(benchListed, list))
 	b.Run("list-listed/client-go", clientGo(benchListed, listClientGo))
-	b.Run("list-any/ours", seeing(func() func() int {
-		s := benchNewAny(benchListed(), threeIndexes...)
-		return func() int { return len(s.List()) }
-	}))
-	b.Run("list-any/client-go", clientGo(benchListed, listClientGo))
 	b.Run("list-updated/ours", ours(updated, list))
 	b.Run("list-updated/client-go", clientGo(updated, listClientGo))
 	b.Run("iterated/ours", ours(updated, iterated))
@@ -152,9 +130,9 @@ func BenchmarkWhileListed(b *testing.B) {
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds()), "p99.9-ns")
 	}
-	get := func(o *metav1.ObjectMeta) { s.Get(cache.ObjectName{Namespace: o.Namespace, Name: o.Name}) }
+	get := func(o *metav1.ObjectMeta) { s.Get(benchKey(o)) }
 	getClientGo := func(o *metav1.ObjectMeta) { _, _, _ = c.GetByKey(o.Namespace + "/" + o.Name) }
-	put := func(o *metav1.ObjectMeta) { s.Put(o, o.ResourceVersion) }
+	put := func(o *metav1.ObjectMeta) { benchPut(s, o) }
 	putClientGo := func(o *metav1.ObjectMeta) { _ = c.Update(o) }
 	list := func() { s.List() }
 	listClientGo := func() { c.List() }

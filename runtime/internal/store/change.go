@@ -25,15 +25,15 @@ func (t ChangeType) String() string {
 }
 
 // Change is one change of a store.
-type Change[K comparable, T any] struct {
+type Change[K comparable] struct {
 	Type ChangeType
 	Key  K
 	// Object and Version are what is stored. For a deletion, Object is what
 	// the caller of Apply gave, and Version what the collection's
 	// resourceVersion becomes.
-	Object  T
+	Object  any
 	Version string
 	// Old and OldVersion are what was stored before an update or deletion.
-	Old        T
+	Old        any
 	OldVersion string
 }

@@ -28,22 +28,19 @@ const (
 	total    = accounts * 100
 )
 
-func newBank() *Store[int, account] {
-	s := New(Config[int, account]{
-		Key: func(a account) int { return a.id },
-		Indexes: map[string]IndexFunc[account]{
-			"parity": func(a account) []string { return []string{fmt.Sprint(a.amount % 2)} },
-			"bank":   func(account) []string { return []string{"the one"} },
-		},
+func newBank() *Store[int] {
+	s := newIndexed[int](map[string]IndexFunc{
+		"parity": func(a any) []string { return []string{fmt.Sprint(a.(account).amount % 2)} },
+		"bank":   func(any) []string { return []string{"the one"} },
 	})
 	fillBank(s, "0")
 	return s
 }
 
-func fillBank(s *Store[int, account], version string) {
+func fillBank(s *Store[int], version string) {
 	r := s.Begin()
 	for id := range accounts {
-		r.Add(account{id: id, amount: 100}, "")
+		r.Set(id, account{id: id, amount: 100}, "")
 	}
 	r.Commit(version)
 }
@@ -55,9 +52,9 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 	s := newBank()
 	var stop atomic.Bool
 	var reading, writing sync.WaitGroup
-	check := func(what string, got []account) {
+	check := func(what string, got []any) {
 		sum, ids := 0, make(map[int]bool, accounts)
-		for _, a := range got {
+		for _, a := range cast[account](got) {
 			sum += a.amount
 			ids[a.id] = true
 		}
@@ -70,10 +67,10 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 		func() { check("List", s.List()) },
 		func() { check("Snapshot", slices.Collect(s.Snapshot().Values())) },
 		func() {
-			var all []account
+			var all []any
 			for id, a := range s.All() {
-				if id != a.id {
-					t.Errorf("account %d under the key %d", a.id, id)
+				if got := a.(account).id; id != got {
+					t.Errorf("account %d under the key %d", got, id)
 				}
 				all = append(all, a)
 			}
@@ -95,21 +92,21 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 		},
 		func() {
 			odd, _ := s.ByIndex("parity", "1")
-			if slices.ContainsFunc(odd, func(a account) bool { return a.amount%2 == 0 }) {
+			if slices.ContainsFunc(cast[account](odd), func(a account) bool { return a.amount%2 == 0 }) {
 				t.Error("an even account is listed as odd")
 			}
 		},
 		func() {
 			for _, parity := range []int{0, 1} {
-				s.View(func(snapshot Snapshot[int, account]) {
-					var others, found []account
+				s.View(func(snapshot Snapshot[int]) {
+					var others, found []any
 					for a := range snapshot.Values() {
-						if a.amount%2 != parity {
+						if a.(account).amount%2 != parity {
 							others = append(others, a)
 						}
 					}
 					for objects := range snapshot.Labeled([]LabelValues{{"parity", []string{fmt.Sprint(parity)}}}) {
-						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a account) bool { return a.amount%2 != parity })...)
+						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a any) bool { return a.(account).amount%2 != parity })...)
 					}
 					check("Labeled and the others", append(found, others...))
 				})
@@ -123,8 +120,8 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			check("LabeledByIndex", all)
 		},
 		func() {
-			if a, ok := s.Get(0); ok && a.id != 0 {
-				t.Errorf("account %d under the key 0", a.id)
+			if a, ok := s.Get(0); ok && a.(account).id != 0 {
+				t.Errorf("%v under the key 0", a)
 			}
 		},
 	}
@@ -158,13 +155,15 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 
 // transferOf closes an account and gives what it had to another, or takes half
 // of one and opens another with it.
-func transferOf(s *Store[int, account], r *rand.Rand) []Change[int, account] {
+func transferOf(s *Store[int], r *rand.Rand) []Change[int] {
 	for {
-		from, ok := s.Get(r.IntN(accounts))
+		gives, ok := s.Get(r.IntN(accounts))
 		if !ok {
 			continue
 		}
-		to, ok := s.Get(r.IntN(accounts))
+		takes, ok := s.Get(r.IntN(accounts))
+		from, _ := gives.(account)
+		to, _ := takes.(account)
 		switch {
 		case !ok:
 			opened := account{id: accounts + r.IntN(accounts), amount: from.amount / 2}
@@ -172,10 +171,10 @@ func transferOf(s *Store[int, account], r *rand.Rand) []Change[int, account] {
 				continue
 			}
 			from.amount -= opened.amount
-			return []Change[int, account]{{Key: from.id, Object: from}, {Key: opened.id, Object: opened}}
+			return []Change[int]{{Key: from.id, Object: from}, {Key: opened.id, Object: opened}}
 		case from.id != to.id:
 			to.amount += from.amount
-			return []Change[int, account]{{Key: to.id, Object: to}, {Type: Deleted, Key: from.id}}
+			return []Change[int]{{Key: to.id, Object: to}, {Type: Deleted, Key: from.id}}
 		}
 	}
 }
@@ -185,7 +184,7 @@ func TestIterationMayWrite(t *testing.T) {
 	seen := 0
 	for id := range s.All() {
 		s.Delete(id)
-		s.Put(account{id: accounts + id, amount: 1}, "")
+		s.Set(accounts+id, account{id: accounts + id, amount: 1}, "")
 		seen++
 	}
 	if seen != accounts || s.Len() != accounts || s.Has(0) {
@@ -236,7 +235,7 @@ func TestUnknownIndex(t *testing.T) {
 func TestIndexOfAnObject(t *testing.T) {
 	s := newStore()
 	for i, labels := range []string{"a", "b", "a,b", "c", ""} {
-		s.Put(&object{Name: name(i), Labels: labels}, "")
+		put(s, &object{Name: name(i), Labels: labels})
 	}
 	for labels, want := range map[string][]string{
 		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil, "a,a": {name(0), name(2)},
@@ -255,27 +254,27 @@ func TestIndexOfAnObject(t *testing.T) {
 // An index function that panics leaves the store as it was, and usable.
 func TestPanicInAnIndexFunction(t *testing.T) {
 	s := newBank()
-	bomb := func(a account) []string {
-		if a.amount == 13 {
+	bomb := func(a any) []string {
+		if a.(account).amount == 13 {
 			panic("bad luck")
 		}
 		return nil
 	}
-	if err := s.AddIndexes(map[string]IndexFunc[account]{"bomb": bomb}); err != nil {
+	if err := s.AddIndexes(map[string]IndexFunc{"bomb": bomb}); err != nil {
 		t.Fatal(err)
 	}
 	for what, write := range map[string]func(){
-		"Put": func() { s.Put(account{id: 1, amount: 13}, "9") },
+		"Set": func() { s.Set(1, account{id: 1, amount: 13}, "9") },
 		"Apply": func() {
-			s.Apply([]Change[int, account]{{Type: Deleted, Key: 1}, {Key: 2, Object: account{id: 2, amount: 13}}})
+			s.Apply([]Change[int]{{Type: Deleted, Key: 1}, {Key: 2, Object: account{id: 2, amount: 13}}})
 		},
 		"Commit": func() {
 			r := s.Begin()
-			r.Add(account{id: 1, amount: 13}, "")
+			r.Set(1, account{id: 1, amount: 13}, "")
 			r.Commit("9")
 		},
 		"AddIndexes": func() {
-			_ = s.AddIndexes(map[string]IndexFunc[account]{"worse": func(account) []string { panic("worse luck") }})
+			_ = s.AddIndexes(map[string]IndexFunc{"worse": func(any) []string { panic("worse luck") }})
 		},
 	} {
 		func() {
@@ -286,11 +285,11 @@ func TestPanicInAnIndexFunction(t *testing.T) {
 			}()
 			write()
 		}()
-		if a, _ := s.Get(1); a.amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" || s.HasIndex("worse") {
+		if a, _ := s.Get(1); a.(account).amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" || s.HasIndex("worse") {
 			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(), s.ResourceVersion())
 		}
 	}
-	if _, existed := s.Put(account{id: 1, amount: 50}, "1"); !existed || s.ResourceVersion() != "1" {
+	if _, existed := s.Set(1, account{id: 1, amount: 50}, "1"); !existed || s.ResourceVersion() != "1" {
 		t.Error("the store can't be written any more")
 	}
 }

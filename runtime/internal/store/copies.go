@@ -1,14 +1,14 @@
 package store
 
-type preparedPage[K comparable, T any] struct {
+type preparedPage[K comparable] struct {
 	number uint32
-	page   *page[K, T]
+	page   *page[K]
 }
 
 // prepare makes the copies that a write to slot will need, unless a snapshot is
 // taken before. It may run concurrently with reads, share and lend. What is
 // written next must end with settle.
-func (ps *pages[K, T]) prepare(slot uint32) {
+func (ps *pages[K]) prepare(slot uint32) {
 	number := slot >> pageBits
 	if int(number) >= len(ps.directory) {
 		return
@@ -18,13 +18,13 @@ func (ps *pages[K, T]) prepare(slot uint32) {
 		ps.prepared.directory = ps.copyOfDirectory()
 	}
 	if born.values <= frozen && born.prepared == 0 {
-		ps.prepared.pages = append(ps.prepared.pages, preparedPage[K, T]{number, ps.copyOf(number)})
+		ps.prepared.pages = append(ps.prepared.pages, preparedPage[K]{number, ps.copyOf(number)})
 		born.prepared = len(ps.prepared.pages)
 	}
 }
 
 // settle forgets what was prepared and not needed.
-func (ps *pages[K, T]) settle() {
+func (ps *pages[K]) settle() {
 	if len(ps.prepared.pages) > 0 {
 		for _, p := range ps.prepared.pages {
 			if int(p.number) < len(ps.born) {
@@ -39,16 +39,16 @@ func (ps *pages[K, T]) settle() {
 	ps.prepared.directory = nil
 }
 
-func (ps *pages[K, T]) copyOfDirectory() []*page[K, T] {
+func (ps *pages[K]) copyOfDirectory() []*page[K] {
 	if spare, ok := ps.spareDirectories.take(); ok && cap(spare) > len(ps.directory) {
 		clear(spare[:cap(spare)][len(ps.directory):])
 		return append(spare[:0], ps.directory...)
 	}
-	return append(make([]*page[K, T], 0, len(ps.directory)+1), ps.directory...)
+	return append(make([]*page[K], 0, len(ps.directory)+1), ps.directory...)
 }
 
 // copyOf returns a copy of a page for writable.
-func (ps *pages[K, T]) copyOf(number uint32) *page[K, T] {
+func (ps *pages[K]) copyOf(number uint32) *page[K] {
 	p := ps.directory[number]
 	if len(p.objects) == pageSize {
 		if spare, ok := ps.sparePages.take(); ok {

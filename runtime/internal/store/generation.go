@@ -2,19 +2,19 @@ package store
 
 // generation is everything that a store holds between two replacements. It
 // isn't safe for concurrent use, except for pages.share and pages.lend.
-type generation[K comparable, T any] struct {
+type generation[K comparable] struct {
 	table   table
-	pages   pages[K, T]
-	indexes []*index[T]
+	pages   pages[K]
+	indexes []*index
 	refs    *refs
 }
 
-func newGeneration[K comparable, T any](hasher *hasher) *generation[K, T] {
-	return &generation[K, T]{table: newTable(hasher), refs: &refs{}, pages: pages[K, T]{epoch: 1}}
+func newGeneration[K comparable](hasher *hasher) *generation[K] {
+	return &generation[K]{table: newTable(hasher), refs: &refs{}, pages: pages[K]{epoch: 1}}
 }
 
 // find returns the slot of a key, and its tag in any case.
-func (g *generation[K, T]) find(key *K) (slot, tag uint32, ok bool) {
+func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 	if first, second, ok := textsOf(key); ok && fits(first, second) {
 		return g.table.find(first, second)
 	}
@@ -25,10 +25,10 @@ func (g *generation[K, T]) find(key *K) (slot, tag uint32, ok bool) {
 
 // place is where a key's object is, and that, if existed. It is valid until the
 // next write.
-type place[T any] struct {
+type place struct {
 	tag, slot  uint32
 	existed    bool
-	old        T
+	old        any
 	oldVersion string
 	// indexed says that the indexes have all values of the object that will
 	// replace it.
@@ -39,7 +39,7 @@ type place[T any] struct {
 }
 
 // locate finds the place of a key for who will write there.
-func (g *generation[K, T]) locate(key *K) (p place[T]) {
+func (g *generation[K]) locate(key *K) (p place) {
 	if p.slot, p.tag, p.existed = g.find(key); p.existed {
 		p.old, p.oldVersion = g.pages.at(p.slot)
 		p.posting = g.refs.first(p.slot)
@@ -49,7 +49,7 @@ func (g *generation[K, T]) locate(key *K) (p place[T]) {
 
 // prepare copies what a write at p will change, for readers not to wait for it.
 // See pages.prepare.
-func (g *generation[K, T]) prepare(p place[T]) {
+func (g *generation[K]) prepare(p place) {
 	if p.existed {
 		g.pages.prepare(p.slot)
 	} else {
@@ -58,7 +58,7 @@ func (g *generation[K, T]) prepare(p place[T]) {
 }
 
 // indexed says whether a slot has exactly these values in each index.
-func (g *generation[K, T]) indexed(slot uint32, values [][]string) bool {
+func (g *generation[K]) indexed(slot uint32, values [][]string) bool {
 	for i, x := range g.indexes {
 		if !x.has(slot, values[i]) {
 			return false
@@ -69,7 +69,7 @@ func (g *generation[K, T]) indexed(slot uint32, values [][]string) bool {
 
 // put adds or replaces the object of a key that is located at p. values holds its
 // values for each index.
-func (g *generation[K, T]) put(p place[T], key K, object T, version string, values [][]string) {
+func (g *generation[K]) put(p place, key K, object any, version string, values [][]string) {
 	if !p.existed {
 		slot := g.pages.append(key, object, version)
 		g.table.add(p.tag)
@@ -94,7 +94,7 @@ func (g *generation[K, T]) put(p place[T], key K, object T, version string, valu
 }
 
 // remove takes out the object at a slot and moves the last one there.
-func (g *generation[K, T]) remove(slot uint32) {
+func (g *generation[K]) remove(slot uint32) {
 	g.table.remove(slot)
 	for _, x := range g.indexes {
 		x.unset(slot)
@@ -114,7 +114,7 @@ func (g *generation[K, T]) remove(slot uint32) {
 }
 
 // named returns the index of that name.
-func (g *generation[K, T]) named(name string) (*index[T], error) {
+func (g *generation[K]) named(name string) (*index, error) {
 	for _, x := range g.indexes {
 		if x.name == name {
 			return x, nil
@@ -124,17 +124,17 @@ func (g *generation[K, T]) named(name string) (*index[T], error) {
 }
 
 // additional is indexes that a generation doesn't have yet.
-type additional[T any] struct {
-	indexes []*index[T]
+type additional struct {
+	indexes []*index
 	// refs is the generation's with columns for the indexes.
 	refs *refs
 }
 
 // index computes indexes of what the generation holds. It changes nothing.
-func (g *generation[K, T]) index(functions map[string]IndexFunc[T]) additional[T] {
-	a := additional[T]{refs: g.refs.widened(len(functions), g.pages.length)}
+func (g *generation[K]) index(functions map[string]IndexFunc) additional {
+	a := additional{refs: g.refs.widened(len(functions), g.pages.length)}
 	for name, values := range functions {
-		x := &index[T]{name: name, values: values, ids: map[string]uint32{}}
+		x := &index{name: name, values: values, ids: map[string]uint32{}}
 		x.refs = column{a.refs, len(g.indexes) + len(a.indexes)}
 		slot := uint32(0)
 		for object := range g.pages.view().Values() {
@@ -147,7 +147,7 @@ func (g *generation[K, T]) index(functions map[string]IndexFunc[T]) additional[T
 }
 
 // add makes computed indexes the generation's.
-func (g *generation[K, T]) add(a additional[T]) {
+func (g *generation[K]) add(a additional) {
 	*g.refs = *a.refs
 	for _, x := range a.indexes {
 		x.refs.refs = g.refs

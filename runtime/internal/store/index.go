@@ -9,7 +9,7 @@ import (
 // IndexFunc computes the values under which an object is found in an index:
 // none, one or several. It must be deterministic and must not call the store.
 // It runs while other writers wait, and never while readers do.
-type IndexFunc[T any] func(T) []string
+type IndexFunc func(any) []string
 
 // NoIndexError says that a store has no index of that name.
 type NoIndexError struct{ Name string }
@@ -18,9 +18,9 @@ type NoIndexError struct{ Name string }
 func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
 
 // index holds for each value the slots of the objects that have it.
-type index[T any] struct {
+type index struct {
 	name   string
-	values IndexFunc[T]
+	values IndexFunc
 	ids    map[string]uint32
 	// postings are the slots of each value, in no order. The values are apart from
 	// them, and once more in shorts, for a processor to wait less for what each
@@ -104,7 +104,7 @@ func (c column) set(slot uint32, r ref) {
 }
 
 // lookup returns the slots of a value. They are valid until the next write.
-func (x *index[T]) lookup(value string) []uint32 {
+func (x *index) lookup(value string) []uint32 {
 	id, ok := x.ids[value]
 	if !ok {
 		return nil
@@ -113,7 +113,7 @@ func (x *index[T]) lookup(value string) []uint32 {
 }
 
 // update replaces the values of a slot.
-func (x *index[T]) update(slot uint32, values []string) {
+func (x *index) update(slot uint32, values []string) {
 	if x.has(slot, values) {
 		return
 	}
@@ -122,7 +122,7 @@ func (x *index[T]) update(slot uint32, values []string) {
 }
 
 // has says whether a slot has exactly these values, in this order.
-func (x *index[T]) has(slot uint32, values []string) bool {
+func (x *index) has(slot uint32, values []string) bool {
 	switch posting := x.refs.posting(slot); posting {
 	case noPosting:
 		return len(values) == 0
@@ -136,7 +136,7 @@ func (x *index[T]) has(slot uint32, values []string) bool {
 }
 
 // is says whether a posting is that of value.
-func (x *index[T]) is(posting uint32, value string) bool {
+func (x *index) is(posting uint32, value string) bool {
 	if len(value) > maxShort {
 		return x.shared[posting] == value
 	}
@@ -145,7 +145,7 @@ func (x *index[T]) is(posting uint32, value string) bool {
 }
 
 // set gives values to a slot that has none.
-func (x *index[T]) set(slot uint32, values []string) {
+func (x *index) set(slot uint32, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -171,7 +171,7 @@ func (x *index[T]) set(slot uint32, values []string) {
 }
 
 // unset takes all values from a slot.
-func (x *index[T]) unset(slot uint32) {
+func (x *index) unset(slot uint32) {
 	switch r := x.refs.at(slot); r.posting {
 	case noPosting:
 	case severalPostings:
@@ -186,7 +186,7 @@ func (x *index[T]) unset(slot uint32) {
 }
 
 // join adds a slot to the posting of value.
-func (x *index[T]) join(slot uint32, value string) ref {
+func (x *index) join(slot uint32, value string) ref {
 	id, ok := x.ids[value]
 	if !ok {
 		if n := len(x.free); n > 0 {
@@ -210,7 +210,7 @@ func (x *index[T]) join(slot uint32, value string) ref {
 // leave takes out what r refers to. The last slot of the posting takes its
 // place; a posting without slots is given up, so that values which come and
 // go leave nothing behind.
-func (x *index[T]) leave(r ref) {
+func (x *index) leave(r ref) {
 	slots := x.postings[r.posting]
 	last := uint32(len(slots) - 1)
 	moved := slots[last]
@@ -231,7 +231,7 @@ func (x *index[T]) leave(r ref) {
 }
 
 // position returns the position of a slot that is in a posting.
-func (x *index[T]) position(slot, id uint32) *uint32 {
+func (x *index) position(slot, id uint32) *uint32 {
 	if x.refs.posting(slot) != severalPostings {
 		return &x.refs.refs.positions[x.refs.cell(slot)]
 	}
@@ -240,7 +240,7 @@ func (x *index[T]) position(slot, id uint32) *uint32 {
 }
 
 // move gives the values of a slot to one that has none.
-func (x *index[T]) move(from, to uint32) {
+func (x *index) move(from, to uint32) {
 	r := x.refs.at(from)
 	switch r.posting {
 	case noPosting:

@@ -54,9 +54,9 @@ func TestManyKeys(t *testing.T) {
 	})
 }
 
-func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
+func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 	r := rand.New(rand.NewPCG(1, 2))
-	s, m := New(Config[K, int]{}), map[K]int{}
+	s, m := New(Config[K]{}), map[K]any{}
 	most := 0
 	for step := range 60_000 {
 		// It grows, shrinks and grows again.
@@ -65,7 +65,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 			puts = 2
 		}
 		old, existed := m[key]
-		var got int
+		var got any
 		var ok bool
 		if r.IntN(10) < puts {
 			got, ok = s.Set(key, step+1, "")
@@ -99,7 +99,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K, int] {
 // TestKeysOfOneTag looks up keys that only a comparison tells from others in the
 // store, first among few objects and then among many.
 func TestKeysOfOneTag(t *testing.T) {
-	s := New(Config[cache.ObjectName, int]{})
+	s := New(Config[cache.ObjectName]{})
 	byTag := map[uint32]cache.ObjectName{}
 	var pairs [][2]cache.ObjectName
 	for i := 0; len(pairs) < 8; i++ {
@@ -118,14 +118,14 @@ func TestKeysOfOneTag(t *testing.T) {
 		for i, pair := range pairs {
 			s.Set(pair[0], i, "")
 			if got, ok := s.Get(pair[1]); ok {
-				t.Fatalf("%v is taken for %v: %d", pair[1], pair[0], got)
+				t.Fatalf("%v is taken for %v: %v", pair[1], pair[0], got)
 			}
 			s.Set(pair[1], -i, "")
 			if got, _ := s.Get(pair[0]); got != i {
-				t.Fatalf("%v is %d, want %d", pair[0], got, i)
+				t.Fatalf("%v is %v, want %d", pair[0], got, i)
 			}
 			if got, _ := s.Get(pair[1]); got != -i {
-				t.Fatalf("%v is %d, want %d", pair[1], got, -i)
+				t.Fatalf("%v is %v, want %d", pair[1], got, -i)
 			}
 		}
 		for _, pair := range pairs {
@@ -183,7 +183,7 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 
 // TestKeyTextsComeAndGo wants as much room for texts as there are keys.
 func TestKeyTextsComeAndGo(t *testing.T) {
-	s := New(Config[string, int]{})
+	s := New(Config[string]{})
 	room := func() (room int) {
 		for _, page := range s.live.table.texts.pages {
 			room += cap(page)
@@ -208,7 +208,7 @@ func TestKeyTextsComeAndGo(t *testing.T) {
 
 // TestPanicsLeaveNoLock looks keys up that can't be hashed.
 func TestPanicsLeaveNoLock(t *testing.T) {
-	s := New(Config[any, int]{})
+	s := New(Config[any]{})
 	for name, look := range map[string]func(){
 		"Get": func() { s.Get([]int{1}) }, "Has": func() { s.Has([]int{1}) }, "Lookup": func() { s.Lookup([]int{1}) },
 		"Set": func() { s.Set([]int{1}, 1, "") }, "Delete": func() { s.Delete([]int{1}) },
@@ -232,7 +232,7 @@ func TestPanicsLeaveNoLock(t *testing.T) {
 // TestTextKeysAreReadBesideWriters gets objects, each the length of its key, while
 // others are put, deleted and replaced.
 func TestTextKeysAreReadBesideWriters(t *testing.T) {
-	s := New(Config[string, int]{})
+	s := New(Config[string]{})
 	key := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", i%maxKeyText) }
 	const keys = 3 * pageSize
 	var writing, reading sync.WaitGroup
@@ -242,7 +242,7 @@ func TestTextKeysAreReadBesideWriters(t *testing.T) {
 			for r := rand.New(rand.NewPCG(seed, 1)); !stop.Load(); {
 				key := key(r.IntN(keys))
 				if got, ok := s.Get(key); ok && got != len(key) {
-					t.Errorf("%q is %d", key, got)
+					t.Errorf("%q is %v", key, got)
 					return
 				}
 			}

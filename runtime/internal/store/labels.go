@@ -22,12 +22,12 @@ type LabelValues struct {
 //
 // The labels of an object in a store must not change, as nothing of it may: those
 // that were seen count until the object is put again.
-func (s Snapshot[K, T]) Labeled(wanted []LabelValues) iter.Seq[[]T] {
+func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
 	if len(wanted) == 0 {
 		return s.Pages()
 	}
-	return func(yield func([]T) bool) {
-		c := candidates[T]{wanted: bitsOf(wanted), yield: yield}
+	return func(yield func([]any) bool) {
+		c := candidates{wanted: bitsOf(wanted), yield: yield}
 		for _, p := range s.directory {
 			c.learning = learns()
 			known := p.labels(c.learning)
@@ -49,7 +49,7 @@ func (s Snapshot[K, T]) Labeled(wanted []LabelValues) iter.Seq[[]T] {
 
 // LabeledByIndex returns those objects that have a value in the named index and
 // would be yielded by Labeled. The error is a *NoIndexError.
-func (s *Store[K, T]) LabeledByIndex(name, value string, wanted []LabelValues) (found []T, err error) {
+func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (found []any, err error) {
 	if len(wanted) == 0 || s.Len() < pageSize {
 		return s.ByIndex(name, value)
 	}
@@ -63,7 +63,7 @@ func (s *Store[K, T]) LabeledByIndex(name, value string, wanted []LabelValues) (
 	snapshot, reading := s.live.pages.lend()
 	s.mu.RUnlock()
 	defer reading.Add(-1)
-	c := candidates[T]{wanted: bitsOf(wanted), learning: learns(), yield: func(objects []T) bool {
+	c := candidates{wanted: bitsOf(wanted), learning: learns(), yield: func(objects []any) bool {
 		found = append(found, objects...)
 		return true
 	}}
@@ -102,7 +102,7 @@ type pageLabels [pageSize]summary
 
 // labels returns the summaries of a page, or nil if there are none. Full pages get
 // them if a list is learning.
-func (p *page[K, T]) labels(learning bool) *pageLabels {
+func (p *page[K]) labels(learning bool) *pageLabels {
 	known := p.known.Load()
 	if known == nil && learning && len(p.objects) == pageSize {
 		p.known.CompareAndSwap(nil, new(pageLabels))
@@ -112,14 +112,14 @@ func (p *page[K, T]) labels(learning bool) *pageLabels {
 }
 
 // forget is for who puts another object into a page that nobody else has.
-func (p *page[K, T]) forget(i uint32) {
+func (p *page[K]) forget(i uint32) {
 	if known := p.known.Load(); known != nil {
 		known[i] = 0
 	}
 }
 
 // copyLabels takes over the summaries of a page that has the same objects.
-func (p *page[K, T]) copyLabels(from *page[K, T]) {
+func (p *page[K]) copyLabels(from *page[K]) {
 	known := from.known.Load()
 	if known == nil {
 		p.known.Store(nil)
@@ -136,23 +136,23 @@ const atOnce = 32
 
 // candidates collects objects that may match, and yields some at a time. Its
 // methods that return something return false once nobody wants more.
-type candidates[T any] struct {
+type candidates struct {
 	wanted   [][]summary
-	yield    func([]T) bool
-	found    []T
+	yield    func([]any) bool
+	found    []any
 	learning bool
-	unknown  []unknown[T]
+	unknown  []unknown
 }
 
 // unknown is an object without a summary, and where to leave that.
-type unknown[T any] struct {
-	object  T
+type unknown struct {
+	object  any
 	labels  map[string]string
 	summary *summary
 }
 
 // mayMatch says whether an object may have one of each of the wanted labels.
-func (c *candidates[T]) mayMatch(s *summary) bool {
+func (c *candidates) mayMatch(s *summary) bool {
 	lacks := atomic.LoadUint64(s)
 next:
 	for _, alternatives := range c.wanted {
@@ -167,20 +167,20 @@ next:
 }
 
 // add takes an object that may match.
-func (c *candidates[T]) add(object T, s *summary) bool {
+func (c *candidates) add(object any, s *summary) bool {
 	if !c.learning || atomic.LoadUint64(s) > 0 {
 		return c.find(object)
 	}
-	c.unknown = append(c.unknown, unknown[T]{object: object, summary: s})
+	c.unknown = append(c.unknown, unknown{object: object, summary: s})
 	return len(c.unknown) < atOnce || c.learn()
 }
 
-func (c *candidates[T]) find(object T) bool {
+func (c *candidates) find(object any) bool {
 	c.found = append(c.found, object)
 	return len(c.found) < atOnce || c.pass()
 }
 
-func (c *candidates[T]) pass() bool {
+func (c *candidates) pass() bool {
 	found := c.found
 	c.found = found[:0]
 	return c.yield(found)
@@ -188,7 +188,7 @@ func (c *candidates[T]) pass() bool {
 
 // learn leaves summaries of what is unknown. Only labels of a [metav1.Object] are
 // sure to be those that a selector is asked about.
-func (c *candidates[T]) learn() bool {
+func (c *candidates) learn() bool {
 	for i := range c.unknown {
 		if object, ok := any(c.unknown[i].object).(metav1.Object); ok {
 			c.unknown[i].labels = object.GetLabels()
@@ -208,7 +208,7 @@ func (c *candidates[T]) learn() bool {
 	return true
 }
 
-func (c *candidates[T]) flush() {
+func (c *candidates) flush() {
 	if c.learn() && len(c.found) > 0 {
 		c.pass()
 	}

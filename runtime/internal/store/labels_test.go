@@ -22,10 +22,10 @@ var wants = [][]LabelValues{
 
 // checkLabeled asks for labels of objects: all that have them must be found, nothing
 // twice, and nothing else than these objects.
-func checkLabeled(t *testing.T, objects []*object, labeled func([]LabelValues) []*object) {
+func checkLabeled(t *testing.T, objects []any, labeled func([]LabelValues) []any) {
 	t.Helper()
 	for _, wanted := range wants {
-		left := map[*object]bool{}
+		left := map[any]bool{}
 		for _, o := range objects {
 			left[o] = true
 		}
@@ -36,7 +36,7 @@ func checkLabeled(t *testing.T, objects []*object, labeled func([]LabelValues) [
 			delete(left, o)
 		}
 		for o := range left {
-			if has(o.GetLabels(), wanted) {
+			if has(o.(*object).GetLabels(), wanted) {
 				t.Fatalf("%v: %v is not found", wanted, o)
 			}
 		}
@@ -60,13 +60,13 @@ const asks = 1000
 func TestLabeledFindsFewOthers(t *testing.T) {
 	s := newStore()
 	for i := range 40*pageSize + 1 {
-		s.Put(&object{Name: name(i), Labels: fmt.Sprintf("ten-%d,b-%d,c-%d,d-%d,e-%d", i/10, i, i, i, i)}, "")
+		put(s, &object{Name: name(i), Labels: fmt.Sprintf("ten-%d,b-%d,c-%d,d-%d,e-%d", i/10, i, i, i, i)})
 	}
 	var many strings.Builder
 	for i := range maxSummary + 1 {
 		fmt.Fprint(&many, "many-", i, ",")
 	}
-	s.Put(&object{Name: name(1000), Labels: many.String()}, "")
+	put(s, &object{Name: name(1000), Labels: many.String()})
 	n := 0
 	for range asks {
 		n = 0
@@ -88,7 +88,7 @@ func TestLabeledFindsFewOthers(t *testing.T) {
 func TestLabeledMayBeLeft(t *testing.T) {
 	s := newStore()
 	for i := range 4*pageSize + 1 {
-		s.Put(&object{Name: name(i), Labels: "a"}, "")
+		put(s, &object{Name: name(i), Labels: "a"})
 	}
 	for range asks {
 		for range s.Snapshot().Labeled(wants[1]) {
@@ -106,11 +106,9 @@ func TestLabeledMayBeLeft(t *testing.T) {
 
 // What has no labels that could be told may have any.
 func TestLabeledWithoutLabels(t *testing.T) {
-	s := New(Config[int, int]{Key: func(i int) int { return i }, Indexes: map[string]IndexFunc[int]{
-		"all": func(int) []string { return []string{"all"} },
-	}})
+	s := newIndexed[int](map[string]IndexFunc{"all": func(any) []string { return []string{"all"} }})
 	for i := range 2*pageSize + 1 {
-		s.Put(i, "")
+		s.Set(i, i, "")
 	}
 	for range asks {
 		n := 0
@@ -132,7 +130,7 @@ func TestLabeledAfterOthers(t *testing.T) {
 	s := newStore()
 	const ones, twos = 7 * pageSize, pageSize
 	for i := range ones + twos {
-		s.Put(&object{Name: name(i), Labels: []string{"one", "two"}[i/ones]}, "")
+		put(s, &object{Name: name(i), Labels: []string{"one", "two"}[i/ones]})
 	}
 	one, two := []LabelValues{{"one", []string{"o"}}}, []LabelValues{{"two", []string{"t"}}}
 	ask := func(label string, wanted []LabelValues, want int) {
@@ -143,17 +141,17 @@ func TestLabeledAfterOthers(t *testing.T) {
 			}
 		}
 	}
-	read := func(then func()) { s.View(func(Snapshot[string, *object]) { then() }) }
+	read := func(then func()) { s.View(func(Snapshot[string]) { then() }) }
 	// Of the first pages all is known, and copies come and go.
 	ask("one", one, ones)
 	for i := range 10 {
-		read(func() { s.Put(&object{Name: name(i), Labels: "one"}, "") })
+		read(func() { put(s, &object{Name: name(i), Labels: "one"}) })
 	}
 	// Of the last one nothing is. Its copy takes the place of one of those.
-	read(func() { s.Put(&object{Name: name(ones), Labels: "two"}, "") })
+	read(func() { put(s, &object{Name: name(ones), Labels: "two"}) })
 	ask("two", two, twos)
 	// The last object goes, and another comes.
 	s.Delete(name(ones + twos - 1))
-	s.Put(&object{Name: "another", Labels: "one"}, "")
+	put(s, &object{Name: "another", Labels: "one"})
 	ask("one", one, ones+1)
 }

@@ -11,8 +11,8 @@ import (
 
 // model is what a store must look like from outside.
 type model struct {
-	objects map[string]*object
-	indexes map[string]IndexFunc[*object]
+	objects map[string]any // each an *object
+	indexes map[string]IndexFunc
 	version string
 }
 
@@ -20,15 +20,16 @@ func (m *model) clone() *model {
 	return &model{maps.Clone(m.objects), maps.Clone(m.indexes), m.version}
 }
 
-func sorted(objects []*object) []*object {
+func sorted(list []any) []*object {
+	objects := cast[*object](list)
 	slices.SortFunc(objects, func(a, b *object) int { return strings.Compare(a.Name, b.Name) })
 	return objects
 }
 
 // check compares everything that can be read with the model.
-func (m *model) check(t *testing.T, s *Store[string, *object]) {
+func (m *model) check(t *testing.T, s *Store[string]) {
 	t.Helper()
-	s.View(func(s Snapshot[string, *object]) { m.checkSnapshot(t, s) })
+	s.View(func(s Snapshot[string]) { m.checkSnapshot(t, s) })
 	if s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
 		t.Fatalf("Len %d, version %q, want %d, %q", s.Len(), s.ResourceVersion(), len(m.objects), m.version)
 	}
@@ -36,7 +37,7 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 		key := name(i)
 		got, version, ok := s.Lookup(key)
 		want, wantOK := m.objects[key]
-		if got != want || ok != wantOK || (ok && version != want.Version) || s.Has(key) != ok {
+		if got != want || ok != wantOK || (ok && version != want.(*object).Version) || s.Has(key) != ok {
 			t.Fatalf("Lookup(%s) = %v, %q, %t, want %v", key, got, version, ok, want)
 		}
 		if got, ok := s.Get(key); got != want || ok != wantOK {
@@ -44,7 +45,7 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 		}
 	}
 	for name, values := range m.indexes {
-		postings := map[string][]*object{}
+		postings := map[string][]any{}
 		for _, o := range m.objects {
 			for _, value := range values(o) {
 				if !slices.Contains(postings[value], o) {
@@ -62,7 +63,7 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 			}
 		}
 		for value, want := range postings {
-			checkLabeled(t, want, func(wanted []LabelValues) []*object {
+			checkLabeled(t, want, func(wanted []LabelValues) []any {
 				found, err := s.LabeledByIndex(name, value, wanted)
 				if err != nil {
 					t.Fatal(err)
@@ -74,14 +75,14 @@ func (m *model) check(t *testing.T, s *Store[string, *object]) {
 				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
 			}
 			keys, err := s.IndexKeys(name, value)
-			if err != nil || len(keys) != len(want) || slices.ContainsFunc(want, func(o *object) bool { return !slices.Contains(keys, o.Name) }) {
+			if err != nil || len(keys) != len(want) || slices.ContainsFunc(want, func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
 				t.Fatalf("IndexKeys(%s, %s) = %v, %v, want %v", name, value, keys, err, want)
 			}
 		}
 	}
 }
 
-func (m *model) checkSnapshot(t *testing.T, s Snapshot[string, *object]) {
+func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 	t.Helper()
 	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
 		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got, m.version, m.objects)
@@ -90,14 +91,14 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string, *object]) {
 	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) || !sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
 		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
 	}
-	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []*object) {
+	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []any) {
 		for objects := range s.Labeled(wanted) {
 			found = append(found, objects...)
 		}
 		return found
 	})
 	for c := range s.Changes() {
-		if o := m.objects[c.Key]; c != (Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version}) {
+		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o, Version: o.Version}) {
 			t.Fatalf("snapshot has %+v, want %v added", c, o)
 		}
 	}
@@ -115,7 +116,7 @@ func sameSet[E comparable](a, b []E) bool {
 }
 
 // apply makes one change to the model and returns it as Apply must report it.
-func (m *model) apply(c Change[string, *object]) Change[string, *object] {
+func (m *model) apply(c Change[string]) Change[string] {
 	old, existed := m.objects[c.Key]
 	switch {
 	case c.Type == Deleted && !existed:
@@ -130,7 +131,7 @@ func (m *model) apply(c Change[string, *object]) Change[string, *object] {
 		m.objects[c.Key] = c.Object
 	}
 	if existed {
-		c.Old, c.OldVersion = old, old.Version
+		c.Old, c.OldVersion = old, old.(*object).Version
 	}
 	if c.Version != "" {
 		m.version = c.Version
@@ -139,15 +140,15 @@ func (m *model) apply(c Change[string, *object]) Change[string, *object] {
 }
 
 // step does one random thing to both the store and the model.
-func (m *model) step(t *testing.T, r *random, s *Store[string, *object]) {
+func (m *model) step(t *testing.T, r *random, s *Store[string]) {
 	switch o := r.object(); r.IntN(20) {
 	default:
-		want := m.apply(Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version})
-		if old, existed := s.Put(o, o.Version); old != want.Old || existed != (want.Type == Updated) {
+		want := m.apply(Change[string]{Type: Added, Key: o.Name, Object: o, Version: o.Version})
+		if old, existed := put(s, o); old != want.Old || existed != (want.Type == Updated) {
 			t.Fatalf("Put(%v) = %v, %t, want %v", o, old, existed, want.Old)
 		}
 	case 0, 1, 2, 3, 4, 5, 6:
-		want := m.apply(Change[string, *object]{Type: Deleted, Key: o.Name})
+		want := m.apply(Change[string]{Type: Deleted, Key: o.Name})
 		if old, existed := s.Delete(o.Name); old != want.Old || existed != (want.Type == Deleted) {
 			t.Fatalf("Delete(%v) = %v, %t, want %v", o, old, existed, want.Old)
 		}
@@ -155,11 +156,11 @@ func (m *model) step(t *testing.T, r *random, s *Store[string, *object]) {
 		m.version = r.version()
 		s.Bookmark(m.version)
 	case 8, 9:
-		changes := make([]Change[string, *object], r.IntN(100))
-		want := make([]Change[string, *object], len(changes))
+		changes := make([]Change[string], r.IntN(100))
+		want := make([]Change[string], len(changes))
 		for i := range changes {
 			o := r.object()
-			changes[i] = Change[string, *object]{Type: Added, Key: o.Name, Object: o, Version: o.Version}
+			changes[i] = Change[string]{Type: Added, Key: o.Name, Object: o, Version: o.Version}
 			if r.IntN(3) == 0 {
 				changes[i].Type = Deleted
 			}
@@ -173,22 +174,22 @@ func (m *model) step(t *testing.T, r *random, s *Store[string, *object]) {
 			m.replace(t, r, s)
 		}
 	case 11:
-		s.Begin().Add(o, o.Version)
+		s.Begin().Set(o.Name, o, o.Version)
 		discarded := s.Begin()
-		discarded.Add(o, o.Version)
+		discarded.Set(o.Name, o, o.Version)
 		discarded.Discard()
 	}
 }
 
 // replace commits a replacement and checks the changes that it returns.
-func (m *model) replace(t *testing.T, r *random, s *Store[string, *object]) {
+func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 	staged := s.Begin()
 	before := maps.Clone(m.objects)
-	m.objects = map[string]*object{}
+	m.objects = map[string]any{}
 	var order []string
 	for range r.IntN(names) {
 		o := r.object()
-		staged.Add(o, o.Version)
+		staged.Set(o.Name, o, o.Version)
 		if _, twice := m.objects[o.Name]; !twice {
 			order = append(order, o.Name)
 		}
@@ -202,16 +203,16 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string, *object]) {
 	var added, updated, deleted int
 	for c := range changes.All() {
 		old := before[c.Key]
-		want := Change[string, *object]{Key: c.Key, Old: old}
+		want := Change[string]{Key: c.Key, Old: old}
 		if old != nil {
-			want.OldVersion = old.Version
+			want.OldVersion = old.(*object).Version
 		}
 		if o, ok := m.objects[c.Key]; ok {
 			if order[0] != c.Key {
 				t.Fatalf("change of %s, want the order of staging: %s", c.Key, order[0])
 			}
 			order = order[1:]
-			want.Object, want.Version = o, o.Version
+			want.Object, want.Version = o, o.(*object).Version
 			if want.Type = Added; old != nil {
 				want.Type = Updated
 			}
@@ -243,14 +244,14 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string, *object]) {
 
 // view is a snapshot that ends, and what it must look like until then.
 type view struct {
-	snapshot Snapshot[string, *object]
+	snapshot Snapshot[string]
 	reading  *atomic.Int64
 	then     *model
 }
 
 // look begins and ends views, of which there may be several at once. At times
 // none may begin, and soon nothing needs to be copied.
-func (m *model) look(t *testing.T, r *random, s *Store[string, *object], views []view, begin bool) []view {
+func (m *model) look(t *testing.T, r *random, s *Store[string], views []view, begin bool) []view {
 	if len(views) > 0 && r.IntN(8) < 2+len(views) {
 		i := r.IntN(len(views))
 		views[i].then.checkSnapshot(t, views[i].snapshot)

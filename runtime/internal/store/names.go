@@ -9,8 +9,8 @@ func FieldIndex(field string) string { return "field:" + field }
 
 // ByLabel is the function of a LabelIndex: objects without the label, or without
 // labels at all, aren't in it, one whose label is empty is.
-func ByLabel[T any](label string) IndexFunc[T] {
-	return func(object T) []string {
+func ByLabel(label string) IndexFunc {
+	return func(object any) []string {
 		labeled, ok := any(object).(interface{ GetLabels() map[string]string })
 		if !ok {
 			return nil

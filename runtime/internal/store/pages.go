@@ -20,18 +20,18 @@ const (
 // snapshot has a page, neither the page nor what it holds changes, but for the
 // summaries of labels that readers add; and behind the end of its columns may stand
 // more, of a younger page.
-type page[K comparable, T any] struct {
+type page[K comparable] struct {
 	keys     []K
-	objects  []T
+	objects  []any
 	versions []string
 	// known is nil until a list makes summaries, and while the page isn't full.
 	known atomic.Pointer[pageLabels]
 }
 
-func newPage[K comparable, T any](capacity int) *page[K, T] {
-	return &page[K, T]{
+func newPage[K comparable](capacity int) *page[K] {
+	return &page[K]{
 		keys:     make([]K, 0, capacity),
-		objects:  make([]T, 0, capacity),
+		objects:  make([]any, 0, capacity),
 		versions: make([]string, 0, capacity),
 	}
 }
@@ -41,16 +41,16 @@ func copied[E any](column []E) []E { return append(make([]E, 0, cap(column)), co
 
 // copy returns a page whose objects and versions may be written, and whose keys
 // may be appended to.
-func (p *page[K, T]) copy() *page[K, T] {
-	c := &page[K, T]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions)}
+func (p *page[K]) copy() *page[K] {
+	c := &page[K]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions)}
 	c.copyLabels(p)
 	return c
 }
 
 // pages is a growable array of slots whose pages are copied on the first
 // write after a snapshot.
-type pages[K comparable, T any] struct {
-	directory []*page[K, T]
+type pages[K comparable] struct {
+	directory []*page[K]
 	length    int
 	// shared says that a snapshot was taken of the directory, and kept that there
 	// is one without an end among them. Readers set both.
@@ -62,16 +62,16 @@ type pages[K comparable, T any] struct {
 	epoch, lastKept, frozen uint64
 	born                    []birth
 
-	spareDirectories spares[[]*page[K, T]]
-	sparePages       spares[*page[K, T]]
+	spareDirectories spares[[]*page[K]]
+	sparePages       spares[*page[K]]
 	// unread counts the writes while nobody read and since a directory was copied.
 	unread int
 
 	// prepared are copies, made before readers have to wait, of what a write is
 	// expected to change: the directory and pages by their number.
 	prepared struct {
-		directory []*page[K, T]
-		pages     []preparedPage[K, T]
+		directory []*page[K]
+		pages     []preparedPage[K]
 	}
 }
 
@@ -86,14 +86,14 @@ type birth struct {
 
 // share returns a snapshot without an end. Like lend, it may run concurrently
 // with reads, not with writes, and leaves the resourceVersion to its caller.
-func (ps *pages[K, T]) share() Snapshot[K, T] {
+func (ps *pages[K]) share() Snapshot[K] {
 	set(&ps.kept, true)
 	set(&ps.shared, true)
 	return ps.view()
 }
 
 // lend returns a snapshot that ends when one is taken from the count.
-func (ps *pages[K, T]) lend() (Snapshot[K, T], *atomic.Int64) {
+func (ps *pages[K]) lend() (Snapshot[K], *atomic.Int64) {
 	set(&ps.shared, true)
 	return ps.view(), ps.readers.join()
 }
@@ -106,12 +106,12 @@ func set(b *atomic.Bool, to bool) {
 }
 
 // view is a snapshot for as long as nothing is written.
-func (ps *pages[K, T]) view() Snapshot[K, T] {
-	return Snapshot[K, T]{directory: ps.directory, length: ps.length}
+func (ps *pages[K]) view() Snapshot[K] {
+	return Snapshot[K]{directory: ps.directory, length: ps.length}
 }
 
 // read returns the last epoch of which a snapshot may be read still, or zero.
-func (ps *pages[K, T]) read() uint64 {
+func (ps *pages[K]) read() uint64 {
 	switch {
 	case ps.kept.Load():
 		return ps.epoch
@@ -133,13 +133,13 @@ const (
 )
 
 // unshare makes the directory the writer's own.
-func (ps *pages[K, T]) unshare() {
+func (ps *pages[K]) unshare() {
 	ps.frozen = ps.read()
 	if ps.frozen < ps.epoch {
 		if ps.readers.none() {
 			set(&ps.shared, false)
 			if ps.unread++; ps.unread == maxUnread {
-				ps.spareDirectories, ps.sparePages = spares[[]*page[K, T]]{}, spares[*page[K, T]]{}
+				ps.spareDirectories, ps.sparePages = spares[[]*page[K]]{}, spares[*page[K]]{}
 			}
 		}
 		return
@@ -166,7 +166,7 @@ func (ps *pages[K, T]) unshare() {
 
 // writable returns the page of slot, whose objects and versions may be written
 // and whose keys may be appended to.
-func (ps *pages[K, T]) writable(slot uint32) *page[K, T] {
+func (ps *pages[K]) writable(slot uint32) *page[K] {
 	ps.unshare()
 	number := slot >> pageBits
 	born := &ps.born[number]
@@ -187,7 +187,7 @@ func (ps *pages[K, T]) writable(slot uint32) *page[K, T] {
 }
 
 // rewritable is writable for who changes or takes back keys.
-func (ps *pages[K, T]) rewritable(slot uint32) *page[K, T] {
+func (ps *pages[K]) rewritable(slot uint32) *page[K] {
 	p, born := ps.writable(slot), &ps.born[slot>>pageBits]
 	if born.keys <= ps.frozen {
 		p.keys = copied(p.keys)
@@ -196,18 +196,18 @@ func (ps *pages[K, T]) rewritable(slot uint32) *page[K, T] {
 	return p
 }
 
-func (ps *pages[K, T]) key(slot uint32) K {
+func (ps *pages[K]) key(slot uint32) K {
 	return ps.directory[slot>>pageBits].keys[slot&pageMask]
 }
 
 // at returns what is in a slot.
-func (ps *pages[K, T]) at(slot uint32) (object T, version string) {
+func (ps *pages[K]) at(slot uint32) (object any, version string) {
 	p := ps.directory[slot>>pageBits]
 	return p.objects[slot&pageMask], p.versions[slot&pageMask]
 }
 
 // append puts an object into the next slot.
-func (ps *pages[K, T]) append(key K, object T, version string) uint32 {
+func (ps *pages[K]) append(key K, object any, version string) uint32 {
 	slot := uint32(ps.length)
 	if slot&pageMask == 0 {
 		ps.unshare()
@@ -217,7 +217,7 @@ func (ps *pages[K, T]) append(key K, object T, version string) uint32 {
 		if slot == 0 {
 			capacity = 4
 		}
-		ps.directory = append(ps.directory, newPage[K, T](capacity))
+		ps.directory = append(ps.directory, newPage[K](capacity))
 		ps.born = append(ps.born, birth{keys: ps.epoch, values: ps.epoch})
 	}
 	p := ps.writable(slot)
@@ -229,7 +229,7 @@ func (ps *pages[K, T]) append(key K, object T, version string) uint32 {
 }
 
 // truncate forgets the last slot.
-func (ps *pages[K, T]) truncate() {
+func (ps *pages[K]) truncate() {
 	slot := uint32(ps.length - 1)
 	p, i := ps.rewritable(slot), slot&pageMask
 	clear(p.keys[i:])

@@ -8,7 +8,7 @@ import (
 )
 
 // Get returns the object of a key.
-func (s *Store[K, T]) Get(key K) (object T, ok bool) {
+func (s *Store[K]) Get(key K) (object any, ok bool) {
 	if !usual[K]() {
 		// Hashing it may panic, so the lock wants a defer.
 		object, _, ok = s.Lookup(key)
@@ -24,7 +24,7 @@ func (s *Store[K, T]) Get(key K) (object T, ok bool) {
 }
 
 // Lookup is Get with the resourceVersion that the object was stored with.
-func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
+func (s *Store[K]) Lookup(key K) (object any, version string, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	slot, _, ok := s.live.find(&key)
@@ -35,26 +35,26 @@ func (s *Store[K, T]) Lookup(key K) (object T, version string, ok bool) {
 }
 
 // Has says whether there is an object under a key.
-func (s *Store[K, T]) Has(key K) bool {
+func (s *Store[K]) Has(key K) bool {
 	_, ok := s.Get(key)
 	return ok
 }
 
 // Len is the number of objects.
-func (s *Store[K, T]) Len() int {
+func (s *Store[K]) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.live.pages.length
 }
 
 // Snapshot returns what the store holds now, in constant time.
-func (s *Store[K, T]) Snapshot() Snapshot[K, T] {
+func (s *Store[K]) Snapshot() Snapshot[K] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.snapshot()
 }
 
-func (s *Store[K, T]) snapshot() Snapshot[K, T] {
+func (s *Store[K]) snapshot() Snapshot[K] {
 	snapshot := s.live.pages.share()
 	snapshot.version = s.version
 	return snapshot
@@ -63,13 +63,13 @@ func (s *Store[K, T]) snapshot() Snapshot[K, T] {
 // View calls read with a Snapshot that ends, and must not be used any more, when
 // read returns. That spares writers most of what a Snapshot costs them. The store
 // may be written meanwhile, also by read.
-func (s *Store[K, T]) View(read func(Snapshot[K, T])) {
+func (s *Store[K]) View(read func(Snapshot[K])) {
 	snapshot, reading := s.lend()
 	defer reading.Add(-1)
 	read(snapshot)
 }
 
-func (s *Store[K, T]) lend() (Snapshot[K, T], *atomic.Int64) {
+func (s *Store[K]) lend() (Snapshot[K], *atomic.Int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	snapshot, reading := s.live.pages.lend()
@@ -80,26 +80,26 @@ func (s *Store[K, T]) lend() (Snapshot[K, T], *atomic.Int64) {
 // All yields every key with its object, in no particular order, as they are
 // when the iteration starts. It allocates nothing per object, and the store
 // may be written meanwhile, also from within the loop.
-func (s *Store[K, T]) All() iter.Seq2[K, T] {
-	return func(yield func(K, T) bool) {
-		s.View(func(snapshot Snapshot[K, T]) { snapshot.All()(yield) })
+func (s *Store[K]) All() iter.Seq2[K, any] {
+	return func(yield func(K, any) bool) {
+		s.View(func(snapshot Snapshot[K]) { snapshot.All()(yield) })
 	}
 }
 
 // List returns every object, in no particular order.
-func (s *Store[K, T]) List() (list []T) {
-	s.View(func(snapshot Snapshot[K, T]) { list = snapshot.List() })
+func (s *Store[K]) List() (list []any) {
+	s.View(func(snapshot Snapshot[K]) { list = snapshot.List() })
 	return list
 }
 
 // Keys returns every key, in no particular order.
-func (s *Store[K, T]) Keys() (keys []K) {
-	s.View(func(snapshot Snapshot[K, T]) { keys = snapshot.Keys() })
+func (s *Store[K]) Keys() (keys []K) {
+	s.View(func(snapshot Snapshot[K]) { keys = snapshot.Keys() })
 	return keys
 }
 
 // HasIndex says whether there is an index of that name.
-func (s *Store[K, T]) HasIndex(name string) bool {
+func (s *Store[K]) HasIndex(name string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	_, err := s.live.named(name)
@@ -107,7 +107,7 @@ func (s *Store[K, T]) HasIndex(name string) bool {
 }
 
 // Fields returns the fields that there is a [FieldIndex] of, sorted.
-func (s *Store[K, T]) Fields() []string {
+func (s *Store[K]) Fields() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var fields []string
@@ -122,7 +122,7 @@ func (s *Store[K, T]) Fields() []string {
 
 // Count returns how many objects have each of values in the named index, added
 // up, and false if there is no such index.
-func (s *Store[K, T]) Count(name string, values ...string) (n int, ok bool) {
+func (s *Store[K]) Count(name string, values ...string) (n int, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	x, err := s.live.named(name)
@@ -137,7 +137,7 @@ func (s *Store[K, T]) Count(name string, values ...string) (n int, ok bool) {
 
 // HasValue says whether the named index has object, which needn't be stored,
 // under a value.
-func (s *Store[K, T]) HasValue(name string, object T, value string) bool {
+func (s *Store[K]) HasValue(name string, object any, value string) bool {
 	s.mu.RLock()
 	x, err := s.live.named(name)
 	s.mu.RUnlock()
@@ -146,18 +146,18 @@ func (s *Store[K, T]) HasValue(name string, object T, value string) bool {
 
 // ByIndex returns the objects that have one of values in the named index, each
 // once and in no particular order. The error is a *NoIndexError.
-func (s *Store[K, T]) ByIndex(name string, values ...string) ([]T, error) {
+func (s *Store[K]) ByIndex(name string, values ...string) ([]any, error) {
 	return match(s, name, objectsOf, values)
 }
 
 // IndexKeys returns the keys of the objects that ByIndex returns.
-func (s *Store[K, T]) IndexKeys(name string, values ...string) ([]K, error) {
+func (s *Store[K]) IndexKeys(name string, values ...string) ([]K, error) {
 	return match(s, name, keysOf, values)
 }
 
 // Index returns the objects that share a value in the named index with
 // object, which needn't be stored. The error is a *NoIndexError.
-func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
+func (s *Store[K]) Index(name string, object any) ([]any, error) {
 	s.mu.RLock()
 	x, err := s.live.named(name)
 	s.mu.RUnlock()
@@ -167,13 +167,13 @@ func (s *Store[K, T]) Index(name string, object T) ([]T, error) {
 	return match(s, name, objectsOf, x.values(object))
 }
 
-func keysOf[K comparable, T any](p *page[K, T]) []K    { return p.keys }
-func objectsOf[K comparable, T any](p *page[K, T]) []T { return p.objects }
+func keysOf[K comparable](p *page[K]) []K      { return p.keys }
+func objectsOf[K comparable](p *page[K]) []any { return p.objects }
 
 // IndexValues returns the values of the named index that objects have, in no
 // particular order, and none if there is no such index. Writers wait while it
 // copies them (about 2 ns each).
-func (s *Store[K, T]) IndexValues(name string) []string {
+func (s *Store[K]) IndexValues(name string) []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	x, err := s.live.named(name)
@@ -195,7 +195,7 @@ const shortResult = 1024
 
 // match returns what column holds of the objects that have one of values in
 // the named index, each once.
-func match[K comparable, T, R any](s *Store[K, T], name string, column func(*page[K, T]) []R, values []string) ([]R, error) {
+func match[K comparable, R any](s *Store[K], name string, column func(*page[K]) []R, values []string) ([]R, error) {
 	s.mu.RLock()
 	x, err := s.live.named(name)
 	if err != nil {
@@ -224,7 +224,7 @@ func match[K comparable, T, R any](s *Store[K, T], name string, column func(*pag
 	return pick(snapshot.directory, slots, column), nil
 }
 
-func pick[K comparable, T, R any](directory []*page[K, T], slots []uint32, column func(*page[K, T]) []R) []R {
+func pick[K comparable, R any](directory []*page[K], slots []uint32, column func(*page[K]) []R) []R {
 	picked := make([]R, len(slots))
 	for i, slot := range slots {
 		picked[i] = column(directory[slot>>pageBits])[slot&pageMask]

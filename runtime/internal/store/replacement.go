@@ -4,30 +4,30 @@ import "iter"
 
 // Replacement collects what will take the place of everything that a store
 // holds. It isn't safe for concurrent use and is done after Commit or Discard.
-type Replacement[K comparable, T any] struct {
-	store  *Store[K, T]
-	staged *generation[K, T]
+type Replacement[K comparable] struct {
+	store  *Store[K]
+	staged *generation[K]
 }
 
 // Begin opens a replacement. The store stays as it is, for readers and
 // writers, until Commit.
-func (s *Store[K, T]) Begin() *Replacement[K, T] {
-	return &Replacement[K, T]{store: s, staged: newGeneration[K, T](s.hasher)}
+func (s *Store[K]) Begin() *Replacement[K] {
+	return &Replacement[K]{store: s, staged: newGeneration[K](s.hasher)}
 }
 
 // Add stages an object under its key, with its resourceVersion. Of several
 // objects with one key the last counts.
-func (r *Replacement[K, T]) Add(object T, version string) {
+func (r *Replacement[K]) Add(object any, version string) {
 	r.Set(r.store.config.Key(object), object, version)
 }
 
 // Set is Add under a key of the caller's choice.
-func (r *Replacement[K, T]) Set(key K, object T, version string) {
+func (r *Replacement[K]) Set(key K, object any, version string) {
 	r.staged.put(r.staged.locate(&key), key, object, version, nil)
 }
 
 // Delete takes back what was staged under a key, if anything.
-func (r *Replacement[K, T]) Delete(key K) {
+func (r *Replacement[K]) Delete(key K) {
 	if at := r.staged.locate(&key); at.existed {
 		r.staged.remove(at.slot)
 	}
@@ -35,7 +35,7 @@ func (r *Replacement[K, T]) Delete(key K) {
 
 // Each calls yield for every staged object, in the order in which their keys
 // were first staged, unless Delete was called.
-func (r *Replacement[K, T]) Each(yield func(key K, object T, version string)) {
+func (r *Replacement[K]) Each(yield func(key K, object any, version string)) {
 	for _, p := range r.staged.pages.directory {
 		for i, object := range p.objects {
 			yield(p.keys[i], object, p.versions[i])
@@ -45,7 +45,7 @@ func (r *Replacement[K, T]) Each(yield func(key K, object T, version string)) {
 
 // Check computes the index values of an object, as Commit will do: if it panics,
 // Commit would, with that object.
-func (r *Replacement[K, T]) Check(object T) {
+func (r *Replacement[K]) Check(object any) {
 	s := r.store
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -53,10 +53,10 @@ func (r *Replacement[K, T]) Check(object T) {
 }
 
 // Len is the number of staged objects.
-func (r *Replacement[K, T]) Len() int { return r.staged.pages.length }
+func (r *Replacement[K]) Len() int { return r.staged.pages.length }
 
 // Discard drops what was staged.
-func (r *Replacement[K, T]) Discard() { r.staged = nil }
+func (r *Replacement[K]) Discard() { r.staged = nil }
 
 // Commit makes the staged objects the store's only ones, all at once, with
 // resourceVersion as the collection's. What was written to the store since
@@ -64,11 +64,11 @@ func (r *Replacement[K, T]) Discard() { r.staged = nil }
 // just before. Other writers wait meanwhile, readers don't.
 //
 // If an index function panics, nothing has changed, and what is staged still is.
-func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
+func (r *Replacement[K]) Commit(resourceVersion string) Changes[K] {
 	s, next := r.store, r.staged
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	functions := make(map[string]IndexFunc[T], len(s.live.indexes))
+	functions := make(map[string]IndexFunc, len(s.live.indexes))
 	for _, x := range s.live.indexes {
 		functions[x.name] = x.values
 	}
@@ -84,8 +84,8 @@ func (r *Replacement[K, T]) Commit(resourceVersion string) Changes[K, T] {
 }
 
 // compare finds the objects of next in before.
-func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] {
-	c := Changes[K, T]{}
+func compare[K comparable](before, next *generation[K]) Changes[K] {
+	c := Changes[K]{}
 	if before.pages.length == 0 {
 		c.added = next.pages.length
 		return c
@@ -114,8 +114,8 @@ func compare[K comparable, T any](before, next *generation[K, T]) Changes[K, T] 
 
 // Changes is what a replacement changed. It is computed from the store's
 // contents before and after, which it keeps alive.
-type Changes[K comparable, T any] struct {
-	before, after Snapshot[K, T]
+type Changes[K comparable] struct {
+	before, after Snapshot[K]
 	added         int
 	// replaced holds for each slot of after its slot in before plus one, or
 	// zero for an object that is new. It is nil when before is empty.
@@ -124,23 +124,23 @@ type Changes[K comparable, T any] struct {
 }
 
 // Added, Updated and Deleted count the changes.
-func (c Changes[K, T]) Added() int { return c.added }
+func (c Changes[K]) Added() int { return c.added }
 
 // Updated counts the objects that took the place of another, equal or not.
-func (c Changes[K, T]) Updated() int { return c.after.length - c.added }
+func (c Changes[K]) Updated() int { return c.after.length - c.added }
 
 // Deleted counts the objects that are no longer there.
-func (c Changes[K, T]) Deleted() int { return len(c.deleted) }
+func (c Changes[K]) Deleted() int { return len(c.deleted) }
 
 // Len counts all changes.
-func (c Changes[K, T]) Len() int { return c.after.length + len(c.deleted) }
+func (c Changes[K]) Len() int { return c.after.length + len(c.deleted) }
 
 // All yields the deletions, without Object or Version, then the additions and
 // updates in the order of Replacement.Each.
-func (c Changes[K, T]) All() iter.Seq[Change[K, T]] {
-	return func(yield func(Change[K, T]) bool) {
+func (c Changes[K]) All() iter.Seq[Change[K]] {
+	return func(yield func(Change[K]) bool) {
 		for _, slot := range c.deleted {
-			change := Change[K, T]{Type: Deleted}
+			change := Change[K]{Type: Deleted}
 			change.Key, change.Old, change.OldVersion = c.before.at(slot)
 			if !yield(change) {
 				return
@@ -151,7 +151,7 @@ func (c Changes[K, T]) All() iter.Seq[Change[K, T]] {
 			return
 		}
 		for slot, old := range c.replaced {
-			change := Change[K, T]{Type: Added}
+			change := Change[K]{Type: Added}
 			change.Key, change.Object, change.Version = c.after.at(uint32(slot))
 			if old > 0 {
 				change.Type = Updated

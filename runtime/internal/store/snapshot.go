@@ -5,22 +5,22 @@ import "iter"
 // Snapshot is what a store held at one instant. It never changes, needs no
 // lock, and is safe for concurrent use. While it is held, the pages that were
 // written since stay in memory twice.
-type Snapshot[K comparable, T any] struct {
-	directory []*page[K, T]
+type Snapshot[K comparable] struct {
+	directory []*page[K]
 	length    int
 	version   string
 }
 
 // Len is the number of objects.
-func (s Snapshot[K, T]) Len() int { return s.length }
+func (s Snapshot[K]) Len() int { return s.length }
 
 // ResourceVersion is the collection's, as the store's method of that name
 // returned it at that instant.
-func (s Snapshot[K, T]) ResourceVersion() string { return s.version }
+func (s Snapshot[K]) ResourceVersion() string { return s.version }
 
 // All yields every key with its object, in no particular order.
-func (s Snapshot[K, T]) All() iter.Seq2[K, T] {
-	return func(yield func(K, T) bool) {
+func (s Snapshot[K]) All() iter.Seq2[K, any] {
+	return func(yield func(K, any) bool) {
 		for _, p := range s.directory {
 			for i, object := range p.objects {
 				if !yield(p.keys[i], object) {
@@ -32,8 +32,8 @@ func (s Snapshot[K, T]) All() iter.Seq2[K, T] {
 }
 
 // Values yields every object, in the order of All.
-func (s Snapshot[K, T]) Values() iter.Seq[T] {
-	return func(yield func(T) bool) {
+func (s Snapshot[K]) Values() iter.Seq[any] {
+	return func(yield func(any) bool) {
 		for _, p := range s.directory {
 			for _, object := range p.objects {
 				if !yield(object) {
@@ -46,8 +46,8 @@ func (s Snapshot[K, T]) Values() iter.Seq[T] {
 
 // Pages yields every object, in the order of All, as slices that must not be
 // changed.
-func (s Snapshot[K, T]) Pages() iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
+func (s Snapshot[K]) Pages() iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
 		for _, p := range s.directory {
 			if !yield(p.objects) {
 				return
@@ -57,11 +57,11 @@ func (s Snapshot[K, T]) Pages() iter.Seq[[]T] {
 }
 
 // Changes yields every object as if it had just been added.
-func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
-	return func(yield func(Change[K, T]) bool) {
+func (s Snapshot[K]) Changes() iter.Seq[Change[K]] {
+	return func(yield func(Change[K]) bool) {
 		for _, p := range s.directory {
 			for i, object := range p.objects {
-				if !yield(Change[K, T]{Type: Added, Key: p.keys[i], Object: object, Version: p.versions[i]}) {
+				if !yield(Change[K]{Type: Added, Key: p.keys[i], Object: object, Version: p.versions[i]}) {
 					return
 				}
 			}
@@ -70,8 +70,8 @@ func (s Snapshot[K, T]) Changes() iter.Seq[Change[K, T]] {
 }
 
 // List returns every object, in the order of All.
-func (s Snapshot[K, T]) List() []T {
-	list := make([]T, s.length)
+func (s Snapshot[K]) List() []any {
+	list := make([]any, s.length)
 	rest := list
 	for _, p := range s.directory {
 		to := rest[:len(p.objects)]
@@ -88,7 +88,7 @@ func (s Snapshot[K, T]) List() []T {
 }
 
 // Keys returns every key, in the order of All.
-func (s Snapshot[K, T]) Keys() []K {
+func (s Snapshot[K]) Keys() []K {
 	keys := make([]K, 0, s.length)
 	for _, p := range s.directory {
 		keys = append(keys, p.keys...)
@@ -96,7 +96,7 @@ func (s Snapshot[K, T]) Keys() []K {
 	return keys
 }
 
-func (s Snapshot[K, T]) at(slot uint32) (key K, object T, version string) {
+func (s Snapshot[K]) at(slot uint32) (key K, object any, version string) {
 	p := s.directory[slot>>pageBits]
 	i := slot & pageMask
 	return p.keys[i], p.objects[i], p.versions[i]

@@ -8,23 +8,23 @@ import (
 
 // Config says how a store looks at its objects. The functions must be
 // deterministic and safe for concurrent use.
-type Config[K comparable, T any] struct {
+type Config[K comparable] struct {
 	// Key returns the key of an object. Only Put and Replacement.Add need it.
-	Key func(T) K
+	Key func(any) K
 	// Indexes by name. More can be added later. Optional.
-	Indexes map[string]IndexFunc[T]
+	Indexes map[string]IndexFunc
 }
 
 // Backed is what an indexer offers that keeps its objects in a Store. Listers
 // find the stores of generated informers by it, whose T is any.
-type Backed[K comparable, T any] interface {
-	Store() *Store[K, T]
+type Backed[K comparable] interface {
+	Store() *Store[K]
 }
 
 // Store holds the objects of one resource. See the package's documentation
 // for what it promises to concurrent readers and writers.
-type Store[K comparable, T any] struct {
-	config Config[K, T]
+type Store[K comparable] struct {
+	config Config[K]
 	hasher *hasher
 
 	// writing is held by one writer at a time, from before it computes what
@@ -36,7 +36,7 @@ type Store[K comparable, T any] struct {
 	// mu guards what follows. It is held for short sections only: no key or
 	// index function is called under it, and nothing is listed under it.
 	mu      sync.RWMutex
-	live    *generation[K, T]
+	live    *generation[K]
 	version string
 }
 
@@ -44,24 +44,24 @@ type Store[K comparable, T any] struct {
 const maxScratch = 4096
 
 // New returns an empty store.
-func New[K comparable, T any](config Config[K, T]) *Store[K, T] {
-	s := &Store[K, T]{config: config, hasher: newHasher()}
-	s.live = newGeneration[K, T](s.hasher)
+func New[K comparable](config Config[K]) *Store[K] {
+	s := &Store[K]{config: config, hasher: newHasher()}
+	s.live = newGeneration[K](s.hasher)
 	s.live.add(s.live.index(config.Indexes))
 	return s
 }
 
 // KeyOf returns the key of an object as Config.Key gives it.
-func (s *Store[K, T]) KeyOf(object T) K { return s.config.Key(object) }
+func (s *Store[K]) KeyOf(object any) K { return s.config.Key(object) }
 
 // Put stores an object under its key, with its resourceVersion, which may be
 // "". It returns what it replaced.
-func (s *Store[K, T]) Put(object T, version string) (old T, existed bool) {
+func (s *Store[K]) Put(object any, version string) (old any, existed bool) {
 	return s.Set(s.config.Key(object), object, version)
 }
 
 // Set is Put under a key of the caller's choice.
-func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool) {
+func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	// All this here and not under mu, for readers not to wait for it.
@@ -79,7 +79,7 @@ func (s *Store[K, T]) Set(key K, object T, version string) (old T, existed bool)
 
 // Delete takes out the object of a key and returns it. The collection's
 // resourceVersion stays.
-func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
+func (s *Store[K]) Delete(key K) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	at := s.live.locate(&key)
@@ -99,7 +99,7 @@ func (s *Store[K, T]) Delete(key K) (old T, existed bool) {
 //
 // Readers wait while the changes are made (under a microsecond each), so it is
 // for the caller to bound their number.
-func (s *Store[K, T]) Apply(changes []Change[K, T]) {
+func (s *Store[K]) Apply(changes []Change[K]) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	n := len(s.live.indexes)
@@ -128,7 +128,7 @@ func (s *Store[K, T]) Apply(changes []Change[K, T]) {
 	}
 }
 
-func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
+func (s *Store[K]) apply(c *Change[K], values [][]string) {
 	at := s.live.locate(&c.Key)
 	c.Old, c.OldVersion = at.old, at.oldVersion
 	switch {
@@ -147,7 +147,7 @@ func (s *Store[K, T]) apply(c *Change[K, T], values [][]string) {
 
 // valuesOf computes the values of an object for each index. They are valid until
 // the next call.
-func (s *Store[K, T]) valuesOf(object T) [][]string {
+func (s *Store[K]) valuesOf(object any) [][]string {
 	s.values = s.values[:0]
 	for _, x := range s.live.indexes {
 		s.values = append(s.values, x.values(object))
@@ -155,14 +155,14 @@ func (s *Store[K, T]) valuesOf(object T) [][]string {
 	return s.values
 }
 
-func (s *Store[K, T]) observe(version string) {
+func (s *Store[K]) observe(version string) {
 	if version != "" {
 		s.version = version
 	}
 }
 
 // Bookmark records the collection's resourceVersion.
-func (s *Store[K, T]) Bookmark(resourceVersion string) {
+func (s *Store[K]) Bookmark(resourceVersion string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = resourceVersion
@@ -171,7 +171,7 @@ func (s *Store[K, T]) Bookmark(resourceVersion string) {
 // ResourceVersion returns the version of the collection that was seen last:
 // by Bookmark, Replacement.Commit, or with an object that was put, or in a
 // change that was applied.
-func (s *Store[K, T]) ResourceVersion() string {
+func (s *Store[K]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.version
@@ -180,7 +180,7 @@ func (s *Store[K, T]) ResourceVersion() string {
 // AddIndexes adds indexes and fills them with the objects that the store
 // holds. Readers go on meanwhile. It adds none of them if one of the names is
 // taken, or one of the functions nil.
-func (s *Store[K, T]) AddIndexes(functions map[string]IndexFunc[T]) error {
+func (s *Store[K]) AddIndexes(functions map[string]IndexFunc) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	for name, function := range functions {

@@ -103,4 +103,4 @@ func New(c rest.Interface) *Clientset {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

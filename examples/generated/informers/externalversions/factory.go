@@ -191,4 +191,4 @@ func (f *sharedInformerFactory) Shop() shop.Interface {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

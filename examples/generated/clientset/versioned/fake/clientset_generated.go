@@ -80,4 +80,4 @@ func (c *Clientset) ShopV1beta1() shopv1beta1.ShopV1beta1Interface {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -21,4 +21,4 @@ type PersonListerExpansion interface{}
 type PersonNamespaceListerExpansion interface{}
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -25,4 +25,4 @@ type InspectionNamespaceListerExpansion interface{}
 type MarketListerExpansion interface{}
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -14,4 +14,4 @@ type BakeryListerExpansion interface{}
 type BakeryNamespaceListerExpansion interface{}
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -9,6 +9,7 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersgiftcardsv1 "github.com/kubewright/kubewright/examples/generated/listers/gift-cards.promo/v1"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -87,7 +88,7 @@ func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace s
 
 // GiftCards returns the informer of giftcards.
 func (v *version) GiftCards() TypedGiftCardInformer {
-	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions), ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
+	return factories.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions), ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
 }
 
 // ToTypedGiftCardInformer gives typed access to an informer that must be one of
@@ -97,7 +98,7 @@ func ToTypedGiftCardInformer(informer GiftCardInformer) TypedGiftCardInformer {
 	if informer, ok := informer.(TypedGiftCardInformer); ok {
 		return informer
 	}
-	return informers.WithTyped(informer, ToGiftCardIndexInformer)
+	return factories.WithTyped(informer, ToGiftCardIndexInformer)
 }
 
 // ToGiftCardIndexInformer gives typed access to an informer that must be one of

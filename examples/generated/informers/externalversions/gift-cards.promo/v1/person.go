@@ -9,6 +9,7 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersgiftcardsv1 "github.com/kubewright/kubewright/examples/generated/listers/gift-cards.promo/v1"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -87,7 +88,7 @@ func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace str
 
 // Persons returns the informer of people.
 func (v *version) Persons() TypedPersonInformer {
-	return informers.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions), ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
+	return factories.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions), ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
 }
 
 // ToTypedPersonInformer gives typed access to an informer that must be one of
@@ -97,7 +98,7 @@ func ToTypedPersonInformer(informer PersonInformer) TypedPersonInformer {
 	if informer, ok := informer.(TypedPersonInformer); ok {
 		return informer
 	}
-	return informers.WithTyped(informer, ToPersonIndexInformer)
+	return factories.WithTyped(informer, ToPersonIndexInformer)
 }
 
 // ToPersonIndexInformer gives typed access to an informer that must be one of

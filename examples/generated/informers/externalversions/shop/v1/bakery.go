@@ -9,6 +9,7 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -87,7 +88,7 @@ func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace str
 
 // Bakeries returns the informer of bakeries.
 func (v *version) Bakeries() TypedBakeryInformer {
-	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1.Bakery{}, NewBakeryInformerWithOptions), ToBakeryIndexInformer, listersshopv1.NewBakeryLister)
+	return factories.NewAccess(v.scope.SharedNamespaced(&shopv1.Bakery{}, NewBakeryInformerWithOptions), ToBakeryIndexInformer, listersshopv1.NewBakeryLister)
 }
 
 // ToTypedBakeryInformer gives typed access to an informer that must be one of
@@ -97,7 +98,7 @@ func ToTypedBakeryInformer(informer BakeryInformer) TypedBakeryInformer {
 	if informer, ok := informer.(TypedBakeryInformer); ok {
 		return informer
 	}
-	return informers.WithTyped(informer, ToBakeryIndexInformer)
+	return factories.WithTyped(informer, ToBakeryIndexInformer)
 }
 
 // ToBakeryIndexInformer gives typed access to an informer that must be one of

@@ -9,6 +9,7 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -87,7 +88,7 @@ func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace
 
 // Inspections returns the informer of inspections.
 func (v *version) Inspections() TypedInspectionInformer {
-	return informers.NewAccess(v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions), ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
+	return factories.NewAccess(v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions), ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
 }
 
 // ToTypedInspectionInformer gives typed access to an informer that must be one of
@@ -97,7 +98,7 @@ func ToTypedInspectionInformer(informer InspectionInformer) TypedInspectionInfor
 	if informer, ok := informer.(TypedInspectionInformer); ok {
 		return informer
 	}
-	return informers.WithTyped(informer, ToInspectionIndexInformer)
+	return factories.WithTyped(informer, ToInspectionIndexInformer)
 }
 
 // ToInspectionIndexInformer gives typed access to an informer that must be one of

@@ -9,6 +9,7 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	factories "github.com/kubewright/kubewright/runtime/factory"
 	informers "github.com/kubewright/kubewright/runtime/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -87,7 +88,7 @@ func NewTypedMarketInformerWithOptions(client versioned.Interface, options inter
 
 // Markets returns the informer of markets.
 func (v *version) Markets() TypedMarketInformer {
-	return informers.NewAccess(v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions), ToMarketIndexInformer, listersshopv1.NewMarketLister)
+	return factories.NewAccess(v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions), ToMarketIndexInformer, listersshopv1.NewMarketLister)
 }
 
 // ToTypedMarketInformer gives typed access to an informer that must be one of
@@ -97,7 +98,7 @@ func ToTypedMarketInformer(informer MarketInformer) TypedMarketInformer {
 	if informer, ok := informer.(TypedMarketInformer); ok {
 		return informer
 	}
-	return informers.WithTyped(informer, ToMarketIndexInformer)
+	return factories.WithTyped(informer, ToMarketIndexInformer)
 }
 
 // ToMarketIndexInformer gives typed access to an informer that must be one of

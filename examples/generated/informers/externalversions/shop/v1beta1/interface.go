@@ -23,4 +23,4 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 }
 
 // This code is written for the first generation of its runtime.
-const _ = runtimeversion.Generation1
+const _ = runtimeversion.Generation2

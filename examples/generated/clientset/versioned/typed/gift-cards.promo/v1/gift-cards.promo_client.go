@@ -70,4 +70,4 @@ func (c *GiftCardsV1Client) written() *client.Writes {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -76,4 +76,4 @@ func (c *ShopV1Client) written() *client.Writes {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

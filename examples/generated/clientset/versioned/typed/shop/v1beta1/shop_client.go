@@ -63,4 +63,4 @@ func (c *ShopV1beta1Client) written() *client.Writes {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -36,4 +36,4 @@ func (c *FakeShopV1) RESTClient() rest.Interface {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

@@ -26,4 +26,4 @@ func (c *FakeShopV1beta1) RESTClient() rest.Interface {
 }
 
 // This code is written for the first generation of its runtime.
-const _ = version.Generation1
+const _ = version.Generation2

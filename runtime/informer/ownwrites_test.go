@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
+	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -59,7 +61,7 @@ func TestFresh(t *testing.T) {
 						from, of = lister.NewNamespaced(all, namespace), namespace
 					}
 					begun := time.Now()
-					if err := lister.Fresh(t.Context(), from); err != nil {
+					if err := lister.WaitForOwnWrites(t.Context(), from); err != nil {
 						t.Fatal(err)
 					}
 					var last time.Time
@@ -102,7 +104,7 @@ func TestFreshDeletions(t *testing.T) {
 		fresh := func() {
 			begun := time.Now()
 			go func() {
-				if err := informer.Fresh(t.Context(), i); err != nil {
+				if err := informer.WaitForOwnWrites(t.Context(), i); err != nil {
 					t.Error(err)
 				}
 				waited <- time.Since(begun)
@@ -144,34 +146,34 @@ func TestFreshFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
-		if err := informer.Fresh(t.Context(), i); !errors.Is(err, informer.ErrNoMemory) {
+		if err := informer.WaitForOwnWrites(t.Context(), i); !errors.Is(err, informer.ErrWritesNotTracked) {
 			t.Errorf("a client without memory: %v", err)
 		}
-		if err := informer.Fresh(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrOfAnotherMake) {
+		if err := informer.WaitForOwnWrites(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), informer.NewIndexer(i.Core().Store(), informer.ObjectNamesOf(reflect.TypeFor[*configMap]()))} {
-			if err := lister.Fresh(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
+			if err := lister.WaitForOwnWrites(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
 				t.Errorf("fresh from %T", other)
 			}
 		}
 		l := newLagging()
 		l.put("a")
 		i = l.informer(informer.Options{})
-		if err := lister.Fresh(t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps)); err != nil {
+		if err := lister.WaitForOwnWrites(t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps)); err != nil {
 			t.Errorf("nothing was written, but %v", err)
 		}
 		l.write("b")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
 		defer cancel()
-		if err := informer.Fresh(ctx, i); err == nil || err.Error() != "patience" {
+		if err := informer.WaitForOwnWrites(ctx, i); err == nil || err.Error() != "patience" {
 			t.Errorf("not started: %v", err)
 		}
 		stop := run(i)
 		<-i.HasSyncedChecker().Done()
 		l.delete("a")
 		waited := make(chan error)
-		go func() { waited <- informer.Fresh(t.Context(), i) }()
+		go func() { waited <- informer.WaitForOwnWrites(t.Context(), i) }()
 		synctest.Wait()
 		stop()
 		if err := <-waited; !errors.Is(err, informer.ErrStopped) {
@@ -189,7 +191,7 @@ func BenchmarkFresh(b *testing.B) {
 	all := lister.New[*configMap](i.GetIndexer(), configMaps)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := lister.Fresh(b.Context(), all); err != nil {
+		if err := lister.WaitForOwnWrites(b.Context(), all); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package informer
+package factory
 
 import "k8s.io/client-go/tools/cache"
 

@@ -12,11 +12,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// ErrNoMemory is returned for an informer whose client doesn't remember what was
-// written through it: one that isn't generated, or is hidden by a wrapper.
-var ErrNoMemory = errors.New("the informer's client doesn't remember what it wrote")
+// ErrWritesNotTracked is returned for an informer whose client doesn't remember what
+// was written through it: one that isn't generated, or is hidden by a wrapper.
+var ErrWritesNotTracked = errors.New("the informer's client doesn't remember what it wrote")
 
-// Fresh waits until what i caches shows all that was written, by the time of the
+// WaitForOwnWrites waits until what i caches shows all that was written, by the time of the
 // call, through the clientset that i was made with: a read then sees these
 // writes, or what has become of the objects since. Nothing written is nothing to
 // wait for, and it is no wait for sync: an informer that wasn't started shows
@@ -25,7 +25,7 @@ var ErrNoMemory = errors.New("the informer's client doesn't remember what it wro
 // another version of the API group.
 //
 // It waits for the highest resourceVersion that a create, update, patch or apply
-// was answered with, see [Informer.WaitFor] for how that is compared and how it
+// was answered with, see [WaitFor] for how that is compared and how it
 // ends. A deletion is mostly answered without a version: there it waits until the
 // cache no longer has the object, which it knows by its UID; one whose UID a
 // transform has removed counts as gone, and so does one that somebody else has
@@ -34,47 +34,45 @@ var ErrNoMemory = errors.New("the informer's client doesn't remember what it wro
 // for what was written, nothing tells it of the write, and the wait lasts until
 // the next event or bookmark that does come.
 //
-// The error is [ErrNoMemory] if the client remembers nothing. A generated fake
+// The error is [ErrWritesNotTracked] if the client remembers nothing. A generated fake
 // clientset, whose objects have no versions but those that a test gives them,
 // has nothing to wait for.
-func Fresh(ctx context.Context, i cache.SharedIndexInformer) error {
+func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
 	if isNil(i) {
 		return fmt.Errorf("wait for what was written to %T: %w", i, errNil)
 	}
-	fresh, ok := i.GetIndexer().(interface {
-		Fresh(ctx context.Context, namespace string) error
+	waiter, ok := i.GetIndexer().(interface {
+		WaitForOwnWrites(ctx context.Context, namespace string) error
 	})
 	if !ok {
-		return fmt.Errorf("wait for what was written to %T: %w", i, ErrOfAnotherMake)
+		return fmt.Errorf("wait for what was written to %T: %w", i, ErrUnsupportedInformer)
 	}
-	return fresh.Fresh(ctx, "")
+	return waiter.WaitForOwnWrites(ctx, "")
 }
 
-// Fresh is the function Fresh for what was written in a namespace, "" for all.
-func (x *Indexer[K, T]) Fresh(ctx context.Context, namespace string) error {
-	if x.informer == nil {
-		return errors.New("wait for what was written: no informer fills the indexer")
-	}
-	writing, ok := x.informer.config.Source.(listwatch.Writing)
+// WaitForOwnWrites is the function WaitForOwnWrites for what was written in a
+// namespace, "" for all.
+func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
+	writing, ok := i.config.source.(listwatch.Writing)
 	if !ok {
-		return ErrNoMemory
+		return ErrWritesNotTracked
 	}
-	written, ok := writing.Written(namespace, x.settled.Load())
+	written, ok := writing.Written(namespace, i.deletionsSeen.Load())
 	if !ok {
-		return ErrNoMemory
+		return ErrWritesNotTracked
 	}
-	if err := x.informer.WaitFor(ctx, written.ResourceVersion); err != nil {
+	if err := i.WaitFor(ctx, written.ResourceVersion); err != nil {
 		return err
 	}
-	return x.waitForDeletions(ctx, namespace, written.Deletions)
+	return i.waitForDeletions(ctx, namespace, written.Deletions)
 }
 
 // waitForDeletions waits until the store shows those of the namespace. What is
 // over is not asked for again: they are in their order, so that is all up to the
 // first that isn't.
-func (x *Indexer[K, T]) waitForDeletions(ctx context.Context, namespace string, deletions []listwatch.Deletion) error {
-	for len(deletions) > 0 && x.isOver(deletions[0]) {
-		x.settled.Store(deletions[0].Sequence)
+func (i *informer[K]) waitForDeletions(ctx context.Context, namespace string, deletions []listwatch.Deletion) error {
+	for len(deletions) > 0 && i.isOver(deletions[0]) {
+		i.deletionsSeen.Store(deletions[0].Sequence)
 		deletions = deletions[1:]
 	}
 	deletions = slices.DeleteFunc(deletions, func(d listwatch.Deletion) bool {
@@ -83,8 +81,8 @@ func (x *Indexer[K, T]) waitForDeletions(ctx context.Context, namespace string, 
 	if len(deletions) == 0 {
 		return nil
 	}
-	return x.informer.waitUntil(ctx, func() (bool, error) {
-		for len(deletions) > 0 && x.isOver(deletions[0]) {
+	return i.waitUntil(ctx, func() (bool, error) {
+		for len(deletions) > 0 && i.isOver(deletions[0]) {
 			deletions = deletions[1:]
 		}
 		return len(deletions) == 0, nil
@@ -93,21 +91,21 @@ func (x *Indexer[K, T]) waitForDeletions(ctx context.Context, namespace string, 
 
 // isOver says whether the store shows a deletion, which once it does it always
 // will.
-func (x *Indexer[K, T]) isOver(d listwatch.Deletion) bool {
-	if !x.informer.HasSynced() {
+func (i *informer[K]) isOver(d listwatch.Deletion) bool {
+	if !i.HasSynced() {
 		return false
 	}
 	if d.After != "" {
 		// Where versions are opaque, WaitFor has said so.
-		if known, err := reached(x.store.ResourceVersion(), d.After); err == nil && !known {
+		if known, err := reached(i.store.ResourceVersion(), d.After); err == nil && !known {
 			return false
 		}
 	}
-	key, err := x.keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
+	key, err := i.config.keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
 	if err != nil {
 		return true // No object has such a key.
 	}
-	obj, ok := x.store.Get(key)
+	obj, ok := i.store.Get(key)
 	if !ok {
 		return true
 	}

@@ -7,15 +7,15 @@ import "sync"
 // so the log is read at once, and what waits for the handler is one entry an
 // object. A goroutine of the coalescer's own, which exists only while something
 // waits, calls the handler.
-type coalescer[K comparable, T any] struct {
-	registration *Registration[K, T]
-	handler      Handler[K, T]
+type coalescer[K comparable] struct {
+	registration *registration[K]
+	handler      handler[K]
 
 	mu      sync.Mutex
-	waiting map[K]*merged[K, T]
+	waiting map[K]*merged[K]
 	// first and last are the ends of a list of what is in waiting, in the order
 	// in which the objects first changed.
-	first, last *merged[K, T]
+	first, last *merged[K]
 	// count numbers the entries.
 	count uint64
 	// delivering says that the goroutine exists, ending that it closes finished
@@ -30,35 +30,35 @@ type coalescer[K comparable, T any] struct {
 }
 
 // merged is everything that waits to be told about an object.
-type merged[K comparable, T any] struct {
+type merged[K comparable] struct {
 	key            K
 	number         uint64
-	previous, next *merged[K, T]
+	previous, next *merged[K]
 
 	// gone is a deletion, if deleted is set. What follows comes after it.
 	deleted bool
-	gone    Deleted[K, T]
+	gone    deletion[K]
 	// latest is the latest state, if present is set: an update of old, or an
 	// addition if added is set.
 	present, added bool
 	initial        bool
-	old, latest    T
+	old, latest    any
 }
 
-func newCoalescer[K comparable, T any](r *Registration[K, T], handler Handler[K, T]) *coalescer[K, T] {
-	return &coalescer[K, T]{registration: r, handler: handler, waiting: map[K]*merged[K, T]{}}
+func newCoalescer[K comparable](r *registration[K], handler handler[K]) *coalescer[K] {
+	return &coalescer[K]{registration: r, handler: handler, waiting: map[K]*merged[K]{}}
 }
 
 // OnAdd merges an addition into what waits.
-func (c *coalescer[K, T]) OnAdd(obj T, isInInitialList bool) {
-	c.merge(c.key(obj), func(m *merged[K, T]) {
+func (c *coalescer[K]) OnAdd(obj any, isInInitialList bool) {
+	c.merge(c.key(obj), func(m *merged[K]) {
 		m.present, m.added, m.initial, m.latest = true, true, isInInitialList, obj
 	})
 }
 
 // OnUpdate merges an update into what waits.
-func (c *coalescer[K, T]) OnUpdate(oldObj, newObj T) {
-	c.merge(c.key(newObj), func(m *merged[K, T]) {
+func (c *coalescer[K]) OnUpdate(oldObj, newObj any) {
+	c.merge(c.key(newObj), func(m *merged[K]) {
 		if !m.present {
 			m.present, m.old = true, oldObj
 		}
@@ -68,14 +68,14 @@ func (c *coalescer[K, T]) OnUpdate(oldObj, newObj T) {
 
 // OnDelete merges a deletion into what waits. Of an object that the handler
 // wasn't told of, nothing remains.
-func (c *coalescer[K, T]) OnDelete(gone Deleted[K, T]) {
+func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	key := gone.Key
 	if !gone.Missed {
 		key = c.key(gone.Object)
 	}
-	c.merge(key, func(m *merged[K, T]) {
+	c.merge(key, func(m *merged[K]) {
 		unknown := m.added
-		*m = merged[K, T]{key: m.key, number: m.number, previous: m.previous, next: m.next, deleted: m.deleted, gone: m.gone}
+		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next, deleted: m.deleted, gone: m.gone}
 		switch {
 		case unknown && !m.deleted:
 			c.unlink(m)
@@ -86,18 +86,18 @@ func (c *coalescer[K, T]) OnDelete(gone Deleted[K, T]) {
 }
 
 // key returns the key of an object that is or was in the store, so it has one.
-func (c *coalescer[K, T]) key(obj T) K {
-	key, _ := c.registration.informer.config.Key(obj)
+func (c *coalescer[K]) key(obj any) K {
+	key, _ := c.registration.informer.config.keys.Of(obj)
 	return key
 }
 
-func (c *coalescer[K, T]) merge(key K, change func(*merged[K, T])) {
+func (c *coalescer[K]) merge(key K, change func(*merged[K])) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.waiting[key]
 	if m == nil {
 		c.count++
-		m = &merged[K, T]{key: key, number: c.count}
+		m = &merged[K]{key: key, number: c.count}
 		c.link(m)
 	}
 	change(m)
@@ -110,7 +110,7 @@ func (c *coalescer[K, T]) merge(key K, change func(*merged[K, T])) {
 	}
 }
 
-func (c *coalescer[K, T]) link(m *merged[K, T]) {
+func (c *coalescer[K]) link(m *merged[K]) {
 	c.waiting[m.key] = m
 	m.previous = c.last
 	if c.last != nil {
@@ -121,7 +121,7 @@ func (c *coalescer[K, T]) link(m *merged[K, T]) {
 	c.last = m
 }
 
-func (c *coalescer[K, T]) unlink(m *merged[K, T]) {
+func (c *coalescer[K]) unlink(m *merged[K]) {
 	delete(c.waiting, m.key)
 	if m.previous != nil {
 		m.previous.next = m.next
@@ -137,7 +137,7 @@ func (c *coalescer[K, T]) unlink(m *merged[K, T]) {
 }
 
 // listed says that the initial list was read to its end.
-func (c *coalescer[K, T]) listed() {
+func (c *coalescer[K]) listed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listing, c.initial = true, c.count
@@ -146,7 +146,7 @@ func (c *coalescer[K, T]) listed() {
 
 // checkListed closes the registration's hasSynced once the handler has got the
 // initial list. The caller holds mu.
-func (c *coalescer[K, T]) checkListed() {
+func (c *coalescer[K]) checkListed() {
 	waiting := c.first != nil && c.first.number <= c.initial || c.current != 0 && c.current <= c.initial
 	if c.listing && !waiting {
 		c.listing = false
@@ -155,7 +155,7 @@ func (c *coalescer[K, T]) checkListed() {
 }
 
 // deliver calls the handler as long as something waits.
-func (c *coalescer[K, T]) deliver() {
+func (c *coalescer[K]) deliver() {
 	r := c.registration
 	defer r.informer.readers.Done()
 	for m := c.take(); m != nil; m = c.take() {
@@ -174,7 +174,7 @@ func (c *coalescer[K, T]) deliver() {
 
 // take returns what is next for the handler. If there is nothing, or the handler
 // was removed, the goroutine has to end.
-func (c *coalescer[K, T]) take() *merged[K, T] {
+func (c *coalescer[K]) take() *merged[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current = 0
@@ -196,7 +196,7 @@ func (c *coalescer[K, T]) take() *merged[K, T] {
 }
 
 // finish is called when the reader will read nothing more.
-func (c *coalescer[K, T]) finish() {
+func (c *coalescer[K]) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting, c.first, c.last = nil, nil, nil
@@ -207,7 +207,7 @@ func (c *coalescer[K, T]) finish() {
 	close(c.registration.finished)
 }
 
-func (c *coalescer[K, T]) len() int {
+func (c *coalescer[K]) len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.waiting)

@@ -1,10 +1,12 @@
-package informer
+package factory
 
 import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // An Access gives what its functions give, asks for the informer anew each time,
@@ -15,7 +17,7 @@ func TestAccess(t *testing.T) {
 		informers = append(informers, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
 	}
 	current := informers[0]
-	a := NewAccess(func() cache.SharedIndexInformer { return current }, Typed[*corev1.Pod], func(i cache.Indexer) cache.Indexer { return i })
+	a := NewAccess(func() cache.SharedIndexInformer { return current }, informer.Typed[*corev1.Pod], func(i cache.Indexer) cache.Indexer { return i })
 	for _, want := range informers {
 		current = want
 		if a.Informer() != want {
@@ -28,7 +30,7 @@ func TestAccess(t *testing.T) {
 			t.Error("the lister is over another cache")
 		}
 	}
-	typed := WithTyped(a, Typed[*corev1.Pod])
+	typed := WithTyped(a, informer.Typed[*corev1.Pod])
 	if typed.Informer() != current || typed.Lister() != current.GetIndexer() || typed.TypedInformer().GetIndexer() != current.GetIndexer() {
 		t.Error("typed access to something else")
 	}

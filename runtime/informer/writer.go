@@ -1,32 +1,71 @@
 package informer
 
 import (
+	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
 // writer applies what comes out of the queue to the store and appends what
 // that changed to the log. It runs on one goroutine. The informer's joining
 // lock is held for each step, so that a handler can join between two.
-type writer[K comparable, T any] struct {
-	informer *Informer[K, T]
+type writer[K comparable] struct {
+	informer *informer[K]
 	detector *mutationDetector
-	metrics  *metrics
+	metrics  *informerMetrics
 	logger   klog.Logger
 	// changes are the single changes that are not applied yet.
-	changes []store.Change[K, T]
+	changes []store.Change[K]
 	synced  bool
+}
+
+// takeBatch applies what is in the queue, as soon as something is. It returns
+// false when ctx is done.
+func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]) bool {
+	batch, err := queue.PopBatch(ctx)
+	if err != nil {
+		return false
+	}
+	taken := w.metrics.took(queue)
+	for n := range batch {
+		if ctx.Err() != nil {
+			return false
+		}
+		w.take(&batch[n])
+	}
+	w.end(len(batch))
+	w.metrics.observe(taken)
+	return true
+}
+
+// take applies a delta.
+func (w *writer[K]) take(d *deltafifo.Delta[K]) {
+	switch d.Type {
+	case deltafifo.ReplacedAll:
+		w.replace(d.List.(*store.Replacement[K]), d.Version)
+	case deltafifo.SyncAll:
+		w.resync()
+	case deltafifo.Bookmark:
+		w.bookmark(d.Version)
+	case deltafifo.Deleted:
+		w.change(store.Change[K]{Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version})
+	default:
+		w.change(store.Change[K]{Type: store.Updated, Key: d.Key, Object: d.Object, Version: d.Version})
+	}
 }
 
 // keepChanges is how many changes there is always room for: 7 KB at most.
 const keepChanges = 64
 
 // end applies what is pending of a batch of so many deltas.
-func (w *writer[K, T]) end(batch int) {
+func (w *writer[K]) end(batch int) {
 	w.flush()
 	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
 		// The burst that it grew in is over.
@@ -35,7 +74,7 @@ func (w *writer[K, T]) end(batch int) {
 }
 
 // change adds a single change. It is applied at the latest by flush.
-func (w *writer[K, T]) change(c store.Change[K, T]) {
+func (w *writer[K]) change(c store.Change[K]) {
 	w.changes = append(w.changes, c)
 	if len(w.changes) == nodeSize {
 		w.flush()
@@ -44,7 +83,7 @@ func (w *writer[K, T]) change(c store.Change[K, T]) {
 
 // flush applies the single changes that are pending. If an index function panics
 // at one of them, and the process survives that, the others are made all the same.
-func (w *writer[K, T]) flush() {
+func (w *writer[K]) flush() {
 	if len(w.changes) == 0 {
 		return
 	}
@@ -60,7 +99,7 @@ func (w *writer[K, T]) flush() {
 }
 
 // apply makes the changes. It returns false if none of them was made.
-func (w *writer[K, T]) apply() (applied bool) {
+func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
 		// A change that comes before the first list makes the informer synced:
 		// its source has no list to wait for.
@@ -73,7 +112,7 @@ func (w *writer[K, T]) apply() (applied bool) {
 }
 
 // describe writes the applied changes into a node.
-func (w *writer[K, T]) describe(n *node[K, T]) {
+func (w *writer[K]) describe(n *node[K]) {
 	n.audience = w.informer.audience.Load()
 	n.hold(len(w.changes))
 	for i := range w.changes {
@@ -82,21 +121,21 @@ func (w *writer[K, T]) describe(n *node[K, T]) {
 		if k == deleted {
 			// What the server sent is the final state; what was stored is
 			// older. It is reported even if nothing was stored.
-			c.Old = c.Object
+			c.Old, c.Object = c.Object, nil
 		} else {
 			w.detector.add(c.Object)
 		}
 		if w.informer.isRecreation(c) {
 			k = recreated
 		}
-		n.put(i, k, c.Old, c.Object)
+		n.changes[i] = change{old: c.Old, new: c.Object, kind: k}
 	}
 }
 
 // replace makes the staged objects the store's only ones. The first time it
 // completes the informer's sync. If an index function panics at one of them, and
 // the process survives that, the others are stored all the same.
-func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion string) {
+func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string) {
 	w.flush()
 	if !w.commit(staged, resourceVersion) {
 		w.exclude(staged)
@@ -106,9 +145,9 @@ func (w *writer[K, T]) replace(staged *store.Replacement[K, T], resourceVersion 
 
 // exclude leaves those objects as they are in the store, or out of it, at which
 // index functions panic.
-func (w *writer[K, T]) exclude(staged *store.Replacement[K, T]) {
+func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 	var bad []K
-	staged.Each(func(key K, object T, _ string) {
+	staged.Each(func(key K, object any, _ string) {
 		if crashed := w.try(func() { staged.Check(object) }); crashed {
 			bad = append(bad, key)
 		}
@@ -123,7 +162,7 @@ func (w *writer[K, T]) exclude(staged *store.Replacement[K, T]) {
 }
 
 // commit returns false if it changed nothing.
-func (w *writer[K, T]) commit(staged *store.Replacement[K, T], resourceVersion string) (committed bool) {
+func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
 		committed = true
@@ -139,7 +178,7 @@ func (w *writer[K, T]) commit(staged *store.Replacement[K, T], resourceVersion s
 			w.synced = true
 			close(w.informer.hasSynced)
 		}
-		w.informer.log.append(func(n *node[K, T]) {
+		w.informer.log.append(func(n *node[K]) {
 			n.bulk, n.length = changes.All(), uint32(changes.Len())
 			n.audience = w.informer.audience.Load()
 			n.initial, n.synced = initial, initial
@@ -149,7 +188,7 @@ func (w *writer[K, T]) commit(staged *store.Replacement[K, T], resourceVersion s
 }
 
 // resync reports every object to the handlers that resync.
-func (w *writer[K, T]) resync() {
+func (w *writer[K]) resync() {
 	w.flush()
 	w.step(func() {
 		snapshot := w.informer.store.Snapshot()
@@ -158,7 +197,7 @@ func (w *writer[K, T]) resync() {
 				w.detector.add(obj)
 			}
 		}
-		w.informer.log.append(func(n *node[K, T]) {
+		w.informer.log.append(func(n *node[K]) {
 			n.bulk, n.length = selfUpdates(snapshot), uint32(snapshot.Len())
 			n.audience, n.resync = w.informer.audience.Load(), true
 		})
@@ -166,14 +205,14 @@ func (w *writer[K, T]) resync() {
 }
 
 // bookmark records that the store is as the collection was at a version.
-func (w *writer[K, T]) bookmark(resourceVersion string) {
+func (w *writer[K]) bookmark(resourceVersion string) {
 	w.flush()
 	w.informer.store.Bookmark(resourceVersion)
 	w.reached()
 }
 
 // reached tells that the store may show a later version than before.
-func (w *writer[K, T]) reached() {
+func (w *writer[K]) reached() {
 	w.informer.waiters.release()
 	if w.metrics != nil {
 		w.metrics.version(w.informer.store.ResourceVersion())
@@ -181,19 +220,19 @@ func (w *writer[K, T]) reached() {
 }
 
 // sync marks the informer as synced without an initial list.
-func (w *writer[K, T]) sync() {
+func (w *writer[K]) sync() {
 	if w.synced {
 		return
 	}
 	w.synced = true
 	close(w.informer.hasSynced)
-	w.informer.log.append(func(n *node[K, T]) { n.synced = true })
+	w.informer.log.append(func(n *node[K]) { n.synced = true })
 }
 
 // step runs one step, then wakes the handlers. An index function may panic:
 // where the process is configured to survive that, what the step would have
 // changed is lost, and the writer pauses before the next.
-func (w *writer[K, T]) step(do func()) {
+func (w *writer[K]) step(do func()) {
 	if crashed := w.try(do); crashed {
 		time.Sleep(afterCrash)
 	}
@@ -203,11 +242,29 @@ func (w *writer[K, T]) step(do func()) {
 	}
 }
 
-func (w *writer[K, T]) try(do func()) (crashed bool) {
+func (w *writer[K]) try(do func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(w.logger)
 	w.informer.joining.Lock()
 	defer w.informer.joining.Unlock()
 	do()
 	return false
+}
+
+// isRecreation says whether a change is an object in place of another one of the
+// same name, and is to be told as what it is.
+func (i *informer[K]) isRecreation(c *store.Change[K]) bool {
+	if !i.config.RecreationIsDeletion || c.Type != store.Updated {
+		return false
+	}
+	before, now := uidOf(c.Old), uidOf(c.Object)
+	return before != "" && now != "" && before != now
+}
+
+func uidOf(obj any) types.UID {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	return m.GetUID()
 }

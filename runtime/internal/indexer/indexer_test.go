@@ -1,4 +1,4 @@
-package informer_test
+package indexer_test
 
 import (
 	"errors"
@@ -13,9 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
+
+type configMap = corev1.ConfigMap
 
 var testIndexers = cache.Indexers{
 	cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
@@ -32,12 +34,26 @@ var testIndexers = cache.Indexers{
 	},
 }
 
-func newIndexer(t *testing.T, indexers cache.Indexers) *informer.Indexer[cache.ObjectName, *configMap] {
-	x := informer.NewIndexer(store.New(store.Config[cache.ObjectName, *configMap]{}), informer.ObjectNames[*configMap]())
+func newIndexer(t *testing.T, indexers cache.Indexers) *indexer.Indexer[cache.ObjectName] {
+	x := indexer.New(store.New(store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))
 	if err := x.AddIndexers(indexers); err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+func sample(n, version int) *configMap {
+	return &configMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+	}}
+}
+
+func describe(obj any) string {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return fmt.Sprintf("%T", obj)
+	}
+	return fmt.Sprintf("%s/%s@%s", m.GetNamespace(), m.GetName(), m.GetResourceVersion())
 }
 
 func randomObject(r *rand.Rand) *configMap {
@@ -179,52 +195,9 @@ func TestIndexerTakesItsTypeOnly(t *testing.T) {
 	}
 }
 
-// TestTyped has the typed face of our informer and of one of another make.
-func TestTyped(t *testing.T) {
-	s := newServer()
-	ours := s.ours(informer.Options{})
-	if typed := informer.Typed[*configMap](ours); typed != cache.TypedSharedIndexInformer[*configMap](ours) {
-		t.Error("a typed informer was wrapped")
-	}
-	theirs := s.theirs(informer.Options{})
-	for name, i := range map[string]cache.TypedSharedIndexInformer[*configMap]{
-		"ours": ours, "theirs": informer.Typed[*configMap](theirs),
-	} {
-		if err := i.AddTypedIndexers(cache.TypedIndexers[*configMap]{
-			"name": func(c *configMap) ([]string, error) { return []string{c.Name}, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
-		x := i.GetTypedIndexer()
-		if err := x.AddTypedIndexers(cache.TypedIndexers[*configMap]{
-			"parity": func(c *configMap) ([]string, error) { return []string{c.ResourceVersion[:1], "all"}, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
-		one, two := sample(1, 1), sample(2, 2)
-		for _, obj := range []any{one, two} {
-			if err := i.GetStore().Add(obj); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if found, err := x.ByTypedIndex("name", one.Name); err != nil || !slices.Equal(found, []*configMap{one}) {
-			t.Errorf("%s: by index: %v, %v", name, found, err)
-		}
-		if found, err := x.TypedIndex("parity", two); err != nil || len(found) != 2 {
-			t.Errorf("%s: by two values: %v, %v", name, found, err)
-		}
-		if _, err := x.ByTypedIndex("none", ""); err == nil {
-			t.Errorf("%s: an index that isn't there answers", name)
-		}
-		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
-			t.Errorf("%s: two sets of options are accepted", name)
-		}
-	}
-}
-
 // TestNoSuchKey: a slash before a name makes a key that no object has.
 func TestNoSuchKey(t *testing.T) {
-	i := newServer().ours(informer.Options{}).GetIndexer()
+	i := newIndexer(t, nil)
 	if err := i.Add(&configMap{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -237,20 +210,11 @@ func TestNoSuchKey(t *testing.T) {
 
 // TestNilIndexFunction: what would panic at the first object is refused.
 func TestNilIndexFunction(t *testing.T) {
-	s := newServer()
-	i := s.ours(informer.Options{})
-	typed := informer.Typed[*configMap](i)
-	for name, err := range map[string]error{
-		"AddIndexers":         i.AddIndexers(cache.Indexers{"x": nil}),
-		"the indexer's":       i.GetIndexer().AddIndexers(cache.Indexers{"x": nil}),
-		"AddTypedIndexers":    typed.AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
-		"the typed indexer's": typed.GetTypedIndexer().AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
-	} {
-		if err == nil || err.Error() != `the index "x" has no function` {
-			t.Errorf("%s: %v", name, err)
-		}
+	x := newIndexer(t, nil)
+	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil || err.Error() != `the index "x" has no function` {
+		t.Error(err)
 	}
-	if n := len(i.GetIndexer().GetIndexers()); n != 0 {
+	if n := len(x.GetIndexers()); n != 0 {
 		t.Errorf("%d indexes, want none", n)
 	}
 }

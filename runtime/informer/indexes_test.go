@@ -44,15 +44,15 @@ func TestDeclaredIndexes(t *testing.T) {
 				t.Errorf("%T found %v, %v", list, found, err)
 			}
 		}
-		concrete := informer.Share(informer.Config[cache.ObjectName, *configMap]{}, informer.ObjectNames[*configMap](), nil)
+		concrete := informer.New(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{})
 		if err := informer.IndexLabels(concrete, "parity"); err == nil {
 			t.Error("made an index that no lister reads")
 		}
 		theirs := s.theirs(informer.Options{})
-		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrOfAnotherMake) {
+		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's: %v", err)
 		}
-		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrOfAnotherMake) {
+		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's: %v", err)
 		}
 		if err := informer.IndexField[*configMap](i, "f", nil); err == nil {

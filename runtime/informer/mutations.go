@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
 // mutationDetector keeps a copy of every object that an informer handed out and
@@ -72,7 +74,7 @@ func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 
 // nameOf is the namespace and name of an object, "" if it has no metadata.
 func nameOf(obj runtime.Object) string {
-	name, err := objectName(obj)
+	name, err := indexer.ObjectName(obj)
 	if err != nil {
 		return ""
 	}

@@ -1,0 +1,158 @@
+package informer
+
+import (
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/store"
+)
+
+// newReflector makes what fills the queue.
+func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) *reflector.Reflector {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform, keeps: i.keepUnchanged()}
+	r := reflector.New(i.config.source, s, reflector.Options{
+		Name:            i.config.name,
+		TypeDescription: i.config.description,
+		ResyncPeriod:    i.resyncCheckPeriod,
+		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
+		ErrorHandler:    i.onWatchError,
+		Failed:          func(error) { i.failures.tell() },
+
+		InitialEventsTimeout: i.config.InitialEventsTimeout,
+		SilenceTimeout:       i.config.SilenceTimeout,
+	})
+	i.reflector, i.queue = r, queue
+	return r
+}
+
+// sink takes what the reflector learns. Objects are transformed before they are
+// queued, so that nothing keeps what the transform drops.
+type sink[K comparable] struct {
+	store     *store.Store[K]
+	queue     *deltafifo.DeltaFIFO[K]
+	metrics   *informerMetrics
+	key       func(any) (K, error)
+	transform func(any) (any, error)
+	// keeps says that lists may bring objects out of the store itself.
+	keeps bool
+}
+
+// accept returns an object as it will be stored, and its key.
+func (s sink[K]) accept(obj any) (key K, accepted any, err error) {
+	if s.transform != nil {
+		if obj, err = s.transform(obj); err != nil {
+			return key, obj, err
+		}
+	}
+	key, err = s.key(obj)
+	return key, obj, err
+}
+
+func (s sink[K]) append(t deltafifo.DeltaType, obj any, resourceVersion string) error {
+	key, obj, err := s.accept(obj)
+	if err == nil {
+		s.queue.Append(t, key, obj, resourceVersion)
+		s.metrics.queued(s.queue)
+	}
+	return err
+}
+
+func (s sink[K]) Added(obj any, resourceVersion string) error {
+	return s.append(deltafifo.Added, obj, resourceVersion)
+}
+
+func (s sink[K]) Updated(obj any, resourceVersion string) error {
+	return s.append(deltafifo.Updated, obj, resourceVersion)
+}
+
+func (s sink[K]) Deleted(obj any, resourceVersion string) error {
+	return s.append(deltafifo.Deleted, obj, resourceVersion)
+}
+
+func (s sink[K]) Bookmark(resourceVersion string) error {
+	s.queue.Bookmark(resourceVersion)
+	return nil
+}
+
+func (s sink[K]) Resync() error {
+	s.queue.SyncAll()
+	s.metrics.queued(s.queue)
+	return nil
+}
+
+func (s sink[K]) Begin() reflector.Staging {
+	return staging[K]{sink: s, staged: s.store.Begin()}
+}
+
+// staging collects a list into the store's next content.
+type staging[K comparable] struct {
+	sink   sink[K]
+	staged *store.Replacement[K]
+}
+
+func (s staging[K]) Add(obj any, resourceVersion string) error {
+	if s.keep(obj) {
+		return nil
+	}
+	key, obj, err := s.sink.accept(obj)
+	if err == nil {
+		s.staged.Set(key, obj, resourceVersion)
+	}
+	return err
+}
+
+func (s staging[K]) Remove(obj any) error {
+	key, err := s.sink.key(obj)
+	if err == nil {
+		s.staged.Delete(key)
+	}
+	return err
+}
+
+func (s staging[K]) Commit(resourceVersion string) error {
+	s.sink.queue.Replace(s.staged, resourceVersion)
+	s.sink.metrics.queued(s.sink.queue)
+	return nil
+}
+
+func (s staging[K]) Discard() { s.staged.Discard() }
+
+// keepUnchanged tells a source that wants to know what the store holds already.
+// It says whether there is one.
+func (i *informer[K]) keepUnchanged() bool {
+	source, ok := i.config.source.(interface {
+		KeepUnchanged(func(decode.Identity) (any, bool)) bool
+	})
+	if _, named := any(*new(K)).(cache.ObjectName); !ok || !named {
+		return false
+	}
+	return source.KeepUnchanged(func(id decode.Identity) (any, bool) {
+		key, _ := any(cache.ObjectName{Namespace: id.Namespace, Name: id.Name}).(K)
+		obj, version, ok := i.store.Lookup(key)
+		return obj, ok && version == id.ResourceVersion && version != ""
+	})
+}
+
+// keep stages an object of the store again, as it is: it has been transformed,
+// and its version is kept beside it.
+func (s staging[K]) keep(obj any) bool {
+	if !s.sink.keeps {
+		return false
+	}
+	key, err := s.sink.key(obj)
+	if err != nil {
+		return false
+	}
+	stored, version, ok := s.sink.store.Lookup(key)
+	if !ok || stored != obj {
+		return false
+	}
+	s.staged.Set(key, stored, version)
+	return true
+}

@@ -1,0 +1,209 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/store"
+)
+
+// Indexer shows a store as client-go's indexer. What is written through it is
+// visible to all readers of the store at once.
+//
+// It takes objects of the type that its keys name, if they name one; client-go's
+// takes whatever has a key. It is safe for concurrent use.
+type Indexer[K comparable] struct {
+	store *store.Store[K]
+	keys  Keys[K]
+	// filler fills the store, nil if no informer of ours does.
+	filler Filler
+
+	// mu guards indexers: the functions behind the store's indexes.
+	mu       sync.RWMutex
+	indexers cache.Indexers
+}
+
+// Filler is an informer that fills an indexer's store. Listers ask it how far the
+// store is.
+type Filler interface {
+	WaitFor(ctx context.Context, resourceVersion string) error
+	WaitForOwnWrites(ctx context.Context, namespace string) error
+}
+
+var (
+	_ cache.Indexer          = &Indexer[string]{}
+	_ cache.TransactionStore = &Indexer[string]{}
+	_ store.Backed[string]   = &Indexer[string]{}
+)
+
+// New returns an indexer over s. All indexes that are to be used through it must
+// be added through it.
+func New[K comparable](s *store.Store[K], keys Keys[K]) *Indexer[K] {
+	return &Indexer[K]{store: s, keys: keys, indexers: cache.Indexers{}}
+}
+
+// FilledBy says that an informer fills the store. It is for the constructor of
+// that informer.
+func (x *Indexer[K]) FilledBy(informer Filler) { x.filler = informer }
+
+var errNoFiller = errors.New("no informer fills the indexer")
+
+// WaitFor waits until the store shows a resourceVersion. It is an error if no
+// informer fills the store.
+func (x *Indexer[K]) WaitFor(ctx context.Context, resourceVersion string) error {
+	if x.filler == nil {
+		return fmt.Errorf("wait for a version: %w", errNoFiller)
+	}
+	return x.filler.WaitFor(ctx, resourceVersion)
+}
+
+// WaitForOwnWrites waits until the store shows what the informer's client wrote in
+// a namespace, "" for all. It is an error if no informer fills the store.
+func (x *Indexer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
+	if x.filler == nil {
+		return fmt.Errorf("wait for what was written: %w", errNoFiller)
+	}
+	return x.filler.WaitForOwnWrites(ctx, namespace)
+}
+
+// Store returns the store behind the indexer.
+func (x *Indexer[K]) Store() *store.Store[K] { return x.store }
+
+// Add stores obj. The error is a [cache.KeyError], or says that obj is of another type.
+func (x *Indexer[K]) Add(obj any) error {
+	key, err := x.accept(obj)
+	if err != nil {
+		return err
+	}
+	x.store.Set(key, obj, VersionOf(obj))
+	return nil
+}
+
+// Update is Add.
+func (x *Indexer[K]) Update(obj any) error { return x.Add(obj) }
+
+// Delete removes the object that has obj's key, if there is one.
+func (x *Indexer[K]) Delete(obj any) error {
+	key, err := x.keyOf(obj)
+	if err != nil {
+		return err
+	}
+	x.store.Apply([]store.Change[K]{{Type: store.Deleted, Key: key, Version: VersionOf(obj)}})
+	return nil
+}
+
+// Transaction makes several changes that become visible together. Those that
+// have no key are left out, and the error says which were not.
+func (x *Indexer[K]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+	changes := make([]store.Change[K], 0, len(txns))
+	done := make([]int, 0, len(txns))
+	var errs []error
+	for n, txn := range txns {
+		change := store.Change[K]{Type: store.Updated, Version: VersionOf(txn.Object)}
+		var err error
+		if txn.Type == cache.TransactionTypeDelete {
+			change.Type = store.Deleted
+			change.Key, err = x.keyOf(txn.Object)
+		} else {
+			change.Object = txn.Object
+			change.Key, err = x.accept(txn.Object)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		changes, done = append(changes, change), append(done, n)
+	}
+	x.store.Apply(changes)
+	if len(errs) > 0 {
+		return &cache.TransactionError{SuccessfulIndices: done, TotalTransactions: len(txns), Errors: errs}
+	}
+	return nil
+}
+
+// Replace makes list the content of the store. If one of its objects is
+// refused, the store stays as it is.
+func (x *Indexer[K]) Replace(list []any, resourceVersion string) error {
+	staged := x.store.Begin()
+	for _, obj := range list {
+		key, err := x.accept(obj)
+		if err != nil {
+			staged.Discard()
+			return err
+		}
+		staged.Set(key, obj, VersionOf(obj))
+	}
+	staged.Commit(resourceVersion)
+	return nil
+}
+
+// Get returns the object that has obj's key.
+func (x *Indexer[K]) Get(obj any) (item any, exists bool, err error) {
+	key, err := x.keyOf(obj)
+	if err != nil {
+		return nil, false, err
+	}
+	return x.get(key)
+}
+
+// GetByKey returns the object of a key. The error is always nil: no object has
+// a key that is none.
+func (x *Indexer[K]) GetByKey(key string) (item any, exists bool, err error) {
+	k, err := x.keys.Parse(key)
+	if err != nil {
+		return nil, false, nil
+	}
+	return x.get(k)
+}
+
+func (x *Indexer[K]) get(key K) (any, bool, error) {
+	if obj, ok := x.store.Get(key); ok {
+		return obj, true, nil
+	}
+	return nil, false, nil
+}
+
+// List returns every object, in no particular order.
+func (x *Indexer[K]) List() []any { return x.store.List() }
+
+// ListKeys returns every key, in no particular order.
+func (x *Indexer[K]) ListKeys() []string { return x.keys.List(x.store.Snapshot()) }
+
+// LastStoreSyncResourceVersion returns the last resourceVersion that the store
+// has seen.
+func (x *Indexer[K]) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
+
+// Bookmark tells the store a resourceVersion that it has reached.
+func (x *Indexer[K]) Bookmark(resourceVersion string) { x.store.Bookmark(resourceVersion) }
+
+// Resync does nothing.
+func (x *Indexer[K]) Resync() error { return nil }
+
+func (x *Indexer[K]) keyOf(obj any) (K, error) {
+	key, err := x.keys.OfAny(obj)
+	if err != nil {
+		return key, cache.KeyError{Obj: obj, Err: err}
+	}
+	return key, nil
+}
+
+// accept returns the key of an object that is to be stored.
+func (x *Indexer[K]) accept(obj any) (K, error) {
+	key, err := x.keyOf(obj)
+	if err == nil && !x.keys.Admits(obj) {
+		err = fmt.Errorf("object %q is a %T, this store holds %s", x.keys.String(key), obj, x.keys.Type)
+	}
+	return key, err
+}
+
+func (x *Indexer[K]) strings(keys []K) []string {
+	strings := make([]string, len(keys))
+	for i, key := range keys {
+		strings[i] = x.keys.String(key)
+	}
+	return strings
+}

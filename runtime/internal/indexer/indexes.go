@@ -1,0 +1,115 @@
+package indexer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/store"
+)
+
+// ByIndex returns the objects that have value in the named index.
+func (x *Indexer[K]) ByIndex(name, value string) ([]any, error) { return x.store.ByIndex(name, value) }
+
+// Index returns the objects that share a value in the named index with obj,
+// which may be of any type that the index function takes.
+func (x *Indexer[K]) Index(name string, obj any) ([]any, error) {
+	x.mu.RLock()
+	function, ok := x.indexers[name]
+	x.mu.RUnlock()
+	if !ok {
+		return nil, &store.NoIndexError{Name: name}
+	}
+	values, err := function(obj)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 1 {
+		return x.store.ByIndex(name, values[0])
+	}
+	return x.union(name, values)
+}
+
+// union returns the objects that have one of values, each once.
+func (x *Indexer[K]) union(name string, values []string) ([]any, error) {
+	found := []any{}
+	seen := map[K]bool{}
+	for _, value := range values {
+		keys, err := x.store.IndexKeys(name, value)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if obj, ok := x.store.Get(key); ok {
+				found = append(found, obj)
+			}
+		}
+	}
+	return found, nil
+}
+
+// IndexKeys returns the keys, sorted, of the objects that have value in the
+// named index.
+func (x *Indexer[K]) IndexKeys(name, value string) ([]string, error) {
+	found, err := x.store.IndexKeys(name, value)
+	if err != nil {
+		return nil, err
+	}
+	keys := x.strings(found)
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// ListIndexFuncValues returns the values of the named index that objects have.
+func (x *Indexer[K]) ListIndexFuncValues(name string) []string {
+	return append([]string{}, x.store.IndexValues(name)...)
+}
+
+// GetIndexers returns the index functions by name. The map is a copy.
+func (x *Indexer[K]) GetIndexers() cache.Indexers {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return maps.Clone(x.indexers)
+}
+
+// AddIndexers adds indexes and fills them. None is added if a name is taken or a
+// function nil.
+// As with client-go, an index function that fails for an object makes whoever
+// writes that object panic.
+func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if taken := sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)); taken.Len() > 0 {
+		return fmt.Errorf("indexer conflict: %v", taken)
+	}
+	functions := make(map[string]store.IndexFunc, len(indexers))
+	for name, function := range indexers {
+		if function == nil {
+			functions[name] = nil // The store says so.
+			continue
+		}
+		functions[name] = func(obj any) []string {
+			if obj == nil {
+				return nil // A ThreadSafeStore may hold nil, which has no values.
+			}
+			values, err := function(obj)
+			if err != nil {
+				key, _ := x.keys.Of(obj)
+				panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %w", x.keys.String(key), name, err))
+			}
+			return values
+		}
+	}
+	if err := x.store.AddIndexes(functions); err != nil {
+		return err
+	}
+	maps.Copy(x.indexers, indexers)
+	return nil
+}
