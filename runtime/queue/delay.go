@@ -38,15 +38,6 @@ func (s *schedule) arm() {
 	s.armed = next
 }
 
-// armBy sets the alarm for due unless it is set for an earlier time: something
-// that isn't on the timeline yet is due then.
-func (s *schedule) armBy(due int64) {
-	if !s.ringing && due < s.armed {
-		s.alarm.set(due)
-		s.armed = due
-	}
-}
-
 // rung begins a delivery, unless one is under way.
 func (s *schedule) rung() bool {
 	if s.ringing {
@@ -77,7 +68,6 @@ func (q *Queue[T]) deliver() {
 		return
 	}
 	for {
-		q.enter()
 		now := q.base.now()
 		n := 0
 		for ; n < deliveryBurst; n++ {

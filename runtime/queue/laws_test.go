@@ -84,9 +84,6 @@ func TestLaws(t *testing.T) {
 				const items = 100
 				l := newLedger(t, items)
 				q := queue.New(config)
-				if name == "fair" || name == "priority" {
-					q.AlwaysIn()
-				}
 				var producers, workers sync.WaitGroup
 				for p := range uint64(4) {
 					r := rand.New(rand.NewPCG(p, 6))

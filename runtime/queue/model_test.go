@@ -205,9 +205,6 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		config.Order = new(queue.FIFO[int])
 	}
 	q, m := queue.New(config), newModel(config)
-	if seed%2 == 1 {
-		q.AlwaysIn()
-	}
 	items := 1 + r.IntN(40)
 	priority := func(item int) int {
 		if config.Priority != nil {

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"math"
-	"reflect"
 	"time"
 )
 
@@ -18,14 +17,10 @@ type Queue[T comparable] struct {
 	waiters   waiters
 	base      timebase
 	delays    schedule
-	// intake holds items that are about to be delayed.
-	intake   []arrival[T]
 	shutting bool
 	// idle and empty are closed at the end of a drain; nil when nobody waits.
 	idle, empty chan struct{}
 
-	// intakeFrom is the number of delayed items from which on intake is used.
-	intakeFrom int
 	merge      bool
 	priorityOf func(T) int
 	// ranks is nil unless the queue has priorities.
@@ -62,10 +57,6 @@ func New[T comparable](c Config[T]) *Queue[T] {
 	}
 	if q.limiter == nil {
 		q.limiter = DefaultLimiter[T]()
-	}
-	q.intakeFrom = math.MaxInt
-	if alwaysHashable(reflect.TypeFor[T]()) {
-		q.intakeFrom = intakeFrom
 	}
 	q.ready = q.order(&c)
 	q.delays = newSchedule(&q.base, q.deliver)
@@ -127,7 +118,6 @@ func (q *Queue[T]) Cancel(item T) bool {
 	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.enter()
 	id := q.table.find(hash, item)
 	if id == 0 || !q.delays.cancel(id) {
 		return false
@@ -179,10 +169,7 @@ func (q *Queue[T]) Done(item T) {
 // insert adds item after a delay, at once when that is 0 or less. retry tells
 // the metrics that there might have been one.
 func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
-	var hash uint32
-	if delay <= 0 {
-		hash = q.table.hash(item)
-	}
+	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.unlock()
 	if q.shutting {
@@ -192,11 +179,8 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 		q.metrics.Retries.Inc()
 	}
 	if delay > 0 {
-		q.delay(item, delay, priority)
+		q.delay(hash, item, delay, priority)
 		return
-	}
-	if q.merge {
-		q.enter()
 	}
 	id := q.table.slotOf(hash, item)
 	if q.merge && q.delays.has(id) {
@@ -208,12 +192,8 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 }
 
 // delay puts item on the schedule.
-func (q *Queue[T]) delay(item T, delay time.Duration, priority int32) {
-	if q.delays.n >= q.intakeFrom {
-		q.takeIn(item, after(q.base.now(), delay), priority)
-		return
-	}
-	id := q.table.slotOf(q.table.hash(item), item)
+func (q *Queue[T]) delay(hash uint32, item T, delay time.Duration, priority int32) {
+	id := q.table.slotOf(hash, item)
 	if q.delays.due(id) <= after(q.base.atLeast(), delay) && q.ranks == nil {
 		return // it is due earlier as it is; no need to ask for the time
 	}

@@ -68,7 +68,6 @@ func (q *Queue[T]) shutDown() {
 	}
 	q.shutting = true
 	q.delays.stop(q.dropIfUnused)
-	q.intake = nil
 	for _, w := range q.waiters.all() {
 		w.wake <- struct{}{}
 	}
