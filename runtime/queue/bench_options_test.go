@@ -73,7 +73,7 @@ func BenchmarkRateLimited(b *testing.B) {
 }
 
 // BenchmarkOrders is the cycle of BenchmarkCycle over a backlog: first in, first
-// out, with priorities, and with fair shares of 100 parties. client-go's queue
+// out, with priorities, and with 100 flows in turns. client-go's queue
 // is first in, first out in all of them.
 func BenchmarkOrders(b *testing.B) {
 	for _, backlog := range []int{0, 1000, 100_000} {
@@ -84,7 +84,7 @@ func BenchmarkOrders(b *testing.B) {
 		}{
 			{"fifo", queue.Config[string]{}},
 			{"priority", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
-			{"fair", queue.Config[string]{Share: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
+			{"fair", queue.Config[string]{Flow: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
 		} {
 			for _, s := range sides {
 				b.Run(fmt.Sprintf("backlog=%d/order=%s/%s", backlog, order.name, s.name), func(b *testing.B) {

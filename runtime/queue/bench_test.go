@@ -27,7 +27,7 @@ var sides = []side{
 		name:  "ours",
 		plain: func() workqueue.TypedInterface[string] { return queue.New(queue.Config[string]{}) },
 		limited: func(c *clocktesting.FakeClock) workqueue.TypedRateLimitingInterface[string] {
-			config := queue.Config[string]{Limiter: queue.NewExponentialLimiter[string](time.Hour, 1000*time.Hour)}
+			config := queue.Config[string]{Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Hour, 1000*time.Hour)}
 			if c != nil {
 				config.Clock = c
 			}

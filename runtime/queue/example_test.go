@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -107,10 +109,10 @@ func ExampleConfig_priority() {
 	// resync default/db
 }
 
-// Parties take turns, however much each of them brings.
-func ExampleConfig_share() {
+// Flows take turns, however many items each of them has.
+func ExampleConfig_flow() {
 	namespace := func(item string) string { return item[:strings.Index(item, "/")] }
-	q := queue.New(queue.Config[string]{Share: namespace})
+	q := queue.New(queue.Config[string]{Flow: namespace})
 	for i := range 3 {
 		q.Add(fmt.Sprintf("greedy/%d", i))
 	}
@@ -130,7 +132,7 @@ func ExampleConfig_share() {
 // A failure delays an item more each time, until it is forgotten.
 func ExampleQueue_AddRateLimited() {
 	q := queue.New(queue.Config[string]{
-		Limiter: queue.NewExponentialLimiter[string](time.Millisecond, time.Second),
+		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
 	})
 	for range 3 {
 		q.AddRateLimited("default/web")
@@ -145,7 +147,7 @@ func ExampleQueue_AddRateLimited() {
 	// failures: 0
 }
 
-// GetContext is Get with a way out.
+// GetContext is Get with a context.
 func ExampleQueue_GetContext() {
 	q := queue.New(queue.Config[string]{})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
@@ -197,7 +199,7 @@ func ExampleQueue_Drain() {
 	// <nil>
 }
 
-// newest is an Order that hands out last what came in first.
+// newest is an order that is last in, first out.
 type newest struct{ items []string }
 
 func (o *newest) Touch(string)     {}
@@ -210,8 +212,8 @@ func (o *newest) Pop() string {
 	return item
 }
 
-// The order of items that are ready can be anyone's.
-func ExampleOrder() {
+// The order of ready items can be the caller's.
+func ExampleConfig_order() {
 	q := queue.New(queue.Config[string]{Order: new(newest)})
 	q.Add("first")
 	q.Add("second")
@@ -220,7 +222,7 @@ func ExampleOrder() {
 	// Output: second
 }
 
-// A DelayLine delays what goes to something else than a Queue.
+// A DelayLine delays items that don't go to a Queue.
 func ExampleDelayLine() {
 	out := make(chan string)
 	line := queue.NewDelayLine(nil, func(item string) { out <- item })
@@ -231,9 +233,9 @@ func ExampleDelayLine() {
 	// Output: a b
 }
 
-// An item that is retried more often than the rate allows keeps its turn.
-func ExampleTurnLimiter() {
-	limiter := queue.NewTurnLimiter[string](1, 1)
+// An item that is retried faster than the bucket fills keeps its turn.
+func ExampleNewBucketLimiter() {
+	limiter := queue.NewBucketLimiter[string](1, 1)
 	limiter.When("default/web")
 	first := limiter.When("default/db")
 	again := limiter.When("default/db")

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
@@ -71,13 +73,13 @@ func latest(to *atomic.Int64, v int64) {
 
 // TestLaws has many producers and workers use every way to add and to get.
 func TestLaws(t *testing.T) {
-	share := func(item int) string { return string(rune('a' + item%5)) }
+	flow := func(item int) string { return string(rune('a' + item%5)) }
 	for name, config := range map[string]queue.Config[int]{
 		"plain":          {},
 		"priority":       {Priority: func(item int) int { return item % 4 }},
-		"fair":           {Share: share},
-		"fair, priority": {Share: share, Priority: func(item int) int { return item % 4 }, Metrics: newGauges().metrics()},
-		"hook":           {Order: new(queue.FIFO[int])},
+		"fair":           {Flow: flow},
+		"fair, priority": {Flow: flow, Priority: func(item int) int { return item % 4 }, Metrics: newGauges().metrics()},
+		"hook":           {Order: workqueue.DefaultQueue[int]()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -122,7 +124,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestAMillionItems has 1,000 workers take 1,000,000 items, of 100 parties and
+// TestAMillionItems has 1,000 workers take 1,000,000 items, of 100 flows and
 // 10 priorities.
 func TestAMillionItems(t *testing.T) {
 	n := 1_000_000
@@ -130,7 +132,7 @@ func TestAMillionItems(t *testing.T) {
 		n /= 20
 	}
 	q := queue.New(queue.Config[int]{
-		Share:    func(item int) string { return string(rune('a' + item%100)) },
+		Flow:     func(item int) string { return string(rune('a' + item%100)) },
 		Priority: func(item int) int { return item / 100 % 10 },
 	})
 	l := newLedger(t, n)

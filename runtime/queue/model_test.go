@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
@@ -44,19 +46,19 @@ func newModel(config queue.Config[int]) *model {
 
 func (m *model) prioritised() bool { return m.config.Priority != nil || m.config.Ageing != 0 }
 
-func (m *model) share(item int) string {
-	if m.config.Share == nil {
+func (m *model) flow(item int) string {
+	if m.config.Flow == nil {
 		return ""
 	}
-	return m.config.Share(item)
+	return m.config.Flow(item)
 }
 
 func (m *model) next() int { m.order++; return m.order }
 
 func (m *model) push(item, priority int) {
-	share := m.share(item)
-	if !slices.Contains(m.turns, share) {
-		m.turns = append(m.turns, share)
+	flow := m.flow(item)
+	if !slices.Contains(m.turns, flow) {
+		m.turns = append(m.turns, flow)
 	}
 	m.ready = append(m.ready, copyOf{item, priority, time.Now(), m.next()})
 }
@@ -133,7 +135,7 @@ func (m *model) rank(c copyOf) time.Duration {
 	if m.config.Ageing < 0 {
 		return -time.Duration(c.priority)
 	}
-	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, queue.DefaultAgeing)
+	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, time.Second)
 }
 
 func (m *model) get() int {
@@ -141,7 +143,7 @@ func (m *model) get() int {
 	m.turns = m.turns[1:]
 	best := -1
 	for i, c := range m.ready {
-		if m.share(c.item) != turn {
+		if m.flow(c.item) != turn {
 			continue
 		}
 		if best < 0 {
@@ -159,7 +161,7 @@ func (m *model) get() int {
 	}
 	item := m.ready[best].item
 	m.ready = slices.Delete(m.ready, best, best+1)
-	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.share(c.item) == turn }) {
+	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.flow(c.item) == turn }) {
 		m.turns = append(m.turns, turn)
 	}
 	m.inProcess[item] = true
@@ -179,17 +181,17 @@ func (m *model) done(item int) {
 
 func TestQueueIsItsModel(t *testing.T) {
 	priority := func(item int) int { return item % 3 }
-	share := func(item int) string { return fmt.Sprint(item % 4) }
+	flow := func(item int) string { return fmt.Sprint(item % 4) }
 	for name, config := range map[string]queue.Config[int]{
 		"plain":                  {},
 		"merge":                  {MergeDelayed: true},
 		"priority":               {Priority: priority},
 		"strict":                 {Priority: priority, Ageing: -1},
 		"ageing":                 {Ageing: 7 * time.Millisecond},
-		"fair":                   {Share: share},
-		"fair, priority, merge":  {Share: share, Priority: priority, MergeDelayed: true},
-		"hook":                   {Order: new(queue.FIFO[int])},
-		"measured, fair, strict": {Share: share, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
+		"fair":                   {Flow: flow},
+		"fair, priority, merge":  {Flow: flow, Priority: priority, MergeDelayed: true},
+		"hook":                   {Order: workqueue.DefaultQueue[int]()},
+		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {
@@ -202,7 +204,7 @@ func TestQueueIsItsModel(t *testing.T) {
 func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	if config.Order != nil {
-		config.Order = new(queue.FIFO[int])
+		config.Order = workqueue.DefaultQueue[int]()
 	}
 	q, m := queue.New(config), newModel(config)
 	items := 1 + r.IntN(40)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -17,12 +16,14 @@ import (
 
 // side is one of the two implementations that run the scenarios.
 type side struct {
-	name        string
-	exponential func(base, longest time.Duration) upstream.TypedRateLimiter[string]
-	plain       func(config) upstream.TypedInterface[string]
-	delaying    func(config) upstream.TypedDelayingInterface[string]
-	limiting    func(config) upstream.TypedRateLimitingInterface[string]
+	name     string
+	plain    func(config) upstream.TypedInterface[string]
+	delaying func(config) upstream.TypedDelayingInterface[string]
+	limiting func(config) upstream.TypedRateLimitingInterface[string]
 }
+
+// exponential is the limiter of the scenarios: both sides have client-go's.
+var exponential = upstream.NewTypedItemExponentialFailureRateLimiter[string]
 
 // config is what the configurations of both have.
 type config struct {
@@ -36,8 +37,7 @@ type config struct {
 }
 
 var theirs = side{
-	name:        "client-go",
-	exponential: upstream.NewTypedItemExponentialFailureRateLimiter[string],
+	name: "client-go",
 	plain: func(c config) upstream.TypedInterface[string] {
 		return upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},
@@ -50,8 +50,7 @@ var theirs = side{
 }
 
 var ours = side{
-	name:        "ours",
-	exponential: workqueue.NewTypedItemExponentialFailureRateLimiter[string],
+	name: "ours",
 	plain: func(c config) upstream.TypedInterface[string] {
 		return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},

@@ -91,14 +91,3 @@ func NewNamedRateLimitingQueue(rateLimiter RateLimiter, name string) RateLimitin
 func NewRateLimitingQueueWithDelayingInterface(di DelayingInterface, rateLimiter RateLimiter) RateLimitingInterface {
 	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{DelayingQueue: di})
 }
-
-// DefaultControllerRateLimiter is DefaultTypedControllerRateLimiter of
-// anything.
-//
-// Deprecated: use DefaultTypedControllerRateLimiter.
-func DefaultControllerRateLimiter() RateLimiter { return DefaultTypedControllerRateLimiter[any]() }
-
-// DefaultItemBasedRateLimiter is DefaultTypedItemBasedRateLimiter of anything.
-//
-// Deprecated: use DefaultTypedItemBasedRateLimiter.
-func DefaultItemBasedRateLimiter() RateLimiter { return DefaultTypedItemBasedRateLimiter[any]() }

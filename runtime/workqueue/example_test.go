@@ -113,12 +113,12 @@ func ExamplePool() {
 	// Output: 10 workers, 1 busy
 }
 
-// A queue with priorities and fair shares goes wherever client-go's
+// A queue with priorities and fair flows goes wherever client-go's
 // interfaces are wanted, and has metrics like the others.
 func ExampleMetrics() {
 	var q workqueue.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{
 		Ageing:  time.Second,
-		Share:   func(key string) string { return key[:1] },
+		Flow:    func(key string) string { return key[:1] },
 		Metrics: workqueue.Metrics(nil, "deployments"),
 	})
 	defer q.ShutDown()
@@ -159,13 +159,4 @@ func ExampleCancel() {
 	q.AddAfter("default/web", time.Hour)
 	fmt.Println(workqueue.Cancel(q, "default/web"))
 	// Output: true
-}
-
-func ExampleParallelizeUntil() {
-	squares := make([]int, 5)
-	workqueue.ParallelizeUntil(context.Background(), 2, len(squares), func(i int) {
-		squares[i] = i * i
-	}, workqueue.WithChunkSize(2))
-	fmt.Println(squares)
-	// Output: [0 1 4 9 16]
 }

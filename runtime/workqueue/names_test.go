@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -18,18 +17,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Queues and limiters of both kinds go wherever either is wanted.
+// Queues of both kinds go wherever either is wanted.
 var (
 	_ upstream.RateLimitingInterface              = workqueue.NewRateLimitingQueue(upstream.DefaultControllerRateLimiter())
 	_ upstream.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{})
 	_ workqueue.Interface                         = upstream.New()
 	_ upstream.Interface                          = workqueue.New()
-	_ upstream.Queue[string]                      = workqueue.DefaultQueue[string]()
-	_ upstream.RateLimiter                        = &workqueue.BucketRateLimiter{Limiter: rate.NewLimiter(1, 1)}
-	_ upstream.RateLimiter                        = &workqueue.MaxOfRateLimiter{}
-	_ upstream.RateLimiter                        = workqueue.WithMaxWaitRateLimiter{}
-	_ upstream.RateLimiter                        = &workqueue.ItemExponentialFailureRateLimiter{}
-	_ upstream.RateLimiter                        = &workqueue.ItemFastSlowRateLimiter{}
 )
 
 // TestEachConstructor puts an item through a queue of each constructor.
