@@ -114,13 +114,17 @@ func DefaultTypedItemBasedRateLimiter[T comparable]() TypedRateLimiter[T] {
 
 // NewTypedItemExponentialFailureRateLimiter returns a limiter whose delay after n failures is
 // baseDelay*2^n, at most maxDelay.
-func NewTypedItemExponentialFailureRateLimiter[T comparable](baseDelay, maxDelay time.Duration) TypedRateLimiter[T] {
+func NewTypedItemExponentialFailureRateLimiter[T comparable](
+	baseDelay, maxDelay time.Duration,
+) TypedRateLimiter[T] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[T](baseDelay, maxDelay)
 }
 
 // NewTypedItemFastSlowRateLimiter returns a limiter whose delay is fastDelay for the first
 // maxFastAttempts failures of an item and slowDelay thereafter.
-func NewTypedItemFastSlowRateLimiter[T comparable](fastDelay, slowDelay time.Duration, maxFastAttempts int) TypedRateLimiter[T] {
+func NewTypedItemFastSlowRateLimiter[T comparable](
+	fastDelay, slowDelay time.Duration, maxFastAttempts int,
+) TypedRateLimiter[T] {
 	return workqueue.NewTypedItemFastSlowRateLimiter[T](fastDelay, slowDelay, maxFastAttempts)
 }
 
@@ -130,7 +134,9 @@ func NewTypedMaxOfRateLimiter[T comparable](limiters ...TypedRateLimiter[T]) Typ
 }
 
 // NewTypedWithMaxWaitRateLimiter returns limiter with no delay longer than maxDelay.
-func NewTypedWithMaxWaitRateLimiter[T comparable](limiter TypedRateLimiter[T], maxDelay time.Duration) TypedRateLimiter[T] {
+func NewTypedWithMaxWaitRateLimiter[T comparable](
+	limiter TypedRateLimiter[T], maxDelay time.Duration,
+) TypedRateLimiter[T] {
 	return workqueue.NewTypedWithMaxWaitRateLimiter(limiter, maxDelay)
 }
 
@@ -201,6 +207,8 @@ var WithChunkSize = workqueue.WithChunkSize
 
 // ParallelizeUntil calls doWorkPiece with 0 to pieces-1 from that many goroutines, and returns when
 // all calls have returned. When ctx ends, no further call begins.
-func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options) {
+func ParallelizeUntil(
+	ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options,
+) {
 	workqueue.ParallelizeUntil(ctx, workers, pieces, doWorkPiece, opts...)
 }

@@ -65,7 +65,9 @@ func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
 
 // NewTypedDelayingQueueWithConfig returns a delaying queue as configured. The Logger is used for
 // panics of config.Queue only.
-func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
+func NewTypedDelayingQueueWithConfig[T comparable](
+	config TypedDelayingQueueConfig[T],
+) TypedDelayingInterface[T] {
 	if config.Queue == nil {
 		return newQueue[T](nil, config.Name, config.MetricsProvider, config.Clock)
 	}
@@ -81,7 +83,9 @@ func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) Ty
 
 // NewTypedRateLimitingQueueWithConfig returns a rate limiting queue as configured. About the limiter
 // and Forget see NewTypedRateLimitingQueue.
-func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
+func NewTypedRateLimitingQueueWithConfig[T comparable](
+	rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T],
+) TypedRateLimitingInterface[T] {
 	if rateLimiter == nil {
 		rateLimiter = DefaultTypedControllerRateLimiter[T]()
 	}
@@ -93,7 +97,9 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimi
 
 // newQueue returns a queue that can delay and limit. The constructors without a caller's queue
 // return it directly, since a wrapper would cost a call in each method.
-func newQueue[T comparable](limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker) *queue.Queue[T] {
+func newQueue[T comparable](
+	limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker,
+) *queue.Queue[T] {
 	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
 }
 

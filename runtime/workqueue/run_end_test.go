@@ -238,15 +238,15 @@ func TestRunWithoutGrace(t *testing.T) {
 	}
 }
 
-// TestRunOfNothing: what is missing is an error at once, and a panic of no worker.
+// TestRunOfNothing: a missing argument is an error at once, not a panic of a worker.
 func TestRunOfNothing(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()
 	reconcile := func(context.Context, string) (workqueue.Result, error) { return workqueue.Result{}, nil }
 	for want, err := range map[string]error{
-		"there is no queue":    workqueue.Run(t.Context(), nil, 1, reconcile),
-		"there is no function": workqueue.Run(t.Context(), q, 1, nil),
-		"WithErrorHandler":     workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
+		"needs a queue":                     workqueue.Run(t.Context(), nil, 1, reconcile),
+		"needs a function to reconcile":     workqueue.Run(t.Context(), q, 1, nil),
+		"WithErrorHandler needs a function": workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
