@@ -45,7 +45,7 @@ func ExampleQueue_Done() {
 	// ready after Done: 1
 }
 
-// Of several delays of an item that which ends first counts.
+// Of several delays of an item the one that ends first counts.
 func ExampleQueue_AddAfter() {
 	q := queue.New(queue.Config[string]{})
 	q.AddAfter("later", 20*time.Millisecond)
@@ -61,7 +61,7 @@ func ExampleQueue_AddAfter() {
 	// later
 }
 
-// Cancel takes a delayed copy back.
+// Cancel removes a delayed copy.
 func ExampleQueue_Cancel() {
 	q := queue.New(queue.Config[string]{})
 	defer q.ShutDown()
@@ -129,7 +129,7 @@ func ExampleConfig_flow() {
 	// greedy/2
 }
 
-// A failure delays an item more each time, until it is forgotten.
+// Each failure doubles the delay of an item, until Forget.
 func ExampleQueue_AddRateLimited() {
 	q := queue.New(queue.Config[string]{
 		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
@@ -157,7 +157,7 @@ func ExampleQueue_GetContext() {
 	// Output: context deadline exceeded
 }
 
-// GetBatch takes what is ready, up to so many items.
+// GetBatch takes up to n ready items.
 func ExampleQueue_GetBatch() {
 	q := queue.New(queue.Config[int]{})
 	for item := range 5 {

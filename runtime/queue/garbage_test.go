@@ -11,8 +11,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestItemsAreLetGo follows what items point to, through every part that holds
-// items.
+// TestItemsAreLetGo checks that every part that holds items lets them go.
 func TestItemsAreLetGo(t *testing.T) {
 	q := New(Config[*[64]byte]{})
 	var fifo ring[*[64]byte]
@@ -51,7 +50,7 @@ func TestItemsAreLetGo(t *testing.T) {
 	runtime.KeepAlive(limiter)
 }
 
-// TestStaleNodesAreDropped moves and cancels a few items again and again.
+// TestStaleNodesAreDropped moves and cancels a few items many times: heaps stay small.
 func TestStaleNodesAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Config[int]{Ageing: time.Millisecond})
@@ -70,7 +69,7 @@ func TestStaleNodesAreDropped(t *testing.T) {
 	})
 }
 
-// TestNothingIsAllocated puts items through queues that have seen as many.
+// TestNothingIsAllocated processes as many items as the queues have held before.
 func TestNothingIsAllocated(t *testing.T) {
 	flow := func(item int) string { return "abc"[item%3 : item%3+1] }
 	for name, config := range map[string]Config[int]{
@@ -98,7 +97,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// TestAnIdleQueueIsSmall counts what one takes with the default limiter.
+// TestAnIdleQueueIsSmall counts the bytes of a queue with the default limiter.
 func TestAnIdleQueueIsSmall(t *testing.T) {
 	const n = 1000
 	queues := make([]*Queue[string], n)
@@ -114,8 +113,8 @@ func TestAnIdleQueueIsSmall(t *testing.T) {
 	runtime.KeepAlive(queues)
 }
 
-// TestBurstsAreGivenBack puts many items through queues of all kinds and then a
-// few: what the many took isn't held.
+// TestBurstsAreGivenBack puts many items through queues of all kinds, and then a few: the memory of the
+// burst is given back.
 func TestBurstsAreGivenBack(t *testing.T) {
 	const many, few, most = 200_000, 10, 64 << 10
 	flow := func(item int) string { return strconv.Itoa(item % 20_000) }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// ledger checks what workers and producers do to a queue of small integers.
+// ledger checks the calls of producers and workers, whose items are small integers.
 type ledger struct {
 	t     *testing.T
 	clock atomic.Int64
@@ -57,7 +57,7 @@ func (l *ledger) got(item int) {
 // doing is called before each Done.
 func (l *ledger) doing(item int) { l.items[item].running.Add(-1) }
 
-// settled is called when nothing is left: each Add was followed by a run.
+// settled is called when nothing is left, and checks that each Add was followed by a run.
 func (l *ledger) settled() {
 	for item := range l.items {
 		if i := &l.items[item]; i.lastRun.Load() < i.lastAdd.Load() {
@@ -71,7 +71,7 @@ func latest(to *atomic.Int64, v int64) {
 	}
 }
 
-// TestLaws has many producers and workers use every way to add and to get.
+// TestLaws runs many producers and workers, who use every way to add and to get.
 func TestLaws(t *testing.T) {
 	flow := func(item int) string { return string(rune('a' + item%5)) }
 	for name, config := range map[string]queue.Config[int]{
@@ -166,9 +166,8 @@ func TestAMillionItems(t *testing.T) {
 	workers.Wait()
 }
 
-// TestNeverEarly has producers delay items while workers wait for them: each
-// comes when its delay is over, to the moment, and those whose delays end
-// together in the order in which they were added.
+// TestNeverEarly has producers delay items while workers wait for them: each comes exactly when its delay
+// is over, and items with equal due times in the order in which they were added.
 func TestNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const producers, n = 4, 2000
@@ -248,8 +247,8 @@ func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 	}
 }
 
-// TestManyIdleQueues makes as many queues as an operator reported, which with
-// client-go burned two to three cores.
+// TestManyIdleQueues makes as many queues as somebody reported to keep two to three cores busy with
+// client-go.
 func TestManyIdleQueues(t *testing.T) {
 	before := runtime.NumGoroutine()
 	queues := make([]*queue.Queue[string], 78_000)

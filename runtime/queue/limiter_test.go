@@ -11,9 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestBucketLimiter overloads a queue with one item twice as often as the rate
-// allows: it runs at the rate, where with a plain bucket each run comes later
-// than the one before.
+// TestBucketLimiter adds one item four times as often as the rate allows: it runs at the rate. With
+// client-go's bucket the gaps between its runs grow.
 func TestBucketLimiter(t *testing.T) {
 	gaps := func(limiter workqueue.TypedRateLimiter[string]) (gaps []time.Duration) {
 		q := queue.New(queue.Config[string]{Limiter: limiter})

@@ -16,8 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// model is the queue as it would be written with no thought of speed. Time is
-// that of a synctest bubble.
+// model is a queue written without regard to speed. Its time is that of a synctest bubble.
 type model struct {
 	config    queue.Config[int]
 	ready     []copyOf
@@ -108,7 +107,7 @@ func (m *model) addAfter(item int, delay time.Duration, priority int) {
 	m.delayed[item] = d
 }
 
-// due delivers what is due now.
+// due delivers the items that are due now.
 func (m *model) due() {
 	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
 		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
@@ -235,8 +234,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 				t.Fatalf("seed %d, op %d: Cancel(%d) is %v", seed, op, item, got)
 			}
 		case 5:
-			// To wait to the very moment of each delay keeps the times at
-			// which items become ready the same in both.
+			// Stop at each due time, so that items become ready at the same times in both.
 			until := time.Now().Add(time.Duration(r.IntN(8)) * time.Millisecond)
 			for next := m.soonest(); !next.IsZero() && !next.After(until); next = m.soonest() {
 				bubble.Advance(time.Until(next))
@@ -260,7 +258,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		}
 	}
 	q.ShutDown()
-	// What was in process and added again is handed out after the shutdown.
+	// An item in process that was added again is handed out after the shutdown.
 	for item := range items {
 		q.Done(item)
 		m.done(item)

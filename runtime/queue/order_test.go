@@ -48,8 +48,8 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// TestNothingStarves keeps a queue busy with items of priority 10: one of
-// priority 0 waits ten times the ageing, and for ever when nothing ages.
+// TestNothingStarves keeps a queue busy with items of priority 10: an item of priority 0 waits ten times
+// the ageing, and for ever without ageing.
 func TestNothingStarves(t *testing.T) {
 	for _, ageing := range []time.Duration{time.Second, 100 * time.Millisecond, -1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -78,10 +78,8 @@ func TestNothingStarves(t *testing.T) {
 	}
 }
 
-// TestFairShares counts what each of some flows gets while all of them have
-// something ready. Each brings its items in its own way: a backlog of any size
-// at the start, or a few items, more than its share, every now and then; and
-// with priorities of its own.
+// TestFairShares counts how many items of each flow are handed out while all flows have some ready. The
+// flows differ in the size of their backlogs, the rate of new items, and their priorities.
 func TestFairShares(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
@@ -186,8 +184,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// lifo is an Order of its own: last in, first out, but what is touched comes
-// next.
+// lifo is an order that is last in, first out. An item that is touched comes next.
 type lifo struct{ items []string }
 
 func (l *lifo) Len() int         { return len(l.items) }
@@ -222,7 +219,7 @@ func TestAnOrderOfTheCaller(t *testing.T) {
 	queue.New(queue.Config[string]{Order: order, Priority: func(string) int { return 0 }})
 }
 
-// TestAPanicOfAHookLeavesTheQueueUnlocked as client-go does.
+// TestAPanicOfAHookLeavesTheQueueUnlocked, as in client-go.
 func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	q := queue.New(queue.Config[string]{Flow: func(item string) string { return item[:1] }})
 	func() {
@@ -235,7 +232,7 @@ func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	}
 }
 
-// TestAPanicOfAHookLosesOneAdd, and neither the item for ever nor a drain.
+// TestAPanicOfAHookLosesOneAdd: the item can be added again, and Drain ends.
 func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	panics := false
 	q := queue.New(queue.Config[string]{Flow: func(string) string {
@@ -263,7 +260,7 @@ func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	}
 }
 
-// TestMergingKeepsThePriority of the delayed copy that an addition takes along.
+// TestMergingKeepsThePriority of the delayed copy that an Add replaces.
 func TestMergingKeepsThePriority(t *testing.T) {
 	high := 50
 	q := queue.New(queue.Config[string]{MergeDelayed: true, Priority: func(string) int { return 0 }})

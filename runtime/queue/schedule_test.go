@@ -35,8 +35,8 @@ func TestHeapSorts(t *testing.T) {
 	}
 }
 
-// TestScheduleIsASortedList compares a schedule with a list that is sorted at
-// each step, through the wrap of its sequence numbers.
+// TestScheduleIsASortedList compares a schedule with a list that is sorted at each step. Sequence numbers
+// wrap around meanwhile.
 func TestScheduleIsASortedList(t *testing.T) {
 	type entry struct {
 		id       uint32

@@ -97,7 +97,7 @@ func cycle[T comparable](b *testing.B, q upstream.TypedInterface[T], items []T) 
 	}
 }
 
-// BenchmarkWorkers is one producer and so many workers.
+// BenchmarkWorkers is one producer and a number of workers.
 func BenchmarkWorkers(b *testing.B) {
 	keys := keys(1 << 16)
 	for _, workers := range []int{1, 4, 16, 64} {
@@ -169,7 +169,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkClosed is so many workers that add what they have done.
+// BenchmarkClosed is a number of workers that add the items that they have done.
 func BenchmarkClosed(b *testing.B) {
 	for _, workers := range []int{4, 16, 64} {
 		keys := keys(workers * 2)
@@ -198,7 +198,7 @@ func BenchmarkClosed(b *testing.B) {
 	}
 }
 
-// heap returns the live heap.
+// heap returns the bytes of the live heap.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -295,7 +295,6 @@ func BenchmarkBurst(b *testing.B) {
 				for _, k := range keys {
 					q.AddAfter(k, time.Hour)
 				}
-				// client-go takes what was added from a channel in its time.
 				runtime.GC()
 				took := make([]time.Duration, 5000)
 				clock.Step(time.Hour)

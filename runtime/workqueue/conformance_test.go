@@ -25,7 +25,7 @@ type side struct {
 // exponential is the limiter of the scenarios: both sides have client-go's.
 var exponential = upstream.NewTypedItemExponentialFailureRateLimiter[string]
 
-// config is what the configurations of both have.
+// config is the configuration of either side.
 type config struct {
 	name     string
 	provider upstream.MetricsProvider
@@ -62,8 +62,7 @@ var ours = side{
 	},
 }
 
-// differences returns the scenarios whose outcome isn't client-go's: those that
-// docs/differences.md names, which also says why.
+// differences returns the scenarios that docs/differences.md names, whose transcripts must differ.
 func differences(t *testing.T) map[string]bool {
 	text, err := os.ReadFile("../../docs/differences.md")
 	if err != nil {
@@ -78,8 +77,7 @@ func differences(t *testing.T) map[string]bool {
 	return names
 }
 
-// allScenarios returns the scenarios by their names. They run in a bubble, and
-// each ends its queues.
+// allScenarios returns the scenarios by name. Each runs in a bubble and shuts its queues down.
 func allScenarios() map[string]func(side) []string {
 	all := map[string]func(side) []string{}
 	for _, scenarios := range []map[string]func(side) []string{plainScenarios, delayScenarios, callerScenarios} {
@@ -88,7 +86,7 @@ func allScenarios() map[string]func(side) []string {
 	return all
 }
 
-// TestConformance runs each scenario over both and compares what they say.
+// TestConformance runs each scenario with both and compares the transcripts.
 func TestConformance(t *testing.T) {
 	scenarios, differences := allScenarios(), differences(t)
 	for name, scenario := range scenarios {

@@ -115,8 +115,7 @@ func TestFakeClock(t *testing.T) {
 	}
 }
 
-// TestFunctions calls what goes beyond client-go's interfaces on queues of
-// each kind.
+// TestFunctions calls the functions that client-go doesn't have, on queues of each kind.
 func TestFunctions(t *testing.T) {
 	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -156,11 +155,11 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// first is what the first provider of the process is told: SetProvider has an
-// effect once, however often the test runs.
+// first is the transcript of the process' first provider: SetProvider has an effect once, even if the
+// test runs several times.
 var first = newTranscript()
 
-// TestSetProvider has an effect once, on queues that are named.
+// TestSetProvider checks that SetProvider has an effect once, and on queues with a name only.
 func TestSetProvider(t *testing.T) {
 	second := newTranscript()
 	workqueue.NewNamed("early").Add(1)

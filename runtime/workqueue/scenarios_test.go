@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// plainScenarios are those of adding, taking and shutting down.
+// plainScenarios are those about adding, taking and shutting down.
 var plainScenarios = map[string]func(side) []string{
 	"order and duplicates": func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
@@ -160,8 +160,7 @@ var plainScenarios = map[string]func(side) []string{
 				case 0, 1:
 					q.Add(item)
 				case 2:
-					// Delays of their own keep equal ones apart, whose
-					// order client-go leaves open.
+					// Distinct delays, because client-go leaves the order of equal ones open.
 					q.AddAfter(item, time.Duration(r.IntN(1_000_000_000)))
 				case 3:
 					bubble.Advance(1)
