@@ -2,50 +2,53 @@ package queue_test
 
 import (
 	"fmt"
-	"runtime"
-	"slices"
-	"sync"
+	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/util/workqueue"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// side is one of the two that a benchmark compares. Its functions make queues
-// of the same kind; a nil clock is the real one.
-type side struct {
-	name    string
-	plain   func() workqueue.TypedInterface[string]
-	limited func(*clocktesting.FakeClock) workqueue.TypedRateLimitingInterface[string]
-}
-
-var sides = []side{
-	{
-		name:  "ours",
-		plain: func() workqueue.TypedInterface[string] { return queue.New(queue.Config[string]{}) },
-		limited: func(c *clocktesting.FakeClock) workqueue.TypedRateLimitingInterface[string] {
-			config := queue.Config[string]{Limiter: queue.NewExponentialLimiter[string](time.Hour, 1000*time.Hour)}
-			if c != nil {
-				config.Clock = c
+// BenchmarkOrders is add, get and done over a backlog, with the orders that only this package has:
+// priorities, and 100 flows in turns; first in, first out beside them. client-go's queue is first in,
+// first out in all rows. All other benchmarks are in package workqueue, whose constructors
+// controllers call.
+func BenchmarkOrders(b *testing.B) {
+	for _, backlog := range []int{0, 1000, 100_000} {
+		keys := keys(2*backlog + 1024)
+		for _, order := range []struct {
+			name   string
+			config queue.Config[string]
+		}{
+			{"fifo", queue.Config[string]{}},
+			{"priority", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
+			{"flows", queue.Config[string]{Flow: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
+		} {
+			for name, make := range map[string]func() workqueue.TypedInterface[string]{
+				"ours":     func() workqueue.TypedInterface[string] { return queue.New(order.config) },
+				"upstream": func() workqueue.TypedInterface[string] { return workqueue.NewTyped[string]() },
+			} {
+				b.Run(fmt.Sprintf("backlog=%d/order=%s/%s", backlog, order.name, name), func(b *testing.B) {
+					q := make()
+					defer q.ShutDown()
+					for _, k := range keys[:backlog] {
+						q.Add(k)
+					}
+					b.ReportAllocs()
+					i := backlog
+					for b.Loop() {
+						if i++; i == len(keys) {
+							i = 0
+						}
+						q.Add(keys[i])
+						item, _ := q.Get()
+						q.Done(item)
+					}
+				})
 			}
-			return queue.New(config)
-		},
-	},
-	{
-		name:  "upstream",
-		plain: func() workqueue.TypedInterface[string] { return workqueue.NewTyped[string]() },
-		limited: func(c *clocktesting.FakeClock) workqueue.TypedRateLimitingInterface[string] {
-			config := workqueue.TypedRateLimitingQueueConfig[string]{}
-			if c != nil {
-				config.Clock = c
-			}
-			return workqueue.NewTypedRateLimitingQueueWithConfig(
-				workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Hour, 1000*time.Hour), config)
-		},
-	},
+		}
+	}
 }
 
 func keys(n int) []string {
@@ -54,229 +57,4 @@ func keys(n int) []string {
 		keys[i] = fmt.Sprintf("namespace-%d/name-%d", i%100, i)
 	}
 	return keys
-}
-
-// BenchmarkCycle is add, get and done by one goroutine.
-func BenchmarkCycle(b *testing.B) {
-	keys := keys(1024)
-	for _, s := range sides {
-		b.Run(s.name, func(b *testing.B) {
-			q := s.plain()
-			defer q.ShutDown()
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				q.Add(keys[i&1023])
-				item, _ := q.Get()
-				q.Done(item)
-				i++
-			}
-		})
-	}
-}
-
-// BenchmarkWorkers is one producer and so many workers.
-func BenchmarkWorkers(b *testing.B) {
-	keys := keys(1 << 16)
-	for _, workers := range []int{1, 4, 16, 64} {
-		for _, s := range sides {
-			b.Run(fmt.Sprintf("workers=%d/%s", workers, s.name), func(b *testing.B) {
-				q := s.plain()
-				var wg sync.WaitGroup
-				for range workers {
-					wg.Go(func() {
-						for {
-							item, shutdown := q.Get()
-							if shutdown {
-								return
-							}
-							q.Done(item)
-						}
-					})
-				}
-				b.ReportAllocs()
-				b.ResetTimer()
-				for i := range b.N {
-					q.Add(keys[i&(1<<16-1)])
-				}
-				q.ShutDown()
-				wg.Wait()
-			})
-		}
-	}
-}
-
-// BenchmarkClosed is so many workers that add what they have done.
-func BenchmarkClosed(b *testing.B) {
-	for _, workers := range []int{4, 16, 64} {
-		keys := keys(workers * 2)
-		for _, s := range sides {
-			b.Run(fmt.Sprintf("workers=%d/%s", workers, s.name), func(b *testing.B) {
-				q := s.plain()
-				for _, k := range keys {
-					q.Add(k)
-				}
-				var wg sync.WaitGroup
-				b.ReportAllocs()
-				b.ResetTimer()
-				for range workers {
-					wg.Go(func() {
-						for range b.N/workers + 1 {
-							item, _ := q.Get()
-							q.Add(item)
-							q.Done(item)
-						}
-					})
-				}
-				wg.Wait()
-				q.ShutDown()
-			})
-		}
-	}
-}
-
-// heap returns the live heap.
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// BenchmarkBacklog adds 100,000 items and then takes them.
-func BenchmarkBacklog(b *testing.B) {
-	keys := keys(100_000)
-	for _, s := range sides {
-		b.Run(s.name, func(b *testing.B) {
-			var bytes float64
-			for b.Loop() {
-				b.StopTimer()
-				q := s.plain()
-				before := heap()
-				b.StartTimer()
-				for _, k := range keys {
-					q.Add(k)
-				}
-				b.StopTimer()
-				bytes += float64(int64(heap()-before)) / float64(len(keys))
-				b.StartTimer()
-				for range keys {
-					item, _ := q.Get()
-					q.Done(item)
-				}
-				q.ShutDown()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/item")
-			b.ReportMetric(bytes/float64(b.N), "B/item")
-		})
-	}
-}
-
-// BenchmarkDelayed adds 1,000,000 delayed items, adds them again in another
-// order, and lets them become due.
-func BenchmarkDelayed(b *testing.B) {
-	keys := keys(1_000_000)
-	for _, s := range sides {
-		b.Run(s.name, func(b *testing.B) {
-			var add, again, deliver time.Duration
-			var bytes, allocs float64
-			for b.Loop() {
-				clock := clocktesting.NewFakeClock(time.Now())
-				q := s.limited(clock)
-				before := heap()
-				var m0, m1 runtime.MemStats
-				runtime.ReadMemStats(&m0)
-				start := time.Now()
-				for i, k := range keys {
-					q.AddAfter(k, time.Hour+time.Duration(i*7919%len(keys))*time.Microsecond)
-				}
-				add += time.Since(start)
-				runtime.ReadMemStats(&m1)
-				allocs += float64(m1.Mallocs - m0.Mallocs)
-				start = time.Now()
-				for i := range keys {
-					q.AddAfter(keys[i*7919%len(keys)], 2*time.Hour)
-				}
-				again += time.Since(start)
-				bytes += float64(int64(heap() - before))
-				start = time.Now()
-				clock.Step(2 * time.Hour)
-				for range keys {
-					item, _ := q.Get()
-					q.Done(item)
-				}
-				deliver += time.Since(start)
-				q.ShutDown()
-			}
-			n := float64(b.N * len(keys))
-			b.ReportMetric(float64(add)/n, "add-ns/item")
-			b.ReportMetric(float64(again)/n, "again-ns/item")
-			b.ReportMetric(float64(deliver)/n, "deliver-ns/item")
-			b.ReportMetric(bytes/n, "B/item")
-			b.ReportMetric(allocs/n, "allocs/item")
-		})
-	}
-}
-
-// BenchmarkBurst calls AddAfter while 1,000,000 items become due at once, and
-// reports how long a call takes.
-func BenchmarkBurst(b *testing.B) {
-	keys := keys(1_000_000)
-	for _, s := range sides {
-		b.Run(s.name, func(b *testing.B) {
-			var typical, rare, worst time.Duration
-			for b.Loop() {
-				clock := clocktesting.NewFakeClock(time.Now())
-				q := s.limited(clock)
-				for _, k := range keys {
-					q.AddAfter(k, time.Hour)
-				}
-				// client-go takes what was added from a channel in its time.
-				runtime.GC()
-				took := make([]time.Duration, 5000)
-				clock.Step(time.Hour)
-				for i := range took {
-					start := time.Now()
-					q.AddAfter(keys[i], time.Hour)
-					took[i] = time.Since(start)
-				}
-				slices.Sort(took)
-				typical += took[len(took)/2]
-				rare += took[len(took)*99/100]
-				worst += took[len(took)-1]
-				q.ShutDown()
-			}
-			b.ReportMetric(float64(typical)/float64(b.N), "p50-ns")
-			b.ReportMetric(float64(rare)/float64(b.N), "p99-ns")
-			b.ReportMetric(float64(worst)/float64(b.N), "max-ns")
-		})
-	}
-}
-
-// BenchmarkAgain adds 1,000,000 delayed items again: in the same order, as a
-// resync would, and in another one, where memory is all that counts.
-func BenchmarkAgain(b *testing.B) {
-	keys := keys(1_000_000)
-	for _, step := range []int{1, 7919} {
-		order := map[int]string{1: "same", 7919: "other"}[step]
-		for _, s := range sides {
-			b.Run("order="+order+"/"+s.name, func(b *testing.B) {
-				q := s.limited(nil)
-				defer q.ShutDown()
-				for _, k := range keys {
-					q.AddAfter(k, time.Hour)
-				}
-				runtime.GC()
-				b.ReportAllocs()
-				i := 0
-				for b.Loop() {
-					if i += step; i >= len(keys) {
-						i -= len(keys)
-					}
-					q.AddAfter(keys[i], 2*time.Hour)
-				}
-			})
-		}
-	}
 }

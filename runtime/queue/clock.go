@@ -7,13 +7,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// timebase counts nanoseconds from the moment it was made. It is guarded by the
-// lock of its owner.
+// timebase counts nanoseconds since it was made. It is guarded by the lock of its owner.
 type timebase struct {
 	// injected is nil for the real clock.
 	injected clock.Clock
 	start    time.Time
-	// last is what the real clock said last.
+	// last is the last time read from the real clock.
 	last int64
 }
 
@@ -33,8 +32,8 @@ func (t *timebase) now() int64 {
 	return t.last
 }
 
-// atLeast returns a time that has passed for certain, and costs nothing: the
-// real clock never goes back. Of an injected one nothing is certain.
+// atLeast returns a time that has certainly passed, without reading the clock: the real clock is
+// monotonic. An injected one may go back.
 func (t *timebase) atLeast() int64 {
 	if t.injected != nil {
 		return math.MinInt64
@@ -52,30 +51,28 @@ func after(now int64, d time.Duration) int64 {
 	return never - 1
 }
 
-// alarm calls a function once, when the time that it is set for has come. It
-// is guarded by the lock of its owner and calls the function without it. A
-// call that had begun when the alarm was set again or stopped still happens.
+// alarm calls ring once, at the time that it is set for. It is guarded by the lock of its owner, and
+// calls ring without it. Setting or stopping it doesn't stop a call that has begun.
 type alarm struct {
 	base *timebase
 	ring func()
-	// real is for the real clock, fake with quit for an injected one.
+	// real is used with the real clock, fake and quit with an injected one.
 	real *time.Timer
 	fake clock.Timer
 	quit chan struct{}
 }
 
-// set sets the alarm for a time of its base.
+// set sets the alarm to a time of its base.
 func (a *alarm) set(due int64) {
 	switch {
 	case a.base.injected != nil:
 		a.stop()
-		// Some clocks have no AfterFunc, and the fake one calls it under
-		// its own lock; a timer's channel works with each of them. The
-		// goroutine lives as long as the alarm is set.
+		// Some clocks have no AfterFunc, and the fake one calls it with its own lock held. A timer's
+		// channel works with all clocks; the goroutine lives as long as the alarm is set.
 		timer := a.newTimer(due)
 		if a.base.until(due) <= 0 {
-			// It was stepped past that time meanwhile, and its timers ring when
-			// it is stepped again at the earliest.
+			// The clock was stepped past that time before the timer was set. A fake timer wouldn't
+			// ring before the next step.
 			timer.Stop()
 			go a.ring()
 			return
@@ -96,9 +93,9 @@ func (a *alarm) set(due int64) {
 	}
 }
 
-// newTimer makes a timer of the injected clock. A fake clock that was stepped
-// in between would count the delay from its new time, too late: then again.
-// The tries are limited for clocks that never stand still.
+// newTimer makes a timer of the injected clock. If a fake clock is stepped between now and NewTimer,
+// the timer counts from the new time and rings too late: then it tries again. The number of tries is
+// limited because other clocks never stand still.
 func (a *alarm) newTimer(due int64) clock.Timer {
 	for try := 0; ; try++ {
 		now := a.base.now()

@@ -58,7 +58,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// steppingClock is stepped as the queue asks it for a timer.
+// steppingClock steps itself when the queue asks it for a timer.
 type steppingClock struct {
 	*clocktesting.FakeClock
 	step time.Duration
@@ -70,8 +70,8 @@ func (c *steppingClock) NewTimer(d time.Duration) clock.Timer {
 	return c.FakeClock.NewTimer(d)
 }
 
-// TestSteppedInBetween steps the clock after the queue has read it and before
-// the queue's timer is set: the item is on time all the same.
+// TestSteppedInBetween steps the clock after the queue has read it and before it sets its timer: the
+// item is on time nevertheless.
 func TestSteppedInBetween(t *testing.T) {
 	for _, step := range []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, time.Second} {
 		clock := &steppingClock{clocktesting.NewFakeClock(time.Now()), step}
@@ -86,7 +86,7 @@ func TestSteppedInBetween(t *testing.T) {
 	}
 }
 
-// TestClockThatGoesBack to where a due time is that of the queue's beginning.
+// TestClockThatGoesBack sets the clock back, so that an item is due at the time of the queue's creation.
 func TestClockThatGoesBack(t *testing.T) {
 	start := time.Now()
 	clock := clocktesting.NewFakeClock(start)
@@ -99,7 +99,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// TestStopBesideAdditions is for the race detector.
+// TestStopBesideAdditions stops a delay line while items are added, for the race detector.
 func TestStopBesideAdditions(t *testing.T) {
 	for range 20 {
 		line := queue.NewDelayLine(nil, func(int) {})
@@ -118,8 +118,8 @@ func TestStopBesideAdditions(t *testing.T) {
 	}
 }
 
-// TestInjectedClock steps a fake clock: nothing is early, everything on time,
-// and nobody waits for the clock when nothing is delayed.
+// TestInjectedClock steps a fake clock: everything is on time, and the queue sets no timer while nothing
+// is delayed.
 func TestInjectedClock(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	q := queue.New(queue.Config[string]{Clock: clock})
@@ -140,7 +140,7 @@ func TestInjectedClock(t *testing.T) {
 		if item, _ := q.Get(); item != want {
 			t.Errorf("Get is %q, want %q", item, want)
 		}
-		// The queue sets the clock for the next one before it goes on.
+		// The queue sets its next timer in a goroutine.
 		for want == "b" && !clock.HasWaiters() {
 			runtime.Gosched()
 		}
@@ -158,8 +158,7 @@ func TestInjectedClock(t *testing.T) {
 	}
 }
 
-// TestSteppedWhileAdding steps the fake clock again and again as items are
-// added: none is missed.
+// TestSteppedWhileAdding steps the fake clock continuously while items are added: none is missed.
 func TestSteppedWhileAdding(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	q := queue.New(queue.Config[int]{Clock: clock})
@@ -188,8 +187,7 @@ func TestSteppedWhileAdding(t *testing.T) {
 	q.ShutDown()
 }
 
-// TestABurstLetsOthersIn delivers many items at once: in the middle of that
-// others get the lock.
+// TestABurstLetsOthersIn delivers many items at once: meanwhile others get the lock.
 func TestABurstLetsOthersIn(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	q := queue.New(queue.Config[int]{Clock: clock})

@@ -8,10 +8,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// DelayLine hands items on when their delay is over. It is the delaying part
-// of a Queue, for those whose queue is another one. All methods are safe for
-// concurrent use. Like a Queue it has no goroutine and no timer while nothing
-// is delayed.
+// DelayLine passes items on when their delay is over: the delaying part of a Queue, for items that go
+// elsewhere. All methods are safe for concurrent use. Like a Queue it has no goroutine and no timer
+// while nothing is delayed.
 type DelayLine[T comparable] struct {
 	mu      sync.Mutex
 	table   table[T, struct{}]
@@ -21,17 +20,16 @@ type DelayLine[T comparable] struct {
 	out     func(T)
 }
 
-// NewDelayLine returns a delay line that calls out with each item in its
-// turn when its delay is over, one at a time and with nothing locked. A nil
-// clock is the real one.
+// NewDelayLine returns a delay line that calls out with each item when its delay is over, one at a time
+// and without a lock. A nil clock means the real one.
 func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
 	d := &DelayLine[T]{table: newTable[T, struct{}](), base: newTimebase(c), out: out}
 	d.delays = newSchedule(&d.base, d.deliver)
 	return d
 }
 
-// AddAfter hands on item when the delay is over, in the call when it is 0 or
-// less. Of several delays of an item that which ends first counts.
+// AddAfter passes item on when the delay is over, or during the call if the delay is 0 or less. Of
+// several delays of an item the one that ends first counts.
 func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 	hash := d.table.hash(item)
 	d.mu.Lock()
@@ -51,7 +49,7 @@ func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 	}
 }
 
-// Cancel takes item back and tells whether it was there.
+// Cancel removes item and reports whether it was delayed.
 func (d *DelayLine[T]) Cancel(item T) bool {
 	hash := d.table.hash(item)
 	d.mu.Lock()
@@ -66,27 +64,27 @@ func (d *DelayLine[T]) Cancel(item T) bool {
 	return true
 }
 
-// Len returns the number of items whose delay isn't over.
+// Len returns the number of delayed items.
 func (d *DelayLine[T]) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.table.len()
 }
 
-// Stop forgets all items, and those that come later. A delivery that is under
-// way may still hand on what was due before.
+// Stop removes all items and makes AddAfter do nothing. A delivery in progress may still pass on what
+// was due before.
 func (d *DelayLine[T]) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.delays.stop(func(uint32) {})
-	d.table.clear() // its seed is read without the lock
+	d.table.clear() // keeps the seed, which hash reads without the lock
 }
 
-// deliver is the alarm's function.
+// deliver passes on what is due. It is the schedule's alarm.
 func (d *DelayLine[T]) deliver() {
 	d.mu.Lock()
-	if !d.delays.rung() {
+	if !d.delays.startDelivery() {
 		d.mu.Unlock()
 		return
 	}
@@ -102,7 +100,7 @@ func (d *DelayLine[T]) deliver() {
 			burst = append(burst, item)
 		}
 		if len(burst) == 0 {
-			d.delays.end()
+			d.delays.endDelivery()
 			d.mu.Unlock()
 			return
 		}

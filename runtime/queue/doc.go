@@ -1,8 +1,8 @@
-// Package queue is a work queue: producers add items, workers get them, and an
-// item is never with two workers at once.
+// Package queue is a work queue: producers add items, workers take them, and no two workers have the
+// same item at once.
 //
-// An item is a comparable value, a key most often. It is in the queue once
-// however often it is added, and these are its states:
+// An item is a comparable value, usually a key. It is in the queue once however often it is added.
+// These are its states:
 //
 //	            Add              Get                  Add
 //	unknown ───────────▶ ready ───────▶ in process ───────▶ in process,
@@ -15,31 +15,27 @@
 //	 │           │
 //	 └───────────┘ Cancel
 //
-// Delayed is beside the others: an item that is ready or in process can be
-// delayed too, and then runs (again) when the delay is over. That is client-go's
-// rule, and what a controller wants that looks at an object again in an hour,
-// whatever happens until then. With MergeDelayed an Add takes the delayed copy
-// along: for a controller whose next look is due an hour after the last one.
+// Delayed is independent of the others: an item that is ready or in process can be delayed too, and
+// then runs (again) when the delay is over. That is client-go's rule, and it suits a controller that
+// looks at an object again in an hour, whatever happens until then. With Config.MergeDelayed an Add
+// replaces the delayed copy: for a controller that looks again an hour after it looked last.
 //
-// # What it promises
+// # Promises
 //
-//   - An item is in process once at a time. Added meanwhile, it runs once more.
-//   - Nothing is lost: each Add is followed by a Get of the item that begins
-//     after it. Nothing runs without an Add: items are handed out at most as
-//     often as they were added.
-//   - Items that are ready come out in the order in which they became ready,
-//     unless the Config asks for another: by priority with ageing, so that
-//     nothing starves; in fair shares between parties; or by an Order.
-//   - A delay is never cut short. Delays that end at the same time end in the
-//     order in which they were asked for.
-//   - After ShutDown what is ready is still handed out. ShutDownWithDrain waits
-//     for what is in process, to the moment; Drain for what is ready as well.
-//   - While nothing is delayed, and nothing in process with Metrics set, there
-//     is no goroutine and no timer, and a new queue takes less than 1 KB. What a
-//     burst took is given back when the queue has been empty since.
+//   - An item is in process once at a time. If it is added meanwhile, it runs once more.
+//   - Nothing is lost: each Add is followed by a Get of the item. Nothing runs without an Add.
+//   - Items are handed out in the order in which they became ready, unless the Config asks for another
+//     order: by priority, with ageing so that nothing starves; in turns between flows; or an order of
+//     the caller's.
+//   - A delay is never cut short. Delays that end at the same time end in the order of their AddAfter.
+//   - After ShutDown the queue still hands out what is ready. ShutDownWithDrain waits for what is in
+//     process, Drain also for what is ready.
+//   - While nothing is delayed, and nothing in process with Metrics set, the queue has no goroutine and
+//     no timer. A new queue takes less than 1 KB. The queue gives a burst's memory back when it has
+//     been empty since; limiters are client-go's, and keep theirs.
 //
-// It doesn't promise that items are taken in order when there are several
-// workers (they are handed out in order), nor anything beyond the process.
+// The order in which several workers begin to work on their items isn't promised, nor is anything
+// beyond the life of the process.
 //
 // # A worker
 //
@@ -56,7 +52,12 @@
 //		q.Done(item)
 //	}
 //
-// Run of package workqueue is this loop with everything that it lacks. A Queue
-// is a TypedRateLimitingInterface of client-go's util/workqueue, and goes where
-// that is wanted.
+// Function Run of package workqueue is this loop with error handling, panics, draining and a variable
+// number of workers. A Queue is a TypedRateLimitingInterface of client-go's util/workqueue.
+//
+// # How it works
+//
+// A table gives each item a slot with a number. The order of ready items, the schedule of delayed ones
+// and the metrics deal in these numbers. The schedule is a heap of due times with one timer, set to the
+// earliest.
 package queue

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -43,7 +45,7 @@ func ExampleQueue_Done() {
 	// ready after Done: 1
 }
 
-// Of several delays of an item that which ends first counts.
+// Of several delays of an item the one that ends first counts.
 func ExampleQueue_AddAfter() {
 	q := queue.New(queue.Config[string]{})
 	q.AddAfter("later", 20*time.Millisecond)
@@ -59,7 +61,7 @@ func ExampleQueue_AddAfter() {
 	// later
 }
 
-// Cancel takes a delayed copy back.
+// Cancel removes a delayed copy.
 func ExampleQueue_Cancel() {
 	q := queue.New(queue.Config[string]{})
 	defer q.ShutDown()
@@ -107,10 +109,10 @@ func ExampleConfig_priority() {
 	// resync default/db
 }
 
-// Parties take turns, however much each of them brings.
-func ExampleConfig_share() {
+// Flows take turns, however many items each of them has.
+func ExampleConfig_flow() {
 	namespace := func(item string) string { return item[:strings.Index(item, "/")] }
-	q := queue.New(queue.Config[string]{Share: namespace})
+	q := queue.New(queue.Config[string]{Flow: namespace})
 	for i := range 3 {
 		q.Add(fmt.Sprintf("greedy/%d", i))
 	}
@@ -127,10 +129,10 @@ func ExampleConfig_share() {
 	// greedy/2
 }
 
-// A failure delays an item more each time, until it is forgotten.
+// Each failure doubles the delay of an item, until Forget.
 func ExampleQueue_AddRateLimited() {
 	q := queue.New(queue.Config[string]{
-		Limiter: queue.NewExponentialLimiter[string](time.Millisecond, time.Second),
+		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
 	})
 	for range 3 {
 		q.AddRateLimited("default/web")
@@ -145,7 +147,7 @@ func ExampleQueue_AddRateLimited() {
 	// failures: 0
 }
 
-// GetContext is Get with a way out.
+// GetContext is Get with a context.
 func ExampleQueue_GetContext() {
 	q := queue.New(queue.Config[string]{})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
@@ -155,7 +157,7 @@ func ExampleQueue_GetContext() {
 	// Output: context deadline exceeded
 }
 
-// GetBatch takes what is ready, up to so many items.
+// GetBatch takes up to n ready items.
 func ExampleQueue_GetBatch() {
 	q := queue.New(queue.Config[int]{})
 	for item := range 5 {
@@ -197,7 +199,7 @@ func ExampleQueue_Drain() {
 	// <nil>
 }
 
-// newest is an Order that hands out last what came in first.
+// newest is an order that is last in, first out.
 type newest struct{ items []string }
 
 func (o *newest) Touch(string)     {}
@@ -210,8 +212,8 @@ func (o *newest) Pop() string {
 	return item
 }
 
-// The order of items that are ready can be anyone's.
-func ExampleOrder() {
+// The order of ready items can be the caller's.
+func ExampleConfig_order() {
 	q := queue.New(queue.Config[string]{Order: new(newest)})
 	q.Add("first")
 	q.Add("second")
@@ -220,7 +222,7 @@ func ExampleOrder() {
 	// Output: second
 }
 
-// A DelayLine delays what goes to something else than a Queue.
+// A DelayLine delays items that don't go to a Queue.
 func ExampleDelayLine() {
 	out := make(chan string)
 	line := queue.NewDelayLine(nil, func(item string) { out <- item })
@@ -231,9 +233,9 @@ func ExampleDelayLine() {
 	// Output: a b
 }
 
-// An item that is retried more often than the rate allows keeps its turn.
-func ExampleTurnLimiter() {
-	limiter := queue.NewTurnLimiter[string](1, 1)
+// An item that is retried faster than the bucket fills keeps its turn.
+func ExampleNewBucketLimiter() {
+	limiter := queue.NewBucketLimiter[string](1, 1)
 	limiter.When("default/web")
 	first := limiter.When("default/db")
 	again := limiter.When("default/db")

@@ -11,18 +11,17 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestItemsAreLetGo follows what items point to, through every part that holds
-// items.
+// TestItemsAreLetGo checks that every part that holds items lets them go.
 func TestItemsAreLetGo(t *testing.T) {
 	q := New(Config[*[64]byte]{})
-	var fifo FIFO[*[64]byte]
-	limiter := NewExponentialLimiter[*[64]byte](time.Hour, time.Hour)
+	var fifo ring[*[64]byte]
+	limiter := NewBucketLimiter[*[64]byte](1, 1)
 	line := NewDelayLine(nil, func(*[64]byte) {})
 	defer line.Stop()
 	keep := new([64]byte) // so that nothing is empty and starts afresh
 	q.Add(keep)
 	line.AddAfter(keep, time.Hour)
-	fifo.Push(keep)
+	fifo.push(keep)
 
 	item := new([64]byte)
 	followed := weak.Make(item)
@@ -37,10 +36,10 @@ func TestItemsAreLetGo(t *testing.T) {
 	limiter.Forget(item)
 	line.AddAfter(item, time.Hour)
 	line.Cancel(item)
-	fifo.Push(item)
-	fifo.Pop()
-	fifo.Pop()
-	fifo.Push(keep)
+	fifo.push(item)
+	fifo.pop()
+	fifo.pop()
+	fifo.push(keep)
 	item = nil
 	runtime.GC()
 	if followed.Value() != nil {
@@ -51,7 +50,7 @@ func TestItemsAreLetGo(t *testing.T) {
 	runtime.KeepAlive(limiter)
 }
 
-// TestStaleNodesAreDropped moves and cancels a few items again and again.
+// TestStaleNodesAreDropped moves and cancels a few items many times: heaps stay small.
 func TestStaleNodesAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Config[int]{Ageing: time.Millisecond})
@@ -70,14 +69,14 @@ func TestStaleNodesAreDropped(t *testing.T) {
 	})
 }
 
-// TestNothingIsAllocated puts items through queues that have seen as many.
+// TestNothingIsAllocated processes as many items as the queues have held before.
 func TestNothingIsAllocated(t *testing.T) {
-	share := func(item int) string { return "abc"[item%3 : item%3+1] }
+	flow := func(item int) string { return "abc"[item%3 : item%3+1] }
 	for name, config := range map[string]Config[int]{
 		"plain":    {},
 		"priority": {Ageing: time.Second},
-		"fair":     {Share: share},
-		"both":     {Share: share, Ageing: time.Second},
+		"fair":     {Flow: flow},
+		"both":     {Flow: flow, Ageing: time.Second},
 	} {
 		q := New(config)
 		cycle := func() {
@@ -98,7 +97,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// TestAnIdleQueueIsSmall counts what one takes with the default limiter.
+// TestAnIdleQueueIsSmall counts the bytes of a queue with the default limiter.
 func TestAnIdleQueueIsSmall(t *testing.T) {
 	const n = 1000
 	queues := make([]*Queue[string], n)
@@ -114,11 +113,11 @@ func TestAnIdleQueueIsSmall(t *testing.T) {
 	runtime.KeepAlive(queues)
 }
 
-// TestBurstsAreGivenBack puts many items through queues of all kinds and then a
-// few: what the many took isn't held.
+// TestBurstsAreGivenBack puts many items through queues of all kinds, and then a few: the memory of the
+// burst is given back.
 func TestBurstsAreGivenBack(t *testing.T) {
 	const many, few, most = 200_000, 10, 64 << 10
-	share := func(item int) string { return strconv.Itoa(item % 20_000) }
+	flow := func(item int) string { return strconv.Itoa(item % 20_000) }
 	held := func() int64 {
 		runtime.GC()
 		runtime.GC()
@@ -129,8 +128,8 @@ func TestBurstsAreGivenBack(t *testing.T) {
 	for name, config := range map[string]Config[int]{
 		"plain":    {},
 		"priority": {Ageing: time.Second},
-		"fair":     {Share: share},
-		"both":     {Share: share, Ageing: time.Second},
+		"fair":     {Flow: flow},
+		"both":     {Flow: flow, Ageing: time.Second},
 		"measured": {Metrics: &Metrics{ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package queue
 
 import "slices"
 
-// node stands for a slot in a heap. Nodes of one key come out in the order of
-// seq, which wraps: the comparison holds for nodes less than 2^31 apart.
+// node stands for a slot in a heap. Nodes of equal keys come out in the order of seq, which wraps: the
+// comparison holds for nodes that are less than 2^31 apart.
 type node struct {
 	key int64
 	seq uint32
@@ -14,11 +14,10 @@ func (a node) before(b node) bool {
 	return a.key < b.key || a.key == b.key && int32(a.seq-b.seq) < 0
 }
 
-// heap is a four-way min-heap: half the levels of a binary one, and the
-// children of a node share a cache line. It has no way to move or remove a
-// node in its middle, so that sifting writes to the heap alone; the owner
-// recognises a stale node by its seq when it comes up, and compacts when too
-// many are stale.
+// heap is a four-way min-heap: half the levels of a binary one, and the children of a node share a
+// cache line. It can't move or remove a node in its middle, so it needn't keep positions up to date.
+// The owner recognises a stale node by its seq when it comes up, and compacts the heap when too many
+// are stale.
 type heap struct{ nodes []node }
 
 func (h *heap) push(n node) {
@@ -49,7 +48,7 @@ func (h *heap) pop() node {
 	return first
 }
 
-// reset makes the heap empty, and gives back what a large one took.
+// reset empties the heap, and gives the memory of a large one back.
 func (h *heap) reset() {
 	if cap(h.nodes) > keepSlots {
 		h.nodes = nil
@@ -57,9 +56,8 @@ func (h *heap) reset() {
 	h.nodes = h.nodes[:0]
 }
 
-// down puts n at i or below. It first lets the least children move up all the
-// way to the bottom and then looks upwards for the place of n: n comes from
-// the bottom, and mostly belongs there.
+// down puts n at i or below. It moves the least children up all the way to the bottom, and then looks
+// upwards for the place of n: n comes from the bottom and mostly belongs there.
 func (h *heap) down(i int, n node) {
 	nodes, top := h.nodes, i
 	for {
@@ -88,7 +86,7 @@ func (h *heap) down(i int, n node) {
 	nodes[i] = n
 }
 
-// compact drops the nodes that are not live.
+// compact drops the nodes that aren't live.
 func (h *heap) compact(live func(node) bool) {
 	h.nodes = slices.DeleteFunc(h.nodes, func(n node) bool { return !live(n) })
 	for i := (len(h.nodes) - 2) / 4; i >= 0 && len(h.nodes) > 1; i-- {
@@ -96,5 +94,5 @@ func (h *heap) compact(live func(node) bool) {
 	}
 }
 
-// wasteful tells that more than half of the nodes of a heap are stale.
+// wasteful reports whether more than half of the nodes are stale.
 func (h *heap) wasteful(live int) bool { return len(h.nodes) > 2*live+64 }

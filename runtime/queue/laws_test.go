@@ -10,11 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// ledger checks what workers and producers do to a queue of small integers.
+// ledger checks the calls of producers and workers, whose items are small integers.
 type ledger struct {
 	t     *testing.T
 	clock atomic.Int64
@@ -55,7 +57,7 @@ func (l *ledger) got(item int) {
 // doing is called before each Done.
 func (l *ledger) doing(item int) { l.items[item].running.Add(-1) }
 
-// settled is called when nothing is left: each Add was followed by a run.
+// settled is called when nothing is left, and checks that each Add was followed by a run.
 func (l *ledger) settled() {
 	for item := range l.items {
 		if i := &l.items[item]; i.lastRun.Load() < i.lastAdd.Load() {
@@ -69,24 +71,21 @@ func latest(to *atomic.Int64, v int64) {
 	}
 }
 
-// TestLaws has many producers and workers use every way to add and to get.
+// TestLaws runs many producers and workers, who use every way to add and to get.
 func TestLaws(t *testing.T) {
-	share := func(item int) string { return string(rune('a' + item%5)) }
+	flow := func(item int) string { return string(rune('a' + item%5)) }
 	for name, config := range map[string]queue.Config[int]{
 		"plain":          {},
 		"priority":       {Priority: func(item int) int { return item % 4 }},
-		"fair":           {Share: share},
-		"fair, priority": {Share: share, Priority: func(item int) int { return item % 4 }, Metrics: newGauges().metrics()},
-		"hook":           {Order: new(queue.FIFO[int])},
+		"fair":           {Flow: flow},
+		"fair, priority": {Flow: flow, Priority: func(item int) int { return item % 4 }, Metrics: newGauges().metrics()},
+		"hook":           {Order: workqueue.DefaultQueue[int]()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const items = 100
 				l := newLedger(t, items)
 				q := queue.New(config)
-				if name == "fair" || name == "priority" {
-					q.AlwaysIn()
-				}
 				var producers, workers sync.WaitGroup
 				for p := range uint64(4) {
 					r := rand.New(rand.NewPCG(p, 6))
@@ -125,7 +124,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestAMillionItems has 1,000 workers take 1,000,000 items, of 100 parties and
+// TestAMillionItems has 1,000 workers take 1,000,000 items, of 100 flows and
 // 10 priorities.
 func TestAMillionItems(t *testing.T) {
 	n := 1_000_000
@@ -133,7 +132,7 @@ func TestAMillionItems(t *testing.T) {
 		n /= 20
 	}
 	q := queue.New(queue.Config[int]{
-		Share:    func(item int) string { return string(rune('a' + item%100)) },
+		Flow:     func(item int) string { return string(rune('a' + item%100)) },
 		Priority: func(item int) int { return item / 100 % 10 },
 	})
 	l := newLedger(t, n)
@@ -167,9 +166,8 @@ func TestAMillionItems(t *testing.T) {
 	workers.Wait()
 }
 
-// TestNeverEarly has producers delay items while workers wait for them: each
-// comes when its delay is over, to the moment, and those whose delays end
-// together in the order in which they were added.
+// TestNeverEarly has producers delay items while workers wait for them: each comes exactly when its delay
+// is over, and items with equal due times in the order in which they were added.
 func TestNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const producers, n = 4, 2000
@@ -249,8 +247,8 @@ func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 	}
 }
 
-// TestManyIdleQueues makes as many queues as an operator reported, which with
-// client-go burned two to three cores.
+// TestManyIdleQueues makes as many queues as somebody reported to keep two to three cores busy with
+// client-go.
 func TestManyIdleQueues(t *testing.T) {
 	before := runtime.NumGoroutine()
 	queues := make([]*queue.Queue[string], 78_000)

@@ -1,8 +1,6 @@
 package queue_test
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,87 +8,13 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 
-	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestLimitersAreClientGos compares every limiter with client-go's of the same
-// numbers, over random calls. The bubble keeps the buckets' clock still.
-func TestLimitersAreClientGos(t *testing.T) {
-	bucket := func() *rate.Limiter { return rate.NewLimiter(3, 5) }
-	for name, pair := range map[string]func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]){
-		"default": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return queue.DefaultLimiter[int](), workqueue.DefaultTypedControllerRateLimiter[int]()
-		},
-		"exponential": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return queue.NewExponentialLimiter[int](3*time.Millisecond, time.Hour),
-				workqueue.NewTypedItemExponentialFailureRateLimiter[int](3*time.Millisecond, time.Hour)
-		},
-		"fast and slow": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return queue.NewFastSlowLimiter[int](1, time.Hour, 3),
-				workqueue.NewTypedItemFastSlowRateLimiter[int](1, time.Hour, 3)
-		},
-		"bucket": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return &queue.BucketLimiter[int]{Limiter: bucket()}, &workqueue.TypedBucketRateLimiter[int]{Limiter: bucket()}
-		},
-		"max": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return queue.NewMaxLimiter[int](queue.NewExponentialLimiter[int](time.Microsecond, time.Hour), &queue.BucketLimiter[int]{Limiter: bucket()}),
-				workqueue.NewTypedMaxOfRateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[int](time.Microsecond, time.Hour),
-					&workqueue.TypedBucketRateLimiter[int]{Limiter: bucket()})
-		},
-		"max wait": func() (queue.Limiter[int], workqueue.TypedRateLimiter[int]) {
-			return queue.NewMaxWaitLimiter[int](queue.NewExponentialLimiter[int](time.Microsecond, time.Hour), time.Minute),
-				workqueue.NewTypedWithMaxWaitRateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[int](time.Microsecond, time.Hour), time.Minute)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := rand.New(rand.NewPCG(1, 9))
-				ours, theirs := pair()
-				for range 5000 {
-					item := r.IntN(10)
-					switch r.IntN(40) {
-					case 0:
-						ours.Forget(item)
-						theirs.Forget(item)
-					case 1:
-						bubble.Pass(time.Duration(r.IntN(1000)) * time.Millisecond)
-					default:
-						if got, want := ours.When(item), theirs.When(item); got != want {
-							t.Fatalf("When(%d) is %v, want %v", item, got, want)
-						}
-					}
-					if got, want := ours.NumRequeues(item), theirs.NumRequeues(item); got != want {
-						t.Fatalf("NumRequeues(%d) is %v, want %v", item, got, want)
-					}
-				}
-			})
-		})
-	}
-}
-
-// TestExponentialDelayNeverOverflows where client-go's 63rd delay of 1 ns is
-// negative.
-func TestExponentialDelayNeverOverflows(t *testing.T) {
-	l := queue.NewExponentialLimiter[string](1, math.MaxInt64)
-	last := time.Duration(0)
-	for i := range 2000 {
-		delay := l.When("a")
-		if delay < last {
-			t.Fatalf("delay %d is %v after %v", i, delay, last)
-		}
-		last = delay
-	}
-	if last != math.MaxInt64 {
-		t.Errorf("the delay ends at %v", last)
-	}
-}
-
-// TestTurnLimiter overloads a queue with one item twice as often as the rate
-// allows: it runs at the rate, where with a plain bucket each run comes later
-// than the one before.
-func TestTurnLimiter(t *testing.T) {
-	gaps := func(limiter queue.Limiter[string]) (gaps []time.Duration) {
+// TestBucketLimiter adds one item four times as often as the rate allows: it runs at the rate. With
+// client-go's bucket the gaps between its runs grow.
+func TestBucketLimiter(t *testing.T) {
+	gaps := func(limiter workqueue.TypedRateLimiter[string]) (gaps []time.Duration) {
 		q := queue.New(queue.Config[string]{Limiter: limiter})
 		stop := time.AfterFunc(time.Minute, q.ShutDown)
 		defer stop.Stop()
@@ -112,21 +36,21 @@ func TestTurnLimiter(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		got := gaps(queue.NewTurnLimiter[string](5, 1))
+		got := gaps(queue.NewBucketLimiter[string](5, 1))
 		for i, gap := range got[1:] {
 			if gap > 300*time.Millisecond {
 				t.Errorf("gap %d is %v", i, gap)
 			}
 		}
-		if plain := gaps(&queue.BucketLimiter[string]{Limiter: rate.NewLimiter(5, 1)}); len(plain) > len(got)/3 {
+		if plain := gaps(&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(5, 1)}); len(plain) > len(got)/3 {
 			t.Errorf("the plain bucket gave %d runs, the other one %d", len(plain), len(got))
 		}
 	})
 }
 
-func TestTurnLimiterForgets(t *testing.T) {
+func TestBucketLimiterForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := queue.NewTurnLimiter[string](1, 1)
+		l := queue.NewBucketLimiter[string](1, 1)
 		for i, want := range []time.Duration{0, time.Second, time.Second} {
 			if got := l.When("a"); got != want {
 				t.Errorf("When %d is %v, want %v", i, got, want)
@@ -146,7 +70,7 @@ func TestAddWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGauges()
 		q := queue.New(queue.Config[string]{
-			Limiter: queue.NewFastSlowLimiter[string](0, time.Minute, 1),
+			Limiter: workqueue.NewTypedItemFastSlowRateLimiter[string](0, time.Minute, 1),
 			Metrics: g.metrics(),
 		})
 		for _, test := range []struct {

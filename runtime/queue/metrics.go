@@ -3,45 +3,42 @@ package queue
 import (
 	"sync"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 )
 
-// Metrics are the seven measurements of a queue, all of them set. The methods
-// are called with the queue locked: they must be quick, and must not call the
-// queue. Times are in seconds.
+// Metrics are the seven measurements of a queue, those of client-go's queues. All fields must be set;
+// function Metrics of package workqueue sets them from a provider. The queue calls their methods with
+// its lock held: they must be quick and must not call the queue. Times are in seconds.
 type Metrics struct {
-	// Depth is the number of items that were added and not yet handed out,
-	// those included that wait for the Done of the same item.
-	Depth interface {
-		Inc()
-		Dec()
-	}
-	// Adds counts the items that were added, each time that it was news.
-	Adds interface{ Inc() }
-	// Latency observes how long an item waited from Add to Get.
-	Latency interface{ Observe(float64) }
-	// WorkDuration observes how long an item was in process.
-	WorkDuration interface{ Observe(float64) }
-	// UnfinishedWork is how long all items in process have been it, together.
-	// It is updated every half second while an item is in process.
-	UnfinishedWork interface{ Set(float64) }
-	// LongestRunning is how long the oldest item in process has been it. It
-	// is updated like UnfinishedWork.
-	LongestRunning interface{ Set(float64) }
-	// Retries counts the items that were added with a delay.
-	Retries interface{ Inc() }
+	// Depth is the number of items that were added and not yet handed out, including those that wait
+	// for their Done.
+	Depth workqueue.GaugeMetric
+	// Adds counts additions, except those of items that were already waiting.
+	Adds workqueue.CounterMetric
+	// Latency observes the time from Add to Get.
+	Latency workqueue.HistogramMetric
+	// WorkDuration observes the time from Get to Done.
+	WorkDuration workqueue.HistogramMetric
+	// UnfinishedWork is the sum of the times since Get of all items in process. It is updated every
+	// half second while an item is in process.
+	UnfinishedWork workqueue.SettableGaugeMetric
+	// LongestRunning is the longest of these times, updated likewise.
+	LongestRunning workqueue.SettableGaugeMetric
+	// Retries counts additions with a delay.
+	Retries workqueue.CounterMetric
 }
 
-// unfinishedPeriod is client-go's.
+// unfinishedPeriod is that of client-go.
 const unfinishedPeriod = 500 * time.Millisecond
 
-// recorder keeps the times that the metrics need. Items in process form a
-// list in the order of their start, so that the oldest is known at any time;
-// the sum of the starts gives the sum of the ages.
+// recorder keeps the times that the metrics need. Items in process are linked in the order of their
+// start, so the oldest is always known; the sum of the starts gives the sum of the ages.
 type recorder struct {
 	Metrics
 	base *timebase
 	mu   sync.Locker
-	// times is indexed by id; 0 is the head of the list.
+	// times is indexed by slot id; 0 is the head of the list.
 	times  paged[times]
 	n      int64
 	starts int64
@@ -51,7 +48,7 @@ type recorder struct {
 }
 
 type times struct {
-	// queued is when the item was added, started when it was handed out.
+	// queued is the time of Add, started that of Get.
 	queued, started int64
 	prev, next      uint32
 	waits, runs     bool
@@ -107,14 +104,13 @@ func (r *recorder) done(id uint32) {
 	t.runs = false
 }
 
-// giveBack gives back what a burst took. No id is in use.
+// giveBack gives a burst's memory back. No id must be in use.
 func (r *recorder) giveBack() {
 	r.times = paged[times]{}
 	r.times.grow(1)
 }
 
-// tick updates the gauges. It goes on until it has seen nothing in process,
-// so that the last thing they say is 0.
+// tick updates the gauges. It goes on until it has seen nothing in process, so their last value is 0.
 func (r *recorder) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

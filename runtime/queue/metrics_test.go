@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// gauges remembers what it is told.
+// gauges records what the queue reports.
 type gauges struct {
 	mu                         sync.Mutex
 	depth, adds, retries       float64

@@ -10,12 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// model is the queue as it would be written with no thought of speed. Time is
-// that of a synctest bubble.
+// model is a queue written without regard to speed. Its time is that of a synctest bubble.
 type model struct {
 	config    queue.Config[int]
 	ready     []copyOf
@@ -44,19 +45,19 @@ func newModel(config queue.Config[int]) *model {
 
 func (m *model) prioritised() bool { return m.config.Priority != nil || m.config.Ageing != 0 }
 
-func (m *model) share(item int) string {
-	if m.config.Share == nil {
+func (m *model) flow(item int) string {
+	if m.config.Flow == nil {
 		return ""
 	}
-	return m.config.Share(item)
+	return m.config.Flow(item)
 }
 
 func (m *model) next() int { m.order++; return m.order }
 
 func (m *model) push(item, priority int) {
-	share := m.share(item)
-	if !slices.Contains(m.turns, share) {
-		m.turns = append(m.turns, share)
+	flow := m.flow(item)
+	if !slices.Contains(m.turns, flow) {
+		m.turns = append(m.turns, flow)
 	}
 	m.ready = append(m.ready, copyOf{item, priority, time.Now(), m.next()})
 }
@@ -106,7 +107,7 @@ func (m *model) addAfter(item int, delay time.Duration, priority int) {
 	m.delayed[item] = d
 }
 
-// due delivers what is due now.
+// due delivers the items that are due now.
 func (m *model) due() {
 	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
 		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
@@ -133,7 +134,7 @@ func (m *model) rank(c copyOf) time.Duration {
 	if m.config.Ageing < 0 {
 		return -time.Duration(c.priority)
 	}
-	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, queue.DefaultAgeing)
+	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, time.Second)
 }
 
 func (m *model) get() int {
@@ -141,7 +142,7 @@ func (m *model) get() int {
 	m.turns = m.turns[1:]
 	best := -1
 	for i, c := range m.ready {
-		if m.share(c.item) != turn {
+		if m.flow(c.item) != turn {
 			continue
 		}
 		if best < 0 {
@@ -159,7 +160,7 @@ func (m *model) get() int {
 	}
 	item := m.ready[best].item
 	m.ready = slices.Delete(m.ready, best, best+1)
-	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.share(c.item) == turn }) {
+	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.flow(c.item) == turn }) {
 		m.turns = append(m.turns, turn)
 	}
 	m.inProcess[item] = true
@@ -179,17 +180,17 @@ func (m *model) done(item int) {
 
 func TestQueueIsItsModel(t *testing.T) {
 	priority := func(item int) int { return item % 3 }
-	share := func(item int) string { return fmt.Sprint(item % 4) }
+	flow := func(item int) string { return fmt.Sprint(item % 4) }
 	for name, config := range map[string]queue.Config[int]{
 		"plain":                  {},
 		"merge":                  {MergeDelayed: true},
 		"priority":               {Priority: priority},
 		"strict":                 {Priority: priority, Ageing: -1},
 		"ageing":                 {Ageing: 7 * time.Millisecond},
-		"fair":                   {Share: share},
-		"fair, priority, merge":  {Share: share, Priority: priority, MergeDelayed: true},
-		"hook":                   {Order: new(queue.FIFO[int])},
-		"measured, fair, strict": {Share: share, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
+		"fair":                   {Flow: flow},
+		"fair, priority, merge":  {Flow: flow, Priority: priority, MergeDelayed: true},
+		"hook":                   {Order: workqueue.DefaultQueue[int]()},
+		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {
@@ -202,12 +203,9 @@ func TestQueueIsItsModel(t *testing.T) {
 func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	if config.Order != nil {
-		config.Order = new(queue.FIFO[int])
+		config.Order = workqueue.DefaultQueue[int]()
 	}
 	q, m := queue.New(config), newModel(config)
-	if seed%2 == 1 {
-		q.AlwaysIn()
-	}
 	items := 1 + r.IntN(40)
 	priority := func(item int) int {
 		if config.Priority != nil {
@@ -236,8 +234,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 				t.Fatalf("seed %d, op %d: Cancel(%d) is %v", seed, op, item, got)
 			}
 		case 5:
-			// To wait to the very moment of each delay keeps the times at
-			// which items become ready the same in both.
+			// Stop at each due time, so that items become ready at the same times in both.
 			until := time.Now().Add(time.Duration(r.IntN(8)) * time.Millisecond)
 			for next := m.soonest(); !next.IsZero() && !next.After(until); next = m.soonest() {
 				bubble.Advance(time.Until(next))
@@ -261,7 +258,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		}
 	}
 	q.ShutDown()
-	// What was in process and added again is handed out after the shutdown.
+	// An item in process that was added again is handed out after the shutdown.
 	for item := range items {
 		q.Done(item)
 		m.done(item)

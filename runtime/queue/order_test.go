@@ -48,8 +48,8 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// TestNothingStarves keeps a queue busy with items of priority 10: one of
-// priority 0 waits ten times the ageing, and for ever when nothing ages.
+// TestNothingStarves keeps a queue busy with items of priority 10: an item of priority 0 waits ten times
+// the ageing, and for ever without ageing.
 func TestNothingStarves(t *testing.T) {
 	for _, ageing := range []time.Duration{time.Second, 100 * time.Millisecond, -1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -78,23 +78,21 @@ func TestNothingStarves(t *testing.T) {
 	}
 }
 
-// TestFairShares counts what each of some parties gets while all of them have
-// something ready. Each brings its items in its own way: a backlog of any size
-// at the start, or a few items, more than its share, every now and then; and
-// with priorities of its own.
+// TestFairShares counts how many items of each flow are handed out while all flows have some ready. The
+// flows differ in the size of their backlogs, the rate of new items, and their priorities.
 func TestFairShares(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 8))
-			config := queue.Config[string]{Share: func(item string) string { return item[:1] }}
+			config := queue.Config[string]{Flow: func(item string) string { return item[:1] }}
 			if seed%2 == 1 {
 				config.Ageing = time.Millisecond
 			}
 			q := queue.New(config)
 			const share = 100
-			parties := 2 + r.IntN(20)
+			flows := 2 + r.IntN(20)
 			var every []int
-			for p := range parties {
+			for p := range flows {
 				backlog := share
 				if r.IntN(2) == 0 {
 					backlog += r.IntN(10_000)
@@ -102,10 +100,10 @@ func TestFairShares(t *testing.T) {
 				for i := range backlog {
 					q.AddWith(fmt.Sprintf("%c %d", 'a'+p, i), at(r.IntN(1000)))
 				}
-				every = append(every, 1+r.IntN(parties))
+				every = append(every, 1+r.IntN(flows))
 			}
 			got := map[string]int{}
-			for i := range share * parties {
+			for i := range share * flows {
 				for p, every := range every {
 					if i%every == 0 {
 						q.Add(fmt.Sprintf("%c new %d", 'a'+p, i))
@@ -116,7 +114,7 @@ func TestFairShares(t *testing.T) {
 				got[item[:1]]++
 				q.Done(item)
 			}
-			for p := range parties {
+			for p := range flows {
 				if n := got[string(rune('a'+p))]; n < share*95/100 || n > share*105/100 {
 					t.Errorf("seed %d: %c got %d, want %d within 5%%", seed, 'a'+p, n, share)
 				}
@@ -126,12 +124,12 @@ func TestFairShares(t *testing.T) {
 	}
 }
 
-// TestAShareThatChanges has an item belong to another party each time that its
-// share is asked for, while it is added again with a higher priority.
-func TestAShareThatChanges(t *testing.T) {
+// TestAFlowThatChanges has an item belong to another flow each time that it is
+// pushed, while it is added again with a higher priority.
+func TestAFlowThatChanges(t *testing.T) {
 	for _, ageing := range []time.Duration{0, time.Second} {
 		asked := 0
-		q := queue.New(queue.Config[string]{Ageing: ageing, Share: func(string) string {
+		q := queue.New(queue.Config[string]{Ageing: ageing, Flow: func(string) string {
 			asked++
 			return fmt.Sprint(asked % 3)
 		}})
@@ -186,8 +184,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// lifo is an Order of its own: last in, first out, but what is touched comes
-// next.
+// lifo is an order that is last in, first out. An item that is touched comes next.
 type lifo struct{ items []string }
 
 func (l *lifo) Len() int         { return len(l.items) }
@@ -222,9 +219,9 @@ func TestAnOrderOfTheCaller(t *testing.T) {
 	queue.New(queue.Config[string]{Order: order, Priority: func(string) int { return 0 }})
 }
 
-// TestAPanicOfAHookLeavesTheQueueUnlocked as client-go does.
+// TestAPanicOfAHookLeavesTheQueueUnlocked, as in client-go.
 func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
-	q := queue.New(queue.Config[string]{Share: func(item string) string { return item[:1] }})
+	q := queue.New(queue.Config[string]{Flow: func(item string) string { return item[:1] }})
 	func() {
 		defer func() { _ = recover() }()
 		q.Add("")
@@ -235,12 +232,12 @@ func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	}
 }
 
-// TestAPanicOfAHookLosesOneAdd, and neither the item for ever nor a drain.
+// TestAPanicOfAHookLosesOneAdd: the item can be added again, and Drain ends.
 func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	panics := false
-	q := queue.New(queue.Config[string]{Share: func(string) string {
+	q := queue.New(queue.Config[string]{Flow: func(string) string {
 		if panics {
-			panic("no share")
+			panic("no flow")
 		}
 		return ""
 	}})
@@ -263,7 +260,7 @@ func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	}
 }
 
-// TestMergingKeepsThePriority of the delayed copy that an addition takes along.
+// TestMergingKeepsThePriority of the delayed copy that an Add replaces.
 func TestMergingKeepsThePriority(t *testing.T) {
 	high := 50
 	q := queue.New(queue.Config[string]{MergeDelayed: true, Priority: func(string) int { return 0 }})

@@ -1,44 +1,41 @@
 package queue
 
 import (
+	"context"
+	"errors"
 	"math"
-	"reflect"
+	"runtime"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue is a work queue, see the package documentation. It is made by New.
-// All methods are safe for concurrent use.
+// Queue is a work queue, see the package documentation. New makes it. All methods are safe for
+// concurrent use.
 type Queue[T comparable] struct {
 	mu    mutex
-	table table[T, entry]
+	table table[T, state]
 	ready ready
-	// inProcess is the number of items that Get has handed out and that are
-	// not Done.
+	// inProcess is the number of items between Get and Done.
 	inProcess int
 	waiters   waiters
 	base      timebase
 	delays    schedule
-	// intake holds items that are about to be delayed.
-	intake   []arrival[T]
-	shutting bool
-	// idle and empty are closed at the end of a drain; nil when nobody waits.
+	shutting  bool
+	// idle is closed when nothing is in process, empty when nothing is ready either. They are nil
+	// unless somebody waits for that.
 	idle, empty chan struct{}
 
-	// intakeFrom is the number of delayed items from which on intake is used.
-	intakeFrom int
 	merge      bool
 	priorityOf func(T) int
 	// ranks is nil unless the queue has priorities.
 	ranks   *ranks
-	limiter Limiter[T]
+	limiter workqueue.TypedRateLimiter[T]
 	metrics *recorder
 }
 
-// entry is what the queue knows of an item besides the item; that it is
-// delayed is known to the schedule. An item that is neither ready, nor in
-// process, nor delayed has no entry.
-type entry struct{ state state }
-
+// state is what the table keeps for an item; the schedule knows which items are delayed. An item that
+// is neither ready, nor in process, nor delayed has no slot.
 type state uint8
 
 const (
@@ -50,24 +47,19 @@ const (
 	again
 )
 
-// New returns an empty queue. It holds no goroutine and no timer until an
-// item is delayed, or in process with Metrics set.
+// New returns an empty queue. It panics when the Config combines Order with Priority, Ageing or Flow.
 func New[T comparable](c Config[T]) *Queue[T] {
 	q := &Queue[T]{
-		table:      newTable[T, entry](),
+		table:      newTable[T, state](),
 		base:       newTimebase(c.Clock),
 		merge:      c.MergeDelayed,
 		priorityOf: c.Priority,
 		limiter:    c.Limiter,
 	}
 	if q.limiter == nil {
-		q.limiter = DefaultLimiter[T]()
+		q.limiter = workqueue.DefaultTypedControllerRateLimiter[T]()
 	}
-	q.intakeFrom = math.MaxInt
-	if alwaysHashable(reflect.TypeFor[T]()) {
-		q.intakeFrom = intakeFrom
-	}
-	q.ready = q.order(&c)
+	q.ready = q.newReady(&c)
 	q.delays = newSchedule(&q.base, q.deliver)
 	if c.Metrics != nil {
 		q.metrics = newRecorder(c.Metrics, &q.base, &q.mu)
@@ -75,35 +67,21 @@ func New[T comparable](c Config[T]) *Queue[T] {
 	return q
 }
 
-// AddOptions says how an item is added.
-type AddOptions struct {
-	// After is the delay, none when it is 0 or less.
-	After time.Duration
-	// RateLimited lets the limiter decide on the delay; the longer of the two
-	// delays counts.
-	RateLimited bool
-	// Priority is the item's priority this time, in place of what
-	// Config.Priority says. When the item is waiting already the higher
-	// priority counts.
-	Priority *int
-}
-
-// Add makes item ready, unless it is. When it is in process it becomes ready
-// with Done. A queue that has been shut down ignores it.
+// Add makes item ready, unless it is. An item in process becomes ready with Done. A queue that has
+// been shut down ignores it.
 func (q *Queue[T]) Add(item T) { q.insert(item, false, 0, q.priority(item, nil)) }
 
-// AddAfter adds item when the delay is over, never earlier; at once when the
-// delay is 0 or less. Of several delays of an item that which ends first
-// counts. An item can be ready or in process, and delayed as well. A queue
-// that has been shut down ignores it and forgets what is delayed.
+// AddAfter adds item when the delay is over, never earlier; at once if the delay is 0 or less. Of
+// several delays of an item the one that ends first counts. A delayed item can be ready or in process
+// as well. A queue that has been shut down ignores it.
 func (q *Queue[T]) AddAfter(item T, delay time.Duration) {
 	q.insert(item, true, delay, q.priority(item, nil))
 }
 
-// AddRateLimited adds item after the delay that the limiter asks for.
+// AddRateLimited adds item after the delay that the limiter returns.
 func (q *Queue[T]) AddRateLimited(item T) { q.AddAfter(item, q.limiter.When(item)) }
 
-// AddWith adds item as the options say.
+// AddWith adds item with options.
 func (q *Queue[T]) AddWith(item T, o AddOptions) {
 	delay := o.After
 	if o.RateLimited {
@@ -112,22 +90,19 @@ func (q *Queue[T]) AddWith(item T, o AddOptions) {
 	q.insert(item, delay > 0 || o.RateLimited, delay, q.priority(item, o.Priority))
 }
 
-// Forget makes the limiter forget item's failures. Whoever uses
-// AddRateLimited must call it when an item succeeded or is given up. It
-// doesn't replace Done.
+// Forget resets the limiter's failures of item. A caller of AddRateLimited must call it when the item
+// has succeeded or is given up. It doesn't replace Done.
 func (q *Queue[T]) Forget(item T) { q.limiter.Forget(item) }
 
-// NumRequeues returns the number of failures of item that the limiter has
-// counted.
+// NumRequeues returns the number of item's failures that the limiter has counted.
 func (q *Queue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
-// Cancel takes back a delayed copy of item and tells whether there was one.
-// It doesn't touch item when it is ready or in process.
+// Cancel removes a delayed copy of item and reports whether there was one. It doesn't affect an item
+// that is ready or in process.
 func (q *Queue[T]) Cancel(item T) bool {
 	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.enter()
 	id := q.table.find(hash, item)
 	if id == 0 || !q.delays.cancel(id) {
 		return false
@@ -137,17 +112,54 @@ func (q *Queue[T]) Cancel(item T) bool {
 	return true
 }
 
-// Len returns the number of items that are ready: not those in process, not
-// those delayed.
+// Len returns the number of items that are ready; items in process and delayed ones don't count.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ready.len()
 }
 
-// Done ends the processing of item, which Get handed out. If the item was
-// added meanwhile it is ready again. Done of an item that isn't in process
-// does nothing.
+// Get waits for an item that is ready and hands it out. The caller must call Done with it. When the
+// queue has been shut down and nothing is ready, shutdown is true and item the zero value; ShutDown
+// tells when that can change.
+func (q *Queue[T]) Get() (item T, shutdown bool) {
+	item, err := q.GetContext(context.Background())
+	return item, err != nil
+}
+
+// ErrShutDown is the error of GetContext and GetBatch when the queue has been shut down and nothing is
+// ready.
+var ErrShutDown = errors.New("queue: shut down")
+
+// GetContext is Get with a context. It returns the context's error when ctx is done, even if an item
+// is ready, and ErrShutDown where Get returns true. No item is lost when ctx ends meanwhile.
+func (q *Queue[T]) GetContext(ctx context.Context) (T, error) {
+	err := q.await(ctx)
+	defer q.unlock()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return q.take(), nil
+}
+
+// GetBatch waits like GetContext until an item is ready, and then hands out up to n of the ready
+// items, in their order; an n below 1 counts as 1. Each of them needs its own Done.
+func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
+	err := q.await(ctx)
+	defer q.unlock()
+	if err != nil {
+		return nil, err
+	}
+	batch := make([]T, 0, min(max(n, 1), q.ready.len()))
+	for len(batch) < cap(batch) && q.ready.len() > 0 {
+		batch = append(batch, q.take())
+	}
+	return batch, nil
+}
+
+// Done ends the processing of an item from Get. An item that was added meanwhile becomes ready. Done
+// of an item that isn't in process does nothing.
 func (q *Queue[T]) Done(item T) {
 	hash := q.table.hash(item)
 	q.mu.Lock()
@@ -156,18 +168,18 @@ func (q *Queue[T]) Done(item T) {
 	if id == 0 {
 		return
 	}
-	e := &q.table.at(id).value
-	if e.state&inProcess == 0 {
+	state := &q.table.at(id).value
+	if *state&inProcess == 0 {
 		return
 	}
 	q.inProcess--
 	if q.metrics != nil {
 		q.metrics.done(id)
 	}
-	wasAdded := e.state&again != 0
-	e.state &^= inProcess | again
+	wasAdded := *state&again != 0
+	*state &^= inProcess | again
 	if q.inProcess == 0 {
-		defer q.settle() // also when a hook panics
+		defer q.endDrains() // also when a function of the Config panics
 	}
 	if wasAdded {
 		q.push(id, q.raise(id, math.MinInt32))
@@ -176,13 +188,66 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-// insert adds item after a delay, at once when that is 0 or less. retry tells
-// the metrics that there might have been one.
-func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
-	var hash uint32
-	if delay <= 0 {
-		hash = q.table.hash(item)
+// ShutDown makes the queue ignore further additions and forget what is delayed. What is ready is still
+// handed out; when nothing is ready Get reports the shutdown. That isn't final while items are in
+// process: one that was added again becomes ready with its Done. So whoever calls Done must call Get
+// once more, as workers do.
+//
+// ShutDown doesn't wait. It ends a running ShutDownWithDrain, but not a running Drain. It can be called
+// several times.
+func (q *Queue[T]) ShutDown() {
+	q.mu.Lock()
+	q.shutDown()
+	release(&q.idle)
+	q.mu.Unlock()
+}
+
+// ShutDownWithDrain is ShutDown, and then waits until nothing is in process. It doesn't wait for items
+// that are ready, not even for one that became ready with its Done; Drain does.
+func (q *Queue[T]) ShutDownWithDrain() {
+	q.mu.Lock()
+	q.shutDown()
+	if q.inProcess == 0 {
+		q.mu.Unlock()
+		return
 	}
+	over := channel(&q.idle)
+	q.mu.Unlock()
+	<-over
+}
+
+// Drain is ShutDown, and then waits until nothing is ready or in process. It takes no items itself:
+// workers must go on calling Get and Done. It returns ctx's error when ctx ends first, but nil when
+// there is nothing to wait for. After an error the queue stays shut down, and Drain can be called
+// again.
+func (q *Queue[T]) Drain(ctx context.Context) error {
+	q.mu.Lock()
+	q.shutDown()
+	if q.inProcess == 0 && q.ready.len() == 0 {
+		q.mu.Unlock()
+		return nil
+	}
+	over := channel(&q.empty)
+	q.mu.Unlock()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ShuttingDown reports whether the queue has been shut down.
+func (q *Queue[T]) ShuttingDown() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.shutting
+}
+
+// insert adds item after a delay, at once if that is 0 or less. retry counts it in the metrics as
+// added with a delay.
+func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
+	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.unlock()
 	if q.shutting {
@@ -191,14 +256,11 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	if retry && q.metrics != nil {
 		q.metrics.Retries.Inc()
 	}
+	id := q.table.slotOf(hash, item)
 	if delay > 0 {
-		q.delay(item, delay, priority)
+		q.delay(id, delay, priority)
 		return
 	}
-	if q.merge {
-		q.enter()
-	}
-	id := q.table.slotOf(hash, item)
 	if q.merge && q.delays.has(id) {
 		priority = max(priority, q.delays.priority(id))
 		q.delays.cancel(id)
@@ -207,27 +269,50 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	q.add(id, priority)
 }
 
-// delay puts item on the schedule.
-func (q *Queue[T]) delay(item T, delay time.Duration, priority int32) {
-	if q.delays.n >= q.intakeFrom {
-		q.takeIn(item, after(q.base.now(), delay), priority)
-		return
-	}
-	id := q.table.slotOf(q.table.hash(item), item)
+// delay puts the item of a slot on the schedule.
+func (q *Queue[T]) delay(id uint32, delay time.Duration, priority int32) {
 	if q.delays.due(id) <= after(q.base.atLeast(), delay) && q.ranks == nil {
-		return // it is due earlier as it is; no need to ask for the time
+		return // due earlier as it is, without the 50 ns that reading the clock takes
 	}
 	if q.delays.set(id, after(q.base.now(), delay), priority) {
 		q.delays.arm()
 	}
 }
 
-// add makes the item of a slot ready, or marks it when it is in process.
+// deliver adds the items that are due. It is the schedule's alarm.
+func (q *Queue[T]) deliver() {
+	q.mu.Lock()
+	if !q.delays.startDelivery() {
+		q.mu.Unlock()
+		return
+	}
+	for {
+		now := q.base.now()
+		n := 0
+		for ; n < deliveryBurst; n++ {
+			id, priority := q.delays.pop(now)
+			if id == 0 {
+				break
+			}
+			q.add(id, priority)
+		}
+		if n < deliveryBurst {
+			q.delays.endDelivery()
+			q.unlock()
+			return
+		}
+		q.unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
+}
+
+// add makes the item of a slot ready, or marks it while it is in process.
 func (q *Queue[T]) add(id uint32, priority int32) {
-	e := &q.table.at(id).value
-	if e.state&(isReady|again) != 0 {
+	state := &q.table.at(id).value
+	if *state&(isReady|again) != 0 {
 		before := q.raise(id, priority)
-		if e.state&isReady != 0 {
+		if *state&isReady != 0 {
 			q.ready.touch(id, before, priority)
 		}
 		return
@@ -236,8 +321,8 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 		q.ranks.of.grow(int(id) + 1)
 		q.ranks.of.at(int(id)).priority = priority
 	}
-	if e.state&inProcess != 0 {
-		e.state |= again
+	if *state&inProcess != 0 {
+		*state |= again
 	} else {
 		q.push(id, priority)
 	}
@@ -246,15 +331,14 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 	}
 }
 
-// push makes the item of a slot ready. If a hook of the caller's panics, it isn't:
-// the next one who adds it tries again.
+// push makes the item of a slot ready. If a function of the Config panics the item isn't ready, and
+// the next Add tries again.
 func (q *Queue[T]) push(id uint32, priority int32) {
 	q.ready.push(id, priority)
-	q.table.at(id).value.state |= isReady
+	q.table.at(id).value |= isReady
 }
 
-// raise raises the priority of an item that is ready or waits for Done, and
-// returns what it was.
+// raise raises the priority of an item that is ready or waits for Done, and returns the previous one.
 func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
 	if q.ranks == nil {
 		return 0
@@ -265,10 +349,21 @@ func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
 	return before
 }
 
-// dropIfUnused gives the slot back of an item that is nowhere any more. When the
-// table says that a burst is over, everything that was kept by id goes too.
+func (q *Queue[T]) priority(item T, given *int) int32 {
+	p := 0
+	switch {
+	case given != nil:
+		p = *given
+	case q.priorityOf != nil:
+		p = q.priorityOf(item)
+	}
+	return int32(min(max(p, -maxPriority), maxPriority))
+}
+
+// dropIfUnused removes the slot of an item that is nowhere any more. When the table then gives a
+// burst's memory back, so does everything else that is indexed by slot id.
 func (q *Queue[T]) dropIfUnused(id uint32) {
-	if q.table.at(id).value.state != 0 || q.delays.has(id) || !q.table.remove(id) {
+	if q.table.at(id).value != 0 || q.delays.has(id) || !q.table.remove(id) {
 		return
 	}
 	if q.ranks != nil {
@@ -282,13 +377,75 @@ func (q *Queue[T]) dropIfUnused(id uint32) {
 	}
 }
 
-func (q *Queue[T]) priority(item T, given *int) int32 {
-	p := 0
-	switch {
-	case given != nil:
-		p = *given
-	case q.priorityOf != nil:
-		p = q.priorityOf(item)
+// await returns with the queue locked and something ready, or with an error and the queue locked.
+func (q *Queue[T]) await(ctx context.Context) error {
+	err := ctx.Err()
+	q.mu.Lock()
+	for err == nil && q.ready.len() == 0 {
+		if q.shutting {
+			return ErrShutDown
+		}
+		err = q.waiters.wait(ctx, &q.mu)
 	}
-	return int32(min(max(p, -maxPriority), maxPriority))
+	return err
+}
+
+// take hands out the next ready item.
+func (q *Queue[T]) take() T {
+	id := q.ready.pop()
+	s := q.table.at(id)
+	s.value &^= isReady
+	if s.value&inProcess == 0 {
+		s.value |= inProcess
+		q.inProcess++
+	}
+	if q.metrics != nil {
+		q.metrics.got(id)
+	}
+	return s.item
+}
+
+// unlock releases the queue, and wakes a waiter if there is something for it.
+func (q *Queue[T]) unlock() {
+	var w *waiter
+	if len(q.waiters.parked) > 0 && q.ready.len() > 0 {
+		w = q.waiters.next()
+	}
+	q.mu.Unlock()
+	if w != nil {
+		w.wake <- struct{}{}
+	}
+}
+
+// shutDown needs the lock.
+func (q *Queue[T]) shutDown() {
+	if q.shutting {
+		return
+	}
+	q.shutting = true
+	q.delays.stop(q.dropIfUnused)
+	q.waiters.wakeAll()
+}
+
+// endDrains needs the lock, and nothing must be in process.
+func (q *Queue[T]) endDrains() {
+	release(&q.idle)
+	if q.ready.len() == 0 {
+		release(&q.empty)
+	}
+}
+
+// channel returns the channel that release closes.
+func channel(end *chan struct{}) <-chan struct{} {
+	if *end == nil {
+		*end = make(chan struct{})
+	}
+	return *end
+}
+
+func release(end *chan struct{}) {
+	if *end != nil {
+		close(*end)
+		*end = nil
+	}
 }

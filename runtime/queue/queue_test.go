@@ -95,7 +95,7 @@ func TestGetContextEnds(t *testing.T) {
 	})
 }
 
-// TestAnItemThatCannotBeHashed is the panic of who adds it, and nobody else's.
+// TestAnItemThatCannotBeHashed panics in the call that adds it, and the queue goes on.
 func TestAnItemThatCannotBeHashed(t *testing.T) {
 	q := queue.New(queue.Config[any]{})
 	defer q.ShutDown()

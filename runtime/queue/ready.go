@@ -3,31 +3,66 @@ package queue
 import (
 	"cmp"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 )
 
-// ready is the order in which items that are ready are handed out. It is
-// guarded by the queue's lock and deals in slot ids.
+// ready is the order in which ready items are handed out, by slot id. It is guarded by the queue's
+// lock.
 type ready interface {
 	len() int
 	push(id uint32, priority int32)
-	// touch hears that a ready item was added again, with its priority so
-	// far and the new one.
+	// touch is called when a ready item is added again, with its priority before and the new one.
 	touch(id uint32, before, priority int32)
 	pop() uint32
 }
 
+// newReady returns the order that the configuration asks for.
+func (q *Queue[T]) newReady(c *Config[T]) ready {
+	if c.Order != nil {
+		if c.Flow != nil || c.prioritised() {
+			panic("queue: Config.Order can't be combined with Priority, Ageing or Flow")
+		}
+		return &custom[T]{q, c.Order}
+	}
+	newFlow := func() ready { return new(fifo) }
+	if c.prioritised() {
+		ageing := min(cmp.Or(c.Ageing, defaultAgeing), maxAgeing)
+		q.ranks = new(ranks)
+		newFlow = func() ready {
+			return &prioritised{ranks: q.ranks, ageing: int64(ageing), now: q.base.now}
+		}
+	}
+	if c.Flow == nil {
+		return newFlow()
+	}
+	return &fair{
+		flowOf:  func(id uint32) string { return c.Flow(q.table.at(id).item) },
+		newFlow: newFlow,
+		flows:   map[string]*flow{},
+	}
+}
+
+const (
+	// With defaultAgeing an item of priority -100, which controllers use for what an initial list or a
+	// resync brings, goes before new items of priority 0 when it has waited 100 seconds.
+	defaultAgeing = time.Second
+	// Beyond these two the rank of an item could overflow: twice their product is 228 years.
+	maxPriority = 1_000_000
+	maxAgeing   = time.Hour
+)
+
 // fifo is first in, first out.
-type fifo struct{ ids FIFO[uint32] }
+type fifo struct{ ids ring[uint32] }
 
-func (f *fifo) len() int                   { return f.ids.Len() }
-func (f *fifo) push(id uint32, _ int32)    { f.ids.Push(id) }
+func (f *fifo) len() int                   { return f.ids.n }
+func (f *fifo) push(id uint32, _ int32)    { f.ids.push(id) }
 func (f *fifo) touch(uint32, int32, int32) {}
-func (f *fifo) pop() uint32                { return f.ids.Pop() }
+func (f *fifo) pop() uint32                { return f.ids.pop() }
 
-// prioritised hands out the highest priority first, where waiting counts: an
-// item that became ready at t ranks by t - priority*ageing. All items age at
-// the same pace, so the ranks of two items never change places, and a heap
-// of ranks that stay as they are is enough.
+// prioritised hands out the highest priority first, where waiting counts: an item that became ready
+// at t ranks by t - priority*ageing. All items age at the same pace, so two items never change places,
+// and a heap of constant ranks is enough.
 type prioritised struct {
 	ranks  *ranks
 	ageing int64
@@ -36,16 +71,14 @@ type prioritised struct {
 	n      int
 }
 
-// ranks is what is known of each slot of a queue with priorities, indexed by id
-// and shared by all its heaps.
+// ranks are the ranks of all slots of a queue with priorities, indexed by id and shared by its flows.
 type ranks struct {
 	of  paged[rank]
 	seq uint32
 }
 
 type rank struct {
-	// key and seq are those of the slot's node; a seq of 0 means that it is in
-	// no heap.
+	// key and seq are those of the slot's node in a heap; seq is 0 when it is in none.
 	key int64
 	seq uint32
 	// priority is that of the copy that is ready or waits for Done.
@@ -95,8 +128,7 @@ func (p *prioritised) pop() uint32 {
 
 func (p *prioritised) live(n node) bool { return p.ranks.of.at(int(n.id)).seq == n.seq }
 
-// worth is what a priority counts in nanoseconds of waiting, and without
-// ageing simply the priority.
+// worth is a priority in nanoseconds of waiting; without ageing the priority itself.
 func (p *prioritised) worth(priority int64) int64 {
 	if p.ageing <= 0 {
 		return priority
@@ -104,132 +136,126 @@ func (p *prioritised) worth(priority int64) int64 {
 	return priority * p.ageing
 }
 
-// fair gives each share that has something ready its turn, one item at a
-// time. Within a share the order is that of its lane.
+// fair lets the flows that have ready items take turns, one item each.
 type fair struct {
-	shareOf func(id uint32) string
-	newLane func() ready
-	lanes   map[string]*lane
-	// laneOf is the lane of each ready slot, indexed by id: the share of its
-	// item may be another by now.
-	laneOf paged[*lane]
-	// turns holds the lanes that have something ready, each once.
-	turns FIFO[*lane]
-	// idle lanes are kept for the next share that has something ready.
-	idle []*lane
+	flowOf  func(id uint32) string
+	newFlow func() ready
+	// flows are those with ready items, by name.
+	flows map[string]*flow
+	// flowAt is the flow of each ready slot, indexed by id: Config.Flow may have changed its mind.
+	flowAt paged[*flow]
+	// turns holds each of flows once.
+	turns ring[*flow]
+	// idle flows are kept for reuse.
+	idle []*flow
 	n    int
 }
 
-type lane struct {
+type flow struct {
 	ready
-	share string
+	name string
 }
 
 func (f *fair) len() int { return f.n }
 
 func (f *fair) push(id uint32, priority int32) {
-	share := f.shareOf(id)
-	l := f.lanes[share]
-	if l == nil {
-		l = f.open(share)
+	name := f.flowOf(id)
+	fl := f.flows[name]
+	if fl == nil {
+		fl = f.open(name)
 	}
-	f.laneOf.grow(int(id) + 1)
-	*f.laneOf.at(int(id)) = l
-	l.push(id, priority)
+	f.flowAt.grow(int(id) + 1)
+	*f.flowAt.at(int(id)) = fl
+	fl.push(id, priority)
 	f.n++
 }
 
 func (f *fair) touch(id uint32, before, priority int32) {
-	(*f.laneOf.at(int(id))).touch(id, before, priority)
+	(*f.flowAt.at(int(id))).touch(id, before, priority)
 }
 
 func (f *fair) pop() uint32 {
-	l := f.turns.Pop()
-	id := l.pop()
+	fl := f.turns.pop()
+	id := fl.pop()
 	f.n--
-	if l.len() > 0 {
-		f.turns.Push(l)
+	if fl.len() > 0 {
+		f.turns.push(fl)
 	} else {
-		delete(f.lanes, l.share)
-		l.share = ""
-		f.idle = append(f.idle, l)
+		delete(f.flows, fl.name)
+		fl.name = ""
+		f.idle = append(f.idle, fl)
 	}
 	return id
 }
 
-// giveBack gives back what a burst took. Nothing is ready; a map never becomes
-// smaller by itself.
+// giveBack gives a burst's memory back; a map never shrinks by itself. Nothing must be ready.
 func (f *fair) giveBack() {
-	f.lanes, f.laneOf, f.idle = map[string]*lane{}, paged[*lane]{}, nil
+	f.flows, f.flowAt, f.idle = map[string]*flow{}, paged[*flow]{}, nil
 }
 
-// open makes the lane of a share that had nothing ready, last in turn.
-func (f *fair) open(share string) *lane {
-	var l *lane
+// open returns the flow of a name that had nothing ready, last in turn.
+func (f *fair) open(name string) *flow {
+	var fl *flow
 	if last := len(f.idle) - 1; last >= 0 {
-		l = f.idle[last]
+		fl = f.idle[last]
 		f.idle = f.idle[:last]
 	} else {
-		l = &lane{ready: f.newLane()}
+		fl = &flow{ready: f.newFlow()}
 	}
-	l.share = share
-	f.lanes[share] = l
-	f.turns.Push(l)
-	return l
+	fl.name = name
+	f.flows[name] = fl
+	f.turns.push(fl)
+	return fl
 }
 
-// hooked leaves the order to an Order of the caller, which deals in items.
-type hooked[T comparable] struct {
+// custom is an order of the caller's, which deals in items.
+type custom[T comparable] struct {
 	queue *Queue[T]
-	order Order[T]
+	order workqueue.Queue[T]
 }
 
-func (h *hooked[T]) len() int                    { return h.order.Len() }
-func (h *hooked[T]) push(id uint32, _ int32)     { h.order.Push(h.queue.table.at(id).item) }
-func (h *hooked[T]) touch(id uint32, _, _ int32) { h.order.Touch(h.queue.table.at(id).item) }
+func (c *custom[T]) len() int                    { return c.order.Len() }
+func (c *custom[T]) push(id uint32, _ int32)     { c.order.Push(c.queue.table.at(id).item) }
+func (c *custom[T]) touch(id uint32, _, _ int32) { c.order.Touch(c.queue.table.at(id).item) }
 
-// pop takes an item that was never pushed as it comes: an Order may put items
-// in of its own accord.
-func (h *hooked[T]) pop() uint32 {
-	item := h.order.Pop()
-	return h.queue.table.slotOf(h.queue.table.hash(item), item)
+// pop also accepts an item that was never pushed: an order may add items of its own accord.
+func (c *custom[T]) pop() uint32 {
+	item := c.order.Pop()
+	return c.queue.table.slotOf(c.queue.table.hash(item), item)
 }
 
-// order makes what the configuration asks for.
-func (q *Queue[T]) order(c *Config[T]) ready {
-	if c.Order != nil {
-		if c.Share != nil || c.prioritised() {
-			panic("queue: a Config with an Order has no Priority, Ageing or Share: the order is the Order's")
+// ring is a growing ring buffer: first in, first out. It gives a burst's memory back.
+type ring[T any] struct {
+	// items has a power of two as its length.
+	items   []T
+	head, n int
+	// peak is the highest n since the ring was last empty.
+	peak int
+}
+
+func (r *ring[T]) push(item T) {
+	if r.n == len(r.items) {
+		items := make([]T, max(8, 2*len(r.items)))
+		n := copy(items, r.items[r.head:])
+		copy(items[n:], r.items[:r.head])
+		r.items, r.head = items, 0
+	}
+	r.items[(r.head+r.n)&(len(r.items)-1)] = item
+	r.n++
+	r.peak = max(r.peak, r.n)
+}
+
+// pop removes the first item. The ring must not be empty.
+func (r *ring[T]) pop() T {
+	var none T
+	item := r.items[r.head]
+	r.items[r.head] = none
+	r.head = (r.head + 1) & (len(r.items) - 1)
+	if r.n--; r.n == 0 {
+		if len(r.items) > keepSlots && r.peak*8 < len(r.items) {
+			r.items, r.head = nil, 0
 		}
-		return &hooked[T]{q, c.Order}
+		r.peak = 0
 	}
-	newLane := func() ready { return new(fifo) }
-	if c.prioritised() {
-		ageing := min(cmp.Or(c.Ageing, DefaultAgeing), maxAgeing)
-		q.ranks = new(ranks)
-		newLane = func() ready {
-			return &prioritised{ranks: q.ranks, ageing: int64(ageing), now: q.base.now}
-		}
-	}
-	if c.Share == nil {
-		return newLane()
-	}
-	return &fair{
-		shareOf: func(id uint32) string { return c.Share(q.table.at(id).item) },
-		newLane: newLane,
-		lanes:   map[string]*lane{},
-	}
+	return item
 }
-
-// DefaultAgeing is the waiting that counts as much as one step of priority
-// unless a Config says otherwise. With it, an item of priority -100, where
-// controllers put what an initial list or a resync brings, goes before new
-// items of priority 0 after it has waited 100 seconds.
-const DefaultAgeing = time.Second
-
-// Beyond these the rank of an item could overflow: twice maxPriority times
-// maxAgeing is 228 years.
-const (
-	maxPriority = 1_000_000
-	maxAgeing   = time.Hour
-)

@@ -12,8 +12,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestShutDownWithDrainWaitsForWhatIsInProcess and for nothing else: an item
-// that is ready and one that is delayed don't hold it up.
+// TestShutDownWithDrainWaitsForWhatIsInProcess, not for items that are ready or delayed.
 func TestShutDownWithDrainWaitsForWhatIsInProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
@@ -117,19 +116,18 @@ func TestDrainWaitsUntilAllIsDone(t *testing.T) {
 	})
 }
 
-// TestDrainIsExact shuts queues down at any moment while workers take items for
-// any time, and some items are added again: each of the two ways to drain ends
-// in the moment in which what it waits for is over, neither before nor after.
+// TestDrainIsExact shuts queues down at random moments, while workers process items and some items are
+// added again: both ways to drain return at the exact moment when what they wait for is over.
 func TestDrainIsExact(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 11))
 			q := queue.New(queue.Config[int]{})
-			// Workers do something at whole milliseconds, so not when it ends.
+			// Workers act at whole milliseconds, the shutdown is between two.
 			end := time.Duration(r.IntN(40))*time.Millisecond + time.Millisecond/2
 			start := time.Now()
-			// idle and empty are when, after the end, nothing was in process for
-			// the first time, and nothing was ready either.
+			// idle is when nothing was in process for the first time after the shutdown, empty when
+			// nothing was ready either.
 			idle, empty := time.Duration(-1), time.Duration(-1)
 			inProcess := 0
 			look := func() {
@@ -203,7 +201,7 @@ func TestDrainIsExact(t *testing.T) {
 	}
 }
 
-// TestShutDownAtAnyMoment ends queues in all states, from several sides.
+// TestShutDownAtAnyMoment shuts queues down in all states, from several goroutines.
 func TestShutDownAtAnyMoment(t *testing.T) {
 	for moment := range 60 {
 		synctest.Test(t, func(t *testing.T) {

@@ -5,23 +5,25 @@ import (
 	"math/bits"
 )
 
-// table finds the slot of an item. A slot has an id, counted from 1, so that
-// whatever else is known of an item (when it is due, how it ranks) can lie in
-// arrays of its own that exist only where they are used. An id stays the
-// item's until remove.
+// table maps items to slots. A slot has an id, counted from 1, that it keeps until remove. What else
+// is known of an item (when it is due, how it ranks) lies in arrays indexed by id, which exist only in
+// queues that need them.
 //
-// The index is open addressing with linear probing. A cell holds an id and,
-// in the bits that ids of a table of this size leave free, the low bits of the
-// hash, so that a probe looks at few slots in vain; the high bits of the hash
-// say where the cell's home is. Compared with a map of items, each item is
-// stored once and hashed once an operation.
+// The index is open addressing with linear probing, in cells of 4 bytes: an id, and in the bits that
+// ids of a table of this size leave free the low bits of the hash, so that few probes look at a slot
+// in vain. The high bits of the hash select the first cell.
+//
+// It replaces a map[T]uint32 beside the slots, which would store each item twice, hash it four times
+// in a life instead of twice, and hash it with the lock held. With such a map a backlog of 100,000
+// takes 66 bytes an item instead of 36 and 1.6 times as long, 16 workers 1.7 times as long, and adding
+// 1,000,000 delayed items twice as long.
 type table[T comparable, V any] struct {
 	seed  maphash.Seed
 	cells []uint32
-	// width is that of the ids in a cell.
+	// width is the number of bits of the ids in cells.
 	width uint8
 	slots paged[slot[T, V]]
-	// free holds the ids of vacated slots, reused last in, first out.
+	// free holds the ids of vacated slots; the last one is reused first.
 	free []uint32
 	// peak is the highest number of items since the table was last empty.
 	peak int
@@ -35,7 +37,7 @@ type slot[T comparable, V any] struct {
 
 const (
 	minCells = 8
-	// An array of up to this many elements is kept whatever happens.
+	// keepSlots is the length up to which arrays are kept whatever happens.
 	keepSlots = 1024
 )
 
@@ -43,17 +45,17 @@ func newTable[T comparable, V any]() table[T, V] {
 	return table[T, V]{seed: maphash.MakeSeed()}
 }
 
-// hash panics when item's dynamic type can't be compared, as a map would.
+// hash needs no lock. Like a map it panics when item's dynamic type isn't comparable.
 func (t *table[T, V]) hash(item T) uint32 {
 	return uint32(maphash.Comparable(t.seed, item))
 }
 
 func (t *table[T, V]) len() int { return t.slots.len() - len(t.free) }
 
-// at returns the slot of id. The pointer is good until the next insert.
+// at returns the slot of id. The pointer is valid until the next insert.
 func (t *table[T, V]) at(id uint32) *slot[T, V] { return t.slots.at(int(id) - 1) }
 
-// home is the cell where the search for a hash begins.
+// home returns the cell where the search for a hash begins.
 func (t *table[T, V]) home(hash uint32) int {
 	return int(uint64(hash) * uint64(len(t.cells)) >> 32)
 }
@@ -65,7 +67,7 @@ func (t *table[T, V]) next(cell int) int {
 	return 0
 }
 
-// find returns the id of item, 0 when it has none.
+// find returns the id of item, or 0.
 func (t *table[T, V]) find(hash uint32, item T) uint32 {
 	if len(t.cells) == 0 {
 		return 0
@@ -86,7 +88,7 @@ func (t *table[T, V]) find(hash uint32, item T) uint32 {
 	}
 }
 
-// slotOf returns the id of item, a new one if it has none.
+// slotOf returns the id of item, and gives it a slot if it has none.
 func (t *table[T, V]) slotOf(hash uint32, item T) uint32 {
 	if id := t.find(hash, item); id != 0 {
 		return id
@@ -94,9 +96,9 @@ func (t *table[T, V]) slotOf(hash uint32, item T) uint32 {
 	return t.insert(hash, item)
 }
 
-// insert gives item, which must not be there, a slot with a zero value.
+// insert gives item a slot with a zero value. It must have none.
 func (t *table[T, V]) insert(hash uint32, item T) uint32 {
-	// At most four fifths of the cells are taken.
+	// At most four fifths of the cells are in use.
 	if n := t.len() + 1; n*5 > len(t.cells)*4 {
 		t.grow()
 	}
@@ -115,17 +117,16 @@ func (t *table[T, V]) insert(hash uint32, item T) uint32 {
 	return id
 }
 
-// remove vacates the slot of id. It tells whether that was the last one, and a
-// burst's memory has been given back: then whoever keeps arrays by id does the
-// same.
+// remove vacates the slot of id. It reports whether the table is empty now and has given a burst's
+// memory back: then the caller drops its arrays that are indexed by id.
 func (t *table[T, V]) remove(id uint32) (givenBack bool) {
 	mask := uint32(1)<<t.width - 1
 	hole := t.home(t.at(id).hash)
 	for t.cells[hole]&mask != id {
 		hole = t.next(hole)
 	}
-	// Close the gap: a later cell of the run moves into the hole unless its
-	// home lies behind the hole, where it would no longer be found.
+	// Close the gap: a later cell of the run moves into the hole, unless its home is behind the hole
+	// and a search would miss it.
 	for i := t.next(hole); t.cells[i] != 0; i = t.next(i) {
 		home := t.home(t.at(t.cells[i] & mask).hash)
 		if t.distance(home, i) >= t.distance(hole, i) {
@@ -147,9 +148,8 @@ func (t *table[T, V]) distance(from, to int) int {
 	return to - from + len(t.cells)
 }
 
-// emptied starts the slots afresh, and gives them back when the table was far
-// from needing them since it was last empty: one burst must not hold its
-// memory for ever, and a regular one must not allocate it each time.
+// emptied starts with id 1 again. If the table was far from full since it was last empty, it gives its
+// memory back: one burst must not hold memory for ever, and a regular one must not allocate each time.
 func (t *table[T, V]) emptied() (givenBack bool) {
 	givenBack = len(t.cells) > keepSlots && t.peak*8 < len(t.cells)
 	if givenBack {
@@ -162,15 +162,13 @@ func (t *table[T, V]) emptied() (givenBack bool) {
 	return givenBack
 }
 
-// clear forgets all items and gives their memory back. What was hashed before is
-// good for the table afterwards, too.
+// clear removes all items and gives their memory back. Hashes stay valid.
 func (t *table[T, V]) clear() {
 	t.cells, t.slots, t.free, t.peak = nil, paged[slot[T, V]]{}, nil, 0
 }
 
-// grow makes half as many more cells. There are always as many slots as there
-// ever were items, since the start or since they were started afresh, and as
-// many cells as those need. So when the cells are too few no slot is free.
+// grow adds half as many cells. It is called when no slot is free: there are never more slots than
+// there were items at once, and always enough cells for all slots.
 func (t *table[T, V]) grow() {
 	t.cells = make([]uint32, max(minCells, len(t.cells)*3/2))
 	t.width = uint8(bits.Len(uint(len(t.cells))))
@@ -186,3 +184,43 @@ func (t *table[T, V]) place(hash, id uint32) {
 	}
 	t.cells[i] = hash<<t.width | id
 }
+
+// paged is a slice that grows without being copied, since it grows with the queue's lock held: a
+// million slots are 24 MB. The first page starts small and doubles, so a small queue stays small.
+type paged[E any] struct {
+	pages [][]E
+	n     int
+}
+
+const pageSize = 256
+
+func (p *paged[E]) len() int { return p.n }
+
+// at returns element i. The pointer is valid until the next grow.
+func (p *paged[E]) at(i int) *E { return &p.pages[uint(i)/pageSize][uint(i)%pageSize] }
+
+// grow makes the length at least n. New elements are zero, but elements from before a reset are as
+// they were.
+func (p *paged[E]) grow(n int) {
+	for p.n < n {
+		if page := p.n / pageSize; page == len(p.pages) {
+			p.addPage()
+		} else if p.n%pageSize == len(p.pages[page]) {
+			larger := make([]E, min(2*len(p.pages[page]), pageSize))
+			copy(larger, p.pages[page])
+			p.pages[page] = larger
+		}
+		p.n++
+	}
+}
+
+func (p *paged[E]) addPage() {
+	size := pageSize
+	if len(p.pages) == 0 {
+		size = 8
+	}
+	p.pages = append(p.pages, make([]E, size))
+}
+
+// reset makes the length 0 and keeps the pages.
+func (p *paged[E]) reset() { p.n = 0 }

@@ -5,15 +5,13 @@ import (
 	"testing"
 )
 
-// TestTableIsAMap compares a table with a map, through growth, full runs of
-// colliding hashes and emptying.
+// TestTableIsAMap compares a table with a map while it grows, has runs of colliding hashes, and empties.
 func TestTableIsAMap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		table := newTable[int, uint32]()
 		model := map[int]uint32{}
-		// Few distinct hashes make long runs, and homes at both ends make
-		// runs that wrap around.
+		// Few distinct hashes make long runs, and hashes at both ends make runs that wrap around.
 		hash := table.hash
 		if seed%2 == 0 {
 			hash = func(i int) uint32 { return uint32(i%7)*0x2aaaaaaa + uint32(i%3) }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestAContextThatEndsLosesNothing lets contexts end as items arrive.
+// TestAContextThatEndsLosesNothing ends contexts while items arrive.
 func TestAContextThatEndsLosesNothing(t *testing.T) {
 	q := queue.New(queue.Config[int]{})
 	const n = 2000
@@ -32,8 +32,7 @@ func TestAContextThatEndsLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	// This one waits all the time: the wake-up of one that leaves must reach
-	// it.
+	// This worker always waits: the wake-up of one that leaves must reach it.
 	wg.Go(func() {
 		for {
 			item, err := q.GetContext(ctx)
@@ -61,8 +60,8 @@ func TestAContextThatEndsLosesNothing(t *testing.T) {
 	wg.Wait()
 }
 
-// TestWokenAndCancelled wakes a worker in the moment in which its context ends:
-// another one gets the item, and no later item waits while a worker does.
+// TestWokenAndCancelled wakes a worker at the moment when its context ends: another one gets the item, and
+// later items wake workers as usual.
 func TestWokenAndCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[int]{})
@@ -81,7 +80,7 @@ func TestWokenAndCancelled(t *testing.T) {
 		for workers := range 50 {
 			go take(context.Background())
 			synctest.Wait()
-			// The last that waits is the first to be woken.
+			// The last waiter is woken first.
 			ctx, cancel := context.WithCancel(t.Context())
 			go take(ctx)
 			synctest.Wait()
@@ -102,7 +101,7 @@ func TestWokenAndCancelled(t *testing.T) {
 	})
 }
 
-// TestOneWorkerIsCancelled ends the wait of one of three.
+// TestOneWorkerIsCancelled ends the context of one of three waiters.
 func TestOneWorkerIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[int]{})

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -17,14 +16,16 @@ import (
 
 // side is one of the two implementations that run the scenarios.
 type side struct {
-	name        string
-	exponential func(base, longest time.Duration) upstream.TypedRateLimiter[string]
-	plain       func(config) upstream.TypedInterface[string]
-	delaying    func(config) upstream.TypedDelayingInterface[string]
-	limiting    func(config) upstream.TypedRateLimitingInterface[string]
+	name     string
+	plain    func(config) upstream.TypedInterface[string]
+	delaying func(config) upstream.TypedDelayingInterface[string]
+	limiting func(config) upstream.TypedRateLimitingInterface[string]
 }
 
-// config is what the configurations of both have.
+// exponential is the limiter of the scenarios: both sides have client-go's.
+var exponential = upstream.NewTypedItemExponentialFailureRateLimiter[string]
+
+// config is the configuration of either side.
 type config struct {
 	name     string
 	provider upstream.MetricsProvider
@@ -36,8 +37,7 @@ type config struct {
 }
 
 var theirs = side{
-	name:        "client-go",
-	exponential: upstream.NewTypedItemExponentialFailureRateLimiter[string],
+	name: "client-go",
 	plain: func(c config) upstream.TypedInterface[string] {
 		return upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},
@@ -50,8 +50,7 @@ var theirs = side{
 }
 
 var ours = side{
-	name:        "ours",
-	exponential: workqueue.NewTypedItemExponentialFailureRateLimiter[string],
+	name: "ours",
 	plain: func(c config) upstream.TypedInterface[string] {
 		return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
 	},
@@ -63,8 +62,7 @@ var ours = side{
 	},
 }
 
-// differences returns the scenarios whose outcome isn't client-go's: those that
-// docs/differences.md names, which also says why.
+// differences returns the scenarios that docs/differences.md names, whose transcripts must differ.
 func differences(t *testing.T) map[string]bool {
 	text, err := os.ReadFile("../../docs/differences.md")
 	if err != nil {
@@ -79,8 +77,7 @@ func differences(t *testing.T) map[string]bool {
 	return names
 }
 
-// allScenarios returns the scenarios by their names. They run in a bubble, and
-// each ends its queues.
+// allScenarios returns the scenarios by name. Each runs in a bubble and shuts its queues down.
 func allScenarios() map[string]func(side) []string {
 	all := map[string]func(side) []string{}
 	for _, scenarios := range []map[string]func(side) []string{plainScenarios, delayScenarios, callerScenarios} {
@@ -89,7 +86,7 @@ func allScenarios() map[string]func(side) []string {
 	return all
 }
 
-// TestConformance runs each scenario over both and compares what they say.
+// TestConformance runs each scenario with both and compares the transcripts.
 func TestConformance(t *testing.T) {
 	scenarios, differences := allScenarios(), differences(t)
 	for name, scenario := range scenarios {

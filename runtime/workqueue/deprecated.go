@@ -37,7 +37,7 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 	return NewTypedDelayingQueueWithConfig(config)
 }
 
-// NewDelayingQueueWithCustomQueue returns a delaying queue before q.
+// NewDelayingQueueWithCustomQueue returns a delaying queue that adds to q.
 //
 // Deprecated: use NewTypedDelayingQueueWithConfig.
 func NewDelayingQueueWithCustomQueue(q Interface, name string) DelayingInterface {
@@ -72,7 +72,9 @@ func NewRateLimitingQueue(rateLimiter RateLimiter) RateLimitingInterface {
 // configured.
 //
 // Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter, config RateLimitingQueueConfig) RateLimitingInterface {
+func NewRateLimitingQueueWithConfig(
+	rateLimiter RateLimiter, config RateLimitingQueueConfig,
+) RateLimitingInterface {
 	return NewTypedRateLimitingQueueWithConfig(rateLimiter, config)
 }
 
@@ -84,21 +86,11 @@ func NewNamedRateLimitingQueue(rateLimiter RateLimiter, name string) RateLimitin
 	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{Name: name})
 }
 
-// NewRateLimitingQueueWithDelayingInterface returns a rate limiting queue
-// before di.
+// NewRateLimitingQueueWithDelayingInterface returns a rate limiting queue that adds to di.
 //
 // Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithDelayingInterface(di DelayingInterface, rateLimiter RateLimiter) RateLimitingInterface {
+func NewRateLimitingQueueWithDelayingInterface(
+	di DelayingInterface, rateLimiter RateLimiter,
+) RateLimitingInterface {
 	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{DelayingQueue: di})
 }
-
-// DefaultControllerRateLimiter is DefaultTypedControllerRateLimiter of
-// anything.
-//
-// Deprecated: use DefaultTypedControllerRateLimiter.
-func DefaultControllerRateLimiter() RateLimiter { return DefaultTypedControllerRateLimiter[any]() }
-
-// DefaultItemBasedRateLimiter is DefaultTypedItemBasedRateLimiter of anything.
-//
-// Deprecated: use DefaultTypedItemBasedRateLimiter.
-func DefaultItemBasedRateLimiter() RateLimiter { return DefaultTypedItemBasedRateLimiter[any]() }

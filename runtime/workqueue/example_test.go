@@ -53,7 +53,7 @@ func ExampleTerminal() {
 	// Output: default/web failed: the spec makes no sense
 }
 
-// A panic that is contained is an error of its item, which is tried again.
+// A contained panic is an error of its item, which is tried again.
 func ExampleWithContainedPanics() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()
@@ -76,8 +76,7 @@ func ExampleWithContainedPanics() {
 	// tries: 2
 }
 
-// With WithDrain what is ready is processed when the context is done, for as
-// long as WithGrace says.
+// With WithDrain, items that are ready when the context ends are processed, for the time of WithGrace.
 func ExampleWithDrain() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[int]())
 	for item := range 3 {
@@ -113,12 +112,12 @@ func ExamplePool() {
 	// Output: 10 workers, 1 busy
 }
 
-// A queue with priorities and fair shares goes wherever client-go's
+// A queue with priorities and fair flows goes wherever client-go's
 // interfaces are wanted, and has metrics like the others.
 func ExampleMetrics() {
 	var q workqueue.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{
 		Ageing:  time.Second,
-		Share:   func(key string) string { return key[:1] },
+		Flow:    func(key string) string { return key[:1] },
 		Metrics: workqueue.Metrics(nil, "deployments"),
 	})
 	defer q.ShutDown()
@@ -141,7 +140,7 @@ func ExampleGetContext() {
 	// Output: context deadline exceeded
 }
 
-// A queue of one's own, or of client-go's, can stand behind a delaying one.
+// A delaying queue can add to a queue of the caller's or of client-go's.
 func ExampleTypedDelayingQueueConfig() {
 	behind := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: workqueue.DefaultQueue[string]()})
 	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: behind})
@@ -152,20 +151,11 @@ func ExampleTypedDelayingQueueConfig() {
 	// Output: default/web
 }
 
-// Cancel takes a delayed copy back.
+// Cancel removes a delayed copy.
 func ExampleCancel() {
 	q := workqueue.NewTypedDelayingQueue[string]()
 	defer q.ShutDown()
 	q.AddAfter("default/web", time.Hour)
 	fmt.Println(workqueue.Cancel(q, "default/web"))
 	// Output: true
-}
-
-func ExampleParallelizeUntil() {
-	squares := make([]int, 5)
-	workqueue.ParallelizeUntil(context.Background(), 2, len(squares), func(i int) {
-		squares[i] = i * i
-	}, workqueue.WithChunkSize(2))
-	fmt.Println(squares)
-	// Output: [0 1 4 9 16]
 }

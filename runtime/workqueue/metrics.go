@@ -3,25 +3,7 @@ package workqueue
 import (
 	"sync"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/kubewright/kubewright/runtime/queue"
-)
-
-// The metric interfaces are client-go's.
-type (
-	// MetricsProvider makes the seven metrics of a queue of this name.
-	MetricsProvider = workqueue.MetricsProvider
-	// GaugeMetric goes up and down.
-	GaugeMetric = workqueue.GaugeMetric
-	// SettableGaugeMetric is set.
-	SettableGaugeMetric = workqueue.SettableGaugeMetric
-	// CounterMetric only goes up.
-	CounterMetric = workqueue.CounterMetric
-	// SummaryMetric takes single observations.
-	SummaryMetric = workqueue.SummaryMetric
-	// HistogramMetric takes single observations.
-	HistogramMetric = workqueue.HistogramMetric
 )
 
 var global struct {
@@ -30,8 +12,9 @@ var global struct {
 	provider MetricsProvider
 }
 
-// SetProvider makes the queues that are created from now on, and that have no
-// provider of their own, use this one. Only the first call has an effect.
+// SetProvider sets the provider of all queues that are created from now on and that have none of
+// their own. Only the first call has an effect. A provider that was given to client-go's
+// SetProvider can't be read from here: package contrib/prometheus connects both.
 func SetProvider(metricsProvider MetricsProvider) {
 	global.once.Do(func() {
 		global.mu.Lock()
@@ -40,8 +23,8 @@ func SetProvider(metricsProvider MetricsProvider) {
 	})
 }
 
-// providerOf returns the provider of a queue with a name, which is that of
-// SetProvider unless it was given another: nil when it has none, or no name.
+// providerOf returns the provider for a queue: the one given, or else the one of SetProvider. It
+// returns nil when there is neither, and when the queue has no name.
 func providerOf(provider MetricsProvider, name string) MetricsProvider {
 	if name == "" {
 		return nil
@@ -54,9 +37,8 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 	return global.provider
 }
 
-// Metrics makes the metrics of a queue with a name, for the Config of
-// [queue.New]. A nil provider is that of SetProvider. Without a name or a
-// provider it returns nil.
+// Metrics makes the metrics of the queue name, for the Config of [queue.New]. A nil provider stands
+// for the one of SetProvider. Without a name or a provider it returns nil: no metrics.
 func Metrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {
@@ -65,8 +47,8 @@ func Metrics(provider MetricsProvider, name string) *queue.Metrics {
 	return m
 }
 
-// plainMetrics makes the metrics of a queue that counts no retries, nil when
-// there is no name or no provider.
+// plainMetrics makes the metrics of a queue that can't delay and so has no retries. It returns nil
+// when there is no name or no provider.
 func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	provider = providerOf(provider, name)
 	if provider == nil {
@@ -79,19 +61,19 @@ func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 		WorkDuration:   provider.NewWorkDurationMetric(name),
 		UnfinishedWork: provider.NewUnfinishedWorkSecondsMetric(name),
 		LongestRunning: provider.NewLongestRunningProcessorSecondsMetric(name),
-		Retries:        ignored{},
+		Retries:        noMetric{},
 	}
 }
 
-// retriesMetric makes the seventh metric, which delaying queues have.
+// retriesMetric makes the metric that only delaying queues have.
 func retriesMetric(provider MetricsProvider, name string) CounterMetric {
 	provider = providerOf(provider, name)
 	if provider == nil {
-		return ignored{}
+		return noMetric{}
 	}
 	return provider.NewRetriesMetric(name)
 }
 
-type ignored struct{}
+type noMetric struct{}
 
-func (ignored) Inc() {}
+func (noMetric) Inc() {}

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -18,18 +17,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Queues and limiters of both kinds go wherever either is wanted.
+// Queues of both kinds go wherever either is wanted.
 var (
 	_ upstream.RateLimitingInterface              = workqueue.NewRateLimitingQueue(upstream.DefaultControllerRateLimiter())
 	_ upstream.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{})
 	_ workqueue.Interface                         = upstream.New()
 	_ upstream.Interface                          = workqueue.New()
-	_ upstream.Queue[string]                      = workqueue.DefaultQueue[string]()
-	_ upstream.RateLimiter                        = &workqueue.BucketRateLimiter{Limiter: rate.NewLimiter(1, 1)}
-	_ upstream.RateLimiter                        = &workqueue.MaxOfRateLimiter{}
-	_ upstream.RateLimiter                        = workqueue.WithMaxWaitRateLimiter{}
-	_ upstream.RateLimiter                        = &workqueue.ItemExponentialFailureRateLimiter{}
-	_ upstream.RateLimiter                        = &workqueue.ItemFastSlowRateLimiter{}
 )
 
 // TestEachConstructor puts an item through a queue of each constructor.
@@ -122,8 +115,7 @@ func TestFakeClock(t *testing.T) {
 	}
 }
 
-// TestFunctions calls what goes beyond client-go's interfaces on queues of
-// each kind.
+// TestFunctions calls the functions that client-go doesn't have, on queues of each kind.
 func TestFunctions(t *testing.T) {
 	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -163,11 +155,11 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// first is what the first provider of the process is told: SetProvider has an
-// effect once, however often the test runs.
+// first is the transcript of the process' first provider: SetProvider has an effect once, even if the
+// test runs several times.
 var first = newTranscript()
 
-// TestSetProvider has an effect once, on queues that are named.
+// TestSetProvider checks that SetProvider has an effect once, and on queues with a name only.
 func TestSetProvider(t *testing.T) {
 	second := newTranscript()
 	workqueue.NewNamed("early").Add(1)

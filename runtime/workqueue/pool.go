@@ -5,26 +5,25 @@ import (
 	"sync"
 )
 
-// Pool shows and changes the number of workers of a Run. The zero value is
-// ready to be given to one Run at a time. All methods are safe for concurrent
-// use.
+// Pool controls the number of workers of a Run. The zero value is ready for use, by one Run at a time.
+// All methods are safe for concurrent use.
 type Pool struct {
 	mu sync.Mutex
-	// want is the number of workers that there should be, size the number
-	// that there are, busy those of them that reconcile.
+	// want is the number of workers asked for, size the number of those that exist, busy the number of
+	// those that reconcile.
 	want, size, busy int
-	// run counts the runs: a worker that outlived the grace of its run has no
-	// part in the next.
+	// run counts the runs. A worker that has outlived its run, after the grace period, isn't counted in
+	// the next.
 	run int
-	// start starts a worker, nil when nothing runs.
+	// start starts a worker; nil while nothing runs.
 	start func()
-	// wait is the context in which idle workers wait; wake ends it before
-	// base ends, so that they look at want again.
+	// wait is the context in which idle workers wait. It is derived from base; wake ends it so that they
+	// look at want again.
 	base, wait context.Context
 	wake       context.CancelFunc
 }
 
-// Size returns the number of workers.
+// Size returns the current number of workers.
 func (p *Pool) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,12 +37,10 @@ func (p *Pool) Busy() int {
 	return p.busy
 }
 
-// Resize changes the number of workers. New ones start at once; those that are
-// too many stop when they are done with their item. With 0 workers nothing is
-// processed until the next Resize, and a shutdown of the queue isn't noticed.
-// Workers that wait in the Get of another implementation's queue can't be woken:
-// they take one more item each before they stop.
-// Before and after Run it does nothing.
+// Resize changes the number of workers; before and after Run it does nothing. New workers start at once,
+// surplus ones stop when they are done with their item. With 0 workers nothing is processed, and a
+// shutdown of the queue isn't noticed, until the next Resize. A surplus worker that waits for an item of
+// another implementation's queue takes one more before it stops.
 func (p *Pool) Resize(workers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,13 +58,12 @@ func (p *Pool) Resize(workers int) {
 	}
 }
 
-// open begins a run: start is called with the pool locked for each worker that
-// is to be, with the number of the run.
+// open begins a run. It calls start for each worker, with the pool locked and the number of the run.
 func (p *Pool) open(ctx context.Context, workers int, start func(run int)) {
 	p.mu.Lock()
 	if p.start != nil {
 		p.mu.Unlock()
-		panic("workqueue: a Pool is for one Run at a time")
+		panic("workqueue: a Pool can be used by one Run at a time only")
 	}
 	p.run++
 	run := p.run
@@ -78,7 +74,7 @@ func (p *Pool) open(ctx context.Context, workers int, start func(run int)) {
 	p.Resize(workers)
 }
 
-// close ends a run: no worker starts any more, and none is one too many.
+// close ends a run: no worker starts any more, and none is surplus.
 func (p *Pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +83,8 @@ func (p *Pool) close() {
 	p.wait = p.base
 }
 
-// waiting returns the context in which a worker waits for its next item, and
-// false when the worker is one too many: then it is counted out.
+// waiting returns the context in which a worker waits for its next item. It returns false to a surplus
+// worker, which it no longer counts.
 func (p *Pool) waiting(run int) (context.Context, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +98,7 @@ func (p *Pool) waiting(run int) (context.Context, bool) {
 	return p.wait, true
 }
 
-// left counts a worker out that ends for another reason.
+// left stops counting a worker that ends for another reason.
 func (p *Pool) left(run int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Typed is a work queue that neither delays nor limits. It is made by
-// NewTyped. All methods are safe for concurrent use.
+// Typed is a work queue without delays and rate limits. NewTyped and NewTypedWithConfig make it.
+// All methods are safe for concurrent use.
 type Typed[T comparable] struct {
 	queue *queue.Queue[T]
 }
@@ -48,41 +48,44 @@ func (q *Typed[T]) Get() (item T, shutdown bool) { return q.queue.Get() }
 // Done ends the processing of item, see [queue.Queue.Done].
 func (q *Typed[T]) Done(item T) { q.queue.Done(item) }
 
-// ShutDown makes the queue ignore what is added from now on, see
-// [queue.Queue.ShutDown].
+// ShutDown makes the queue ignore further additions, see [queue.Queue.ShutDown].
 func (q *Typed[T]) ShutDown() { q.queue.ShutDown() }
 
 // ShutDownWithDrain is ShutDown, and waits until nothing is in process, see
 // [queue.Queue.ShutDownWithDrain].
 func (q *Typed[T]) ShutDownWithDrain() { q.queue.ShutDownWithDrain() }
 
-// ShuttingDown tells whether the queue has been shut down.
+// ShuttingDown reports whether the queue has been shut down.
 func (q *Typed[T]) ShuttingDown() bool { return q.queue.ShuttingDown() }
 
-// NewTypedDelayingQueue returns a delaying queue. It has no metrics.
+// NewTypedDelayingQueue returns a delaying queue without metrics.
 func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
 	return NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{})
 }
 
-// NewTypedDelayingQueueWithConfig returns a delaying queue as configured.
-func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
+// NewTypedDelayingQueueWithConfig returns a delaying queue as configured. The Logger is used for
+// panics of config.Queue only.
+func NewTypedDelayingQueueWithConfig[T comparable](
+	config TypedDelayingQueueConfig[T],
+) TypedDelayingInterface[T] {
 	if config.Queue == nil {
 		return newQueue[T](nil, config.Name, config.MetricsProvider, config.Clock)
 	}
 	return newDelayed(config)
 }
 
-// NewTypedRateLimitingQueue returns a rate limiting queue. It has no metrics.
-// Whoever uses AddRateLimited must call Forget when an item succeeded or is
-// given up, or the limiter counts its failures for ever. A nil limiter is
-// DefaultTypedControllerRateLimiter's.
+// NewTypedRateLimitingQueue returns a rate limiting queue without metrics. A nil limiter stands for
+// DefaultTypedControllerRateLimiter. Call Forget when an item has succeeded or is given up: until
+// then the limiter keeps its number of failures.
 func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
 	return NewTypedRateLimitingQueueWithConfig(rateLimiter, TypedRateLimitingQueueConfig[T]{})
 }
 
-// NewTypedRateLimitingQueueWithConfig returns a rate limiting queue as
-// configured. About Forget see NewTypedRateLimitingQueue.
-func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
+// NewTypedRateLimitingQueueWithConfig returns a rate limiting queue as configured. About the limiter
+// and Forget see NewTypedRateLimitingQueue.
+func NewTypedRateLimitingQueueWithConfig[T comparable](
+	rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T],
+) TypedRateLimitingInterface[T] {
 	if rateLimiter == nil {
 		rateLimiter = DefaultTypedControllerRateLimiter[T]()
 	}
@@ -92,12 +95,15 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimi
 	return &rateLimited[T]{TypedDelayingInterface: config.DelayingQueue, limiter: rateLimiter}
 }
 
-// newQueue returns a queue that can do everything.
-func newQueue[T comparable](limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker) *queue.Queue[T] {
+// newQueue returns a queue that can delay and limit. The constructors without a caller's queue
+// return it directly, since a wrapper would cost a call in each method.
+func newQueue[T comparable](
+	limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker,
+) *queue.Queue[T] {
 	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
 }
 
-// delayed puts a delay line before a queue that was given to us.
+// delayed adds delays to a queue of the caller's.
 type delayed[T comparable] struct {
 	TypedInterface[T]
 	line     *queue.DelayLine[T]
@@ -135,7 +141,7 @@ func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
 	d.line.AddAfter(item, duration)
 }
 
-// ShutDown reaches the queue once, which may not bear more.
+// ShutDown calls the caller's queue once only, as client-go does: that queue may not expect more.
 func (d *delayed[T]) ShutDown() {
 	d.line.Stop()
 	d.shutdown.Do(d.TypedInterface.ShutDown)
@@ -146,7 +152,7 @@ func (d *delayed[T]) ShutDownWithDrain() {
 	d.TypedInterface.ShutDownWithDrain()
 }
 
-// rateLimited puts a limiter before a delaying queue that was given to us.
+// rateLimited adds a limiter to a delaying queue of the caller's.
 type rateLimited[T comparable] struct {
 	TypedDelayingInterface[T]
 	limiter TypedRateLimiter[T]

@@ -13,50 +13,51 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Result is what a reconciler that succeeded asks for.
+// Result is the result of a reconciler that succeeded.
 type Result struct {
-	// RequeueAfter is when the item is to be processed again, not at all
-	// unless it is more than 0.
+	// RequeueAfter is the delay after which the item is processed again. 0 or less means not at all.
 	RequeueAfter time.Duration
 }
 
-// Run processes the items of q with so many workers until ctx is done, or
-// until q has been shut down and is empty. It returns when all workers have
-// ended, nil unless the time of WithGrace was over before that. A queue or a
-// function that is nil is an error, at once. Fewer than 0
-// workers are 0: then nothing is processed, and a shutdown isn't noticed, until
-// the Pool of WithPool has others; without one Run waits for ctx.
+// Run processes the items of q with that many workers until ctx is done, or until q has been shut down
+// and is empty. It returns when all workers have ended: with nil, or with an error if the time of
+// WithGrace is over before that. It returns an error at once if q or a function is nil.
 //
-// For each item reconcile is called, and then
+// For each item a worker calls reconcile and then, depending on the error:
 //
-//	error               the item is ...
-//	nil                 forgotten by the limiter, and added again after the
-//	                    result's RequeueAfter if it has one
-//	of Terminal         forgotten by the limiter, and the error reported
-//	ctx's, at the end   added again
-//	any other           added again as the limiter has it, and the error reported
+//	nil                 resets the limiter's failures of the item, and adds it again after the
+//	                    result's RequeueAfter, if any
+//	Terminal            resets the failures, and reports the error
+//	ctx's, at the end   adds the item again
+//	any other           adds the item again after the limiter's delay, and reports the error
 //
-// and Done in any case. A queue that has been shut down, as WithDrain does,
-// ignores what is added: nothing is tried again then. Errors are reported to utilruntime, and panics go
-// where it sends them; options change both. When ctx is done no further item
-// is taken and the context of the reconcilers ends too, at once or as the
-// options have it.
+// It calls Done in any case. A queue that has been shut down, as by WithDrain, ignores additions, so
+// nothing is tried again. Errors are reported to utilruntime, and panics go to utilruntime too; options
+// change both.
 //
-// q stays as it is and can be run again, but for another implementation than
-// this package's, whose Get can't be interrupted: that is shut down when ctx is
-// done.
-func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], workers int, reconcile func(context.Context, T) (Result, error), opts ...RunOption) error {
-	o := runOptions{onError: func(ctx context.Context, item any, err error) { reportError(ctx, item, err, q.ShuttingDown()) }}
+// When ctx is done, workers take no further item, and the context of reconcile ends, unless an option
+// keeps it. Run then leaves q as it is, and it can be run again. Only a queue of another implementation
+// is shut down, because nothing else interrupts its Get.
+//
+// A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
+// noticed, until the Pool of WithPool is resized; without a Pool Run waits for ctx.
+func Run[T comparable](
+	ctx context.Context, q TypedRateLimitingInterface[T], workers int,
+	reconcile func(context.Context, T) (Result, error), opts ...RunOption,
+) error {
+	o := runOptions{onError: func(ctx context.Context, item any, err error) {
+		reportError(ctx, item, err, q.ShuttingDown())
+	}}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	switch {
 	case q == nil:
-		return errors.New("workqueue: there is no queue to run, it is nil")
+		return errors.New("workqueue: Run needs a queue, got nil")
 	case reconcile == nil:
-		return errors.New("workqueue: there is no function to reconcile items with, it is nil")
+		return errors.New("workqueue: Run needs a function to reconcile items, got nil")
 	case o.onError == nil:
-		return errors.New("workqueue: the function of WithErrorHandler is nil; without the option, errors go to utilruntime")
+		return errors.New("workqueue: WithErrorHandler needs a function, got nil")
 	}
 	if o.pool == nil {
 		o.pool = new(Pool)
@@ -86,22 +87,59 @@ func Run[T comparable](ctx context.Context, q TypedRateLimitingInterface[T], wor
 	return r.wait(ctx)
 }
 
-// runner is what the workers of a Run share.
+// RunOption changes what Run does.
+type RunOption func(*runOptions)
+
+type runOptions struct {
+	grace   time.Duration
+	drain   bool
+	contain bool
+	onError func(ctx context.Context, item any, err error)
+	pool    *Pool
+}
+
+// WithGrace gives the items in process that much time when the context of Run is done. Then Run ends the
+// context of reconcile and returns an error that wraps context.DeadlineExceeded, even if calls of
+// reconcile haven't returned. Without the option, or with 0 or less, the context of reconcile ends with
+// that of Run, and Run waits for all calls to return.
+func WithGrace(grace time.Duration) RunOption {
+	return func(o *runOptions) { o.grace = max(grace, 0) }
+}
+
+// WithDrain makes Run shut the queue down when its context is done, and process all items that are ready
+// then. An item that fails isn't tried again, and delayed items are dropped. Meanwhile the context of
+// reconcile goes on, limited by WithGrace only.
+func WithDrain() RunOption { return func(o *runOptions) { o.drain = true } }
+
+// WithContainedPanics turns a panic of reconcile into an error of the item, a *PanicError. Without it a
+// panic goes to utilruntime, which ends the program unless it is configured otherwise.
+func WithContainedPanics() RunOption { return func(o *runOptions) { o.contain = true } }
+
+// WithErrorHandler makes Run report errors to f instead of utilruntime. Workers call it concurrently,
+// before the item's Done.
+func WithErrorHandler(f func(ctx context.Context, item any, err error)) RunOption {
+	return func(o *runOptions) { o.onError = f }
+}
+
+// WithPool makes pool control the number of workers while Run runs.
+func WithPool(pool *Pool) RunOption { return func(o *runOptions) { o.pool = pool } }
+
+// runner is the state that the workers of a Run share.
 type runner[T comparable] struct {
 	runOptions
-	q         TypedRateLimitingInterface[T]
+	q TypedRateLimitingInterface[T]
+	// own is the queue behind q, nil if q is another implementation.
 	own       *queue.Queue[T]
 	reconcile func(context.Context, T) (Result, error)
-	// taking ends when no further item is to be taken, processing when those
-	// taken are to be given up.
+	// Workers take items until taking ends. processing is the context of reconcile.
 	taking, processing context.Context
 	workers            sync.WaitGroup
-	// down is closed when the queue says that it has been shut down.
+	// down is closed when a worker has seen the queue shut down and empty.
 	down     chan struct{}
 	downOnce sync.Once
 }
 
-// wait waits for the workers, and no longer than the grace once ctx is done.
+// wait waits for the workers, but only for the grace period once ctx is done.
 func (r *runner[T]) wait(ctx context.Context) error {
 	if r.grace == 0 {
 		r.workers.Wait()
@@ -123,13 +161,14 @@ func (r *runner[T]) wait(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-over.C:
-		return fmt.Errorf("workqueue: %d items still in process %v after the end: %w", r.pool.Busy(), r.grace, context.DeadlineExceeded)
+		return fmt.Errorf("workqueue: %d items still in process after the grace period of %v: %w",
+			r.pool.Busy(), r.grace, context.DeadlineExceeded)
 	}
 }
 
 func (r *runner[T]) work(run int) {
 	tooMany := false
-	// Also when the reconciler ends the goroutine, as t.FailNow does.
+	// Deferred for a reconciler that ends the goroutine, as t.FailNow does.
 	defer func() {
 		if !tooMany {
 			r.pool.left(run)
@@ -154,7 +193,7 @@ func (r *runner[T]) work(run int) {
 	}
 }
 
-// get returns the next item, and an error when ctx ends or at a shutdown.
+// get waits for the next item. It returns an error when ctx ends or the queue is shut down and empty.
 func (r *runner[T]) get(ctx context.Context) (T, error) {
 	if r.own != nil {
 		return r.own.GetContext(ctx)
@@ -194,8 +233,7 @@ func (r *runner[T]) process(run int, item T) {
 	}
 }
 
-// call calls reconcile. A panic either goes on, or it is an error: when it is
-// contained, and when utilruntime is set to survive it.
+// call calls reconcile. A panic becomes an error if it is contained or utilruntime survives it.
 func (r *runner[T]) call(item T) (result Result, err error) {
 	if r.contain {
 		defer func() {
@@ -212,23 +250,22 @@ func (r *runner[T]) call(item T) (result Result, err error) {
 
 var errPanic = errors.New("workqueue: the reconciler panicked")
 
-// PanicError is a panic of a reconciler that was contained.
+// PanicError is a panic of reconcile that WithContainedPanics has turned into an error.
 type PanicError struct {
 	Value any
-	// Stack is that of the goroutine, as of debug.Stack.
+	// Stack is the goroutine's stack, from debug.Stack.
 	Stack []byte
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the reconciler panicked: %v", e.Value) }
 
-// Unwrap returns the value if it is an error.
+// Unwrap returns Value if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// Terminal marks an error as one that trying again doesn't help. It returns
-// nil for nil.
+// Terminal marks err as permanent: Run doesn't try the item again. It returns nil for nil.
 func Terminal(err error) error {
 	if err == nil {
 		return nil
@@ -241,8 +278,7 @@ type terminalError struct{ err error }
 func (e *terminalError) Error() string { return e.err.Error() }
 func (e *terminalError) Unwrap() error { return e.err }
 
-// reportError is what Run does with errors, ended tells that the queue takes
-// nothing more.
+// reportError reports an error to utilruntime. ended says that the queue ignores additions.
 func reportError(ctx context.Context, item any, err error, ended bool) {
 	message := "Reconciling failed; it is tried again"
 	if _, terminal := errors.AsType[*terminalError](err); terminal || ended {

@@ -19,7 +19,7 @@ import (
 func TestRunStops(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts []workqueue.RunOption
-		// obeys: the reconciler returns when its context ends.
+		// obeys says that the reconciler returns when its context ends.
 		obeys   bool
 		after   time.Duration
 		done    int32
@@ -72,7 +72,7 @@ func TestRunStops(t *testing.T) {
 				if errors.Is(err, context.DeadlineExceeded) != test.overdue || err != nil && !test.overdue {
 					t.Errorf("Run: %v", err)
 				}
-				// Those that the grace was too short for.
+				// These items outlived the grace period.
 				bubble.Pass(time.Minute)
 				if own := workqueue.Unwrap[string](q); own != nil && name == "at once" {
 					if n := q.Len(); n != 3 {
@@ -136,7 +136,7 @@ func TestRunStopsAfterTheQueue(t *testing.T) {
 	}
 }
 
-// TestRunAgain runs a queue of ours twice, as one that leads, and leads again.
+// TestRunAgain runs a queue twice, like a process that becomes the leader twice.
 func TestRunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
@@ -156,9 +156,8 @@ func TestRunAgain(t *testing.T) {
 	})
 }
 
-// TestRunAgainWithWorkersLeft has a worker outlive the grace of its run, whose
-// pool then serves the next one: the worker takes nothing of that, and isn't
-// counted in it.
+// TestRunAgainWithWorkersLeft has a worker outlive the grace period of its run. In the next run with the
+// same pool it takes no items and isn't counted.
 func TestRunAgainWithWorkersLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
@@ -196,8 +195,8 @@ func TestRunAgainWithWorkersLeft(t *testing.T) {
 	})
 }
 
-// TestNothingBeginsAfterRun has the grace end before the drain does: what is
-// still ready then stays in the queue, whoever returns later.
+// TestNothingBeginsAfterRun has the grace period end before the drain: items that are still ready stay in
+// the queue when reconcilers return later.
 func TestNothingBeginsAfterRun(t *testing.T) {
 	eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -218,7 +217,7 @@ func TestNothingBeginsAfterRun(t *testing.T) {
 	})
 }
 
-// TestRunWithoutGrace takes 0 and less for none.
+// TestRunWithoutGrace checks that 0 and negative grace periods mean none.
 func TestRunWithoutGrace(t *testing.T) {
 	for _, grace := range []time.Duration{0, -time.Second} {
 		eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
@@ -238,15 +237,15 @@ func TestRunWithoutGrace(t *testing.T) {
 	}
 }
 
-// TestRunOfNothing: what is missing is an error at once, and a panic of no worker.
+// TestRunOfNothing: a missing argument is an error at once, not a panic of a worker.
 func TestRunOfNothing(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()
 	reconcile := func(context.Context, string) (workqueue.Result, error) { return workqueue.Result{}, nil }
 	for want, err := range map[string]error{
-		"there is no queue":    workqueue.Run(t.Context(), nil, 1, reconcile),
-		"there is no function": workqueue.Run(t.Context(), q, 1, nil),
-		"WithErrorHandler":     workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
+		"needs a queue":                     workqueue.Run(t.Context(), nil, 1, reconcile),
+		"needs a function to reconcile":     workqueue.Run(t.Context(), q, 1, nil),
+		"WithErrorHandler needs a function": workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

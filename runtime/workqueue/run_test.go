@@ -21,8 +21,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// queues are what Run has to do with: ours, ours behind a wrapper, and
-// client-go's.
+// queues are the kinds of queues that Run supports: ours, ours behind a wrapper, and client-go's.
 var queues = map[string]func() workqueue.TypedRateLimitingInterface[string]{
 	"ours": func() workqueue.TypedRateLimitingInterface[string] {
 		return workqueue.NewTypedRateLimitingQueue(limiter())
@@ -56,8 +55,8 @@ func eachQueue(t *testing.T, test func(t *testing.T, q workqueue.TypedRateLimiti
 	}
 }
 
-// TestRunWithoutWorkers runs with none and with fewer: nothing is processed, and
-// Run waits for its context.
+// TestRunWithoutWorkers runs with 0 workers and with negative numbers: nothing is processed, and Run waits
+// for its context.
 func TestRunWithoutWorkers(t *testing.T) {
 	for _, workers := range []int{0, -3} {
 		eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
@@ -196,8 +195,7 @@ func TestPool(t *testing.T) {
 				q.Add(fmt.Sprint(want, i))
 			}
 			bubble.Advance(time.Hour)
-			// A Get of client-go's queue can't be interrupted: its workers
-			// stop after their next item.
+			// Nothing interrupts the Get of client-go's queue: workers stop after their next item.
 			if got := pool.Size(); got != want {
 				t.Errorf("%d workers, want %d", got, want)
 			}
@@ -242,7 +240,7 @@ func TestRunSurvivesGoexit(t *testing.T) {
 	})
 }
 
-// TestPanicErrorUnwraps to what was panicked with.
+// TestPanicErrorUnwraps checks that Unwrap returns the value of the panic.
 func TestPanicErrorUnwraps(t *testing.T) {
 	cause := errors.New("cause")
 	if !errors.Is(&workqueue.PanicError{Value: cause}, cause) {

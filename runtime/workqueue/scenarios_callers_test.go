@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// callerScenarios are those of what a caller puts in: an order, a queue, metrics.
+// callerScenarios are those with an order, a queue or metrics of the caller's.
 var callerScenarios = map[string]func(side) []string{
 	"an order of the caller": func(s side) []string {
 		tr := newTranscript()
@@ -30,7 +30,7 @@ var callerScenarios = map[string]func(side) []string{
 	"a queue of the caller": func(s side) []string {
 		tr := newTranscript()
 		q := s.limiting(config{
-			limiter:  s.exponential(time.Second, time.Hour),
+			limiter:  exponential(time.Second, time.Hour),
 			delaying: s.delaying(config{queue: &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}}),
 		})
 		q.Add("a")
@@ -86,7 +86,7 @@ var callerScenarios = map[string]func(side) []string{
 	},
 	"metrics": func(s side) []string {
 		tr := newTranscript()
-		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr}, limiter: s.exponential(time.Second, time.Hour)})
+		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr}, limiter: exponential(time.Second, time.Hour)})
 		q.Add("a")
 		q.Add("a")
 		bubble.Advance(100 * time.Millisecond)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// delayScenarios are those of delays and limits.
+// delayScenarios are those about delays and limits.
 var delayScenarios = map[string]func(side) []string{
 	"delays": func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})
@@ -88,7 +88,7 @@ var delayScenarios = map[string]func(side) []string{
 		return tr.lines
 	},
 	"backoff": func(s side) []string {
-		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(time.Second, 5*time.Second)})
+		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, 5*time.Second)})
 		for i := range 6 {
 			q.AddRateLimited("a")
 			tr.say("%d", q.NumRequeues("a"))
@@ -115,19 +115,6 @@ var delayScenarios = map[string]func(side) []string{
 				tr.get(q)
 			}()
 		}
-		return tr.lines
-	},
-	"long backoff": func(s side) []string {
-		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(1, time.Hour)})
-		for range 63 {
-			q.AddRateLimited("a")
-			tr.rest(q)
-			bubble.Advance(time.Hour)
-			tr.rest(q)
-		}
-		q.AddRateLimited("a")
-		tr.rest(q)
-		q.ShutDown()
 		return tr.lines
 	},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// plainScenarios are those of adding, taking and shutting down.
+// plainScenarios are those about adding, taking and shutting down.
 var plainScenarios = map[string]func(side) []string{
 	"order and duplicates": func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
@@ -57,7 +57,7 @@ var plainScenarios = map[string]func(side) []string{
 		return tr.lines
 	},
 	"shutdown": func(s side) []string {
-		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(time.Second, time.Hour)})
+		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, time.Hour)})
 		for _, item := range []string{"a", "b"} {
 			q.Add(item)
 		}
@@ -92,7 +92,7 @@ var plainScenarios = map[string]func(side) []string{
 		return tr.lines
 	},
 	"drain": func(s side) []string {
-		tr, q := newTranscript(), s.limiting(config{limiter: s.exponential(time.Second, time.Hour)})
+		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, time.Hour)})
 		q.Add("a")
 		q.Add("b")
 		tr.get(q)
@@ -151,7 +151,7 @@ var plainScenarios = map[string]func(side) []string{
 	"random": func(s side) []string {
 		tr := newTranscript()
 		for seed := range uint64(20) {
-			q := s.limiting(config{limiter: s.exponential(time.Millisecond, time.Second)})
+			q := s.limiting(config{limiter: exponential(time.Millisecond, time.Second)})
 			r := rand.New(rand.NewPCG(seed, 10))
 			inProcess := map[string]bool{}
 			for range 1000 {
@@ -160,8 +160,7 @@ var plainScenarios = map[string]func(side) []string{
 				case 0, 1:
 					q.Add(item)
 				case 2:
-					// Delays of their own keep equal ones apart, whose
-					// order client-go leaves open.
+					// Distinct delays, because client-go leaves the order of equal ones open.
 					q.AddAfter(item, time.Duration(r.IntN(1_000_000_000)))
 				case 3:
 					bubble.Advance(1)

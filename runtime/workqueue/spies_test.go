@@ -9,7 +9,7 @@ import (
 	upstream "k8s.io/client-go/util/workqueue"
 )
 
-// transcript is what a scenario says.
+// transcript is what happened in a scenario.
 type transcript struct {
 	mu    sync.Mutex
 	start time.Time
@@ -30,7 +30,7 @@ func (tr *transcript) get(q upstream.TypedInterface[string]) string {
 	return item
 }
 
-// rest takes what is ready.
+// rest takes all items that are ready.
 func (tr *transcript) rest(q upstream.TypedInterface[string]) {
 	synctest.Wait()
 	for q.Len() > 0 {
@@ -38,7 +38,7 @@ func (tr *transcript) rest(q upstream.TypedInterface[string]) {
 	}
 }
 
-// spyOrder tells how it is used.
+// spyOrder records its calls.
 type spyOrder struct {
 	tr    *transcript
 	items []string
@@ -57,11 +57,11 @@ func (o *spyOrder) Pop() string {
 	return item
 }
 
-// spyQueue tells what reaches it.
+// spyQueue records its calls.
 type spyQueue struct {
 	upstream.TypedInterface[string]
 	tr *transcript
-	// bad is an item that it doesn't bear.
+	// bad is an item whose Add panics.
 	bad string
 }
 
@@ -78,8 +78,7 @@ func (q *spyQueue) ShutDown() {
 	q.TypedInterface.ShutDown()
 }
 
-// spyProvider tells what the metrics are told. Updates of the gauges of
-// unfinished work are left out unless wanted.
+// spyProvider records the calls of its metrics; those of the gauges of unfinished work only on demand.
 type spyProvider struct {
 	tr     *transcript
 	gauges bool

@@ -8,15 +8,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// ErrShutDown is what GetContext and GetBatch return where Get says shutdown.
+// ErrShutDown is the error of GetContext and GetBatch where Get reports a shutdown.
 var ErrShutDown = queue.ErrShutDown
 
-// Unwrap returns the queue behind q, for all that client-go's interfaces don't
-// have: see [queue.Queue]. It returns nil when q is another implementation.
+// Unwrap returns the queue behind q, whose methods go beyond client-go's interfaces, see [queue.Queue].
+// It returns nil if q is another implementation.
 //
-// The queue knows nothing of what was put before it: the limiter of a rate
-// limiting queue that was made with a DelayingQueue of its own, and the delays
-// of a delaying queue that was made with a Queue of its own.
+// If q was configured with a DelayingQueue, the returned queue doesn't use q's limiter; if it was
+// configured with a Queue, the returned queue doesn't know q's delayed items.
 func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	for {
 		switch v := q.(type) {
@@ -34,8 +33,8 @@ func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
-// GetContext is q.Get with a way out, see [queue.Queue.GetContext]. Its error
-// is errors.ErrUnsupported when q is another implementation.
+// GetContext is q.Get with a context, see [queue.Queue.GetContext]. If q is another implementation, the
+// error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {
 	if own := Unwrap(q); own != nil {
 		return own.GetContext(ctx)
@@ -44,8 +43,8 @@ func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, erro
 	return none, unsupported(q)
 }
 
-// GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is
-// errors.ErrUnsupported when q is another implementation.
+// GetBatch takes up to n items, see [queue.Queue.GetBatch]. If q is another implementation, the error
+// wraps errors.ErrUnsupported.
 func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]T, error) {
 	if own := Unwrap(q); own != nil {
 		return own.GetBatch(ctx, n)
@@ -53,9 +52,8 @@ func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]
 	return nil, unsupported(q)
 }
 
-// Drain shuts q down and waits until all that is ready and in process is done,
-// see [queue.Queue.Drain]. Its error is errors.ErrUnsupported when q is another
-// implementation.
+// Drain shuts q down and waits until nothing is ready or in process, see [queue.Queue.Drain]. If q is
+// another implementation it does nothing, and the error wraps errors.ErrUnsupported.
 func Drain[T comparable](ctx context.Context, q TypedInterface[T]) error {
 	own := Unwrap(q)
 	if own == nil {
@@ -65,8 +63,8 @@ func Drain[T comparable](ctx context.Context, q TypedInterface[T]) error {
 	return own.Drain(ctx)
 }
 
-// Cancel takes back a delayed copy of item and tells whether there was one. It
-// finds none when q is another implementation.
+// Cancel removes a delayed copy of item and reports whether there was one. If q is another
+// implementation it does nothing and returns false.
 func Cancel[T comparable](q TypedInterface[T], item T) bool {
 	switch v := q.(type) {
 	case *queue.Queue[T]:
@@ -80,5 +78,5 @@ func Cancel[T comparable](q TypedInterface[T], item T) bool {
 }
 
 func unsupported(q any) error {
-	return fmt.Errorf("workqueue: %T is not a queue of this package: %w", q, errors.ErrUnsupported)
+	return fmt.Errorf("workqueue: %T isn't a queue of this package: %w", q, errors.ErrUnsupported)
 }

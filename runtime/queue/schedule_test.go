@@ -35,9 +35,9 @@ func TestHeapSorts(t *testing.T) {
 	}
 }
 
-// TestTimelineIsASortedList compares a timeline with a list that is sorted at
-// each step, through the wrap of its sequence numbers.
-func TestTimelineIsASortedList(t *testing.T) {
+// TestScheduleIsASortedList compares a schedule with a list that is sorted at each step. Sequence numbers
+// wrap around meanwhile.
+func TestScheduleIsASortedList(t *testing.T) {
 	type entry struct {
 		id       uint32
 		due      int64
@@ -46,7 +46,7 @@ func TestTimelineIsASortedList(t *testing.T) {
 	}
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		line := timeline{seq: math.MaxUint32 - 2000}
+		line := schedule{seq: math.MaxUint32 - 2000}
 		var model []entry
 		now := int64(0)
 		for op := range 6000 {
@@ -96,26 +96,6 @@ func TestTimelineIsASortedList(t *testing.T) {
 			if waste := len(line.heap.nodes); waste > 2*line.n+64 {
 				t.Fatalf("seed %d, op %d: %d nodes for %d", seed, op, waste, line.n)
 			}
-		}
-	}
-}
-
-func TestFIFO(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 4))
-	var f FIFO[int]
-	var model []int
-	for i := range 100_000 {
-		if r.IntN(100) < 45+10*(i/10_000%2) {
-			f.Push(i)
-			model = append(model, i)
-		} else if len(model) > 0 {
-			if got := f.Pop(); got != model[0] {
-				t.Fatalf("Pop is %d, want %d", got, model[0])
-			}
-			model = model[1:]
-		}
-		if f.Len() != len(model) {
-			t.Fatalf("Len is %d, want %d", f.Len(), len(model))
 		}
 	}
 }
