@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/render"
 )
@@ -66,8 +67,8 @@ func (g *clientGen) kind(at scope) any {
 		view.Apply = g.applyIdent(at.version.Package.Path, k.Name)
 	}
 	if !k.NoVerbs {
-		for _, verb := range model.Verbs {
-			view.verbs[verb] = k.Verb[verb] && (apply || !strings.HasPrefix(verb, "apply"))
+		for _, verb := range marker.Verbs() {
+			view.verbs[verb.Name] = k.Verb[verb.Name] && (apply || !verb.Apply)
 		}
 	}
 	view.embed()

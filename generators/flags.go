@@ -45,7 +45,7 @@ func (c *Config) addPlurals(fs *pflag.FlagSet) {
 
 func (c *Config) addInput(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HeaderFile, "go-header-file", "", "a file with text for the top of each file; YEAR in it becomes the current year")
-	fs.StringSliceVar(&c.LintRules, "lint-rules", nil, "rules to check tags by, separated by commas: "+strings.Join(model.LintRules, ", "))
+	fs.StringSliceVar(&c.LintRules, "lint-rules", nil, "rules to check tags by, separated by commas: "+strings.Join(model.LintRules(), ", "))
 }
 
 // validate checks what upstream checks, in its order.
@@ -62,8 +62,8 @@ type requirement struct{ flag, value string }
 
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {
-		if !slices.Contains(model.LintRules, rule) {
-			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule, strings.Join(model.LintRules, ", "))
+		if !slices.Contains(model.LintRules(), rule) {
+			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule, strings.Join(model.LintRules(), ", "))
 		}
 	}
 	return nil

@@ -3,23 +3,26 @@ package model
 import (
 	"bytes"
 	"go/ast"
+	"go/printer"
 	"go/token"
+	"go/types"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// typeReader reads declared types off the syntax, and with each the types that
-// it mentions, in whatever package they are.
+// typeReader reads declared types and, transitively, the types that they refer to, in
+// whatever package those are.
 type typeReader struct {
 	*sources
 	standIns map[string]*source
 	types    map[TypeName]*Type
 	comments map[*file]comments
-	// modelPackages remembers what source.modelPackage found.
+	// modelPackages caches modelPackage by package.
 	modelPackages map[*source]string
-	// unnamed are the places of types that are taken for any.
+	// unnamed are the positions of types that have no Expr other than "any".
 	unnamed []token.Pos
 }
 
@@ -27,8 +30,21 @@ func newTypeReader(s *sources) *typeReader {
 	return &typeReader{sources: s, standIns: standIns(s.fset), types: map[TypeName]*Type{}, comments: map[*file]comments{}, modelPackages: map[*source]string{}}
 }
 
-// read reads types and all that can be reached from them: round by round, so
-// that the packages of one round are asked for together.
+// viewedTypes reads the kinds of packages and all types that are reachable from them.
+func (s *session) viewedTypes(packages []*candidate) map[TypeName]*Type {
+	r := newTypeReader(s.sources)
+	var kinds []TypeName
+	for _, p := range packages {
+		for _, k := range p.kinds {
+			kinds = append(kinds, TypeName{p.src.path, k.Name})
+		}
+	}
+	r.read(kinds)
+	return r.types
+}
+
+// read reads types and all types that are reachable from them. It goes breadth first, so
+// that the packages of each round are found with one call of the go command.
 func (r *typeReader) read(roots []TypeName) {
 	for frontier := r.unread(slices.Clone(roots)); len(frontier) > 0; {
 		r.load(frontier)
@@ -44,11 +60,11 @@ func (r *typeReader) read(roots []TypeName) {
 		frontier = r.unread(next)
 	}
 	for _, t := range r.types {
-		r.settle(t)
+		r.resolveAliases(t)
 	}
 }
 
-// unread are those of some types that are not known yet, each once.
+// unread returns the names that weren't read yet, without duplicates.
 func (r *typeReader) unread(names []TypeName) []TypeName {
 	seen := map[TypeName]bool{}
 	return slices.DeleteFunc(names, func(n TypeName) bool {
@@ -58,7 +74,9 @@ func (r *typeReader) unread(names []TypeName) []TypeName {
 	})
 }
 
-// load gets the packages of types that nothing stands in for.
+// load reads the packages of types that have no stand-in. Types of the standard library
+// stay unknown: API types refer to few of them, such as time.Time, and those have no
+// fields that matter.
 func (r *typeReader) load(names []TypeName) {
 	var paths []string
 	for _, n := range names {
@@ -69,14 +87,14 @@ func (r *typeReader) load(names []TypeName) {
 	r.need(paths...)
 }
 
-// isStandard reports whether an import path is one of the standard library's.
+// isStandard reports whether an import path belongs to the standard library.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
 }
 
-// find finds a declaration: among the packages of the input, then where
-// something stands in, then in packages that were loaded.
+// find returns the declaration of a type, nil if it isn't known. A package that was read
+// takes precedence over its stand-in.
 func (r *typeReader) find(name TypeName) *typeDecl {
 	if p := r.byPath[name.Path]; p != nil {
 		return p.typ(name.Name)
@@ -87,6 +105,7 @@ func (r *typeReader) find(name TypeName) *typeDecl {
 	return nil
 }
 
+// describe returns the type of that name, without fields if it isn't known.
 func (r *typeReader) describe(name TypeName) *Type {
 	t := &Type{TypeName: name}
 	decl := r.find(name)
@@ -136,23 +155,24 @@ func (r *typeReader) describe(name TypeName) *Type {
 	return t
 }
 
-// placed adds to a field what follows from its place.
+// placed returns a field with its comment and position.
 func (r *typeReader) placed(p *source, f Field, index comments, at ast.Node) *Field {
 	closest, _ := index.of(at.Pos())
 	f.Lines, f.Pos = r.withDefaults(p, commentLines(closest)), r.fset.Position(at.Pos())
 	return &f
 }
 
-// modelPackage is the package's, looked up once.
+// modelPackage is the cached modelPackage of a package.
 func (r *typeReader) modelPackage(p *source) string {
 	prefix, ok := r.modelPackages[p]
 	if !ok {
-		prefix = p.modelPackage()
+		prefix = modelPackage(p)
 		r.modelPackages[p] = prefix
 	}
 	return prefix
 }
 
+// index returns the comments of a file, cached.
 func (r *typeReader) index(f *file) comments {
 	index, ok := r.comments[f]
 	if !ok {
@@ -162,9 +182,9 @@ func (r *typeReader) index(f *file) comments {
 	return index
 }
 
-// settle replaces aliases by what they stand for, and gives types that are
-// declared as another struct its fields.
-func (r *typeReader) settle(t *Type) {
+// resolveAliases replaces the aliases that a type refers to by their targets, and gives a
+// type that is declared as another struct the fields of that.
+func (r *typeReader) resolveAliases(t *Type) {
 	if t.Underlying = r.unalias(t.Underlying, 0); t.Underlying != nil && t.Underlying.Form == Named && !t.alias {
 		if st := r.structOf(t.Underlying); st != nil {
 			t.Struct, t.Fields, t.Underlying = true, st.Fields, nil
@@ -175,7 +195,7 @@ func (r *typeReader) settle(t *Type) {
 	}
 }
 
-// structOf follows names of types to a struct.
+// structOf follows the names of types to a struct.
 func (r *typeReader) structOf(e *Expr) *Type {
 	for range maxHops {
 		t := r.types[e.Name].Instance(e.Args)
@@ -192,6 +212,7 @@ func (r *typeReader) structOf(e *Expr) *Type {
 	return nil
 }
 
+// unalias replaces the aliases in an expression, in place.
 func (r *typeReader) unalias(e *Expr, hops int) *Expr {
 	if e == nil || hops > maxHops {
 		return e
@@ -206,7 +227,8 @@ func (r *typeReader) unalias(e *Expr, hops int) *Expr {
 	return e
 }
 
-// commentLines are the lines of a comment as [go/ast] cleans them.
+// commentLines returns the lines of a comment without comment markers, as go/ast cleans
+// them.
 func commentLines(group *ast.CommentGroup) []string {
 	if group == nil {
 		return nil
@@ -218,25 +240,10 @@ func commentLines(group *ast.CommentGroup) []string {
 	return strings.Split(text, "\n")
 }
 
-// returns is the string that a method returns, or the only element of the list
-// of strings: what methods that describe a type to OpenAPI do.
-func (s *source) returns(receiver, method string) (value string, ok bool) {
-	body := s.bodies[receiver+"."+method]
-	if body == nil {
-		return "", false
-	}
-	ast.Inspect(body, func(n ast.Node) bool {
-		if lit, isLit := n.(*ast.BasicLit); isLit && value == "" {
-			value, _ = strconv.Unquote(lit.Value)
-		}
-		return true
-	})
-	return value, true
-}
-
-// modelPackage is what the names of a package's types begin with in OpenAPI if
-// it says so in doc.go and openapi-gen made the methods that tell; else "".
-func (s *source) modelPackage() string {
+// modelPackage returns the prefix of a package's types in OpenAPI, from the tag
+// +k8s:openapi-model-package in doc.go. It is "" without the tag, and without the methods
+// that openapi-gen generates from it: then the API server doesn't use the prefix either.
+func modelPackage(s *source) string {
 	const tag, method = "k8s:openapi-model-package", "OpenAPIModelName"
 	value, made := "", false
 	for _, f := range s.files {
@@ -257,4 +264,102 @@ func (s *source) modelPackage() string {
 		return ""
 	}
 	return value
+}
+
+// expr returns the Expr of a type expression in a file. params are the type parameters in
+// scope, which become names without a path.
+func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList) *Expr {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return r.expr(p, f, e.X, params)
+	case *ast.StarExpr:
+		return &Expr{Form: Pointer, Elem: r.expr(p, f, e.X, params)}
+	case *ast.ArrayType:
+		if e.Len == nil {
+			return &Expr{Form: Slice, Elem: r.expr(p, f, e.Elt, params)}
+		}
+		return &Expr{Form: Array, Text: r.text(e.Len), Elem: r.expr(p, f, e.Elt, params)}
+	case *ast.MapType:
+		return &Expr{Form: Map, Key: r.expr(p, f, e.Key, params), Elem: r.expr(p, f, e.Value, params)}
+	case *ast.IndexExpr:
+		generic := *r.expr(p, f, e.X, params)
+		generic.Args = []*Expr{r.expr(p, f, e.Index, params)}
+		return &generic
+	case *ast.IndexListExpr:
+		generic := *r.expr(p, f, e.X, params)
+		for _, index := range e.Indices {
+			generic.Args = append(generic.Args, r.expr(p, f, index, params))
+		}
+		return &generic
+	case *ast.Ident:
+		predeclared := p.types[e.Name] == nil && types.Universe.Lookup(e.Name) != nil
+		if predeclared || isParameter(params, e.Name) {
+			return &Expr{Name: TypeName{Name: e.Name}}
+		}
+		return &Expr{Name: TypeName{p.path, e.Name}}
+	case *ast.SelectorExpr:
+		if ref, ok := r.refer(p, f, e); ok {
+			return &Expr{Name: TypeName{ref.Path, ref.Name}}
+		}
+	case *ast.StructType:
+		if len(e.Fields.List) == 0 {
+			return &Expr{Form: Literal, Text: "struct{}"}
+		}
+	case *ast.InterfaceType:
+		if len(e.Methods.List) == 0 {
+			return &Expr{Form: Literal, Text: "interface{}"}
+		}
+	}
+	r.unnamed = append(r.unnamed, e.Pos())
+	return &Expr{Form: Literal, Text: "any"}
+}
+
+func isParameter(params *ast.FieldList, name string) bool {
+	if params == nil {
+		return false
+	}
+	for _, field := range params.List {
+		for _, n := range field.Names {
+			if n.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// text returns an expression as source.
+func (r *typeReader) text(e ast.Expr) string {
+	var b strings.Builder
+	if err := printer.Fprint(&b, r.fset, e); err != nil {
+		return "any" // syntax that was parsed can be printed
+	}
+	return b.String()
+}
+
+// defaultRef is a +default marker that refers to a constant: of the same package, or of
+// another with the import path before the name.
+var defaultRef = regexp.MustCompile(`^( *\+default=)ref\(([^"()]+)\)$`)
+
+// withDefaults replaces constants in the +default markers of a field by their values, if
+// they are literals in packages that were read.
+func (r *typeReader) withDefaults(p *source, lines []string) []string {
+	for i, line := range lines {
+		m := defaultRef.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		path, name := splitType(m[2])
+		declaring := p
+		if path != "" {
+			declaring = r.byPath[path]
+		}
+		if declaring == nil {
+			continue
+		}
+		if value := declaring.constant(name); value != "" {
+			lines[i] = m[1] + value
+		}
+	}
+	return lines
 }
