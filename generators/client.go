@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/output"
 	"github.com/kubewright/kubewright/generators/render"
@@ -13,19 +14,19 @@ import (
 
 const clientGenName = "client-gen"
 
-// clientGen makes a clientset: its scheme, a client for each group version and
-// kind, and fakes of all that.
+// clientGen makes a clientset: its scheme, a client for each group version and each kind,
+// and fakes of all of them.
 type clientGen struct {
-	generator
+	folderTree
 	ClientOptions
-	// configs are the types that this run makes apply configurations of, nil
-	// if it makes none.
+	// configs are the types that get an apply configuration in this run, nil if the run
+	// generates none.
 	configs map[model.TypeName]bool
 }
 
 func newClientGen(options ClientOptions, api *model.API) *clientGen {
-	g := &clientGen{ClientOptions: options, generator: generator{
-		name: clientGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
+	g := &clientGen{ClientOptions: options, folderTree: folderTree{
+		generator: clientGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
 		kinds:       map[*model.Version][]*model.Kind{},
 		groupFolder: func(group *model.Group) string { return strings.ToLower(group.PackageName) },
 	}}
@@ -35,6 +36,7 @@ func newClientGen(options ClientOptions, api *model.API) *clientGen {
 	if options.Lean {
 		g.ApplyConfigurationPackage = ""
 	}
+	// Unlike listers and informers, a version has a client even without kinds.
 	for _, group := range api.Groups {
 		for _, v := range group.Versions {
 			if v.Package.Client {
@@ -46,13 +48,13 @@ func newClientGen(options ClientOptions, api *model.API) *clientGen {
 	return g
 }
 
-// Where the typed clients of a version are, and their fakes.
+// The folders of the typed clients of a version and of their fakes.
 const (
 	typedFolder     = "typed/{group}/{version}"
 	fakeTypedFolder = typedFolder + "/fake"
 )
 
-func (g *clientGen) files(h header) []render.File {
+func (g *clientGen) files(h headers) []render.File {
 	typed, fake := !g.ClientsetOnly, g.Fake
 	return g.expand([]row{
 		{"clientset.go", "client/clientset.tmpl", true, g.clientset},
@@ -74,6 +76,7 @@ func (g *clientGen) files(h header) []render.File {
 	}, h)
 }
 
+// doc returns the view of a doc.go.
 func doc(name, comment string) func(scope) any {
 	return func(scope) any { return docView{PackageName: name, Comment: comment} }
 }
@@ -87,28 +90,19 @@ func (g *clientGen) expansion(at scope) any {
 	return expansionView{PackageName: at.version.PackageName, Kinds: g.withoutExpansion(at.version, typedFolder)}
 }
 
-// withoutExpansion are the kinds of a version that have no hand-written
-// <kind>_expansion.go in the folder.
-func (g *generator) withoutExpansion(v *model.Version, folder string) []*model.Kind {
-	dir := filepath.Join(g.dir, filepath.FromSlash(g.fill(folder, scope{group: v.Group, version: v})))
-	return slices.DeleteFunc(slices.Clone(g.kinds[v]), func(k *model.Kind) bool {
-		return output.Exists(filepath.Join(dir, k.Lower+"_expansion.go"))
-	})
-}
-
-// clientsetView is clientset.go.
+// clientsetView is the view of clientset.go.
 type clientsetView struct {
 	PackageName string
-	// Lean is true without discovery.
+	// Lean is true for a clientset without discovery.
 	Lean     bool
 	Versions []versionClientView
 }
 
-// versionClientView is a group version as a clientset sees it.
+// versionClientView is a group version in a clientset.
 type versionClientView struct {
-	// Method is the method of the clientset, Field the field behind it.
+	// Method is the method of the clientset, Field the field that it returns.
 	Method, Field string
-	// GroupVersion is for people.
+	// GroupVersion is the form of the group version in comments.
 	GroupVersion string
 	// Client and FakeClient are the packages of the clients.
 	Client, FakeClient render.Package
@@ -142,20 +136,21 @@ func (g *clientGen) typedPackage(v *model.Version, prefix string) render.Package
 
 func (g *clientGen) schemePackage() render.Package { return g.pkg.Sub("scheme") }
 
-// groupClientView is <group>_client.go, and the fake of it.
+// groupClientView is the view of <group>_client.go and of its fake.
 type groupClientView struct {
 	PackageName string
-	// Method is the method of the clientset, and the stem of all names.
+	// Method is the method of the clientset, with which all names start.
 	Method string
-	// GroupVersion is for people.
+	// GroupVersion is the form of the group version in comments.
 	GroupVersion string
 	// Internal is true for types without a version; Group is their API group.
 	Internal bool
 	Group    string
 	API      apiView
-	// APIPath is what requests begin with.
+	// APIPath is the root path of requests.
 	APIPath string
-	// Scheme and Client are the packages of the scheme and of the real client.
+	// Scheme is the package of the scheme, Client that of the client that a fake
+	// replaces.
 	Scheme, Client render.Package
 	Kinds          []*model.Kind
 }
@@ -175,20 +170,20 @@ func (g *clientGen) group(at scope) any {
 		Kinds:        g.kinds[v],
 	}
 	if v.Group.Name == "" {
-		view.APIPath = "/api" // the core group is older than groups
+		view.APIPath = "/api" // the core group is older than API groups
 	}
 	return view
 }
 
-// fakeClientsetView is fake/clientset_generated.go.
+// fakeClientsetView is the view of fake/clientset_generated.go.
 type fakeClientsetView struct {
 	PackageName string
-	// Clientset is the package of the real clientset.
+	// Clientset is the package of the clientset that the fake replaces.
 	Clientset render.Package
-	// NewTypeConverter is the function of the apply configurations; without
-	// them its name is "".
+	// NewTypeConverter is the function of the apply configurations; its Name is "" if
+	// there are none.
 	NewTypeConverter render.Ident
-	// Lean is true without discovery.
+	// Lean is true for a clientset without discovery.
 	Lean     bool
 	Versions []versionClientView
 }
@@ -202,18 +197,19 @@ func (g *clientGen) fakeClientset(scope) any {
 	return view
 }
 
-// schemeView is register.go.
+// schemeView is the view of register.go.
 type schemeView struct {
 	PackageName string
-	// Scheme and Codecs are the names of the variables. A private scheme has
-	// no ParameterCodec.
+	// Scheme and Codecs are the names of the variables. A private scheme, the one of
+	// the fake, has no ParameterCodec.
 	Scheme, Codecs string
 	Private        bool
-	// Install is true for the scheme of an internal clientset: then Packages
-	// are those that install a group, else those of the types.
+	// Install is true for the scheme of an internal clientset. Packages are then those
+	// that install a group, otherwise those of the types.
 	Install  bool
 	Packages []render.Package
-	// Custom is true when a hand-written register_custom.go has more to add.
+	// Custom is true if there is a hand-written register_custom.go, which registers
+	// more types.
 	Custom bool
 }
 
@@ -233,6 +229,7 @@ func (g *clientGen) fakeScheme(scope) any {
 	return schemeView{PackageName: "fake", Scheme: "scheme", Codecs: "codecs", Private: true, Packages: g.typesPackages()}
 }
 
+// typesPackages are the packages of the API types.
 func (g *clientGen) typesPackages() []render.Package {
 	var packages []render.Package
 	for _, v := range g.versions {
@@ -241,8 +238,8 @@ func (g *clientGen) typesPackages() []render.Package {
 	return packages
 }
 
-// installPackages are the packages that register all versions of a group: they
-// lie in the folder install beside the internal types.
+// installPackages are the packages that register all versions of a group: by convention
+// the folder install below that of the internal types.
 func (g *clientGen) installPackages() []render.Package {
 	var packages []render.Package
 	seen := map[*model.Group]bool{}
@@ -258,4 +255,164 @@ func (g *clientGen) installPackages() []render.Package {
 		packages = append(packages, render.Package{Path: hub + "/install", Alias: strings.ToLower(v.GoGroupName)})
 	}
 	return packages
+}
+
+// kindClientView is the view of the client of a kind and of its fake.
+type kindClientView struct {
+	*model.Kind
+	PackageName string
+	// GroupMethod is the method of the clientset that returns the kind's group version.
+	GroupMethod string
+	// Type is the type of the kind, Apply its apply configuration.
+	Type, Apply render.Ident
+	API         apiView
+	// Scheme is the package of the scheme, Client that of the client that a fake
+	// replaces.
+	Scheme, Client  render.Package
+	PrefersProtobuf bool
+	// Param is the name of the parameter for an object.
+	Param string
+	// Embedded is the type that the client embeds, Constructor the function that makes
+	// it: those of a [clientBase] with their type arguments.
+	Embedded, Constructor string
+	Methods               []methodView
+
+	verbs map[string]bool
+}
+
+// Has reports whether the client has a verb.
+func (v kindClientView) Has(verb string) bool { return v.verbs[verb] }
+
+// methodView is an extra method, from a +genclient:method.
+type methodView struct {
+	*model.Method
+	// Kind is the kind that has the method, Resource its resource.
+	Kind, Resource string
+	// Input is the type of the argument, Apply its apply configuration for the verb
+	// apply, Returned the type of the result.
+	Input, Apply, Returned render.Ident
+	// InputPrivate is the name of Input as an unexported identifier.
+	InputPrivate string
+	// NameParam and InputParam are the names of the parameters.
+	NameParam, InputParam string
+}
+
+func (g *clientGen) kind(at scope) any {
+	k := at.kind
+	view := kindClientView{
+		Kind:            k,
+		PackageName:     at.version.PackageName,
+		GroupMethod:     methodName(at.version),
+		Type:            typeIdent(k),
+		API:             newAPIView(at.version),
+		Scheme:          g.schemePackage(),
+		Client:          g.typedPackage(at.version, "typed"),
+		PrefersProtobuf: g.PrefersProtobuf,
+		Param:           parameter(k.Private),
+		verbs:           map[string]bool{},
+	}
+	apply := g.applies(model.TypeName{Path: at.version.Package.Path, Name: k.Name})
+	if apply {
+		view.Apply = g.applyIdent(at.version.Package.Path, k.Name)
+	}
+	if !k.NoVerbs {
+		for _, verb := range marker.Verbs() {
+			view.verbs[verb.Name] = k.Verb[verb.Name] && (apply || !verb.Apply)
+		}
+	}
+	view.Embedded, view.Constructor = view.base()
+	if !k.NoVerbs {
+		for _, m := range k.Methods {
+			if m.Verb != "apply" || g.applies(model.TypeName{Path: m.Input.Path, Name: m.Input.Name}) {
+				view.Methods = append(view.Methods, g.method(k, m))
+			}
+		}
+	}
+	return view
+}
+
+// clientBase is a generic type that clients embed. Packages client and client/fake of the
+// runtime both have one of that name for each set of capabilities, as gentype of client-go
+// has, and a constructor.
+type clientBase struct{ name, constructor string }
+
+// capabilities are those of a client's verbs that take type parameters of their own.
+type capabilities struct{ list, apply bool }
+
+var clientBases = map[capabilities]clientBase{
+	{}:                        {"Client", "New"},
+	{list: true}:              {"ClientWithList", "NewWithList"},
+	{apply: true}:             {"ClientWithApply", "NewWithApply"},
+	{list: true, apply: true}: {"ClientWithListAndApply", "NewWithListAndApply"},
+}
+
+// base returns the type that the client embeds, and its constructor, with their type
+// arguments: the type of the kind, then one for each capability.
+func (v *kindClientView) base() (embedded, constructor string) {
+	has := capabilities{list: v.Has("list"), apply: v.Has("apply")}
+	types := []render.Ident{v.Type}
+	if has.list {
+		types = append(types, v.Type.Package.Ident(v.Type.Name+"List"))
+	}
+	if has.apply {
+		types = append(types, v.Apply)
+	}
+	var arguments []string
+	for _, typ := range types {
+		arguments = append(arguments, "*"+typ.String())
+	}
+	base, list := clientBases[has], "["+strings.Join(arguments, ", ")+"]"
+	return base.name + list, base.constructor + list
+}
+
+func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
+	view := methodView{
+		Method:       m,
+		Kind:         k.Name,
+		Resource:     k.Resource,
+		Input:        g.reference(k, m.Input),
+		Returned:     g.reference(k, m.Result),
+		InputPrivate: private(m.Input.Name),
+		NameParam:    "name",
+		InputParam:   parameter(private(m.Input.Name)),
+	}
+	if m.Subresource != "" {
+		view.NameParam = k.Private + "Name"
+	}
+	if m.Verb == "list" {
+		view.Returned.Name += "List"
+	}
+	if m.Verb == "apply" {
+		view.Apply = g.applyIdent(m.Input.Path, m.Input.Name)
+	}
+	return view
+}
+
+// reference returns a type that a method of a kind refers to.
+func (g *clientGen) reference(k *model.Kind, ref model.TypeRef) render.Ident {
+	own := apiPackage(k.Version)
+	if ref.Path == own.Path {
+		return own.Ident(ref.Name)
+	}
+	return render.Package{Path: ref.Path}.Ident(ref.Name)
+}
+
+// applies reports whether a type has an apply configuration. If this run doesn't generate
+// them, it assumes that all types have one, as client-gen does.
+func (g *clientGen) applies(name model.TypeName) bool {
+	return g.ApplyConfigurationPackage != "" && (g.configs == nil || g.configs[name])
+}
+
+// applyIdent returns the apply configuration of a type. Its folder has the last two elements
+// of the import path of the type, in lower case: the convention by which upstream's
+// generators find each other's output (ParsePathGroupVersion).
+func (g *clientGen) applyIdent(typePath, name string) render.Ident {
+	dir, version := path.Split(typePath)
+	group := path.Base(dir)
+	if dir == "" {
+		group = ""
+	}
+	pkg := render.Package{Path: g.ApplyConfigurationPackage}.Sub(strings.ToLower(group), strings.ToLower(version))
+	pkg.Alias = "apply" + strings.ToLower(group+version)
+	return pkg.Ident(name + "ApplyConfiguration")
 }

@@ -66,11 +66,15 @@ func kubernetes(t testing.TB, o order) *model.API {
 }
 
 func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
-	files, err := cfg.files(api, "")
+	gens, err := cfg.generators(api)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	h, _, err := newHeaders("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files(gens, h)
 }
 
 func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {

@@ -10,22 +10,20 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// viewPath is what views are made of.
-const viewPath = runtimePath + "view"
-
-// viewWriter makes read-only views: one of each kind that has a lister, and of
-// the structs of the same packages that those lead to.
+// viewWriter makes read-only views of the kinds with a lister and of the structs in the same
+// packages that are reachable from those. Structs of other packages are copied by the
+// getters instead: another run may generate their views, or none.
 type viewWriter struct {
 	types map[model.TypeName]*model.Type
-	// packages are where the views of a package's types go.
+	// packages are the packages of views, by the import path of the types.
 	packages map[string]render.Package
-	// aliases are what to call the packages of the types.
+	// aliases are the aliases of the types' packages, by import path.
 	aliases map[string]string
-	// viewed are the types with a view.
+	// viewed are the types that get a view.
 	viewed map[model.TypeName]bool
 }
 
-// newViewWriter finds the types that get a view.
+// newViewWriter returns a viewWriter for the kinds of a lister generator.
 func newViewWriter(g *listerGen, types map[model.TypeName]*model.Type) *viewWriter {
 	w := &viewWriter{types: types, packages: map[string]render.Package{}, aliases: map[string]string{}, viewed: map[model.TypeName]bool{}}
 	for _, v := range g.versions {
@@ -41,7 +39,7 @@ func newViewWriter(g *listerGen, types map[model.TypeName]*model.Type) *viewWrit
 	return w
 }
 
-// reach marks the structs that a type leads to.
+// reach marks the structs that are reachable from a type.
 func (w *viewWriter) reach(e *model.Expr) {
 	if e == nil {
 		return
@@ -59,7 +57,7 @@ func (w *viewWriter) reach(e *model.Expr) {
 	}
 }
 
-// resolve follows the names of lists, maps and pointers, not those of structs.
+// resolve follows the names of types other than structs.
 func (w *viewWriter) resolve(e *model.Expr) *model.Expr {
 	for range 16 {
 		t := w.types[e.Name]
@@ -71,31 +69,32 @@ func (w *viewWriter) resolve(e *model.Expr) *model.Expr {
 	return e
 }
 
-// viewsView is views_generated.go.
+// viewsView is the view of views_generated.go.
 type viewsView struct {
 	PackageName string
 	Types       []viewTypeView
 	Kinds       []kindListerView
 }
 
-// viewTypeView is the view of a type.
+// viewTypeView is a read-only view of a type.
 type viewTypeView struct {
 	Name string
 	Type render.Ident
-	// Meta is true for types that embed metadata, Copies for those that have
-	// no field where the method is that makes copies.
+	// Meta is true for types that embed ObjectMeta. Copies is true for types without a
+	// field DeepCopy, whose getter would collide with the method.
 	Meta, Copies bool
 	Getters      []viewGetterView
 }
 
-// viewGetterView is a method that reads a field.
+// viewGetterView is a method that returns a field.
 type viewGetterView struct {
 	Doc []string
-	// Name is the field's; Result is the method's result, Value how it is made.
+	// Name is the name of the field and of the method, Result the type of the method's
+	// result, Value the expression for it.
 	Name, Result, Value string
 }
 
-// views is what the template of a version's views is a view of.
+// views builds the view of a version's views_generated.go.
 func (g *listerGen) views(at scope) any {
 	w, path := g.viewWriter, at.version.Package.Path
 	view := viewsView{PackageName: at.version.PackageName}
@@ -112,6 +111,7 @@ func (g *listerGen) views(at scope) any {
 	return view
 }
 
+// view builds the view of a type.
 func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 	view := viewTypeView{Name: t.Name, Type: name, Copies: t.Field("DeepCopy") == nil}
 	for _, f := range t.Fields {
@@ -130,7 +130,9 @@ func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 	return view
 }
 
-// getter says how a field is read without letting out what could be changed.
+// getter returns how a field is read such that the caller can't change the object: scalars
+// as they are, structs with a view as that, lists and maps behind types of the runtime,
+// anything else as a deep copy.
 func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	field := "v.object." + f.Name
 	of := func(function string) string { return render.Package{Path: viewPath}.Ident(function).String() }
@@ -162,8 +164,8 @@ func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	return viewGetterView{Result: w.text(f.Type), Value: of("Copy") + "(" + field + ")"}
 }
 
-// element is what an element of a list or a map is shown as, and the function
-// that makes it of a pointer to the element.
+// element returns the type that an element of a list or a map is shown as, and the function
+// that converts a pointer to the element.
 func (w *viewWriter) element(e *model.Expr) (typ, view string) {
 	if e.Form == model.Named && w.viewed[e.Name] {
 		pkg := w.packages[e.Name.Path]
@@ -173,8 +175,8 @@ func (w *viewWriter) element(e *model.Expr) (typ, view string) {
 	return text, render.Package{Path: viewPath}.Ident("CopyOf").String() + "[" + text + "]"
 }
 
-// scalar reports whether values of a type are copied by assignment, as far as one
-// can tell.
+// scalar reports whether an assignment copies values of a type completely. It is false for
+// types that aren't known.
 func (w *viewWriter) scalar(e *model.Expr) bool {
 	if !w.named(e) {
 		return false
@@ -187,7 +189,8 @@ func (w *viewWriter) scalar(e *model.Expr) bool {
 	}
 }
 
-// named reports whether a type can be written in another package.
+// named reports whether another package can spell a type: whether it has no unexported
+// names.
 func (w *viewWriter) named(e *model.Expr) bool {
 	switch {
 	case e == nil:
