@@ -10,21 +10,20 @@ import (
 	"strings"
 )
 
-// temporary is in the name of a file that is not complete yet. Go's tools
-// ignore names that begin with a dot.
+// temporary is part of the names of incomplete files. They also begin with a dot, so that the
+// go command ignores them.
 const temporary = ".kubewright-tmp-"
 
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, temporary)
 }
 
-// Apply writes the changed files, and with prune removes the stale ones and
-// the folders that are empty without them.
+// Apply writes the changed files. If prune is true it also removes the stale ones, and the
+// folders that become empty.
 //
-// All files are written under temporary names first and renamed when every one
-// of them is complete. So an error leaves everything as it was, and a process
-// that is killed leaves each file either old or new; the next run does the
-// rest and removes the temporary files.
+// It writes all files under temporary names before it renames the first one. So an error
+// while writing leaves the disk unchanged, and a process that is killed leaves each file
+// either old or new, and temporary files that the next run removes.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
 	if err := st.write(p.Changed, p.set.Files); err != nil {
@@ -55,6 +54,7 @@ func (p *Plan) Apply(prune bool) error {
 	return nil
 }
 
+// remove removes a file, which may be gone already.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("can't remove %s: %w", path, reason(err))
@@ -62,9 +62,8 @@ func remove(path string) error {
 	return nil
 }
 
-// removeEmpty removes dir and the folders above it, as far as they are empty
-// and inside one of the trees. Removing a folder that is not empty fails, and
-// that is where it ends.
+// removeEmpty removes dir and its parents as far as they are empty and inside one of the
+// trees. It stops at the first folder that can't be removed because it isn't empty.
 func (p *Plan) removeEmpty(dir string) {
 	for {
 		inside := slices.ContainsFunc(p.set.Trees, func(tree string) bool {
@@ -77,13 +76,13 @@ func (p *Plan) removeEmpty(dir string) {
 	}
 }
 
-// staging is what has to go again if not everything can be written.
+// staging are the files and folders that have to be removed if one can't be written.
 type staging struct {
-	temps []string // by index of the file; "" where there is none
-	dirs  []string // folders made, the outer ones first
+	temps []string // temporary files by index of the file; "" for none
+	dirs  []string // new folders, the outer ones first
 }
 
-// write puts the content of each path into a temporary file beside it.
+// write writes the content of each path to a temporary file beside it.
 func (st *staging) write(paths []string, contents map[string][]byte) error {
 	made := map[string]bool{}
 	for _, path := range paths {
@@ -93,7 +92,7 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 		}
 		made[dir] = true
 		if err := st.mkdir(dir); err != nil {
-			return fmt.Errorf("can't make the folder %s: %w", dir, reason(err))
+			return fmt.Errorf("can't create the folder %s: %w", dir, reason(err))
 		}
 	}
 	errs := make([]error, len(paths))
@@ -102,7 +101,7 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 			errs[i] = fmt.Errorf("can't write %s: %w", paths[i], reason(err))
 		}
 	})
-	// One message is enough: where one file can't be written, others can't either.
+	// The first error is enough: the others mostly have the same cause, such as a full disk.
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -111,8 +110,9 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 	return nil
 }
 
+// writeOne writes a temporary file. It runs concurrently with those of other indexes.
 func (st *staging) writeOne(i int, path string, content []byte) error {
-	// What is there keeps its mode; a new file gets the usual one.
+	// An existing file keeps its mode.
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if info.IsDir() {
@@ -129,19 +129,19 @@ func (st *staging) writeOne(i int, path string, content []byte) error {
 	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
-// mkdir makes dir and what is missing above it, and remembers what it made.
+// mkdir creates dir and its missing parents, and records the ones that it created.
 func (st *staging) mkdir(dir string) error {
 	var missing []string
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
 		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) {
-			break // it exists, or making the folder below it says why not
+			break // it exists, or Mkdir fails below and says why
 		}
 		missing = append(missing, d)
 	}
 	for _, d := range slices.Backward(missing) {
 		switch err := os.Mkdir(d, 0o755); {
 		case errors.Is(err, fs.ErrExist):
-			// Another run made it in between, and will remove it if it has to.
+			// Another process created it in the meantime, so it isn't ours to remove.
 		case err != nil:
 			return err
 		default:
@@ -156,6 +156,7 @@ func (st *staging) mkdir(dir string) error {
 	return nil
 }
 
+// undo removes the temporary files and the new folders.
 func (st *staging) undo() {
 	for _, temp := range st.temps {
 		if temp != "" {

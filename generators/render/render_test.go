@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 	for want, files := range map[string][]File{
 		"no template":        {{Path: "a.go", Template: "t/other.tmpl"}},
 		"Missing":            {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
-		"two templates make": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
+		"two templates render": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
 	} {
 		if _, err := templates.Render(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

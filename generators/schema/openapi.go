@@ -11,7 +11,7 @@ import (
 // OpenAPI are the definitions of an OpenAPI v2 document.
 type OpenAPI map[string]*definition
 
-// definition is the part of a definition that matters to a schema.
+// definition is a definition of OpenAPI, reduced to what matters for a schema.
 type definition struct {
 	Ref                  string                 `json:"$ref"`
 	Type                 oneOrMany              `json:"type"`
@@ -43,7 +43,7 @@ func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*o)[0])
 }
 
-// schemaOrBool is a definition; true and false are none.
+// schemaOrBool is a definition, or a boolean, which is read as no definition.
 type schemaOrBool struct{ *definition }
 
 func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
@@ -53,7 +53,7 @@ func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &s.definition)
 }
 
-// ParseOpenAPI reads a document in JSON.
+// ParseOpenAPI parses a document in JSON.
 func ParseOpenAPI(text []byte) (OpenAPI, error) {
 	var document struct {
 		Definitions OpenAPI `json:"definitions"`
@@ -62,8 +62,9 @@ func ParseOpenAPI(text []byte) (OpenAPI, error) {
 	return document.Definitions, err
 }
 
-// Schema makes a schema of some definitions and all that they refer to. One that
-// isn't there can hold anything; a reference to nothing is an error.
+// Schema returns the schema of the roots and of all definitions that they refer to. A root
+// without a definition is of unknown type: the document may be older than the Go types. A
+// reference without a definition is an error.
 func (o OpenAPI) Schema(roots []string) (Schema, error) {
 	c := converter{api: o, schema: Schema{}}
 	for _, name := range roots {
@@ -88,14 +89,15 @@ func (o OpenAPI) Schema(roots []string) (Schema, error) {
 type converter struct {
 	api    OpenAPI
 	schema Schema
-	// wanted are the definitions that are yet to be converted, seen all that
-	// ever were among them, current is the one being converted.
+	// wanted are the definitions to convert, seen those that were ever wanted, and
+	// current is the one that is being converted.
 	wanted  []string
 	seen    map[string]bool
 	current string
 	err     error
 }
 
+// want adds a definition to those to convert.
 func (c *converter) want(name string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -106,14 +108,15 @@ func (c *converter) want(name string) {
 	}
 }
 
+// fail records the first error.
 func (c *converter) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%s: %s", c.current, fmt.Sprintf(format, args...))
 	}
 }
 
-// ref is the type of a field or an element; preserve says whether unknown
-// fields of its object are kept.
+// ref returns the type of a field or of an element. preserve is true if an object of that
+// type keeps unknown fields.
 func (c *converter) ref(d *definition, preserve bool) Ref {
 	if d == nil {
 		return Ref{Inline: Deduced()}
@@ -127,7 +130,7 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 	}
 	name, ok := strings.CutPrefix(d.Ref, "#/definitions/")
 	if !ok || c.api[name] == nil {
-		c.fail("refers to %s, which isn't there", d.Ref)
+		c.fail("refers to %s, which doesn't exist", d.Ref)
 		return Ref{}
 	}
 	c.want(name)
@@ -137,19 +140,20 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 	return Ref{Name: name, Relationship: c.mapRelationship(d)}
 }
 
-// Definitions that are something other than what they say.
+// Definitions whose values are encoded in other ways than the definitions say.
 const (
 	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 	quantity     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 )
 
+// atom converts a definition. The rules are those of schemaconv in kube-openapi.
 func (c *converter) atom(d *definition, preserve bool) Atom {
 	kind := ""
 	if len(d.Type) > 0 {
 		kind = d.Type[0]
 	}
 	switch {
-	case d.Ref != "" && kind == "": // a definition that is another name of one
+	case d.Ref != "" && kind == "": // another name for a definition
 		c.ref(d, preserve)
 		return Atom{}
 	case kind == "" && len(d.Properties) == 0:
@@ -174,6 +178,7 @@ func (c *converter) atom(d *definition, preserve bool) Atom {
 	return Atom{Scalar: scalar(kind, d.Format)}
 }
 
+// object converts a definition with properties.
 func (c *converter) object(d *definition, preserve bool) *Map {
 	preserve = preserve || d.PreserveUnknown
 	m := &Map{Relationship: c.mapRelationship(d)}
@@ -198,7 +203,7 @@ func (c *converter) object(d *definition, preserve bool) *Map {
 	return m
 }
 
-// scalar is the type of a primitive.
+// scalar returns the type of a primitive value.
 func scalar(kind, format string) string {
 	switch {
 	case kind == "integer", kind == "number":
@@ -211,6 +216,8 @@ func scalar(kind, format string) string {
 	return Untyped
 }
 
+// listRelationship returns how a list is merged: by its list type, or else by the older
+// patch strategy.
 func (c *converter) listRelationship(d *definition) (relationship string, keys []string) {
 	switch d.ListType {
 	case "atomic":
@@ -235,6 +242,7 @@ func (c *converter) listRelationship(d *definition) (relationship string, keys [
 	return Atomic, nil
 }
 
+// mapRelationship returns how a map or an object is merged, "" for the default.
 func (c *converter) mapRelationship(d *definition) string {
 	switch d.MapType {
 	case "":

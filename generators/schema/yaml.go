@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// YAML is the schema as text, its types sorted by name, a line for each field. It
-// holds no backtick.
+// YAML returns the schema as YAML, sorted by type, with one line for each field so that
+// changes make short diffs. The text has no backtick, so it fits into a raw string of Go.
 func (s Schema) YAML() string {
 	types := maps.Clone(s)
 	types.addCommon()
@@ -39,10 +39,10 @@ func (s Schema) YAML() string {
 	return b.String()
 }
 
-// flow is a mapping of YAML in a line.
+// flow returns a mapping in YAML's flow style.
 func flow(entries []string) string { return "{" + strings.Join(entries, ", ") + "}" }
 
-// flowList is a list of YAML in a line.
+// flowList returns a list in YAML's flow style.
 func flowList[T any](items []T, text func(T) string) string {
 	var texts []string
 	for _, item := range items {
@@ -51,7 +51,7 @@ func flowList[T any](items []T, text func(T) string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// atomEntries are the entries of the mapping that describes an atom.
+// atomEntries returns the entries of the mapping for an atom.
 func atomEntries(a Atom) []string {
 	var entries []string
 	if a.Scalar != "" {
@@ -83,8 +83,7 @@ func fieldEntries(f Field) []string {
 	return entries
 }
 
-// restEntries are the entries of a mapping that describes an object, but for its
-// fields.
+// restEntries returns the entries of the mapping for an object, except its fields.
 func restEntries(m *Map) []string {
 	var entries []string
 	if len(m.Unions) > 0 {
@@ -126,8 +125,8 @@ var (
 	reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
-// quote quotes what YAML would take for something other than a string. JSON's
-// quotes are YAML's.
+// quote quotes strings that YAML would parse as something else. A JSON string is a YAML
+// string.
 func quote(s string) string {
 	if plain.MatchString(s) && !reserved.MatchString(s) {
 		return s
@@ -138,10 +137,10 @@ func quote(s string) string {
 func jsonString(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings can be marshalled
+		panic(err) // a string can be marshalled
 	}
 	return escapeBacktick(string(text))
 }
 
-// escapeBacktick makes JSON fit into a raw string of Go.
+// escapeBacktick escapes backticks in JSON, where they occur in strings only.
 func escapeBacktick(text string) string { return strings.ReplaceAll(text, "`", `\u0060`) }
