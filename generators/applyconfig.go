@@ -152,11 +152,13 @@ func (g *applyGen) files(h headers) []render.File {
 	}
 	files := []render.File{
 		file("utils.go", "applyconfig/utils.tmpl", func() any { return g.utils() }),
-		file("internal/internal.go", "applyconfig/internal.tmpl", func() any { return schemaView{YAML: g.schema.YAML()} }),
+		file("internal/internal.go", "applyconfig/internal.tmpl",
+			func() any { return schemaView{YAML: g.schema.YAML()} }),
 	}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
-			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl", func() any { return g.view(p, t) }))
+			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl",
+				func() any { return g.view(p, t) }))
 		}
 	}
 	return files
@@ -187,13 +189,19 @@ type applyKindView struct {
 func (g *applyGen) utils() applyUtilsView {
 	view := applyUtilsView{PackageName: path.Base(g.Package), Internal: g.internal()}
 	for _, p := range g.api.Packages {
-		v := applyVersionView{API: apiView{Package: applyAPIPackage(p), HasSchemeGroupVersion: p.HasSchemeGroupVersion, Group: p.Group, Version: p.APIVersion}}
+		v := applyVersionView{API: apiView{
+			Package:               applyAPIPackage(p),
+			HasSchemeGroupVersion: p.HasSchemeGroupVersion,
+			Group:                 p.Group,
+			Version:               p.APIVersion,
+		}}
 		for _, t := range p.Types {
 			folder := g.folder(p)
 			if t.Elsewhere { // ForKind returns the type that others refer to
 				folder = render.Package{Path: g.packages[t.TypeName]}
 			}
-			v.Types = append(v.Types, applyKindView{t.TypeName.Name, folder.Ident(configName(t.TypeName.Name))})
+			name := t.TypeName.Name
+			v.Types = append(v.Types, applyKindView{name, folder.Ident(configName(name))})
 		}
 		view.Versions = append(view.Versions, v)
 	}
@@ -256,7 +264,8 @@ type applyGetterView struct{ Name, Type, Holder string }
 // view builds the view of an apply configuration.
 func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
 	name := exported(t.TypeName.Name)
-	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name), Doc: declarationDoc(t.Lines)}
+	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name),
+		Doc: declarationDoc(t.Lines)}
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion
@@ -303,12 +312,15 @@ func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtr
 			subresources[m.Subresource] = true
 		}
 	}
-	view := &applyExtractView{Param: applyParameter(private(t.TypeName.Name)), Type: applyAPIPackage(p).Ident(t.TypeName.Name),
+	view := &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
+		Type:     applyAPIPackage(p).Ident(t.TypeName.Name),
 		Internal: g.internal(), SchemaName: g.roots[t]}
 	for name := range subresources {
 		view.Subresources = append(view.Subresources, applySubresourceView{name, titled(name)})
 	}
-	slices.SortFunc(view.Subresources, func(a, b applySubresourceView) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(view.Subresources, func(a, b applySubresourceView) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	return view
 }
 
@@ -325,7 +337,8 @@ func applyParameter(name string) string {
 // have separate words.
 func titled(name string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for word := range strings.FieldsFuncSeq(name,
+		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		b.WriteString(exported(strings.ToLower(word)))
 	}
 	return b.String()

@@ -65,7 +65,8 @@ func (g *applyGen) fits(t *model.Type, hops int) bool {
 		switch {
 		case !ok:
 		case f.Embedded:
-			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer && !g.fits(g.declared(f.Type), hops+1) {
+			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer &&
+				!g.fits(g.declared(f.Type), hops+1) {
 				return false
 			}
 		case !token.IsExported(f.Name):
@@ -87,7 +88,8 @@ func (g *applyGen) fits(t *model.Type, hops int) bool {
 // first two, and the prefix marks fields that are about to be removed from an API
 // (blocklisted in upstream's applyconfiguration.go).
 func blocked(t *model.Type, f *model.Field) bool {
-	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") || strings.HasPrefix(f.Name, "ZZZ_")
+	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") ||
+		strings.HasPrefix(f.Name, "ZZZ_")
 }
 
 // member is a field of an apply configuration.
@@ -141,7 +143,8 @@ func (g *applyGen) embedded(f *model.Field) *model.Type {
 // fields adds the fields of the struct.
 func (w *applyWriter) fields(t *model.Type) {
 	for _, m := range w.g.members(t) {
-		view := applyFieldView{Doc: fieldDoc(m.Lines), Name: m.Name, Type: "*" + w.g.configType(m.Type), Tag: m.json.Name + ",omitempty"}
+		view := applyFieldView{Doc: fieldDoc(m.Lines), Name: m.Name, Type: "*" + w.g.configType(m.Type),
+			Tag: m.json.Name + ",omitempty"}
 		switch {
 		case m.embedding == embedConfig || m.embedding == embedType:
 			view.Name = ""
@@ -196,7 +199,8 @@ func (w *applyWriter) getters(t *model.Type, holder string) {
 			w.getters(w.g.embedded(m.Field), m.inner(holder))
 		case t.TypeName == objectMeta && (m.Name == "Name" || m.Name == "Namespace"),
 			t.TypeName == typeMeta && (m.Name == "Kind" || m.Name == "APIVersion"):
-			w.view.Getters = append(w.view.Getters, applyGetterView{Name: m.Name, Type: "*" + w.g.configType(m.Type), Holder: holder})
+			w.view.Getters = append(w.view.Getters,
+				applyGetterView{Name: m.Name, Type: "*" + w.g.configType(m.Type), Holder: holder})
 		}
 	}
 }

@@ -137,7 +137,8 @@ func (d *deriver) resolve(e *model.Expr) *model.Expr {
 func (d *deriver) field(f *model.Field) schema.Ref {
 	ref := d.ref(f.Type)
 	lines := f.Lines
-	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct && len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
+	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct &&
+		len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
 		lines = append(slices.Clone(lines), t.Lines...)
 	}
 	switch {
@@ -164,7 +165,8 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 	inline := func(a schema.Atom) schema.Ref { return schema.Ref{Inline: a} }
 	switch e.Form {
 	case model.Slice, model.Array:
-		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" && (elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
+		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" &&
+			(elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
 			return inline(schema.Atom{Scalar: schema.String})
 		}
 		return inline(schema.Atom{List: &schema.List{Element: d.ref(e.Elem), Relationship: schema.Atomic}})
@@ -189,12 +191,22 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 
 // predeclared are the Go types that are scalars.
 var predeclared = map[model.TypeName]string{
-	{Name: "string"}: schema.String, {Name: "bool"}: schema.Boolean,
-	{Name: "int"}: schema.Numeric, {Name: "int8"}: schema.Numeric, {Name: "int16"}: schema.Numeric, {Name: "int32"}: schema.Numeric, {Name: "int64"}: schema.Numeric,
-	{Name: "uint"}: schema.Numeric, {Name: "uint8"}: schema.Numeric, {Name: "uint16"}: schema.Numeric, {Name: "uint32"}: schema.Numeric, {Name: "uint64"}: schema.Numeric,
-	{Name: "byte"}: schema.Numeric, {Name: "rune"}: schema.Numeric, {Name: "float32"}: schema.Numeric, {Name: "float64"}: schema.Numeric,
-	{Path: "time", Name: "Time"}: schema.Untyped, {Path: "time", Name: "Duration"}: schema.Numeric,
+	{Name: "string"}: schema.String,
+	{Name: "bool"}:   schema.Boolean,
+
+	{Name: "int"}: schema.Numeric, {Name: "int8"}: schema.Numeric, {Name: "int16"}: schema.Numeric,
+	{Name: "int32"}: schema.Numeric, {Name: "int64"}: schema.Numeric,
+	{Name: "uint"}: schema.Numeric, {Name: "uint8"}: schema.Numeric, {Name: "uint16"}: schema.Numeric,
+	{Name: "uint32"}: schema.Numeric, {Name: "uint64"}: schema.Numeric,
+	{Name: "byte"}: schema.Numeric, {Name: "rune"}: schema.Numeric,
+	{Name: "float32"}: schema.Numeric, {Name: "float64"}: schema.Numeric,
+
+	{Path: "time", Name: "Time"}:     schema.Untyped,
+	{Path: "time", Name: "Duration"}: schema.Numeric,
 }
+
+// zeros are the zero values of scalars in JSON.
+var zeros = map[string]string{schema.String: `""`, schema.Boolean: "false", schema.Numeric: "0"}
 
 // defaultOf returns the default of a field: the value of its marker, or the zero value of a
 // field that is always encoded.
@@ -237,7 +249,7 @@ func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
 	if omitted {
 		return ""
 	}
-	return map[string]string{schema.String: `""`, schema.Boolean: "false", schema.Numeric: "0"}[predeclared[e.Name]]
+	return zeros[predeclared[e.Name]]
 }
 
 // listRelationship returns how a list is merged according to its markers. The default is to
@@ -249,7 +261,8 @@ func listRelationship(lines []string) (relationship string, keys []string) {
 	case "map":
 		return schema.Associative, model.Markers(lines, "listMapKey")
 	case "":
-		if strategy, _, _ := strings.Cut(first(model.Markers(lines, "patchStrategy")), ","); strategy == "merge" {
+		strategy := first(model.Markers(lines, "patchStrategy"))
+		if strategy, _, _ = strings.Cut(strategy, ","); strategy == "merge" {
 			return schema.Associative, model.Markers(lines, "patchMergeKey")
 		}
 	}

@@ -58,7 +58,8 @@ func (g *clientGen) files(h headers) []render.File {
 	typed, fake := !g.ClientsetOnly, g.Fake
 	return g.expand([]row{
 		{"clientset.go", "client/clientset.tmpl", true, g.clientset},
-		{"scheme/doc.go", "client/doc.tmpl", true, doc("scheme", "Package scheme knows the types of the clientset.")},
+		{"scheme/doc.go", "client/doc.tmpl", true,
+			doc("scheme", "Package scheme knows the types of the clientset.")},
 		{"scheme/register.go", "scheme/register.tmpl", true, g.scheme},
 
 		{typedFolder + "/doc.go", "client/doc.tmpl", typed, g.typedDoc},
@@ -66,11 +67,13 @@ func (g *clientGen) files(h headers) []render.File {
 		{typedFolder + "/{kind}.go", "client/kind.tmpl", typed, g.kind},
 		{typedFolder + "/generated_expansion.go", "client/expansion.tmpl", typed, g.expansion},
 
-		{"fake/doc.go", "client/doc.tmpl", fake, doc("fake", "Package fake is a clientset for unit tests: it talks to no server.")},
+		{"fake/doc.go", "client/doc.tmpl", fake,
+			doc("fake", "Package fake is a clientset for unit tests: it talks to no server.")},
 		{"fake/clientset_generated.go", "fake/clientset.tmpl", fake, g.fakeClientset},
 		{"fake/register.go", "scheme/register.tmpl", fake, g.fakeScheme},
 
-		{fakeTypedFolder + "/doc.go", "client/doc.tmpl", typed && fake, doc("fake", "Package fake has clients for unit tests: they talk to no server.")},
+		{fakeTypedFolder + "/doc.go", "client/doc.tmpl", typed && fake,
+			doc("fake", "Package fake has clients for unit tests: they talk to no server.")},
 		{fakeTypedFolder + "/fake_{Group}_client.go", "fake/group.tmpl", typed && fake, g.group},
 		{fakeTypedFolder + "/fake_{kind}.go", "fake/kind.tmpl", typed && fake, g.kind},
 	}, h)
@@ -87,7 +90,8 @@ func (g *clientGen) typedDoc(at scope) any {
 }
 
 func (g *clientGen) expansion(at scope) any {
-	return expansionView{PackageName: at.version.PackageName, Kinds: g.withoutExpansion(at.version, typedFolder)}
+	return expansionView{PackageName: at.version.PackageName,
+		Kinds: g.withoutExpansion(at.version, typedFolder)}
 }
 
 // clientsetView is the view of clientset.go.
@@ -226,7 +230,8 @@ func (g *clientGen) scheme(scope) any {
 }
 
 func (g *clientGen) fakeScheme(scope) any {
-	return schemeView{PackageName: "fake", Scheme: "scheme", Codecs: "codecs", Private: true, Packages: g.typesPackages()}
+	return schemeView{PackageName: "fake", Scheme: "scheme", Codecs: "codecs", Private: true,
+		Packages: g.typesPackages()}
 }
 
 // typesPackages are the packages of the API types.
@@ -252,7 +257,8 @@ func (g *clientGen) installPackages() []render.Package {
 		if v.Name != "" {
 			hub = path.Dir(hub)
 		}
-		packages = append(packages, render.Package{Path: hub + "/install", Alias: strings.ToLower(v.GoGroupName)})
+		packages = append(packages, render.Package{Path: hub + "/install",
+			Alias: strings.ToLower(v.GoGroupName)})
 	}
 	return packages
 }
@@ -412,7 +418,8 @@ func (g *clientGen) applyIdent(typePath, name string) render.Ident {
 	if dir == "" {
 		group = ""
 	}
-	pkg := render.Package{Path: g.ApplyConfigurationPackage}.Sub(strings.ToLower(group), strings.ToLower(version))
+	pkg := render.Package{Path: g.ApplyConfigurationPackage}.Sub(strings.ToLower(group),
+		strings.ToLower(version))
 	pkg.Alias = "apply" + strings.ToLower(group+version)
 	return pkg.Ident(name + "ApplyConfiguration")
 }

@@ -22,54 +22,69 @@ import (
 // resources.
 func (c *Config) AddFlags(fs *pflag.FlagSet) {
 	c.addInputFlags(fs)
-	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil, "plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
+	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil,
+		"plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
 }
 
 // addInputFlags adds those of them that apply to types that are not resources, too.
 func (c *Config) addInputFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.HeaderFile, "go-header-file", "", "a file with text for the top of each file; YEAR in it becomes the current year")
-	fs.StringSliceVar(&c.LintRules, "lint-rules", nil, "rules to check tags by, separated by commas: "+strings.Join(model.LintRules(), ", "))
+	fs.StringVar(&c.HeaderFile, "go-header-file", "",
+		"a file with text for the top of each file; YEAR in it becomes the current year")
+	fs.StringSliceVar(&c.LintRules, "lint-rules", nil,
+		"rules to check tags by, separated by commas: "+strings.Join(model.LintRules(), ", "))
 }
 
 // includedTypesFlag adds a flag whose value includedTypes parses.
 func includedTypesFlag(fs *pflag.FlagSet, values *[]string) {
-	fs.StringSliceVar(values, "included-types-overrides", nil, "types in the form group/version/type, separated by commas; in the group versions among them only these types get a client")
+	fs.StringSliceVar(values, "included-types-overrides", nil,
+		"types in the form group/version/type, separated by commas; in the group versions among them only these types get a client")
 }
 
 // addFlags adds the flags of clientsets.
 func (o *ClientOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.APIPath, "clientset-api-path", "/apis", "the root path of requests, with a / at the start and none at the end")
+	fs.StringVar(&o.APIPath, "clientset-api-path", "/apis",
+		"the root path of requests, with a / at the start and none at the end")
 	fs.BoolVar(&o.Fake, "fake-clientset", true, "also generate a fake clientset for tests")
-	fs.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "", "the import path of existing apply configurations; clients have Apply methods only if there are apply configurations")
-	fs.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false, "send and request protobuf by default (custom resources don't have it)")
-	fs.BoolVar(&o.Lean, "lean", false, "leave Discovery and the Apply methods out of the clientset, which halves the size of small programs")
+	fs.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "",
+		"the import path of existing apply configurations; clients have Apply methods only if there are apply configurations")
+	fs.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false,
+		"send and request protobuf by default (custom resources don't have it)")
+	fs.BoolVar(&o.Lean, "lean", false,
+		"leave Discovery and the Apply methods out of the clientset, which halves the size of small programs")
 }
 
 // addFlags adds the flags of listers.
 func (o *ListerOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.ReadOnlyViews, "read-only-views", false, "also generate listers of read-only views of objects")
+	fs.BoolVar(&o.ReadOnlyViews, "read-only-views", false,
+		"also generate listers of read-only views of objects")
 }
 
 // addFlags adds the flags of informers.
 func (o *InformerOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.SingleDirectory, "single-directory", false, "leave out the folders externalversions and internalversion")
-	fs.BoolVar(&o.Metadata, "metadata-informers", false, "also generate informers and listers that keep only the metadata of objects")
-	fs.StringVar(&o.InternalClientset, "internal-clientset-package", "", "the import path of the clientset for internal types (kubewright's default: the generated clientset)")
+	fs.BoolVar(&o.SingleDirectory, "single-directory", false,
+		"leave out the folders externalversions and internalversion")
+	fs.BoolVar(&o.Metadata, "metadata-informers", false,
+		"also generate informers and listers that keep only the metadata of objects")
+	fs.StringVar(&o.InternalClientset, "internal-clientset-package", "",
+		"the import path of the clientset for internal types (kubewright's default: the generated clientset)")
 }
 
 // addFlags adds the flags of apply configurations, whose names differ between
 // applyconfiguration-gen and kubewright.
 func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 	o.Externals = map[model.TypeName]string{}
-	fs.Var(externalsValue(o.Externals), external, "existing apply configurations of types in other packages, in the form package.Type:package, separated by commas")
-	fs.StringVar(&o.OpenAPISchema, openAPI, "", "a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
+	fs.Var(externalsValue(o.Externals), external,
+		"existing apply configurations of types in other packages, in the form package.Type:package, separated by commas")
+	fs.StringVar(&o.OpenAPISchema, openAPI, "",
+		"a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
 }
 
 // validateLint checks the values of --lint-rules.
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {
 		if rules := model.LintRules(); !slices.Contains(rules, rule) {
-			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule, strings.Join(rules, ", "))
+			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule,
+				strings.Join(rules, ", "))
 		}
 	}
 	return nil

@@ -44,7 +44,8 @@ func newInformerGens(options InformerOptions, api *model.API) ([]*informerGen, e
 	internal := newInformerGen(options, api, true)
 	if len(internal.versions) > 0 && options.InternalClientset == "" {
 		// Upstream generates an import of the package "", which doesn't compile.
-		return nil, fmt.Errorf("--internal-clientset-package must be specified: %s has internal types", internal.versions[0].Package.Path)
+		return nil, fmt.Errorf("--internal-clientset-package must be specified: %s has internal types",
+			internal.versions[0].Package.Path)
 	}
 	external := newInformerGen(options, api, false)
 	switch {
@@ -71,7 +72,8 @@ func newInformerGen(options InformerOptions, api *model.API, internal bool) *inf
 		listers:   render.Package{Path: options.Listers},
 		metadata:  options.Metadata,
 	}
-	g.selectKinds(api, func(p *model.Package) bool { return p.Informer && p.Version.Internal == internal }, (*model.Kind).HasInformer)
+	wanted := func(p *model.Package) bool { return p.Informer && p.Version.Internal == internal }
+	g.selectKinds(api, wanted, (*model.Kind).HasInformer)
 	return g
 }
 
@@ -131,16 +133,20 @@ type versionInformersView struct {
 func (g *informerGen) interfaces() render.Package { return g.pkg.Sub("internalinterfaces") }
 
 func (g *informerGen) all(scope) any {
-	view := informerView{PackageName: path.Base(filepath.ToSlash(g.dir)), Clientset: g.clientset, Interfaces: g.interfaces()}
+	view := informerView{PackageName: path.Base(filepath.ToSlash(g.dir)), Clientset: g.clientset,
+		Interfaces: g.interfaces()}
 	for _, v := range g.versions {
 		if at := (scope{group: v.Group}); v.Group != g.previous(v) {
 			view.Groups = append(view.Groups, g.group(at).(groupInformersView))
 		}
 		view.Sorted = append(view.Sorted, g.versionView(v))
 	}
-	slices.SortFunc(view.Groups, func(a, b groupInformersView) int { return strings.Compare(a.Informers.Path, b.Informers.Path) })
+	slices.SortFunc(view.Groups, func(a, b groupInformersView) int {
+		return strings.Compare(a.Informers.Path, b.Informers.Path)
+	})
 	slices.SortStableFunc(view.Sorted, func(a, b versionInformersView) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Group), strings.ToLower(b.Group)), strings.Compare(a.Version, b.Version))
+		return cmp.Or(strings.Compare(strings.ToLower(a.Group), strings.ToLower(b.Group)),
+			strings.Compare(a.Version, b.Version))
 	})
 	return view
 }

@@ -38,14 +38,19 @@ type Layout struct {
 // AddFlags adds the flags of kubewright generate and check.
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.flags = fs
-	fs.StringVar(&l.dir, "output-dir", "", "the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
+	fs.StringVar(&l.dir, "output-dir", "",
+		"the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
 	fs.StringVar(&l.pkg, "output-pkg", "", "the import path of --output-dir (default: according to go.mod)")
-	fs.StringVar(&l.clientsets, "clientsets-dir", "", "the folder for the clientset's folder (default clientset in --output-dir)")
+	fs.StringVar(&l.clientsets, "clientsets-dir", "",
+		"the folder for the clientset's folder (default clientset in --output-dir)")
 	fs.StringVar(&l.listers, "listers-dir", "", "the folder for listers (default listers in --output-dir)")
-	fs.StringVar(&l.informers, "informers-dir", "", "the folder for informers (default informers in --output-dir)")
+	fs.StringVar(&l.informers, "informers-dir", "",
+		"the folder for informers (default informers in --output-dir)")
 	fs.StringVarP(&l.clientsetName, "clientset-name", "n", "versioned", "the name of the clientset's package")
-	fs.BoolVar(&l.withApply, "with-applyconfig", false, "also generate apply configurations, and clients that apply them")
-	fs.StringVar(&l.applyFolder, "applyconfig-dir", "", "the folder for apply configurations (default applyconfiguration in --output-dir)")
+	fs.BoolVar(&l.withApply, "with-applyconfig", false,
+		"also generate apply configurations, and clients that apply them")
+	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
+		"the folder for apply configurations (default applyconfiguration in --output-dir)")
 	includedTypesFlag(fs, &l.overrides)
 	l.client.addFlags(fs)
 	l.lister.addFlags(fs)
@@ -75,7 +80,8 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		return Config{}, err
 	}
 	cfg.Client, cfg.Lister, cfg.Informer = &l.client, &l.lister, &l.informer
-	cfg.Client.Dir, cfg.Client.Package = filepath.Join(at.clientsets.dir, l.clientsetName), path.Join(at.clientsets.pkg, l.clientsetName)
+	cfg.Client.Dir = filepath.Join(at.clientsets.dir, l.clientsetName)
+	cfg.Client.Package = path.Join(at.clientsets.pkg, l.clientsetName)
 	cfg.Lister.Dir, cfg.Lister.Package = at.listers.dir, at.listers.pkg
 	cfg.Informer.Dir, cfg.Informer.Package = at.informers.dir, at.informers.pkg
 	cfg.Informer.Listers = at.listers.pkg
@@ -101,17 +107,19 @@ func (l *Layout) validate(patterns []string) error {
 		return err
 	}
 	if slices.Contains([]string{"internal", "main", "vendor"}, l.clientsetName) {
-		return fmt.Errorf("--clientset-name %s: Go doesn't let informers and programs import a package in a folder of that name", l.clientsetName)
+		return fmt.Errorf("--clientset-name %s: Go doesn't let informers and programs import a package in a folder"+
+			" of that name", l.clientsetName)
 	}
 	if l.withApply && l.client.ApplyConfigurationPackage != "" {
-		return errors.New("--with-applyconfig generates apply configurations and --apply-configuration-package names existing ones; give one of the two")
+		return errors.New("--with-applyconfig generates apply configurations and --apply-configuration-package" +
+			" names existing ones; give one of the two")
 	}
 	if err := l.validateLint(); err != nil {
 		return err
 	}
 	for _, name := range []string{"applyconfig-dir", "applyconfig-externals", "applyconfig-openapi-schema"} {
 		if !l.withApply && l.flags.Changed(name) {
-			return fmt.Errorf("--%s has no effect without --with-applyconfig; give both flags or neither", name)
+			return fmt.Errorf("--%s has no effect without --with-applyconfig; give both or neither", name)
 		}
 	}
 	for _, pattern := range patterns {
@@ -119,7 +127,8 @@ func (l *Layout) validate(patterns []string) error {
 			return fmt.Errorf("%s is a file; name its package, such as ./... or ./folder", pattern)
 		}
 	}
-	for _, name := range []string{"output-dir", "clientsets-dir", "listers-dir", "informers-dir", "applyconfig-dir"} {
+	for _, name := range []string{"output-dir", "clientsets-dir", "listers-dir", "informers-dir",
+		"applyconfig-dir"} {
 		// Usually a variable that the script forgot to set.
 		if flag := l.flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return fmt.Errorf("--%s is empty; leave the flag out for the default", name)
@@ -135,7 +144,8 @@ func (l *Layout) findBase(ctx context.Context) error {
 	}
 	module, err := model.FindModule(ctx, ".")
 	if errors.Is(err, model.ErrNoModule) {
-		return fmt.Errorf("%w; run kubewright in a Go module, or say where to write with --output-dir and --output-pkg", model.ErrNoModule)
+		return fmt.Errorf("%w; run kubewright in a Go module, or say where to write with --output-dir and"+
+			" --output-pkg", model.ErrNoModule)
 	}
 	if err != nil {
 		return err
@@ -191,7 +201,8 @@ func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
 	}
 	pkg, err := model.ImportPath(ctx, dir)
 	if errors.Is(err, model.ErrNoModule) {
-		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with --output-pkg", strings.TrimSuffix(dir, string(filepath.Separator)+folder))
+		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with"+
+			" --output-pkg", strings.TrimSuffix(dir, string(filepath.Separator)+folder))
 	}
 	return place{dir, pkg}, err
 }
@@ -209,20 +220,24 @@ type orphan struct {
 func (l *Layout) orphans(at places) []orphan {
 	orphans := l.applyOrphans(at.applyConfigs)
 	if l.informer.SingleDirectory {
-		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "externalversions"), "factory.go", "informers", "leave out --single-directory"})
+		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "externalversions"), "factory.go",
+			"informers", "leave out --single-directory"})
 	} else {
-		orphans = append(orphans, orphan{at.informers.dir, "factory.go", "informers", "give --single-directory"})
+		orphans = append(orphans, orphan{at.informers.dir, "factory.go", "informers",
+			"give --single-directory"})
 	}
 	for _, name := range output.Folders(at.clientsets.dir) {
 		if name != l.clientsetName {
-			orphans = append(orphans, orphan{filepath.Join(at.clientsets.dir, name), "clientset.go", "a clientset", "give --clientset-name " + name})
+			orphans = append(orphans, orphan{filepath.Join(at.clientsets.dir, name), "clientset.go",
+				"a clientset", "give --clientset-name " + name})
 		}
 	}
 	if dir, ok := l.moved("clientset", at.clientsets); ok {
 		orphans = append(orphans, orphan{dir, "*/clientset.go", "a clientset", "leave out --clientsets-dir"})
 	}
 	if dir, ok := l.moved("listers", at.listers); ok {
-		orphans = append(orphans, orphan{dir, "*/*/expansion_generated.go", "listers", "leave out --listers-dir"})
+		orphans = append(orphans, orphan{dir, "*/*/expansion_generated.go", "listers",
+			"leave out --listers-dir"})
 	}
 	if dir, ok := l.moved("informers", at.informers); ok {
 		for _, tree := range []string{dir, filepath.Join(dir, "externalversions")} {

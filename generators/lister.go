@@ -40,7 +40,8 @@ func (g *listerGen) files(h headers) []render.File {
 }
 
 func (g *listerGen) expansion(at scope) any {
-	return expansionView{PackageName: at.version.PackageName, Kinds: g.withoutExpansion(at.version, listersFolder)}
+	return expansionView{PackageName: at.version.PackageName,
+		Kinds: g.withoutExpansion(at.version, listersFolder)}
 }
 
 // kindListerView is the lister of a kind.

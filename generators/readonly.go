@@ -25,7 +25,8 @@ type viewWriter struct {
 
 // newViewWriter returns a viewWriter for the kinds of a lister generator.
 func newViewWriter(g *listerGen, types map[model.TypeName]*model.Type) *viewWriter {
-	w := &viewWriter{types: types, packages: map[string]render.Package{}, aliases: map[string]string{}, viewed: map[model.TypeName]bool{}}
+	w := &viewWriter{types: types, packages: map[string]render.Package{}, aliases: map[string]string{},
+		viewed: map[model.TypeName]bool{}}
 	for _, v := range g.versions {
 		pkg := g.folder(listersFolder, scope{group: v.Group, version: v})
 		pkg.Alias = versionAlias("listers", v)
@@ -98,7 +99,8 @@ type viewGetterView struct {
 func (g *listerGen) views(at scope) any {
 	w, path := g.viewWriter, at.version.Package.Path
 	view := viewsView{PackageName: at.version.PackageName}
-	names := slices.SortedFunc(maps.Keys(w.viewed), func(a, b model.TypeName) int { return strings.Compare(a.Name, b.Name) })
+	names := slices.SortedFunc(maps.Keys(w.viewed),
+		func(a, b model.TypeName) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range names {
 		if name.Path == path {
 			view.Types = append(view.Types, w.view(w.types[name], apiPackage(at.version).Ident(name.Name)))
@@ -146,20 +148,26 @@ func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	case !w.named(f.Type):
 		return viewGetterView{Result: "any", Value: of("Copy") + "[any](" + field + ")"}
 	case e.Form == model.Pointer && w.scalar(e.Elem):
-		return viewGetterView{Result: "(" + w.text(e.Elem) + ", bool)", Value: of("Optional") + "(" + field + ")"}
+		return viewGetterView{Result: "(" + w.text(e.Elem) + ", bool)",
+			Value: of("Optional") + "(" + field + ")"}
 	case e.Form == model.Pointer && w.viewed[e.Elem.Name]:
 		typ, view := w.element(e.Elem)
-		return viewGetterView{Result: "(" + typ + ", bool)", Value: of("Pointer") + "(" + field + ", " + view + ")"}
+		return viewGetterView{Result: "(" + typ + ", bool)",
+			Value: of("Pointer") + "(" + field + ", " + view + ")"}
 	case e.Form == model.Slice && w.scalar(e.Elem):
-		return viewGetterView{Result: of("List") + "[" + w.text(e.Elem) + "]", Value: of("ListOf") + "(" + field + ")"}
+		return viewGetterView{Result: of("List") + "[" + w.text(e.Elem) + "]",
+			Value: of("ListOf") + "(" + field + ")"}
 	case e.Form == model.Slice:
 		typ, view := w.element(e.Elem)
-		return viewGetterView{Result: of("List") + "[" + typ + "]", Value: of("Views") + "(" + field + ", " + view + ")"}
+		return viewGetterView{Result: of("List") + "[" + typ + "]",
+			Value: of("Views") + "(" + field + ", " + view + ")"}
 	case e.Form == model.Map && w.scalar(e.Elem):
-		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + w.text(e.Elem) + "]", Value: of("MapOf") + "(" + field + ")"}
+		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + w.text(e.Elem) + "]",
+			Value: of("MapOf") + "(" + field + ")"}
 	case e.Form == model.Map:
 		typ, view := w.element(e.Elem)
-		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + typ + "]", Value: of("MapViews") + "(" + field + ", " + view + ")"}
+		return viewGetterView{Result: of("Map") + "[" + w.text(e.Key) + ", " + typ + "]",
+			Value: of("MapViews") + "(" + field + ", " + view + ")"}
 	}
 	return viewGetterView{Result: w.text(f.Type), Value: of("Copy") + "(" + field + ")"}
 }
@@ -195,10 +203,12 @@ func (w *viewWriter) named(e *model.Expr) bool {
 	switch {
 	case e == nil:
 		return true
-	case e.Form == model.Literal && e.Text == "any", e.Form == model.Named && e.Name.Path != "" && !token.IsExported(e.Name.Name):
+	case e.Form == model.Literal && e.Text == "any", e.Form == model.Named && e.Name.Path != "" &&
+		!token.IsExported(e.Name.Name):
 		return false
 	}
-	return w.named(e.Key) && w.named(e.Elem) && !slices.ContainsFunc(e.Args, func(arg *model.Expr) bool { return !w.named(arg) })
+	return w.named(e.Key) && w.named(e.Elem) &&
+		!slices.ContainsFunc(e.Args, func(arg *model.Expr) bool { return !w.named(arg) })
 }
 
 func (w *viewWriter) text(e *model.Expr) string { return typeText(w.aliases, e) }

@@ -170,7 +170,8 @@ func (c *Config) orphanWarnings(set output.Set) Problems {
 	for _, o := range c.orphans {
 		if set.Has(o.dir, o.file) {
 			problems = append(problems, marker.Problem{Warning: true,
-				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir, o.content, o.remedy)})
+				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
+					o.content, o.remedy)})
 		}
 	}
 	return problems

@@ -55,7 +55,8 @@ type folderTree struct {
 func (t *folderTree) tree() string { return t.dir }
 
 // selectKinds picks the packages and kinds that the generator has output for.
-func (t *folderTree) selectKinds(api *model.API, wanted func(*model.Package) bool, has func(*model.Kind) bool) {
+func (t *folderTree) selectKinds(api *model.API, wanted func(*model.Package) bool,
+	has func(*model.Kind) bool) {
 	t.kinds = map[*model.Version][]*model.Kind{}
 	for _, group := range api.Groups {
 		for _, v := range group.Versions {

@@ -101,9 +101,12 @@ func NewClientGen() *Tool {
 	c.AddFlags(t.flags)
 	o.addFlags(t.flags)
 	includedTypesFlag(t.flags, &overrides)
-	t.flags.StringSliceVar(&inputs, "input", nil, "the group versions to generate clients for, in the form group1/version1,group2/version2")
-	t.flags.StringVar(&base, "input-base", "k8s.io/kubernetes/pkg/apis", "the path below which the group versions of --input are")
-	t.flags.StringVarP(&name, "clientset-name", "n", "internalclientset", "the name of the clientset's package")
+	t.flags.StringSliceVar(&inputs, "input", nil,
+		"the group versions to generate clients for, in the form group1/version1,group2/version2")
+	t.flags.StringVar(&base, "input-base", "k8s.io/kubernetes/pkg/apis",
+		"the path below which the group versions of --input are")
+	t.flags.StringVarP(&name, "clientset-name", "n", "internalclientset",
+		"the name of the clientset's package")
 	t.flags.BoolVar(&o.ClientsetOnly, "clientset-only", false, "leave out the typed clients")
 	t.flags.SetNormalizeFunc(func(_ *pflag.FlagSet, flag string) pflag.NormalizedName {
 		if flag == "clientset-path" { // the former name, which upstream still accepts
@@ -161,13 +164,15 @@ func NewInformerGen() *Tool {
 	c.addOutputFlags(t.flags)
 	c.AddFlags(t.flags)
 	o.addFlags(t.flags)
-	t.flags.StringVar(&o.VersionedClientset, "versioned-clientset-package", "", "the import path of the clientset")
+	t.flags.StringVar(&o.VersionedClientset, "versioned-clientset-package", "",
+		"the import path of the clientset")
 	t.flags.StringVar(&o.Listers, "listers-package", "", "the import path of the listers")
 	t.config = func(patterns []string) (Config, error) {
 		c.Inputs = packageInputs(patterns)
 		o.Dir, o.Package = c.dir, c.pkg
 		c.Informer = &o
-		return c.Config, c.validate(requirement{"versioned-clientset-package", o.VersionedClientset}, requirement{"listers-package", o.Listers})
+		return c.Config, c.validate(requirement{"versioned-clientset-package", o.VersionedClientset},
+			requirement{"listers-package", o.Listers})
 	}
 	return t
 }

@@ -57,7 +57,8 @@ own as file:line:col: message, nothing is written, and the exit status is 1.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the duration of each stage as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print the files, the problems and the duration of each stage as JSON")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
@@ -88,18 +89,21 @@ stale files, and the exit status is 1.`,
 						return err
 					}
 				}
-				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
+				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate",
+					len(plan.Changed), len(plan.Stale))
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the duration of each stage as JSON instead of a diff")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print the files, the problems and the duration of each stage as JSON instead of a diff")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
 
 // run plans the changes, prints the problems of the input, and calls rest unless one of them
 // is fatal. With asJSON it prints a report to standard output in any case.
-func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON bool, rest func(*generators.Changes, *stopwatch) error) error {
+func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON bool,
+	rest func(*generators.Changes, *stopwatch) error) error {
 	var terminal io.Writer
 	if isTerminal(cmd.ErrOrStderr()) && isTerminal(cmd.OutOrStdout()) {
 		terminal = cmd.ErrOrStderr()
@@ -123,7 +127,8 @@ func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON
 	return err
 }
 
-func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock *stopwatch) (*generators.Changes, generators.Problems, error) {
+func plan(cmd *cobra.Command, layout generators.Layout, patterns []string,
+	clock *stopwatch) (*generators.Changes, generators.Problems, error) {
 	cfg, err := layout.Resolve(cmd.Context(), patterns)
 	if err != nil {
 		return nil, nil, err

@@ -65,7 +65,9 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return generators.FlagError(cmd.Flags(), err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return generators.FlagError(cmd.Flags(), err)
+	})
 	requireShell(root)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)

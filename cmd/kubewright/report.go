@@ -43,15 +43,18 @@ var states = map[string]map[generators.FileState]string{
 	"check":    {generators.Current: "current", generators.Changed: "outdated", generators.Stale: "stale"},
 }
 
-func newReport(command string, plan *generators.Changes, problems generators.Problems, err error, clock *stopwatch) report {
-	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{}, Seconds: clock.seconds()}
+func newReport(command string, plan *generators.Changes, problems generators.Problems, err error,
+	clock *stopwatch) report {
+	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{},
+		Seconds: clock.seconds()}
 	if plan != nil {
 		for _, f := range plan.Files() {
 			r.Files = append(r.Files, fileReport{f.Path, states[command][f.State]})
 		}
 	}
 	for _, p := range problems {
-		r.Problems = append(r.Problems, problemReport{p.Pos.Filename, p.Pos.Line, p.Pos.Column, p.Message, p.Warning})
+		r.Problems = append(r.Problems, problemReport{p.Pos.Filename, p.Pos.Line, p.Pos.Column, p.Message,
+			p.Warning})
 	}
 	if err != nil {
 		r.Error = err.Error()

@@ -27,7 +27,9 @@ var clientTags = [...]clientTag{
 	{name: readOnlyTag},
 	{name: onlyVerbsTag, takesValue: true},
 	{name: skipVerbsTag, takesValue: true},
-	{name: methodTag, takesValue: true, set: func(p *tagParser, c *Client, tag Tag) { c.Methods = append(c.Methods, p.method(tag)) }},
+	{name: methodTag, takesValue: true, set: func(p *tagParser, c *Client, tag Tag) {
+		c.Methods = append(c.Methods, p.method(tag))
+	}},
 }
 
 // The tags that the code names outside of the table.
@@ -102,7 +104,8 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 		if _, seen := first[tag.Name]; !seen {
 			first[tag.Name] = tag
 		} else if slices.Contains([]string{onlyVerbsTag, skipVerbsTag, resourceNameTag}, tag.Name) {
-			p.StrictErrorf(tag.Pos, "+%s is given twice and the first one counts; put it all on one line", tag.Name)
+			p.StrictErrorf(tag.Pos,
+				"+%s is given twice and the first one counts; put it all on one line", tag.Name)
 		}
 		if known, _ := findClientTag(tag.Name); known.set != nil {
 			known.set(&p, &c, tag)
@@ -114,7 +117,8 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 		p.withoutClient(tags)
 	}
 	if c.NoVerbs && len(c.Methods) > 0 {
-		p.StrictErrorf(c.Methods[0].Pos, "+genclient:method has no effect beside +genclient:noVerbs; remove one of the two")
+		p.StrictErrorf(c.Methods[0].Pos,
+			"+genclient:method has no effect beside +genclient:noVerbs; remove one of the two")
 	}
 	c.ResourceName = first[resourceNameTag].Value
 	c.Skipped = p.skipped(first)
@@ -127,7 +131,9 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 func (p *tagParser) withoutClient(tags []Tag) {
 	for _, tag := range tags {
 		if _, known := findClientTag(tag.Name); known {
-			p.Warnf(tag.Pos, "+%s has no effect without +genclient on the same type; add // +genclient above the type, or remove it", tag.Name)
+			p.Warnf(tag.Pos,
+				"+%s has no effect without +genclient on the same type; add // +genclient above the type, or remove it",
+				tag.Name)
 		}
 	}
 }
@@ -165,7 +171,9 @@ func (p *tagParser) resourceName(tag Tag) {
 	case tag.Value == "":
 		p.StrictErrorf(tag.Pos, "+resourceName has no value; write +resourceName=plural")
 	case strings.Trim(tag.Value, resourceLetters) != "":
-		p.StrictErrorf(tag.Pos, "%q can't be the name of a resource, which has lower-case letters, digits and hyphens only; write +resourceName=plural", tag.Value)
+		p.StrictErrorf(tag.Pos,
+			"%q can't be the name of a resource, which has lower-case letters, digits and hyphens only; write +resourceName=plural",
+			tag.Value)
 	}
 }
 
@@ -178,9 +186,11 @@ func (p *tagParser) clientTag(tag Tag) {
 	case tag.Name == clientTagName && tag.Value != "":
 		// Someone who writes +genclient=false expects no client; code-generator
 		// refuses the tag instead of guessing.
-		p.Errorf(tag.Pos, "+%s is not allowed; write +genclient for a client, or remove the line for none", tag.Text)
+		p.Errorf(tag.Pos,
+			"+%s is not allowed; write +genclient for a client, or remove the line for none", tag.Text)
 	case !known.takesValue && tag.HasValue && tag.Name != clientTagName:
-		p.StrictErrorf(tag.Pos, "+%s takes no value and %q is ignored; write +%s", tag.Name, tag.Value, tag.Name)
+		p.StrictErrorf(tag.Pos,
+			"+%s takes no value and %q is ignored; write +%s", tag.Name, tag.Value, tag.Name)
 	case known.takesValue && tag.Value == "" && tag.Name != methodTag:
 		p.StrictErrorf(tag.Pos, "+%s names no verb; write +%s=get,list", tag.Name, tag.Name)
 	}
@@ -191,7 +201,9 @@ func (p *tagParser) clientTag(tag Tag) {
 func (p *tagParser) unknown(tag Tag) {
 	if word, _, ok := strings.Cut(tag.Name, " "); ok {
 		if _, known := findClientTag(word); known {
-			p.Errorf(tag.Pos, "%q after +%s is not allowed; put nothing else on the line of a tag", strings.TrimSpace(tag.Text[len(word):]), word)
+			p.Errorf(tag.Pos,
+				"%q after +%s is not allowed; put nothing else on the line of a tag",
+				strings.TrimSpace(tag.Text[len(word):]), word)
 			return
 		}
 	}
@@ -218,11 +230,14 @@ func (p *tagParser) skipped(first map[string]Tag) []string {
 		for _, verb := range skipVerbs {
 			if slices.Contains(onlyVerbs, verb) {
 				both = true
-				p.StrictErrorf(skip.Pos, "verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second", verb)
+				p.StrictErrorf(skip.Pos,
+					"verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second",
+					verb)
 			}
 		}
 		if !both {
-			p.StrictErrorf(skip.Pos, "+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
+			p.StrictErrorf(skip.Pos,
+				"+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
 		}
 	}
 	if readOnly {
@@ -243,9 +258,11 @@ func (p *tagParser) verbs(tag Tag) []string {
 		switch trimmed := strings.TrimSpace(verb); {
 		case slices.Contains(allVerbs, verb):
 		case slices.Contains(allVerbs, trimmed):
-			p.StrictErrorf(tag.ValueAt(at), "verb %q is not recognised because of the blank; write %q", verb, trimmed)
+			p.StrictErrorf(tag.ValueAt(at),
+				"verb %q is not recognised because of the blank; write %q", verb, trimmed)
 		default:
-			p.StrictErrorf(tag.ValueAt(at), "unknown verb %q in +%s%s", verb, tag.Name, Suggest(trimmed, allVerbs))
+			p.StrictErrorf(tag.ValueAt(at),
+				"unknown verb %q in +%s%s", verb, tag.Name, Suggest(trimmed, allVerbs))
 		}
 		at += len(verb) + 1
 	}

@@ -64,7 +64,8 @@ func (p *tagParser) methodKeys(tag Tag, m *Method, keys string, at int) {
 		case value == "":
 			p.Errorf(here, "%s= of method %s has no value", key, m.Name)
 		case seen[key]:
-			p.StrictErrorf(here, "%s= of method %s is given twice and the last one counts; remove one", key, m.Name)
+			p.StrictErrorf(here,
+				"%s= of method %s is given twice and the last one counts; remove one", key, m.Name)
 		}
 		seen[key] = true
 		switch key {
@@ -89,13 +90,19 @@ func (p *tagParser) methodVerb(m Method, keys string) {
 		if keys != "" {
 			keys = "," + keys
 		}
-		p.Errorf(m.Pos, "method %s has no verb; write +genclient:method=%s,verb=%s%s", m.Name, m.Name, m.likelyVerb(), keys)
+		p.Errorf(m.Pos,
+			"method %s has no verb; write +genclient:method=%s,verb=%s%s",
+			m.Name, m.Name, m.likelyVerb(), keys)
 	case slices.Contains(methodVerbs, m.Verb):
 		if m.Input != "" && !slices.Contains(inputVerbs, m.Verb) {
-			p.Errorf(m.InputPos, "method %s has input=, which verb %q doesn't take; only %s do", m.Name, m.Verb, strings.Join(inputVerbs, ", "))
+			p.Errorf(m.InputPos,
+				"method %s has input=, which verb %q doesn't take; only %s do",
+				m.Name, m.Verb, strings.Join(inputVerbs, ", "))
 		}
 	case slices.Contains(allVerbs, m.Verb):
-		p.Errorf(m.Pos, "method %s can't have verb %q; methods have one of %s", m.Name, m.Verb, strings.Join(methodVerbs, ", "))
+		p.Errorf(m.Pos,
+			"method %s can't have verb %q; methods have one of %s",
+			m.Name, m.Verb, strings.Join(methodVerbs, ", "))
 	default:
 		p.Errorf(m.Pos, "unknown verb %q of method %s%s", m.Verb, m.Name, Suggest(m.Verb, methodVerbs))
 	}
@@ -106,7 +113,8 @@ func (p *tagParser) methodVerb(m Method, keys string) {
 func (m Method) likelyVerb() string {
 	for _, verb := range methodVerbs {
 		rest, ok := strings.CutPrefix(m.Name, strings.ToUpper(verb[:1])+verb[1:])
-		if first, _ := utf8.DecodeRuneInString(rest); ok && !unicode.IsLower(first) && (m.Input == "" || slices.Contains(inputVerbs, verb)) {
+		if first, _ := utf8.DecodeRuneInString(rest); ok && !unicode.IsLower(first) &&
+			(m.Input == "" || slices.Contains(inputVerbs, verb)) {
 			return verb
 		}
 	}

@@ -44,7 +44,8 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	switches := map[string]Tag{}
 	for _, tag := range tags {
 		name := codetag(tag.Text)
-		if trimmed := strings.TrimLeft(tag.Name, " \t"); trimmed != tag.Name && IsPackageTag(codetag(trimmed)) {
+		if trimmed := strings.TrimLeft(tag.Name, " \t"); trimmed != tag.Name &&
+			IsPackageTag(codetag(trimmed)) {
 			p.StrictErrorf(tag.Pos, "a blank after the plus sign hides the tag; write +%s", trimmed)
 			continue
 		}
@@ -72,17 +73,20 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			case !pkg.HasGroupName:
 				pkg.GroupName, pkg.HasGroupName, pkg.GroupPos = value, true, tag.Pos
 			case value != pkg.GroupName:
-				p.StrictErrorf(tag.Pos, "+groupName is given twice and the first one (%q) counts; remove one", pkg.GroupName)
+				p.StrictErrorf(tag.Pos,
+					"+groupName is given twice and the first one (%q) counts; remove one", pkg.GroupName)
 			}
 			if strings.ContainsAny(value, " \t\"`/") {
-				p.StrictErrorf(tag.Pos, "group name %q is not a DNS name; put nothing else on the line of a tag", value)
+				p.StrictErrorf(tag.Pos,
+					"group name %q is not a DNS name; put nothing else on the line of a tag", value)
 			}
 		case "groupGoName":
 			switch {
 			case !hasGoName:
 				hasGoName, pkg.GroupGoName, pkg.GroupGoPos = true, value, tag.Pos
 			case value != pkg.GroupGoName:
-				p.StrictErrorf(tag.Pos, "+groupGoName is given twice and the first one (%q) counts; remove one", pkg.GroupGoName)
+				p.StrictErrorf(tag.Pos,
+					"+groupGoName is given twice and the first one (%q) counts; remove one", pkg.GroupGoName)
 			}
 		default:
 			p.generatorSwitch(tag, name, value, switches, pkg.OptedOut)

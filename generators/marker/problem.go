@@ -105,5 +105,6 @@ func (r *Reporter) Warnf(pos token.Position, format string, args ...any) {
 
 // Report reports an error or a warning.
 func (r *Reporter) Report(warning bool, pos token.Position, format string, args ...any) {
-	r.Problems = append(r.Problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...), Warning: warning})
+	r.Problems = append(r.Problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...),
+		Warning: warning})
 }

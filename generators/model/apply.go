@@ -66,7 +66,8 @@ var (
 	objectMeta = TypeName{"k8s.io/apimachinery/pkg/apis/meta/v1", "ObjectMeta"}
 	// noApply are types that never get an apply configuration, as they hold any object
 	// (excludeTypes in applyconfiguration-gen's refgraph.go).
-	noApply = []TypeName{{"k8s.io/apimachinery/pkg/runtime", "RawExtension"}, {"k8s.io/apimachinery/pkg/runtime", "Unknown"}}
+	noApply = []TypeName{{"k8s.io/apimachinery/pkg/runtime", "RawExtension"},
+		{"k8s.io/apimachinery/pkg/runtime", "Unknown"}}
 )
 
 // applyReader finds the types that get apply configurations.
@@ -112,7 +113,8 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 				case k.applies:
 					local = append(local, input)
 				default:
-					roots, local, unapplied = append(roots, name), append(local, input), append(unapplied, name)
+					roots, local = append(roots, name), append(local, input)
+					unapplied = append(unapplied, name)
 				}
 			}
 		}
@@ -140,11 +142,13 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 		}
 	}
 	for _, pos := range r.unnamed {
-		a.Warnf(a.fset.Position(pos), "in apply configurations a field of an unnamed type takes any value; declare a type for it")
+		a.Warnf(a.fset.Position(pos),
+			"in apply configurations a field of an unnamed type takes any value; declare a type for it")
 	}
 	r.read(model.Kinds)
 	slices.SortStableFunc(model.Packages, func(a, b *ApplyPackage) int {
-		return strings.Compare(strings.ToLower(NonEmptyGroup(a.Group)+"\x00"+a.APIVersion), strings.ToLower(NonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
+		return strings.Compare(strings.ToLower(NonEmptyGroup(a.Group)+"\x00"+a.APIVersion),
+			strings.ToLower(NonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
 	})
 	a.check(model)
 	return model
@@ -155,12 +159,16 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 func (a *applyReader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {
 	var names []TypeName
 	for _, name := range a.cfg.AppliedElsewhere {
-		declares := func(p *candidate) bool { return p.src.path == name.Path && p.src.types[name.Name] != nil }
+		declares := func(p *candidate) bool {
+			return p.src.path == name.Path && p.src.types[name.Name] != nil
+		}
 		if reached[name] == nil && slices.ContainsFunc(packages, declares) {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b TypeName) int { return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name) })
+	slices.SortFunc(names, func(a, b TypeName) int {
+		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
+	})
 	return names
 }
 
@@ -181,13 +189,15 @@ func (p *candidate) hub() bool {
 }
 
 // applyPackage returns the apply configurations of a package, nil if it has none.
-func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[TypeName]*Kind) *ApplyPackage {
+func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
+	kinds map[TypeName]*Kind) *ApplyPackage {
 	dir, version := path.Split(p.src.path)
 	group := path.Base(dir)
 	if dir == "" {
 		group = ""
 	}
-	ap := &ApplyPackage{Package: p.pkg, Folder: strings.ToLower(path.Join(group, version)), Name: strings.ToLower(version),
+	ap := &ApplyPackage{Package: p.pkg, Folder: strings.ToLower(path.Join(group, version)),
+		Name:  strings.ToLower(version),
 		Group: group, APIVersion: version}
 	if p.tags.HasGroupName {
 		ap.Group = p.tags.GroupName
@@ -197,24 +207,29 @@ func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type, kinds
 		ap.GoGroupName = namer.IC(p.tags.GroupGoName)
 	}
 	for name, t := range types {
-		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() || slices.Contains(noApply, name) {
+		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() ||
+			slices.Contains(noApply, name) {
 			continue
 		}
 		kind := kinds[name]
 		if kind != nil && !t.Embeds(objectMeta) {
 			// An object is applied by its name, which is in ObjectMeta.
 			if kind.applies && !slices.Contains(p.bare, kind) {
-				a.Warnf(kind.Pos, "type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus", kind.Name)
+				a.Warnf(kind.Pos,
+					"type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus",
+					kind.Name)
 			}
 			continue
 		}
-		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies, File: fileName(strings.ToLower(name.Name))})
+		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies,
+			File: fileName(strings.ToLower(name.Name))})
 	}
 	if len(ap.Types) == 0 {
 		return nil
 	}
 	slices.SortFunc(ap.Types, func(a, b *ApplyType) int {
-		return strings.Compare(strings.ToLower(a.TypeName.Name)+"\x00"+a.TypeName.Name, strings.ToLower(b.TypeName.Name)+"\x00"+b.TypeName.Name)
+		return strings.Compare(strings.ToLower(a.TypeName.Name)+"\x00"+a.TypeName.Name,
+			strings.ToLower(b.TypeName.Name)+"\x00"+b.TypeName.Name)
 	})
 	return ap
 }
@@ -225,7 +240,9 @@ func (a *applyReader) check(model *Apply) {
 	folders := map[string]*ApplyPackage{}
 	for _, p := range model.Packages {
 		if other := folders[p.Folder]; other != nil {
-			a.Errorf(p.Pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Path, p.Path, p.Folder)
+			a.Errorf(p.Pos,
+				"packages %s and %s would both be generated to the folder %s; rename the folder of one",
+				other.Path, p.Path, p.Folder)
 		}
 		folders[p.Folder] = p
 		for _, t := range p.Types {
@@ -233,7 +250,9 @@ func (a *applyReader) check(model *Apply) {
 		}
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
-				a.Errorf(t.Pos, "types %s and %s would both be generated to %s.go; rename one", other.TypeName.Name, t.TypeName.Name, t.File)
+				a.Errorf(t.Pos,
+					"types %s and %s would both be generated to %s.go; rename one",
+					other.TypeName.Name, t.TypeName.Name, t.File)
 			}
 		}
 	}
@@ -250,6 +269,8 @@ func (a *applyReader) checkEmbedded(t *Type, types map[TypeName]*Type) {
 		if inner := types[name]; inner != nil && inner.Pos.IsValid() || isStandard(name.Path) {
 			continue
 		}
-		a.StrictErrorf(f.Pos, "the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package", name.Path+"."+name.Name, t.Name)
+		a.StrictErrorf(f.Pos,
+			"the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package",
+			name.Path+"."+name.Name, t.Name)
 	}
 }

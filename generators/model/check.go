@@ -37,13 +37,17 @@ func (c *checker) versions(api *API) {
 				c.Errorf(pos, "package %s is an input twice; name it once", v.Package.Path)
 				continue
 			case other != nil:
-				c.Errorf(pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Package.Path, v.Package.Path, folder)
+				c.Errorf(pos,
+					"packages %s and %s would both be generated to the folder %s; rename the folder of one",
+					other.Package.Path, v.Package.Path, folder)
 				continue
 			}
 			folders[folder] = v
 			gv := group.Name + "/" + v.Name
 			if other := apis[gv]; other != nil {
-				c.GeneratorErrorf(Clients, pos, "packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName", other.Package.Path, v.Package.Path, v.PackageName, group.Name)
+				c.GeneratorErrorf(Clients, pos,
+					"packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName",
+					other.Package.Path, v.Package.Path, v.PackageName, group.Name)
 				continue
 			}
 			apis[gv] = v
@@ -52,7 +56,8 @@ func (c *checker) versions(api *API) {
 }
 
 // factoryMethods are the methods that every factory has besides those of groups.
-var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start", "StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
+var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start",
+	"StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
 
 const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one"
 
@@ -68,28 +73,35 @@ func (c *checker) groupNames(api *API) {
 				method += v.GoName
 			}
 			if method == "Discovery" {
-				c.GeneratorErrorf(Clients, v.Package.Pos, "the clientset has a method Discovery already; write another // +groupGoName in doc.go")
+				c.GeneratorErrorf(Clients, v.Package.Pos,
+					"the clientset has a method Discovery already; write another // +groupGoName in doc.go")
 			}
 			// Two versions of one group that collide were reported by versions.
 			if other := clients[method]; v.Package.Client && other != nil && other.Group.Name != group.Name {
-				c.GeneratorErrorf(Clients, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, v.GoGroupName)
+				c.GeneratorErrorf(Clients, v.Package.Pos, sameGoName, other.Group.Name, group.Name,
+					other.Package.Path, v.GoGroupName)
 			} else if v.Package.Client {
 				clients[method] = v
 			}
 		}
 		for _, internal := range []bool{false, true} {
 			i := slices.IndexFunc(group.Versions, func(v *Version) bool {
-				return v.Internal == internal && v.Package.Informer && slices.ContainsFunc(v.Kinds, (*Kind).HasInformer)
+				return v.Internal == internal && v.Package.Informer &&
+					slices.ContainsFunc(v.Kinds, (*Kind).HasInformer)
 			})
 			if i < 0 {
 				continue
 			}
 			key, v := group.GoName, group.Versions[i]
 			if group.PackageName == "internalinterfaces" {
-				c.GeneratorErrorf(Informers, v.Package.Pos, "the informers have a folder internalinterfaces already; rename the folder of group %q", group.Name)
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"the informers have a folder internalinterfaces already; rename the folder of group %q",
+					group.Name)
 			}
 			if slices.Contains(factoryMethods, key) {
-				c.GeneratorErrorf(Informers, v.Package.Pos, "the informer factory has a method %s already; write another // +groupGoName in doc.go", key)
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"the informer factory has a method %s already; write another // +groupGoName in doc.go",
+					key)
 			}
 			if internal {
 				key += " internal"
@@ -100,10 +112,12 @@ func (c *checker) groupNames(api *API) {
 			case other.Group.Name == group.Name && other.Name == v.Name && c.cfg.has(Clients):
 				// Reported by versions.
 			case other.Group.Name == group.Name:
-				c.GeneratorErrorf(Informers, v.Package.Pos, "packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
 					other.Package.Path, v.Package.Path, group.Name)
 			default:
-				c.GeneratorErrorf(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, group.GoName)
+				c.GeneratorErrorf(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name,
+					other.Package.Path, group.GoName)
 			}
 		}
 	}
@@ -115,31 +129,43 @@ func (c *checker) kinds(v *Version) {
 	files := map[string]*Kind{}
 	declared := map[declaration]string{}
 	for _, suffix := range []string{"Interface", "Client"} {
-		declared[declaration{Clients, v.GoGroupName + strings.TrimPrefix(v.GoName, "InternalVersion") + suffix}] = "the group's own client"
+		name := v.GoGroupName + strings.TrimPrefix(v.GoName, "InternalVersion") + suffix
+		declared[declaration{Clients, name}] = "the group's own client"
 	}
 	for _, kind := range v.Kinds {
 		if other := files[kind.Lower]; other != nil {
-			c.Errorf(kind.Pos, "types %s and %s would both be generated to %s.go; rename one", other.Name, kind.Name, kind.Lower)
+			c.Errorf(kind.Pos,
+				"types %s and %s would both be generated to %s.go; rename one",
+				other.Name, kind.Name, kind.Lower)
 			continue
 		}
 		files[kind.Lower] = kind
 		if other := resources[kind.Resource]; other != nil {
-			c.StrictErrorf(kind.Pos, "types %s and %s both have the resource %q; write // +resourceName=other above one", other.Name, kind.Name, kind.Resource)
+			c.StrictErrorf(kind.Pos,
+				"types %s and %s both have the resource %q; write // +resourceName=other above one",
+				other.Name, kind.Name, kind.Resource)
 		}
 		resources[kind.Resource] = kind
 		// Clients of groups have a method RESTClient, and their fakes a field Fake.
 		if v.Package.Client && (kind.Plural == "Fake" || kind.Plural == "RESTClient") {
-			c.GeneratorErrorf(Clients, kind.Pos, "the client of group %q would have a second method %s; give type %s another plural", v.Group.Name, kind.Plural, kind.Name)
+			c.GeneratorErrorf(Clients, kind.Pos,
+				"the client of group %q would have a second method %s; give type %s another plural",
+				v.Group.Name, kind.Plural, kind.Name)
 		}
 		if v.Package.Lister && kind.HasLister() && kind.Namespaced && kind.Plural == "List" {
-			c.GeneratorErrorf(Listers, kind.Pos, "the lister of type %s would have a second method List; give the type another plural", kind.Name)
+			c.GeneratorErrorf(Listers, kind.Pos,
+				"the lister of type %s would have a second method List; give the type another plural",
+				kind.Name)
 		}
 		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
-			c.GeneratorErrorf(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
+			c.GeneratorErrorf(Informers, kind.Pos,
+				"the informer of type Typed would have a method of its own name; rename the type")
 		}
 		for _, d := range kind.declares(v.Package, c.cfg.has(Views)) {
 			if other := declared[d]; other != "" {
-				c.GeneratorErrorf(d.by, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", d.name, kind.Name, other)
+				c.GeneratorErrorf(d.by, kind.Pos,
+					"%s would be generated for type %s and for %s; rename the type or change its plural",
+					d.name, kind.Name, other)
 				if c.cfg.Strict || c.cfg.has(d.by) {
 					break // One error for each type is enough, but a warning must not hide one.
 				}
@@ -180,10 +206,12 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	}
 	if p.Informer && k.HasInformer() {
 		add(Informers, "Deleted"+k.Name, "To"+k.Name+"IndexInformer")
-		for _, prefix := range []string{"", "Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
+		for _, prefix := range []string{"", "Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered",
+			"ToTyped"} {
 			add(Informers, prefix+k.Name+"Informer")
 		}
-		for _, suffix := range []string{"IndexInformer", "HandlerFuncs", "DetailedHandlerFuncs", "FilteringHandler", "Indexers"} {
+		for _, suffix := range []string{"IndexInformer", "HandlerFuncs", "DetailedHandlerFuncs",
+			"FilteringHandler", "Indexers"} {
 			add(Informers, k.Name+suffix)
 		}
 	}
@@ -203,9 +231,13 @@ func (c *checker) empty(packages []*candidate) {
 	for _, p := range packages {
 		kinds += len(p.kinds)
 		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
-			c.StrictErrorf(p.pkg.Pos, "package %s has no type with +genclient; add // +genclient above a type, or leave the package out", p.src.path)
+			c.StrictErrorf(p.pkg.Pos,
+				"package %s has no type with +genclient; add // +genclient above a type, or leave the package out",
+				p.src.path)
 		} else if len(p.kinds) > 0 && !p.wildcard && !c.cfg.wants(p) && !c.cfg.wantsApply(p) {
-			c.StrictErrorf(p.pkg.Pos, "package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out", p.src.path)
+			c.StrictErrorf(p.pkg.Pos,
+				"package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out",
+				p.src.path)
 		}
 	}
 	if kinds > 0 || len(packages) == 0 || c.Problems.Fatal() {
@@ -251,7 +283,9 @@ func (c *checker) included(packages []*candidate) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.cfg.IncludedTypes)) {
 		if !slices.Contains(known, name) {
-			c.StrictErrorf(token.Position{}, "--included-types-overrides: no package here has the group and version %q; there are: %s", name, strings.Join(apis, ", "))
+			c.StrictErrorf(token.Position{},
+				"--included-types-overrides: no package here has the group and version %q; there are: %s",
+				name, strings.Join(apis, ", "))
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (c *Config) has(g Generators) bool {
 // wants reports whether a package gets a client, listers or informers. One that a
 // flag names gets a client even without types: client-gen writes an empty one.
 func (c *Config) wants(p *candidate) bool {
-	if !(p.pkg.Client && c.has(Clients) || p.pkg.Lister && c.has(Listers) || p.pkg.Informer && c.has(Informers)) {
+	if !(p.pkg.Client && c.has(Clients) || p.pkg.Lister && c.has(Listers) ||
+		p.pkg.Informer && c.has(Informers)) {
 		return false
 	}
 	return len(p.kinds) > 0 || p.input.Explicit && !c.Strict

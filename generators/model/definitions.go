@@ -35,13 +35,18 @@ func (s *session) checkDefinitions(p *candidate, tags map[string][]marker.Tag) {
 		}
 		for _, d := range definitions {
 			if d.plural != "" && d.plural != kind.Resource {
-				s.StrictErrorf(kind.Pos, "the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type", kind.Name, kind.Resource, d.plural, d.where, d.plural)
+				s.StrictErrorf(kind.Pos,
+					"the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type",
+					kind.Name, kind.Resource, d.plural, d.where, d.plural)
 			}
 			switch {
 			case d.scope == "Cluster" && kind.Namespaced:
-				s.StrictErrorf(kind.Pos, "type %s is cluster-scoped in %s; write // +genclient:nonNamespaced above it", kind.Name, d.where)
+				s.StrictErrorf(kind.Pos,
+					"type %s is cluster-scoped in %s; write // +genclient:nonNamespaced above it",
+					kind.Name, d.where)
 			case d.scope == "Namespaced" && !kind.Namespaced:
-				s.StrictErrorf(kind.Pos, "type %s has +genclient:nonNamespaced, but is namespaced in %s", kind.Name, d.where)
+				s.StrictErrorf(kind.Pos,
+					"type %s has +genclient:nonNamespaced, but is namespaced in %s", kind.Name, d.where)
 			}
 		}
 	}

@@ -80,7 +80,8 @@ func cleanPattern(pattern string) string {
 func patternHint(dir, pattern, message string) string {
 	local := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, ".")
 	folder, _, _ := strings.Cut(pattern, "...")
-	if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(folder))); !local && err == nil && info.IsDir() {
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(folder)))
+	if !local && err == nil && info.IsDir() {
 		return "; for the folder of that name write ./" + pattern
 	}
 	if local && strings.HasPrefix(message, "no Go files in ") {
@@ -109,7 +110,8 @@ func noFolder(ctx context.Context, dir, importPath string) string {
 			siblings = append(siblings, entry.Name())
 		}
 	}
-	return fmt.Sprintf("there is no folder %s in the module %s%s", below, module.Path, marker.Suggest(path.Base(below), siblings))
+	return fmt.Sprintf("there is no folder %s in the module %s%s", below, module.Path,
+		marker.Suggest(path.Base(below), siblings))
 }
 
 // oneLine joins the lines of a message of the go command.

@@ -30,7 +30,8 @@ func (g *grouper) group(packages []*candidate) *API {
 		}
 		group := groups[element]
 		if group == nil {
-			group = &Group{Name: element, PackageName: NonEmptyGroup(element), GoPackage: goPackage(NonEmptyGroup(element)), element: element}
+			group = &Group{Name: element, PackageName: NonEmptyGroup(element),
+				GoPackage: goPackage(NonEmptyGroup(element)), element: element}
 			if p.tags.HasGroupName {
 				group.Name = p.tags.GroupName
 			}
@@ -60,7 +61,9 @@ func (g *grouper) place(p *candidate) (element, version string, ok bool) {
 		return last, "", true
 	}
 	if dir == "" {
-		g.Errorf(p.pkg.Pos, "the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1", p.src.path)
+		g.Errorf(p.pkg.Pos,
+			"the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1",
+			p.src.path)
 		return "", "", false
 	}
 	return path.Base(dir), last, true
@@ -79,7 +82,8 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	}
 	mixed := own != group.Name
 	if mixed {
-		g.StrictErrorf(p.groupPosition(), "package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
+		g.StrictErrorf(p.groupPosition(),
+			"package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
 			p.src.path, own, group.Versions[0].Package.Path, group.Name)
 	}
 	if p.input.Explicit {
@@ -92,14 +96,20 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 		ok = exportedIdentifier(goGroup)
 	}
 	if !ok {
-		g.Errorf(p.groupPosition(), "%q, the Go name of group %q, is not a Go identifier; write // +groupGoName=Name in doc.go", goGroup, own)
+		g.Errorf(p.groupPosition(),
+			"%q, the Go name of group %q, is not a Go identifier; write // +groupGoName=Name in doc.go",
+			goGroup, own)
 	}
 	if !exportedIdentifier(v.GoName) || !token.IsIdentifier(v.PackageName) {
-		g.Errorf(p.pkg.Pos, "version %q of package %s is not a Go identifier; name the folder like v1 or v1beta1", name, p.src.path)
+		g.Errorf(p.pkg.Pos,
+			"version %q of package %s is not a Go identifier; name the folder like v1 or v1beta1",
+			name, p.src.path)
 	}
 	v.GoGroupName = goGroup
 	if group.GoName != "" && group.GoName != goGroup && !mixed {
-		g.StrictErrorf(p.groupPosition(), "group %q has the Go name %s here and %s in %s; write the same +groupGoName in both", group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
+		g.StrictErrorf(p.groupPosition(),
+			"group %q has the Go name %s here and %s in %s; write the same +groupGoName in both",
+			group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
 	}
 	group.GoName = goGroup
 	group.Versions = append(group.Versions, v)

@@ -45,7 +45,9 @@ func (r *kindReader) readPackage(p *candidate) {
 		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
 	}
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
-		r.GeneratorErrorf(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
+		r.GeneratorErrorf(Clients, p.pkg.Pos,
+			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
+			p.src.path)
 	}
 	if p.pkg.Client && r.cfg.has(Clients) {
 		r.checkRegisteredTypes(p)
@@ -72,7 +74,9 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 				if !client.Generate {
 					// Client-gen refers to a client of the type and generates none,
 					// as it filters by +genclient again (targetForGroup).
-					r.Errorf(r.at(decl.spec), "--included-types-overrides names type %s, which has no +genclient; add // +genclient above it", decl.name)
+					r.Errorf(r.at(decl.spec),
+						"--included-types-overrides names type %s, which has no +genclient; add // +genclient above it",
+						decl.name)
 				}
 				continue
 			}
@@ -85,7 +89,9 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 	}
 	for _, name := range included {
 		if p.src.typ(name) == nil {
-			r.StrictErrorf(p.pkg.Pos, "--included-types-overrides names type %s, which does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))
+			r.StrictErrorf(p.pkg.Pos,
+				"--included-types-overrides names type %s, which does not exist in %s%s",
+				name, p.src.path, marker.Suggest(name, p.src.typeNames()))
 		}
 	}
 	return all
@@ -100,7 +106,8 @@ func (r *kindReader) checkBare(p *candidate) {
 		broken |= Listers
 	}
 	for _, kind := range p.bare {
-		r.GeneratorErrorf(broken, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
+		r.GeneratorErrorf(broken, kind.Pos,
+			"type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
 	}
 }
 
@@ -133,7 +140,8 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	name := decl.name
 	switch {
 	case decl.spec.Assign.IsValid():
-		r.StrictErrorf(client.Pos, "+genclient has no effect on the alias %s; put it on the type itself", name)
+		r.StrictErrorf(client.Pos,
+			"+genclient has no effect on the alias %s; put it on the type itself", name)
 		return nil
 	case decl.spec.TypeParams != nil:
 		r.Errorf(client.Pos, "type %s has type parameters; API types have none", name)
@@ -142,11 +150,14 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 		r.Errorf(client.Pos, "type %s is not exported; its client couldn't refer to it", name)
 		return nil
 	}
-	kind := &Kind{Name: name, Namespaced: !client.NonNamespaced, NoVerbs: client.NoVerbs, Verb: map[string]bool{}, Pos: r.at(decl.spec)}
+	kind := &Kind{Name: name, Namespaced: !client.NonNamespaced, NoVerbs: client.NoVerbs,
+		Verb: map[string]bool{}, Pos: r.at(decl.spec)}
 	st, known := r.structOfDecl(decl)
 	switch {
 	case st == nil && known:
-		r.Errorf(kind.Pos, "type %s is not a struct; API types are structs that embed metav1.TypeMeta and metav1.ObjectMeta", name)
+		r.Errorf(kind.Pos,
+			"type %s is not a struct; API types are structs that embed metav1.TypeMeta and metav1.ObjectMeta",
+			name)
 		return nil
 	case st == nil:
 		r.Errorf(kind.Pos, "the package of the type that %s is defined as can't be found", name)
@@ -162,7 +173,9 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
 	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
-		r.Warnf(r.fset.Position(status.Pos()), "the field Status of %s has no json tag, so servers won't find it; add `json:\"status,omitempty\"`", name)
+		r.Warnf(r.fset.Position(status.Pos()),
+			"the field Status of %s has no json tag, so servers won't find it; add `json:\"status,omitempty\"`",
+			name)
 	}
 	for _, verb := range marker.Verbs() {
 		kind.Verb[verb.Name] = client.HasVerb(verb.Name) && (kind.HasStatus || !verb.Status)
@@ -182,18 +195,23 @@ func (r *kindReader) checkList(p *candidate, kind *Kind) {
 	list := kind.Name + "List"
 	decl := p.src.typ(list)
 	if decl == nil {
-		r.GeneratorErrorf(Clients|Informers, kind.Pos, "type %s has no %s beside it; declare it, or add // +genclient:skipVerbs=list,watch", kind.Name, list)
+		r.GeneratorErrorf(Clients|Informers, kind.Pos,
+			"type %s has no %s beside it; declare it, or add // +genclient:skipVerbs=list,watch",
+			kind.Name, list)
 		return
 	}
 	st, known := r.structOfDecl(decl)
 	if st == nil {
 		if known {
-			r.GeneratorErrorf(Clients|Informers, r.at(decl.spec), "type %s is not a struct; it should have metav1.TypeMeta, metav1.ListMeta and Items []%s", list, kind.Name)
+			r.GeneratorErrorf(Clients|Informers, r.at(decl.spec),
+				"type %s is not a struct; it should have metav1.TypeMeta, metav1.ListMeta and Items []%s",
+				list, kind.Name)
 		}
 		return
 	}
 	if !r.promotes(st, "Items") {
-		r.GeneratorErrorf(Clients|Informers, r.at(decl.spec), "type %s has no field Items; add Items []%s", list, kind.Name)
+		r.GeneratorErrorf(Clients|Informers, r.at(decl.spec),
+			"type %s has no field Items; add Items []%s", list, kind.Name)
 	}
 	r.checkItems(p, kind, list, st)
 }
@@ -223,7 +241,9 @@ func (r *kindReader) checkItems(p *candidate, kind *Kind, list string, st *struc
 		if ref.Path != p.src.path {
 			name = src.name + "." + name
 		}
-		r.StrictErrorf(r.fset.Position(field.Pos()), "the Items of %s are of type %s, not %s; declare them as Items []%s", list, name, kind.Name, kind.Name)
+		r.StrictErrorf(r.fset.Position(field.Pos()),
+			"the Items of %s are of type %s, not %s; declare them as Items []%s",
+			list, name, kind.Name, kind.Name)
 	}
 }
 
@@ -246,7 +266,8 @@ func (r *kindReader) addMethods(p *candidate, kind *Kind, methods []marker.Metho
 			}
 		}
 		taken[m.Name] = "another method; rename one"
-		method := &Method{Name: m.Name, Verb: m.Verb, Subresource: m.Subresource, Input: self, Result: self, Pos: m.Pos}
+		method := &Method{Name: m.Name, Verb: m.Verb, Subresource: m.Subresource, Input: self, Result: self,
+			Pos: m.Pos}
 		method.inputPos, method.resultPos = m.InputPos, m.ResultPos
 		method.localInput = m.Input != "" && !strings.Contains(m.Input, ".")
 		method.Input.override(m.Input)
@@ -302,7 +323,8 @@ func (r *kindReader) resolve(m *Method, key string, ref *TypeRef, pos token.Posi
 		if !strings.Contains(ref.Path, "/") {
 			hint = "; write the import path, " + key + "=example.com/path/v1." + ref.Name
 		}
-		r.GeneratorErrorf(Clients, pos, "%s= of method %s: there is no package %q%s", key, m.Name, ref.Path, hint)
+		r.GeneratorErrorf(Clients, pos,
+			"%s= of method %s: there is no package %q%s", key, m.Name, ref.Path, hint)
 		return
 	}
 	ref.Package = src.name
@@ -310,6 +332,8 @@ func (r *kindReader) resolve(m *Method, key string, ref *TypeRef, pos token.Posi
 		if !pos.IsValid() {
 			pos = m.Pos
 		}
-		r.GeneratorErrorf(Clients, pos, "%s= of method %s: type %s%s does not exist in %s%s", key, m.Name, ref.Name, suffix, ref.Path, marker.Suggest(ref.Name+suffix, src.typeNames()))
+		r.GeneratorErrorf(Clients, pos,
+			"%s= of method %s: type %s%s does not exist in %s%s",
+			key, m.Name, ref.Name, suffix, ref.Path, marker.Suggest(ref.Name+suffix, src.typeNames()))
 	}
 }

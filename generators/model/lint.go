@@ -103,12 +103,15 @@ func (l *linter) explicitDisablement(p *candidate, tags []marker.Tag) {
 	switch {
 	case hasVersionedTypes(p.src):
 		expected = []string{"k8s:deepcopy-gen"}
-	case has["k8s:defaulter-gen"] || has["k8s:defaulter-gen-input"] || has["k8s:validation-gen"] || has["k8s:validation-gen-input"]:
+	case has["k8s:defaulter-gen"] || has["k8s:defaulter-gen-input"] || has["k8s:validation-gen"] ||
+		has["k8s:validation-gen-input"]:
 		expected = []string{"k8s:conversion-gen", "k8s:defaulter-gen", "k8s:validation-gen"}
 	}
 	for _, name := range expected {
 		if !has[name] {
-			l.Errorf(p.pkg.Pos, "package %s neither enables nor disables a generator; write // +%s=false, or a value that enables it, in doc.go", p.src.path, name)
+			l.Errorf(p.pkg.Pos,
+				"package %s neither enables nor disables a generator; write // +%s=false, or a value that enables it, in doc.go",
+				p.src.path, name)
 		}
 	}
 }

@@ -83,7 +83,8 @@ func newSession(ctx context.Context, cfg Config) *session {
 		base = cfg.Dir // no working directory: messages have longer paths
 	}
 	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
-		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(), byPath: map[string]*source{}}}
+		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(),
+			byPath: map[string]*source{}}}
 }
 
 // GeneratorErrorf reports input that breaks the output of some generators only. It
@@ -124,7 +125,8 @@ func (s *session) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
+			s.StrictErrorf(token.Position{Filename: input.Pattern},
+				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *candidate) int {
@@ -172,7 +174,8 @@ func (s *session) usable(p *candidate) bool {
 			where.Filename = e.Pos
 		}
 		message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
-		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" && strings.Contains(message, "go get") {
+		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
+			strings.Contains(message, "go get") {
 			message = own
 		}
 		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))

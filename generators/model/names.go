@@ -82,7 +82,8 @@ func goName(group string) (name string, ok bool) {
 		return name, true
 	}
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(label, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for word := range strings.FieldsFuncSeq(label,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		b.WriteString(namer.IC(word))
 	}
 	return b.String(), exportedIdentifier(b.String())

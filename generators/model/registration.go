@@ -94,7 +94,8 @@ func (r *registrations) missing(src *source, kind *Kind) []string {
 	}
 	// A list that is an alias may be registered by its other name.
 	list := kind.Name + "List"
-	if decl := src.typ(list); kind.Verb["list"] && decl != nil && !decl.spec.Assign.IsValid() && !slices.Contains(r.types, list) {
+	if decl := src.typ(list); kind.Verb["list"] && decl != nil && !decl.spec.Assign.IsValid() &&
+		!slices.Contains(r.types, list) {
 		names = append(names, list)
 	}
 	return names
@@ -228,7 +229,8 @@ func literalType(expr ast.Expr) ast.Expr {
 // for another platform, may register types.
 func registersUnseen(s *source) bool {
 	return slices.ContainsFunc(s.files, func(f *file) bool {
-		return f.syntax == nil && (!f.read() || bytes.Contains(f.text, []byte("AddKnownType")) || bytes.Contains(f.text, []byte("SchemeBuilder")))
+		return f.syntax == nil && (!f.read() || bytes.Contains(f.text, []byte("AddKnownType")) ||
+			bytes.Contains(f.text, []byte("SchemeBuilder")))
 	})
 }
 
@@ -327,7 +329,8 @@ func (s *session) stringValue(p *source, f *file, expr ast.Expr) (string, bool) 
 func (s *session) imported(f *file, name string) *source {
 	for _, spec := range f.syntax.Imports {
 		importPath, _ := strconv.Unquote(spec.Path.Value)
-		if src := s.byPath[importPath]; src != nil && (spec.Name == nil && src.name == name || spec.Name != nil && spec.Name.Name == name) {
+		if src := s.byPath[importPath]; src != nil &&
+			(spec.Name == nil && src.name == name || spec.Name != nil && spec.Name.Name == name) {
 			return src
 		}
 	}
@@ -350,8 +353,10 @@ func (s *session) checkRegisteredGroup(p *candidate, elsewhere []marker.Tag) []m
 	}
 	// Clients take the version from SchemeGroupVersion if there is one, so the folder's
 	// doesn't matter to them. Apply configurations have it as a string.
-	if r.hasVersion && !hub && r.version != version && (!p.pkg.HasSchemeGroupVersion || s.cfg.has(ApplyConfigurations)) {
-		s.StrictErrorf(p.pkg.Pos, "package %s registers its types as version %q (%s), but its folder names version %q; rename one of them",
+	if r.hasVersion && !hub && r.version != version &&
+		(!p.pkg.HasSchemeGroupVersion || s.cfg.has(ApplyConfigurations)) {
+		s.StrictErrorf(p.pkg.Pos,
+			"package %s registers its types as version %q (%s), but its folder names version %q; rename one of them",
 			p.src.path, r.version, r.by, version)
 	}
 	group, source := p.tags.GroupName, "doc.go names"
@@ -366,7 +371,8 @@ func (s *session) checkRegisteredGroup(p *candidate, elsewhere []marker.Tag) []m
 	if i := slices.IndexFunc(elsewhere, names); i >= 0 && !p.tags.HasGroupName {
 		pos, also = elsewhere[i].Pos, "; in other files, as here, the tag has no effect"
 	}
-	s.StrictErrorf(pos, "package %s registers its types in group %q (%s), but %s group %q; write // +groupName=%s in the package's doc.go%s",
+	s.StrictErrorf(pos,
+		"package %s registers its types in group %q (%s), but %s group %q; write // +groupName=%s in the package's doc.go%s",
 		p.src.path, r.group, r.by, source, group, r.group, also)
 	return slices.DeleteFunc(elsewhere, names)
 }

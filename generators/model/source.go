@@ -125,7 +125,8 @@ func (f *file) read() bool {
 }
 
 func (f *file) parse(fset *token.FileSet) {
-	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text,
+		parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
 	f.text = nil
 	if list, ok := f.err.(scanner.ErrorList); ok {
 		// Further errors on a line are mostly consequences of the first.

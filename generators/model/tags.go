@@ -74,7 +74,9 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 		}
 		for _, tag := range marker.Scan(s.fset, group) {
 			if marker.IsClientTag(tag.Name) {
-				s.StrictErrorf(tag.Pos, "+%s %s; put it directly above a type, or with one blank line between", tag.Name, misplaced(f, index, group))
+				s.StrictErrorf(tag.Pos,
+					"+%s %s; put it directly above a type, or with one blank line between",
+					tag.Name, misplaced(f, index, group))
 			}
 		}
 	}
@@ -175,7 +177,8 @@ func (s *session) packageTags(p *source) (pkg marker.Package, elsewhere []marker
 				continue
 			}
 			for _, tag := range marker.ScanPackage(s.fset, group) {
-				if !marker.IsPackageTag(tag.Name) || slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
+				if !marker.IsPackageTag(tag.Name) ||
+					slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
 					continue
 				}
 				elsewhere = append(elsewhere, tag)

@@ -27,7 +27,8 @@ type typeReader struct {
 }
 
 func newTypeReader(s *sources) *typeReader {
-	return &typeReader{sources: s, standIns: standIns(s.fset), types: map[TypeName]*Type{}, comments: map[*file]comments{}, modelPackages: map[*source]string{}}
+	return &typeReader{sources: s, standIns: standIns(s.fset), types: map[TypeName]*Type{},
+		comments: map[*file]comments{}, modelPackages: map[*source]string{}}
 }
 
 // viewedTypes reads the kinds of packages and all types that are reachable from them.
@@ -80,7 +81,8 @@ func (r *typeReader) unread(names []TypeName) []TypeName {
 func (r *typeReader) load(names []TypeName) {
 	var paths []string
 	for _, n := range names {
-		if standIn := r.standIns[n.Path]; r.byPath[n.Path] == nil && (standIn == nil || standIn.types[n.Name] == nil) && !isStandard(n.Path) {
+		if standIn := r.standIns[n.Path]; r.byPath[n.Path] == nil &&
+			(standIn == nil || standIn.types[n.Name] == nil) && !isStandard(n.Path) {
 			paths = append(paths, n.Path)
 		}
 	}
@@ -185,7 +187,8 @@ func (r *typeReader) index(f *file) comments {
 // resolveAliases replaces the aliases that a type refers to by their targets, and gives a
 // type that is declared as another struct the fields of that.
 func (r *typeReader) resolveAliases(t *Type) {
-	if t.Underlying = r.unalias(t.Underlying, 0); t.Underlying != nil && t.Underlying.Form == Named && !t.alias {
+	if t.Underlying = r.unalias(t.Underlying, 0); t.Underlying != nil && t.Underlying.Form == Named &&
+		!t.alias {
 		if st := r.structOf(t.Underlying); st != nil {
 			t.Struct, t.Fields, t.Underlying = true, st.Fields, nil
 		}
@@ -217,7 +220,8 @@ func (r *typeReader) unalias(e *Expr, hops int) *Expr {
 	if e == nil || hops > maxHops {
 		return e
 	}
-	if t := r.types[e.Name]; e.Form == Named && t != nil && t.alias && t.Underlying != nil && len(e.Args) == len(t.Params) {
+	if t := r.types[e.Name]; e.Form == Named && t != nil && t.alias && t.Underlying != nil &&
+		len(e.Args) == len(t.Params) {
 		return r.unalias(t.Instance(e.Args).Underlying, hops+1)
 	}
 	for i, arg := range e.Args {

@@ -61,7 +61,8 @@ func (p *Plan) findStale() error {
 // isRoot reports whether a folder looks like the root of a tree; see Set.Roots.
 func (p *Plan) isRoot(dir string) bool {
 	return slices.ContainsFunc(p.set.Roots, func(names []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !Exists(filepath.Join(dir, name)) })
+		return !slices.ContainsFunc(names,
+			func(name string) bool { return !Exists(filepath.Join(dir, name)) })
 	})
 }
 

@@ -77,7 +77,8 @@ func pad(lines [][][]byte, column int) {
 		}
 		for _, line := range lines[start:end] {
 			cell := line[column]
-			line[column] = append(cell[:len(cell):len(cell)], bytes.Repeat([]byte{' '}, width-utf8.RuneCount(cell)+1)...)
+			line[column] = append(cell[:len(cell):len(cell)],
+				bytes.Repeat([]byte{' '}, width-utf8.RuneCount(cell)+1)...)
 		}
 		pad(lines[start:end], column+1)
 		start = end

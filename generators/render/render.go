@@ -107,7 +107,8 @@ func (t *Templates) Render(files []File) (map[string][]byte, error) {
 	rendered := make(map[string][]byte, len(files))
 	for i, f := range files {
 		if _, ok := rendered[f.Path]; ok {
-			errs = append(errs, fmt.Errorf("%s: two templates render this file; the second one is %s", f.Path, f.Template))
+			errs = append(errs, fmt.Errorf("%s: two templates render this file; the second one is %s",
+				f.Path, f.Template))
 		}
 		rendered[f.Path] = contents[i]
 	}

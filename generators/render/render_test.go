@@ -91,8 +91,8 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, files := range map[string][]File{
-		"no template":        {{Path: "a.go", Template: "t/other.tmpl"}},
-		"Missing":            {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
+		"no template":          {{Path: "a.go", Template: "t/other.tmpl"}},
+		"Missing":              {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
 		"two templates render": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
 	} {
 		if _, err := templates.Render(files); err == nil || !strings.Contains(err.Error(), want) {

@@ -68,7 +68,8 @@ func atomEntries(a Atom) []string {
 	if a.Map != nil {
 		var object []string
 		if len(a.Map.Fields) > 0 {
-			object = append(object, "fields: "+flowList(a.Map.Fields, func(f Field) string { return flow(fieldEntries(f)) }))
+			object = append(object, "fields: "+flowList(a.Map.Fields,
+				func(f Field) string { return flow(fieldEntries(f)) }))
 		}
 		entries = append(entries, "map: "+flow(append(object, restEntries(a.Map)...)))
 	}
