@@ -15,6 +15,7 @@ import (
 	"github.com/kubewright/kubewright/generators/schema"
 )
 
+// applyGenName is the name of upstream's binary, as in the generated line.
 const applyGenName = "applyconfiguration-gen"
 
 // metaApply has the apply configurations of meta/v1 that all others embed.
@@ -54,9 +55,13 @@ type applyGen struct {
 	aliases map[string]string
 }
 
+// newApplyGen returns the generator for the types that package model found. It fails if the
+// OpenAPI document can't be used.
 func newApplyGen(options ApplyOptions, api *model.API) (*applyGen, error) {
 	g := &applyGen{ApplyOptions: options, pkg: render.Package{Path: options.Package}, api: api.Apply,
 		packages: options.allExternals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
+	// The apply configurations of this run override external ones, except for types that
+	// are marked as Elsewhere.
 	for _, p := range g.api.Packages {
 		g.aliases[p.Path] = applyAPIPackage(p).Alias
 		for _, t := range p.Types {
@@ -75,7 +80,7 @@ func (g *applyGen) loadSchema() error {
 	var names []string
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
-			if !t.Root {
+			if !t.Root { // Extract functions exist for kinds that are applied
 				continue
 			}
 			if g.OpenAPISchema == "" {
@@ -186,6 +191,7 @@ type applyKindView struct {
 	Config render.Ident
 }
 
+// utils builds the view of utils.go.
 func (g *applyGen) utils() applyUtilsView {
 	view := applyUtilsView{PackageName: path.Base(g.Package), Internal: g.internal()}
 	for _, p := range g.api.Packages {
@@ -269,10 +275,11 @@ func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion
-		if p.Group != "" {
+		if p.Group != "" { // the core group has no name
 			view.APIVersion = p.Group + "/" + p.APIVersion
 		}
 	}
+	// Upstream marks both, although only kinds can be applied.
 	view.Marked = hasTypeMeta || t.Kind != nil
 	w := &applyWriter{g: g, view: &view, taken: map[string]bool{}}
 	w.fields(t.Type)
@@ -298,11 +305,13 @@ type applyExtractView struct {
 	Subresources []applySubresourceView
 }
 
+// applySubresourceView is a sub-resource, and its part of the name of an Extract function.
 type applySubresourceView struct{ Name, Suffix string }
 
 // extract builds that part. There is a function for each sub-resource that the status or a
 // method of the kind refers to, as in upstream's collectSubresources.
 func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
+	// A set: several methods may refer to the same one.
 	subresources := map[string]bool{}
 	if t.Kind.HasStatus {
 		subresources["status"] = true

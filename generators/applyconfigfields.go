@@ -47,6 +47,8 @@ func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 	case g.isConfig(f.Type):
 		return embedConfig
 	case !j.Inline:
+		// Upstream embeds a pointer to the Go type and generates With methods for its
+		// fields that don't compile.
 		return asField
 	case f.Type.Form == model.Pointer || g.fits(g.declared(f.Type), 0):
 		return embedType
@@ -71,6 +73,7 @@ func (g *applyGen) fits(t *model.Type, hops int) bool {
 			}
 		case !token.IsExported(f.Name):
 			return false
+		// A value has no unset state.
 		case f.Type.Form == model.Named, f.Type.Form == model.Array, f.Type.Form == model.Literal:
 			return false
 		case f.Type.Form == model.Slice && f.Type.Elem.Form == model.Pointer:
@@ -107,6 +110,7 @@ func (g *applyGen) members(t *model.Type) []member {
 
 // flattened is members without the hidden fields, to which it adds its own.
 func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []member {
+	// Go's rule for promoted fields: the outer one hides those further in.
 	own := maps.Clone(hidden)
 	for _, f := range t.Fields {
 		own[f.Name] = true
@@ -148,6 +152,7 @@ func (w *applyWriter) fields(t *model.Type) {
 		switch {
 		case m.embedding == embedConfig || m.embedding == embedType:
 			view.Name = ""
+			// By value if it is inlined and by pointer if it has a key, as upstream has it.
 			if m.json.Inline {
 				view.Type, view.Tag = w.g.configType(m.Type), ""
 				if m.json.Has("omitempty") {
@@ -209,6 +214,8 @@ func (w *applyWriter) getters(t *model.Type, holder string) {
 func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
 	g := w.g
 	view := applySetterView{Name: f.Name, Holder: holder}
+	// Pointers to lists are dereferenced only if the elements have apply configurations, as
+	// in upstream's generateWithFuncs.
 	list := f.Type.Deref()
 	switch {
 	case list.Form == model.Slice && g.isConfig(list.Elem):
@@ -237,6 +244,8 @@ func (g *applyGen) isConfig(e *model.Expr) bool {
 	return g.hasConfig(e.Deref())
 }
 
+// hasConfig reports whether a type itself has an apply configuration. Instances of generic
+// types have none.
 func (g *applyGen) hasConfig(e *model.Expr) bool {
 	return e.Form == model.Named && len(e.Args) == 0 && g.packages[e.Name] != ""
 }

@@ -45,7 +45,7 @@ func (d *deriver) atom(t *model.Type) schema.Atom {
 	}
 	m := &schema.Map{Relationship: mapRelationship(t.Lines)}
 	d.fields(t, m, 0)
-	if len(m.Fields) == 0 {
+	if len(m.Fields) == 0 { // such as FieldsV1, whose content has no schema
 		m.Element = schema.Ref{Inline: schema.Deduced()}
 	}
 	slices.SortFunc(m.Fields, func(a, b schema.Field) int { return strings.Compare(a.Name, b.Name) })
@@ -89,7 +89,7 @@ func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
 			continue
 		}
 		field := schema.Field{Name: j.Name, Type: d.field(f)}
-		if j.Has("string") {
+		if j.Has("string") { // encoded as a string, whatever the type is
 			field.Type = schema.Ref{Inline: schema.Atom{Scalar: schema.String}}
 		} else {
 			field.Default = d.defaultOf(f, j)
@@ -137,6 +137,7 @@ func (d *deriver) resolve(e *model.Expr) *model.Expr {
 func (d *deriver) field(f *model.Field) schema.Ref {
 	ref := d.ref(f.Type)
 	lines := f.Lines
+	// Markers of the field override those of its type.
 	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct &&
 		len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
 		lines = append(slices.Clone(lines), t.Lines...)
@@ -165,6 +166,7 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 	inline := func(a schema.Atom) schema.Ref { return schema.Ref{Inline: a} }
 	switch e.Form {
 	case model.Slice, model.Array:
+		// encoding/json encodes []byte as a string.
 		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" &&
 			(elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
 			return inline(schema.Atom{Scalar: schema.String})
@@ -237,8 +239,9 @@ func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
 	}
 	switch t := d.types[e.Name]; {
 	case t == nil:
-	case slices.Contains(t.Methods, "UnmarshalJSON"):
+	case slices.Contains(t.Methods, "UnmarshalJSON"): // its zero value needn't be {}
 		return ""
+	// openapi-gen treats a struct with a single embedded field as an alias.
 	case t.Struct && len(t.Fields) == 1 && t.Fields[0].Embedded:
 		return d.zero(t.Fields[0].Type, omitted, hops+1)
 	case t.Struct:

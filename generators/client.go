@@ -12,6 +12,7 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
+// clientGenName is the name of upstream's binary, as in the generated line.
 const clientGenName = "client-gen"
 
 // clientGen makes a clientset: its scheme, a client for each group version and each kind,
@@ -24,6 +25,7 @@ type clientGen struct {
 	configs map[model.TypeName]bool
 }
 
+// newClientGen returns the generator for the versions of the API that don't opt out.
 func newClientGen(options ClientOptions, api *model.API) *clientGen {
 	g := &clientGen{ClientOptions: options, folderTree: folderTree{
 		generator: clientGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
@@ -33,7 +35,7 @@ func newClientGen(options ClientOptions, api *model.API) *clientGen {
 	if api.Apply != nil {
 		g.configs = api.Apply.Configured()
 	}
-	if options.Lean {
+	if options.Lean { // everything that depends on apply configurations follows from this
 		g.ApplyConfigurationPackage = ""
 	}
 	// Unlike listers and informers, a version has a client even without kinds.
@@ -54,6 +56,8 @@ const (
 	fakeTypedFolder = typedFolder + "/fake"
 )
 
+// files is the table of client-gen. The names of files and folders are upstream's:
+// hand-written expansions, and files that custom schemes have, stand beside them.
 func (g *clientGen) files(h headers) []render.File {
 	typed, fake := !g.ClientsetOnly, g.Fake
 	return g.expand([]row{
@@ -63,6 +67,7 @@ func (g *clientGen) files(h headers) []render.File {
 		{"scheme/register.go", "scheme/register.tmpl", true, g.scheme},
 
 		{typedFolder + "/doc.go", "client/doc.tmpl", typed, g.typedDoc},
+		// In this file name upstream keeps the case of the group's folder.
 		{typedFolder + "/{Group}_client.go", "client/group.tmpl", typed, g.group},
 		{typedFolder + "/{kind}.go", "client/kind.tmpl", typed, g.kind},
 		{typedFolder + "/generated_expansion.go", "client/expansion.tmpl", typed, g.expansion},
@@ -116,6 +121,7 @@ func (g *clientGen) clientset(scope) any {
 	return clientsetView{PackageName: path.Base(g.Package), Lean: g.Lean, Versions: g.versionViews()}
 }
 
+// versionViews are the versions in the order of the model, which is that of the methods.
 func (g *clientGen) versionViews() []versionClientView {
 	var views []versionClientView
 	for _, v := range g.versions {
@@ -132,6 +138,8 @@ func (g *clientGen) versionViews() []versionClientView {
 	return views
 }
 
+// typedPackage is the package of a version's clients. Its alias has a prefix where the
+// package of the API types would have the same.
 func (g *clientGen) typedPackage(v *model.Version, prefix string) render.Package {
 	typed := g.folder(typedFolder, scope{group: v.Group, version: v})
 	typed.Alias = versionAlias(prefix, v)
@@ -159,6 +167,7 @@ type groupClientView struct {
 	Kinds          []*model.Kind
 }
 
+// group builds the view of a group version's client and of its fake.
 func (g *clientGen) group(at scope) any {
 	v := at.version
 	view := groupClientView{
@@ -192,6 +201,7 @@ type fakeClientsetView struct {
 	Versions []versionClientView
 }
 
+// fakeClientset builds the view of the fake clientset.
 func (g *clientGen) fakeClientset(scope) any {
 	view := fakeClientsetView{PackageName: "fake", Clientset: g.pkg, Lean: g.Lean, Versions: g.versionViews()}
 	view.Clientset.Alias = "clientset"
@@ -217,18 +227,23 @@ type schemeView struct {
 	Custom bool
 }
 
+// scheme builds the view of the clientset's scheme.
 func (g *clientGen) scheme(scope) any {
 	view := schemeView{
 		PackageName: "scheme", Scheme: "Scheme", Codecs: "Codecs",
 		Packages: g.typesPackages(),
 		Custom:   output.Exists(filepath.Join(g.dir, "scheme", "register_custom.go")),
 	}
+	// One internal type makes the clientset internal (internalClient in upstream's
+	// targetForScheme).
 	if slices.ContainsFunc(g.versions, func(v *model.Version) bool { return v.Name == "" }) {
 		view.Install, view.Packages = true, g.installPackages()
 	}
 	return view
 }
 
+// fakeScheme builds the view of the fake's scheme, which is unexported: tests build objects
+// with the clientset's.
 func (g *clientGen) fakeScheme(scope) any {
 	return schemeView{PackageName: "fake", Scheme: "scheme", Codecs: "codecs", Private: true,
 		Packages: g.typesPackages()}
@@ -253,6 +268,7 @@ func (g *clientGen) installPackages() []render.Package {
 			continue
 		}
 		seen[v.Group] = true
+		// Below the internal types, which are one folder above those of a version.
 		hub := v.Package.Path
 		if v.Name != "" {
 			hub = path.Dir(hub)
@@ -303,6 +319,7 @@ type methodView struct {
 	NameParam, InputParam string
 }
 
+// kind builds the view of a kind's client and of its fake.
 func (g *clientGen) kind(at scope) any {
 	k := at.kind
 	view := kindClientView{
@@ -317,6 +334,7 @@ func (g *clientGen) kind(at scope) any {
 		Param:           parameter(k.Private),
 		verbs:           map[string]bool{},
 	}
+	// A kind without an apply configuration keeps its other verbs.
 	apply := g.applies(model.TypeName{Path: at.version.Package.Path, Name: k.Name})
 	if apply {
 		view.Apply = g.applyIdent(at.version.Package.Path, k.Name)
@@ -329,6 +347,7 @@ func (g *clientGen) kind(at scope) any {
 	view.Embedded, view.Constructor = view.base()
 	if !k.NoVerbs {
 		for _, m := range k.Methods {
+			// The input of a method may lack one even if the kind has one, and vice versa.
 			if m.Verb != "apply" || g.applies(model.TypeName{Path: m.Input.Path, Name: m.Input.Name}) {
 				view.Methods = append(view.Methods, g.method(k, m))
 			}
@@ -345,6 +364,7 @@ type clientBase struct{ name, constructor string }
 // capabilities are those of a client's verbs that take type parameters of their own.
 type capabilities struct{ list, apply bool }
 
+// clientBases has the base for each set of capabilities.
 var clientBases = map[capabilities]clientBase{
 	{}:                        {"Client", "New"},
 	{list: true}:              {"ClientWithList", "NewWithList"},
@@ -371,6 +391,8 @@ func (v *kindClientView) base() (embedded, constructor string) {
 	return base.name + list, base.constructor + list
 }
 
+// method builds the view of an extra method. The names of parameters are upstream's, as far
+// as they are legal.
 func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 	view := methodView{
 		Method:       m,
@@ -382,6 +404,8 @@ func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 		NameParam:    "name",
 		InputParam:   parameter(private(m.Input.Name)),
 	}
+	// With a sub-resource the object has a name of its own kind: upstream's parameters tell
+	// the two apart.
 	if m.Subresource != "" {
 		view.NameParam = k.Private + "Name"
 	}
@@ -397,7 +421,7 @@ func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 // reference returns a type that a method of a kind refers to.
 func (g *clientGen) reference(k *model.Kind, ref model.TypeRef) render.Ident {
 	own := apiPackage(k.Version)
-	if ref.Path == own.Path {
+	if ref.Path == own.Path { // with the alias that the rest of the file uses
 		return own.Ident(ref.Name)
 	}
 	return render.Package{Path: ref.Path}.Ident(ref.Name)

@@ -107,6 +107,8 @@ func (o *ApplyOptions) allExternals() map[model.TypeName]string {
 
 // model is the configuration for loading.
 func (c *Config) model() (model.Config, error) {
+	// The last one of a type wins, as in PluralExceptionListToMapOrDie of code-generator's
+	// pkg/util.
 	plurals := make(map[string]string, len(c.PluralExceptions))
 	for _, exception := range c.PluralExceptions {
 		name, plural, ok := strings.Cut(exception, ":")

@@ -116,6 +116,7 @@ func FlagError(flags *pflag.FlagSet, err error) error {
 	if hint := marker.Suggest(name, known); hint != "" {
 		return fmt.Errorf("%w%s", err, hint)
 	}
+	// An abbreviation, which pflag doesn't accept. More than three would be a list.
 	if len(longer) > 0 && len(longer) <= 3 {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
 	}
@@ -139,6 +140,7 @@ func packageInputs(patterns []string) []Input {
 // messages, are those of applyconfiguration-gen's externaltypes.go.
 type externalsValue map[model.TypeName]string
 
+// Type, String and Set implement [pflag.Value]. The type is "string", as upstream's help has it.
 func (e externalsValue) Type() string { return "string" }
 
 func (e externalsValue) String() string {
@@ -154,6 +156,7 @@ func (e externalsValue) Set(value string) error {
 	if value == "" {
 		return nil
 	}
+	// One CSV record for each occurrence of the flag, like pflag's slices.
 	entries, err := csv.NewReader(strings.NewReader(value)).Read()
 	if err != nil {
 		return err
@@ -164,6 +167,7 @@ func (e externalsValue) Set(value string) error {
 		if !ok || strings.Contains(pkg, ":") {
 			return fmt.Errorf("expected string of the form <package>.<typeName>:<applyconfiguration-package> but got %s", entry)
 		}
+		// The last dot: those before it are in the import path.
 		dot := strings.LastIndex(typ, ".")
 		if dot < 0 || dot == len(typ)-1 {
 			return fmt.Errorf("expected package and type of the form <package>.<typeName> but got %s", typ)

@@ -34,6 +34,7 @@ func newHeaders(file string) (headers, Problems, error) {
 		year := strconv.Itoa(time.Now().UTC().Year())
 		boilerplate = strings.ReplaceAll(text, "YEAR", year)
 	}
+	// Formatted once for all files of a generator; there may be thousands.
 	h := headers{}
 	for _, name := range generatorNames {
 		text, err := formatHeader(boilerplate, generatedLine(name))

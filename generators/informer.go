@@ -12,6 +12,7 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
+// informerGenName is the name of upstream's binary, as in the generated line.
 const informerGenName = "informer-gen"
 
 // informerGen makes a factory of informers, and an informer for each kind with the verbs
@@ -27,7 +28,7 @@ type informerGen struct {
 // output returns the folder and the import path of the informers of internal types, or of
 // the others. Informer-gen has two trees because internal types need another clientset.
 func (o InformerOptions) output(internal bool) (dir, pkg string) {
-	if o.SingleDirectory {
+	if o.SingleDirectory { // both trees in one folder, as upstream has it
 		return o.Dir, o.Package
 	}
 	folder := "externalversions"
@@ -57,6 +58,7 @@ func newInformerGens(options InformerOptions, api *model.API) ([]*informerGen, e
 	return []*informerGen{external, internal}, nil
 }
 
+// newInformerGen returns the generator for internal types, or for the others.
 func newInformerGen(options InformerOptions, api *model.API, internal bool) *informerGen {
 	dir, pkg := options.output(internal)
 	clientset := options.VersionedClientset
@@ -130,17 +132,23 @@ type versionInformersView struct {
 	Kinds                 []*model.Kind
 }
 
+// interfaces is the package of what the factory and the informers share. The informers can't
+// import the factory, which imports them.
 func (g *informerGen) interfaces() render.Package { return g.pkg.Sub("internalinterfaces") }
 
+// all builds the view of the files for the whole factory.
 func (g *informerGen) all(scope) any {
 	view := informerView{PackageName: path.Base(filepath.ToSlash(g.dir)), Clientset: g.clientset,
 		Interfaces: g.interfaces()}
+	// The versions of a group are adjacent.
 	for _, v := range g.versions {
 		if at := (scope{group: v.Group}); v.Group != g.previous(v) {
 			view.Groups = append(view.Groups, g.group(at).(groupInformersView))
 		}
 		view.Sorted = append(view.Sorted, g.versionView(v))
 	}
+	// Upstream's factory.go has the groups in the order of their packages, and generic.go in
+	// that of group names, in lower case.
 	slices.SortFunc(view.Groups, func(a, b groupInformersView) int {
 		return strings.Compare(a.Informers.Path, b.Informers.Path)
 	})
@@ -159,6 +167,7 @@ func (g *informerGen) previous(v *model.Version) *model.Group {
 	return nil
 }
 
+// group builds the view of a group.
 func (g *informerGen) group(at scope) any {
 	view := groupInformersView{
 		PackageName: at.group.GoPackage,
@@ -166,6 +175,7 @@ func (g *informerGen) group(at scope) any {
 		Informers:   g.folder("{group}", at),
 		Interfaces:  g.interfaces(),
 	}
+	// The Go name is unique among the groups of a factory; the folder may not be a valid name.
 	view.Informers.Alias = strings.ToLower(at.group.GoName)
 	for _, v := range g.versions {
 		if v.Group == at.group {
@@ -177,6 +187,7 @@ func (g *informerGen) group(at scope) any {
 
 func (g *informerGen) version(at scope) any { return g.versionView(at.version) }
 
+// versionView builds the view of a group version.
 func (g *informerGen) versionView(v *model.Version) versionInformersView {
 	informers := g.folder(informersFolder, scope{group: v.Group, version: v})
 	informers.Alias = versionAlias("", v)
@@ -207,6 +218,7 @@ type kindInformerView struct {
 	Lister, NewLister render.Ident
 }
 
+// kind builds the view of a kind's informer.
 func (g *informerGen) kind(at scope) any {
 	// Lister-gen has folders in lower case, informer-gen doesn't.
 	listers := g.listers.Sub(strings.ToLower(at.group.PackageName), at.version.PackageName)

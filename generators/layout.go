@@ -17,7 +17,8 @@ import (
 )
 
 // Layout is the configuration of all generators at once, as the command kubewright takes
-// it: one output folder, from which all others follow, and import paths from go.mod.
+// it: one output folder, from which all others follow, and import paths from go.mod. The zero
+// value is ready for AddFlags, which has to be called before Resolve.
 type Layout struct {
 	Config
 	client   ClientOptions
@@ -68,6 +69,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if err := l.findBase(ctx); err != nil {
 		return Config{}, err
 	}
+	// No script relies on kubewright to accept input that has no meaning.
 	cfg := l.Config
 	cfg.Strict = true
 	cfg.Inputs = packageInputs(patterns)
@@ -89,7 +91,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if cfg.Informer.InternalClientset == "" {
 		cfg.Informer.InternalClientset = cfg.Client.Package
 	}
-	if l.withApply {
+	if l.withApply { // the clients apply what the same run generates
 		cfg.Apply = &l.apply
 		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
@@ -122,6 +124,7 @@ func (l *Layout) validate(patterns []string) error {
 			return fmt.Errorf("--%s has no effect without --with-applyconfig; give both or neither", name)
 		}
 	}
+	// The go command would make a package of the file, without its other files.
 	for _, pattern := range patterns {
 		if info, err := os.Stat(pattern); err == nil && info.Mode().IsRegular() {
 			return fmt.Errorf("%s is a file; name its package, such as ./... or ./folder", pattern)
@@ -170,6 +173,8 @@ type place struct{ dir, pkg string }
 // places are the output folders of a run.
 type places struct{ clientsets, listers, informers, applyConfigs place }
 
+// places finds the output folders. That of apply configurations is found even if there are
+// none in this run: the folder may be an orphan.
 func (l *Layout) places(ctx context.Context) (at places, err error) {
 	for _, p := range []struct {
 		place       *place
@@ -194,6 +199,7 @@ func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
 	if dir == "" {
 		dir = filepath.Join(l.dir, folder)
 	}
+	// --output-pkg overrides go.mod.
 	if l.pkg != "" {
 		if rel, err := filepath.Rel(l.dir, dir); err == nil && filepath.IsLocal(rel) {
 			return place{dir, path.Join(l.pkg, filepath.ToSlash(rel))}, nil
@@ -219,6 +225,7 @@ type orphan struct {
 // orphans are the folders that runs with other flags write to, given those of this run.
 func (l *Layout) orphans(at places) []orphan {
 	orphans := l.applyOrphans(at.applyConfigs)
+	// The two layouts of informers are in different folders.
 	if l.informer.SingleDirectory {
 		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "externalversions"), "factory.go",
 			"informers", "leave out --single-directory"})

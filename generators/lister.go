@@ -7,6 +7,7 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
+// listerGenName is the name of upstream's binary, as in the generated line.
 const listerGenName = "lister-gen"
 
 // listerGen makes a lister for each kind with the verbs list and get.
@@ -16,12 +17,14 @@ type listerGen struct {
 	*viewWriter
 }
 
+// newListerGen returns the generator for the kinds of the API that can have a lister.
 func newListerGen(options ListerOptions, api *model.API) *listerGen {
 	g := &listerGen{folderTree: folderTree{
 		generator: listerGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
 		groupFolder: func(group *model.Group) string { return strings.ToLower(group.PackageName) },
 	}}
 	g.selectKinds(api, func(p *model.Package) bool { return p.Lister }, (*model.Kind).HasLister)
+	// The views need the kinds that were selected.
 	if options.ReadOnlyViews {
 		g.viewWriter = newViewWriter(g, api.Types)
 	}
@@ -55,6 +58,7 @@ type kindListerView struct {
 	Singular string
 }
 
+// kind builds the view of a kind's lister.
 func (g *listerGen) kind(at scope) any {
 	return kindListerView{
 		Kind:        at.kind,

@@ -45,6 +45,7 @@ func (w *viewWriter) reach(e *model.Expr) {
 	if e == nil {
 		return
 	}
+	// The keys of maps are scalars in every API, so the elements are enough.
 	e = w.resolve(e.Deref())
 	w.reach(e.Elem)
 	t := w.types[e.Name]
@@ -52,7 +53,7 @@ func (w *viewWriter) reach(e *model.Expr) {
 		w.packages[e.Name.Path].Path == "" || !token.IsExported(e.Name.Name) {
 		return
 	}
-	w.viewed[e.Name] = true
+	w.viewed[e.Name] = true // before its fields, which may refer to it
 	for _, f := range t.Fields {
 		w.reach(f.Type)
 	}
@@ -120,6 +121,7 @@ func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 		switch {
 		case f.Embedded && f.Type.Form == model.Named && f.Type.Name == objectMeta:
 			view.Meta = true
+		// TypeMeta is empty in objects that a client has decoded.
 		case token.IsExported(f.Name) && !(f.Embedded && f.Type.Name == typeMeta):
 			getter := w.getter(f)
 			getter.Doc, getter.Name = declarationDoc(f.Lines), f.Name
@@ -145,7 +147,7 @@ func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	case w.viewed[e.Name] && e.Form == model.Named:
 		typ, view := w.element(e)
 		return viewGetterView{Result: typ, Value: view + "(&" + field + ")"}
-	case !w.named(f.Type):
+	case !w.named(f.Type): // the result can't have the type, but a copy can be any
 		return viewGetterView{Result: "any", Value: of("Copy") + "[any](" + field + ")"}
 	case e.Form == model.Pointer && w.scalar(e.Elem):
 		return viewGetterView{Result: "(" + w.text(e.Elem) + ", bool)",
@@ -190,6 +192,7 @@ func (w *viewWriter) scalar(e *model.Expr) bool {
 		return false
 	}
 	switch e = w.resolve(e); {
+	// A declared type is left if it is a struct or isn't known.
 	case e.Form != model.Named || e.Name.Path != "":
 		return false
 	default:

@@ -41,6 +41,9 @@ const (
 //
 // The problems are those of the input. If one of them is not just a warning, the changes
 // are nil. The error is about anything else, such as flags and the disk.
+//
+// Plan is safe for concurrent use, except that Config.Progress may be called concurrently
+// then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
 	headers, problems, err := newHeaders(cfg.HeaderFile)
@@ -127,6 +130,7 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 	return gens, nil
 }
 
+// files lists the files of all generators.
 func files(gens []generator, h headers) []render.File {
 	var files []render.File
 	for _, gen := range gens {
@@ -135,6 +139,7 @@ func files(gens []generator, h headers) []render.File {
 	return files
 }
 
+// trees lists the output folders of all generators, in which stale files are searched.
 func trees(gens []generator) []string {
 	var trees []string
 	for _, gen := range gens {

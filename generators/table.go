@@ -101,6 +101,7 @@ func (t *folderTree) expand(table []row, h headers) []render.File {
 func (t *folderTree) scopes(pattern string) []scope {
 	var scopes []scope
 	seen := map[*model.Group]bool{}
+	// The most specific part of the path decides: a path with {kind} has the others, too.
 	for _, v := range t.versions {
 		at := scope{group: v.Group, version: v}
 		switch {
@@ -124,7 +125,7 @@ func (t *folderTree) scopes(pattern string) []scope {
 
 // fill returns a path of the table for a scope.
 func (t *folderTree) fill(pattern string, at scope) string {
-	if at.group == nil {
+	if at.group == nil { // a file for the whole tree has no placeholders
 		return pattern
 	}
 	values := []string{"{group}", t.groupFolder(at.group), "{Group}", at.group.PackageName}

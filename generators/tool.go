@@ -14,13 +14,14 @@ import (
 )
 
 // Tool is a command with the flags and the behaviour of one of code-generator's binaries.
-// It never removes a file.
+// It never removes a file. A Tool can be run once, as its flags keep their values.
 type Tool struct {
 	name   string
 	flags  *pflag.FlagSet
 	config func(patterns []string) (Config, error)
 }
 
+// newTool returns a command without flags of its own. The caller adds those, and config.
 func newTool(name string) *Tool {
 	t := &Tool{name: name, flags: pflag.NewFlagSet(name, pflag.ContinueOnError)}
 	// The binaries have klog's flags, which scripts pass: -v above all.
@@ -35,7 +36,7 @@ func newTool(name string) *Tool {
 func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	t.flags.SetOutput(stderr)
 	switch err := t.flags.Parse(args); {
-	case errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, pflag.ErrHelp): // pflag has printed it
 		return 0
 	case err != nil:
 		return t.fail(stderr, FlagError(t.flags, err))
@@ -49,6 +50,7 @@ func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, problems.Error())
 	}
 	if changes != nil && err == nil {
+		// Upstream's binaries never delete: several runs may share an output folder.
 		err = changes.Apply(false)
 	}
 	switch {
@@ -114,6 +116,7 @@ func NewClientGen() *Tool {
 		}
 		return pflag.NormalizedName(flag)
 	})
+	// Positional arguments are ignored, as they are upstream: the input is in --input.
 	t.config = func([]string) (Config, error) {
 		if err := c.validate(requirement{"clientset-name", name}); err != nil {
 			return Config{}, err

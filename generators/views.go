@@ -69,6 +69,7 @@ type apiView struct {
 	Group, Version string
 }
 
+// newAPIView builds the view of a version's API types.
 func newAPIView(v *model.Version) apiView {
 	return apiView{
 		Package:               apiPackage(v),
@@ -105,7 +106,7 @@ func typeIdent(k *model.Kind) render.Ident { return apiPackage(k.Version).Ident(
 // methodName is the method of a clientset that returns a version: AppsV1, or Apps for
 // internal types.
 func methodName(v *model.Version) string {
-	if v.Name == "" {
+	if v.Name == "" { // GoName is InternalVersion, which client-gen leaves out
 		return v.GoGroupName
 	}
 	return v.GoGroupName + v.GoName

@@ -166,6 +166,8 @@ func (p *tagParser) shape(tag Tag) {
 	}
 }
 
+// resourceName checks a +resourceName. Upstream accepts any value, and no server serves such
+// a resource.
 func (p *tagParser) resourceName(tag Tag) {
 	switch {
 	case tag.Value == "":

@@ -19,6 +19,7 @@ type Method struct {
 	Pos, InputPos, ResultPos token.Position
 }
 
+// methodKeys are the keys of a +genclient:method, after its name.
 var methodKeys = []string{"verb", "subresource", "input", "result"}
 
 // method parses one method tag by the rules of parseClientExtensions in

@@ -49,6 +49,7 @@ func ScanPackage(fset *token.FileSet, groups ...*ast.CommentGroup) []Tag {
 	return scan(fset, " \t", groups)
 }
 
+// scan is Scan with the characters that may precede the plus sign.
 func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag {
 	var tags []Tag
 	for _, group := range groups {
@@ -81,6 +82,7 @@ func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag 
 	return tags
 }
 
+// newTag splits a line, without its plus sign, into the parts of a tag.
 func newTag(text string, pos token.Position) Tag {
 	// CommentGroup.Text of go/ast, which gengo reads, trims the same characters.
 	text = strings.TrimRight(text, " \t\r\n")

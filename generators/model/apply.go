@@ -119,6 +119,8 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 			}
 		}
 	}
+	// Of the types that only local inputs lead to, the inputs themselves get an apply
+	// configuration and the others don't: hence the clone before those are read.
 	r.read(roots)
 	reached := maps.Clone(r.types)
 	for _, name := range unapplied {
@@ -141,6 +143,7 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 			model.Packages = append(model.Packages, ap)
 		}
 	}
+	// Before the other kinds are read, which get no apply configurations.
 	for _, pos := range r.unnamed {
 		a.Warnf(a.fset.Position(pos),
 			"in apply configurations a field of an unnamed type takes any value; declare a type for it")
@@ -191,6 +194,7 @@ func (p *candidate) hub() bool {
 // applyPackage returns the apply configurations of a package, nil if it has none.
 func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
 	kinds map[TypeName]*Kind) *ApplyPackage {
+	// From the path alone: applyconfiguration-gen has no --input.
 	dir, version := path.Split(p.src.path)
 	group := path.Base(dir)
 	if dir == "" {
@@ -212,6 +216,7 @@ func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
 			continue
 		}
 		kind := kinds[name]
+		// hasObjectMetaField in applyconfiguration-gen's targets.go.
 		if kind != nil && !t.Embeds(objectMeta) {
 			// An object is applied by its name, which is in ObjectMeta.
 			if kind.applies && !slices.Contains(p.bare, kind) {

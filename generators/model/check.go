@@ -43,6 +43,8 @@ func (c *checker) versions(api *API) {
 				continue
 			}
 			folders[folder] = v
+			// Client-gen indexes packages by group version (GroupVersionPackages), so one
+			// of the two would be lost. Listers and informers go by folder.
 			gv := group.Name + "/" + v.Name
 			if other := apis[gv]; other != nil {
 				c.GeneratorErrorf(Clients, pos,
@@ -59,11 +61,13 @@ func (c *checker) versions(api *API) {
 var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start",
 	"StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
 
+// sameGoName is the message for two groups with one name, in clientsets and in factories.
 const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one"
 
 // groupNames reports groups whose methods on the clientset or on the informer factory
 // would have the same name.
 func (c *checker) groupNames(api *API) {
+	// A clientset has a method for each version, a factory one for each group.
 	clients := map[string]*Version{}
 	factories := map[string]*Version{}
 	for _, group := range api.Groups {
@@ -84,6 +88,8 @@ func (c *checker) groupNames(api *API) {
 				clients[method] = v
 			}
 		}
+		// Internal types have a factory of their own; see InformerOptions of package
+		// generators.
 		for _, internal := range []bool{false, true} {
 			i := slices.IndexFunc(group.Versions, func(v *Version) bool {
 				return v.Internal == internal && v.Package.Informer &&
@@ -125,6 +131,8 @@ func (c *checker) groupNames(api *API) {
 
 // kinds reports kinds of a version that would be generated under the same name.
 func (c *checker) kinds(v *Version) {
+	// Two kinds may share a resource and still compile, so that is no error for the
+	// compatible binaries; but ForResource of the factory can return only one informer.
 	resources := map[string]*Kind{}
 	files := map[string]*Kind{}
 	declared := map[declaration]string{}
@@ -195,6 +203,8 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	if p.Client {
 		add(Clients, k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
+	// The lists have to follow the templates. TestNames of package generators compiles
+	// what is generated for random names, so it finds what is missing here.
 	if p.Lister && k.HasLister() {
 		add(Listers, k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {

@@ -28,6 +28,7 @@ func (s *session) checkDefinitions(p *candidate, tags map[string][]marker.Tag) {
 	manifests := manifests(p, s.base)
 	for _, kind := range p.kinds {
 		definitions := resourceMarkers(tags[kind.Name])
+		// Another group may have a kind of the same name.
 		for _, d := range manifests {
 			if d.kind == kind.Name && d.group == p.groupName() {
 				definitions = append(definitions, d)
@@ -39,6 +40,7 @@ func (s *session) checkDefinitions(p *candidate, tags map[string][]marker.Tag) {
 					"the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type",
 					kind.Name, kind.Resource, d.plural, d.where, d.plural)
 			}
+			// The scope of a definition is optional, and so is that of the marker.
 			switch {
 			case d.scope == "Cluster" && kind.Namespaced:
 				s.StrictErrorf(kind.Pos,
@@ -94,6 +96,7 @@ func manifests(p *candidate, base string) []definition {
 		if err != nil || !bytes.Contains(text, []byte("CustomResourceDefinition")) {
 			continue
 		}
+		// A separator of YAML documents may stand on the first line.
 		for document := range bytes.SplitSeq(append([]byte("\n"), text...), []byte("\n---")) {
 			var crd struct {
 				Kind string

@@ -48,6 +48,7 @@ func goList(ctx context.Context, dir string, patterns []string) ([]listed, error
 		return nil, fmt.Errorf("running go list: %w", err)
 	}
 	var packages []listed
+	// The output is a sequence of objects, not an array.
 	for decoder := json.NewDecoder(&stdout); ; {
 		var p listed
 		switch err := decoder.Decode(&p); {

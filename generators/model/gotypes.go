@@ -99,6 +99,7 @@ func (t *Type) Instance(args []*Expr) *Type {
 	for i, param := range t.Params {
 		values[param] = args[i]
 	}
+	// A copy: other references to the type may have other arguments.
 	instance := *t
 	instance.Params, instance.Fields = nil, nil
 	instance.Underlying = t.Underlying.substitute(values)
@@ -115,6 +116,7 @@ func (e *Expr) substitute(values map[string]*Expr) *Expr {
 	if e == nil {
 		return nil
 	}
+	// A parameter is a name without a package. It shadows predeclared types.
 	if value := values[e.Name.Name]; value != nil && e.Form == Named && e.Name.Path == "" {
 		return value
 	}

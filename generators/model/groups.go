@@ -48,10 +48,13 @@ func (g *grouper) group(packages []*candidate) *API {
 // flag, or the last two elements of the import path. Hub types have no version, and the
 // last element names their group. ok is false if the path is too short.
 func (g *grouper) place(p *candidate) (element, version string, ok bool) {
+	// The first kind decides whether the types are internal. Upstream asks a random one
+	// (objectMetaForPackage ranges over a map), so packages that mix the two are broken
+	// there as well.
 	i := slices.IndexFunc(p.kinds, func(k *Kind) bool { return k.ObjectMeta.Name != "" })
 	p.internal = i >= 0 && p.kinds[i].hub
 	if p.input.Explicit {
-		if len(p.kinds) == 0 {
+		if len(p.kinds) == 0 { // a client without kinds, which has no types to ask
 			p.internal = p.input.Version == ""
 		}
 		return p.input.Group, p.input.Version, true
@@ -73,13 +76,15 @@ func (g *grouper) place(p *candidate) (element, version string, ok bool) {
 func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	v := &Version{Group: group, Name: name, GoName: namer.IC(name), PackageName: strings.ToLower(name),
 		Package: p.pkg, Internal: p.internal, Kinds: p.kinds}
-	if name == "" {
+	if name == "" { // Version.NonEmpty and PackageName in client-gen's types.go
 		v.GoName, v.PackageName = "InternalVersion", "internalversion"
 	}
 	own := group.element
 	if p.tags.HasGroupName {
 		own = p.tags.GroupName
 	}
+	// Client-gen names all versions after the group of the first one (applyGroupOverrides),
+	// so the clients of the others would send their requests to the wrong group.
 	mixed := own != group.Name
 	if mixed {
 		g.StrictErrorf(p.groupPosition(),
@@ -105,6 +110,8 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 			"version %q of package %s is not a Go identifier; name the folder like v1 or v1beta1",
 			name, p.src.path)
 	}
+	// Client-gen has a Go name for each version (groupGoNames in GetTargets), informer-gen
+	// one for the group, which each version overwrites.
 	v.GoGroupName = goGroup
 	if group.GoName != "" && group.GoName != goGroup && !mixed {
 		g.StrictErrorf(p.groupPosition(),

@@ -37,6 +37,7 @@ func (r *kindReader) readPackage(p *candidate) {
 	tags := r.readKinds(p)
 	r.checkDefinitions(p, tags)
 	r.checkBare(p)
+	// The order of upstream's generators (namer.Orderer with NewPrivateNamer).
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
 	if len(p.kinds) > 0 {
 		elsewhere = r.checkRegisteredGroup(p, elsewhere)
@@ -44,6 +45,8 @@ func (r *kindReader) readPackage(p *candidate) {
 	for _, tag := range elsewhere {
 		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
 	}
+	// Known from the names of declarations alone, in generated files as well, so that it
+	// can be an error where checkRegisteredTypes only warns.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		r.GeneratorErrorf(Clients, p.pkg.Pos,
 			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
@@ -66,7 +69,7 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 		maps.Copy(all, tags)
 		for _, decl := range p.src.types {
 			if decl.file != f {
-				continue
+				continue // a type that another file declares, too
 			}
 			client, problems := marker.ParseClient(tags[decl.name], r.cfg.Strict)
 			r.Problems = append(r.Problems, problems...)
@@ -168,10 +171,13 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	}
 	if field := st.field("ObjectMeta"); field != nil {
 		kind.ObjectMeta, _ = r.refer(st.pkg, st.file, field.Type)
+		// Upstream looks for the word, not for a tag of that key (isInternal).
 		kind.hub = !strings.Contains(tagText(field), "json")
 	}
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
+	// Without a tag the key is "Status", which is not the one that servers treat as a
+	// sub-resource. Hub types have no tags and are never encoded.
 	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
 		r.Warnf(r.fset.Position(status.Pos()),
 			"the field Status of %s has no json tag, so servers won't find it; add `json:\"status,omitempty\"`",

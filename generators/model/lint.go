@@ -42,13 +42,15 @@ func knownTags() []string {
 // linter checks the tags of doc.go by the rules of [Config.LintRules].
 type linter struct{ *session }
 
+// lint checks the tags of a package's doc.go. Problems are errors for the compatible
+// binaries, too: people ask for the rules by a flag.
 func (l *linter) lint(p *candidate) {
 	if len(l.cfg.LintRules) == 0 {
 		return
 	}
 	var tags []marker.Tag
 	for _, f := range p.src.files {
-		if f.syntax != nil && f.isDoc() {
+		if f.syntax != nil && f.isDoc() { // upstream's pkg.Comments are those of doc.go
 			tags = marker.ScanPackage(l.fset, f.syntax.Comments...)
 		}
 	}
@@ -96,6 +98,7 @@ func (l *linter) explicitDisablement(p *candidate, tags []marker.Tag) {
 			api = api || name == "groupName" || slices.Contains(known, name)
 		}
 	}
+	// classifyPackage and expectedGenerators in pkg/apidefinitions/lint.go.
 	if !api || !versionFolder.MatchString(path.Base(p.src.path)) {
 		return
 	}

@@ -20,7 +20,9 @@ import (
 // whose dependencies are missing or don't compile.
 //
 // Load reports every problem that it finds, sorted. If one of them is not just a
-// warning, the API is nil.
+// warning, the API is nil. If ctx ends, the problems have its cause.
+//
+// Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
 	packages := s.parse(s.find())
@@ -28,6 +30,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	for _, p := range packages {
 		kinds.readPackage(p)
 	}
+	// After all packages: methods refer to types of each other's packages.
 	kinds.resolveMethods(packages)
 	api := (&grouper{s}).group(packages)
 	check := checker{s}
@@ -38,6 +41,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	if cfg.has(Views) {
 		api.Types = s.viewedTypes(packages)
 	}
+	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
 	check.inputs(packages)
 	if err := context.Cause(ctx); err != nil {
 		s.Errorf(token.Position{}, "%v", err)
@@ -73,6 +77,7 @@ type candidate struct {
 	internal bool
 }
 
+// newSession returns a session without any packages.
 func newSession(ctx context.Context, cfg Config) *session {
 	cfg.Inputs = slices.Clone(cfg.Inputs)
 	for i := range cfg.Inputs {
@@ -101,6 +106,7 @@ func (s *session) find() []*candidate {
 		s.Errorf(token.Position{}, "no packages given")
 		return nil
 	}
+	// One call for all patterns: a process costs more than what it lists.
 	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
 		s.Errorf(token.Position{}, "%v", err)
@@ -129,6 +135,8 @@ func (s *session) find() []*candidate {
 				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
 		}
 	}
+	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
+	// the order of --input within a group.
 	slices.SortStableFunc(found, func(a, b *candidate) int {
 		if a.input.Explicit || b.input.Explicit {
 			return 0
@@ -138,6 +146,7 @@ func (s *session) find() []*candidate {
 	return found
 }
 
+// wildcard reports whether a pattern can match packages that nobody named.
 func wildcard(pattern string) bool { return strings.Contains(pattern, "...") }
 
 // parse parses the packages, reports those that can't be used, and returns the
@@ -173,6 +182,7 @@ func (s *session) usable(p *candidate) bool {
 		if e.Pos != "" {
 			where.Filename = e.Pos
 		}
+		// The position has the pattern already.
 		message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
 		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
 			strings.Contains(message, "go get") {

@@ -34,6 +34,7 @@ func FindModule(ctx context.Context, dir string) (Module, error) {
 			return Module{}, err
 		}
 		name := filepath.Join(root, "go.mod")
+		// A folder of that name is no module file; the go command ignores it, too.
 		info, err := os.Stat(name)
 		switch {
 		case err == nil && !info.IsDir():

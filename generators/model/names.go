@@ -15,6 +15,7 @@ type namers struct {
 	private, publicPlural, privatePlural, lowerPlural namer.Namer
 }
 
+// newNamers returns the naming rules with exceptions to the rules for plurals, by type name.
 func newNamers(pluralExceptions map[string]string) namers {
 	return namers{
 		private:       namer.NewPrivateNamer(0),
@@ -89,6 +90,7 @@ func goName(group string) (name string, ok bool) {
 	return b.String(), exportedIdentifier(b.String())
 }
 
+// exportedIdentifier reports whether other packages can refer to a declaration of that name.
 func exportedIdentifier(name string) bool {
 	return token.IsIdentifier(name) && token.IsExported(name)
 }

@@ -43,6 +43,7 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 			found.read(p.src, f)
 		}
 	}
+	// Without an example of a call the advice would be guesswork.
 	at, how := found.place()
 	if at == nil || found.unclear {
 		return
@@ -53,6 +54,7 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 			missing[kind] = names
 		}
 	}
+	// The costly question last: it reads files that were not even read so far.
 	if len(missing) == 0 || registersUnseen(p.src) {
 		return
 	}
@@ -85,6 +87,8 @@ func (r *registrations) place() (call ast.Node, how string) {
 // missing returns the kind and its list as far as they have to be registered and no call
 // names them.
 func (r *registrations) missing(src *source, kind *Kind) []string {
+	// For hub types the scheme calls install packages instead of this one (installPackages
+	// of package generators), and without verbs nothing is encoded.
 	if kind.NoVerbs || kind.hub {
 		return nil
 	}
@@ -155,6 +159,7 @@ func (r *registrations) uses(typ *ast.FuncType, body *ast.BlockStmt) {
 		name, ok := e.(*ast.Ident)
 		return ok && schemes[name.Name]
 	}
+	// known are the mentions of a scheme that are explained; any other may register types.
 	known := map[ast.Expr]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -193,7 +198,7 @@ func (r *registrations) objects(src *source, call *ast.CallExpr, objects []ast.E
 	for _, object := range objects {
 		typ := literalType(object)
 		if _, foreign := typ.(*ast.SelectorExpr); foreign {
-			continue
+			continue // a type of another package, such as metav1.Status
 		}
 		name, ok := typ.(*ast.Ident)
 		if !ok {
@@ -252,6 +257,7 @@ func (s *session) registeredGroup(p *source) registeredGroup {
 			continue
 		}
 		for i, element := range lit.Elts {
+			// Without keys the elements are in the order of the fields.
 			key, value := [...]string{"Group", "Version"}[min(i, 1)], element
 			if pair, ok := element.(*ast.KeyValueExpr); ok {
 				key, value = typeName(pair.Key), pair.Value
@@ -267,6 +273,7 @@ func (s *session) registeredGroup(p *source) registeredGroup {
 			return r
 		}
 	}
+	// Without such a variable there may be the constant that Kubernetes' own packages have.
 	group, err := strconv.Unquote(p.constant("GroupName"))
 	return registeredGroup{by: "constant GroupName", group: group, hasGroup: err == nil}
 }

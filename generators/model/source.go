@@ -69,6 +69,7 @@ func newSource(p listed, fset *token.FileSet, base string) *source {
 	return s
 }
 
+// newFile notes a file without reading it.
 func newFile(dir, name, base string, ignored bool) *file {
 	f := &file{path: filepath.Join(dir, name), ignored: ignored}
 	f.name = f.path
@@ -96,6 +97,7 @@ func parseAll(packages []*source) {
 	}
 	close(work)
 	wait.Wait()
+	// The index isn't safe for concurrent use, and its order must not depend on timing.
 	for _, p := range packages {
 		for _, f := range p.files {
 			p.index(f)
@@ -124,6 +126,8 @@ func (f *file) read() bool {
 	return f.err == nil
 }
 
+// parse parses the text, which isn't needed afterwards. AllErrors, so that one run reports
+// everything; SkipObjectResolution, because it is slow and nothing uses its results.
 func (f *file) parse(fset *token.FileSet) {
 	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text,
 		parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
@@ -147,11 +151,12 @@ func (s *source) index(f *file) {
 	for _, decl := range f.syntax.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Recv == nil {
+			if decl.Recv == nil { // AddToScheme may be a function or a variable
 				s.values[decl.Name.Name] = true
 			} else if len(decl.Recv.List) == 1 {
 				receiver := typeName(decl.Recv.List[0].Type)
 				s.methods[receiver] = append(s.methods[receiver], decl.Name.Name)
+				// OpenAPIModelName, OpenAPISchemaType and the like.
 				if strings.HasPrefix(decl.Name.Name, "OpenAPI") {
 					s.bodies[receiver+"."+decl.Name.Name] = decl.Body
 				}
@@ -270,7 +275,7 @@ func (s *source) constant(name string) string {
 // of the package is declared as, and its file. It is nil if there is no such
 // declaration, or no expression for this name alone.
 func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
-	if !s.declares(name) {
+	if !s.declares(name) { // which parses a deferred file that has it
 		return nil, nil
 	}
 	for _, f := range s.files {

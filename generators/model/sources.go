@@ -34,12 +34,13 @@ func (s *sources) need(paths ...string) {
 	if len(missing) == 0 {
 		return
 	}
+	// Until they are found, and if they aren't: nobody asks for them again.
 	for _, p := range missing {
 		s.byPath[p] = nil
 	}
 	packages, err := goList(s.ctx, s.dir, missing)
 	if err != nil {
-		return
+		return // all of them are missing, and what depends on them says so
 	}
 	var found []*source
 	for _, p := range packages {
@@ -77,6 +78,8 @@ func (s *sources) importPath(f *file, name string) string {
 			return p
 		}
 	}
+	// A package may have another name than its folder, but few have the name of another
+	// package's folder.
 	for _, p := range unnamed {
 		if path.Base(p) == name {
 			return p
@@ -101,7 +104,7 @@ func (s *sources) refer(p *source, f *file, expr ast.Expr) (ref TypeRef, ok bool
 		return s.refer(p, f, expr.X)
 	case *ast.ParenExpr:
 		return s.refer(p, f, expr.X)
-	case *ast.IndexExpr:
+	case *ast.IndexExpr: // a generic type with one argument
 		return s.refer(p, f, expr.X)
 	case *ast.IndexListExpr:
 		return s.refer(p, f, expr.X)
@@ -136,7 +139,7 @@ func (s *sources) structOf(p *source, f *file, expr ast.Expr) (st *structType, k
 			return &structType{lit.Fields.List, f, p}, true
 		}
 		if _, pointer := expr.(*ast.StarExpr); pointer {
-			return nil, true
+			return nil, true // refer would see through it
 		}
 		ref, ok := s.refer(p, f, expr)
 		if !ok {

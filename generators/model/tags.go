@@ -21,6 +21,7 @@ type comments struct {
 	ending map[int]*ast.CommentGroup
 }
 
+// newComments indexes the comments of a file.
 func newComments(fset *token.FileSet, f *ast.File) comments {
 	c := comments{fset.File(f.FileStart), make(map[int]*ast.CommentGroup, len(f.Comments))}
 	for _, group := range f.Comments {
@@ -68,6 +69,7 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 			}
 		}
 	}
+	// Field comments and the like. A tag there is most likely one that lost its type.
 	for _, group := range f.syntax.Comments {
 		if owned[group] || !mentions(group, "genclient") {
 			continue
@@ -94,6 +96,7 @@ func misplaced(f *file, index comments, group *ast.CommentGroup) string {
 			}
 			return nothing
 		}
+		// The distances at which a comment would belong to a type.
 		gap := index.tokens.Line(decl.Pos()) - line
 		if gap != 1 && gap != 2 {
 			continue
@@ -172,6 +175,7 @@ func (s *session) packageTags(p *source) (pkg marker.Package, elsewhere []marker
 		if f.syntax == nil || f.isDoc() {
 			continue
 		}
+		// A tag that doc.go has as well does no harm here.
 		for _, group := range f.syntax.Comments {
 			if !mentions(group, "groupName", "groupGoName", "-gen") {
 				continue

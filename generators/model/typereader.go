@@ -26,6 +26,8 @@ type typeReader struct {
 	unnamed []token.Pos
 }
 
+// newTypeReader returns a reader that has read nothing. The stand-ins are parsed anew each
+// time, since their positions belong to the file set of the sources.
 func newTypeReader(s *sources) *typeReader {
 	return &typeReader{sources: s, standIns: standIns(s.fset), types: map[TypeName]*Type{},
 		comments: map[*file]comments{}, modelPackages: map[*source]string{}}
@@ -60,6 +62,7 @@ func (r *typeReader) read(roots []TypeName) {
 		}
 		frontier = r.unread(next)
 	}
+	// Only now: an alias may have been read after the types that refer to it.
 	for _, t := range r.types {
 		r.resolveAliases(t)
 	}
@@ -118,6 +121,7 @@ func (r *typeReader) describe(name TypeName) *Type {
 	index := r.index(f)
 	closest, second := index.of(decl.spec.Name.Pos())
 	t.Pos = r.fset.Position(decl.spec.Name.Pos())
+	// In this order as gengo has them, so that the first of two markers is the same.
 	t.Lines = append(commentLines(second), commentLines(closest)...)
 	t.alias = decl.spec.Assign.IsValid()
 	t.Methods = p.methods[name.Name]
@@ -145,7 +149,7 @@ func (r *typeReader) describe(name TypeName) *Type {
 		if text, err := strconv.Unquote(tagText(field)); err == nil {
 			read.Tag = reflect.StructTag(text)
 		}
-		if len(field.Names) == 0 {
+		if len(field.Names) == 0 { // embedded: named like its type
 			read.Name, read.Embedded = typeName(field.Type), true
 			t.Fields = append(t.Fields, r.placed(p, read, index, field))
 		}
@@ -251,7 +255,7 @@ func modelPackage(s *source) string {
 	const tag, method = "k8s:openapi-model-package", "OpenAPIModelName"
 	value, made := "", false
 	for _, f := range s.files {
-		if f.syntax == nil {
+		if f.syntax == nil { // deferred: what openapi-gen generates is
 			made = made || bytes.Contains(f.text, []byte(method))
 			continue
 		}
@@ -296,6 +300,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 		}
 		return &generic
 	case *ast.Ident:
+		// A package may declare a type of the name of a predeclared one.
 		predeclared := p.types[e.Name] == nil && types.Universe.Lookup(e.Name) != nil
 		if predeclared || isParameter(params, e.Name) {
 			return &Expr{Name: TypeName{Name: e.Name}}
@@ -305,6 +310,8 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 		if ref, ok := r.refer(p, f, e); ok {
 			return &Expr{Name: TypeName{ref.Path, ref.Name}}
 		}
+	// An empty struct or interface can be written in any file. A literal type with fields
+	// or methods may refer to packages, so it becomes "any".
 	case *ast.StructType:
 		if len(e.Fields.List) == 0 {
 			return &Expr{Form: Literal, Text: "struct{}"}
@@ -318,6 +325,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 	return &Expr{Form: Literal, Text: "any"}
 }
 
+// isParameter reports whether params declares a type parameter of that name.
 func isParameter(params *ast.FieldList, name string) bool {
 	if params == nil {
 		return false

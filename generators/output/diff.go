@@ -28,6 +28,7 @@ func (p *Plan) WriteDiff(w io.Writer) error {
 	return nil
 }
 
+// diff writes the unified diff of a file.
 func diff(w io.Writer, from, to string, a, b []byte) error {
 	return difflib.WriteUnifiedDiff(w, difflib.UnifiedDiff{
 		A: lines(a), FromFile: from,

@@ -35,7 +35,7 @@ type Set struct {
 
 // Plan is the difference between a Set and the disk.
 type Plan struct {
-	set Set
+	set Set // for Apply and WriteDiff
 	// Changed are the files to write, Stale those to remove, both sorted by path.
 	Changed, Stale []string
 	// Unchanged counts the files that are up to date.
@@ -45,7 +45,8 @@ type Plan struct {
 	old       map[string][]byte
 }
 
-// Compare compares the set with the disk. It writes nothing.
+// Compare compares the set with the disk. It writes nothing. A plan is valid as long as nobody
+// else changes the files.
 func (s Set) Compare() (*Plan, error) {
 	paths := slices.Sorted(maps.Keys(s.Files))
 	olds := make([][]byte, len(paths))
@@ -67,6 +68,7 @@ func (s Set) Compare() (*Plan, error) {
 			return nil, err
 		}
 	}
+	// In the order of paths, so that the error about a hand-written file is always the same.
 	p := &Plan{set: s, old: map[string][]byte{}}
 	for i, path := range paths {
 		if exists[i] && bytes.Equal(olds[i], s.Files[path]) {
@@ -149,6 +151,7 @@ func reason(err error) error {
 // inTheWay returns the path, and the part of it that is a file instead of a folder, if there
 // is one: "not a directory" alone doesn't say which.
 func inTheWay(path string) string {
+	// From the end: the first part that exists is the one that is in the way.
 	for part := path; filepath.Dir(part) != part; part = filepath.Dir(part) {
 		if info, err := os.Stat(part); err == nil {
 			if info.IsDir() || part == path {

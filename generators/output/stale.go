@@ -25,11 +25,13 @@ func (p *Plan) findStale() error {
 	for _, tree := range p.set.Trees {
 		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
+				// The first run creates the tree.
 				if path == tree && errors.Is(err, fs.ErrNotExist) {
 					return filepath.SkipAll
 				}
 				return err
 			}
+			// Only generated Go files can be stale.
 			switch {
 			case d.IsDir():
 				if path != tree && !own[clean(path)] && p.isRoot(path) {
@@ -53,6 +55,7 @@ func (p *Plan) findStale() error {
 			return fmt.Errorf("looking for stale files in %s: %w", tree, err)
 		}
 	}
+	// Trees may contain each other.
 	slices.Sort(p.Stale)
 	p.Stale = slices.Compact(p.Stale)
 	return nil
@@ -89,6 +92,7 @@ func (s Set) isGeneratedFile(path string) (bool, error) {
 // isGenerated reports whether a line before the package clause of the file is one of the
 // set's headers.
 func (s Set) isGenerated(file io.Reader) bool {
+	// Only the start of the file is read, which in a big tree saves most of the time.
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		if slices.Contains(s.Headers, line) {

@@ -14,6 +14,7 @@ import (
 // go command ignores them.
 const temporary = ".kubewright-tmp-"
 
+// isTemporary reports whether a file is one that a killed run left behind.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, temporary)
 }
@@ -23,19 +24,22 @@ func isTemporary(name string) bool {
 //
 // It writes all files under temporary names before it renames the first one. So an error
 // while writing leaves the disk unchanged, and a process that is killed leaves each file
-// either old or new, and temporary files that the next run removes.
+// either old or new, and temporary files that the next run removes. Two runs at a time that
+// write the same folder don't corrupt files, but one may remove the other's temporary files
+// and thereby make it fail.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
 	if err := st.write(p.Changed, p.set.Files); err != nil {
 		st.undo()
 		return err
 	}
+	// A rename within a folder is atomic: no reader sees half a file.
 	for i, path := range p.Changed {
 		if err := os.Rename(st.temps[i], path); err != nil {
 			st.undo()
 			return fmt.Errorf("can't replace %s: %w", path, err)
 		}
-		st.temps[i] = ""
+		st.temps[i] = "" // nothing left to undo
 	}
 	for _, path := range p.leftovers {
 		if err := remove(path); err != nil {
@@ -84,6 +88,7 @@ type staging struct {
 
 // write writes the content of each path to a temporary file beside it.
 func (st *staging) write(paths []string, contents map[string][]byte) error {
+	// Folders first and one after the other: they may be inside each other.
 	made := map[string]bool{}
 	for _, path := range paths {
 		dir := filepath.Dir(path)
@@ -120,6 +125,7 @@ func (st *staging) writeOne(i int, path string, content []byte) error {
 		}
 		mode = info.Mode().Perm()
 	}
+	// In the same folder, as a rename across file systems would fail.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+temporary)
 	if err != nil {
 		return err

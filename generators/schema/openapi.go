@@ -35,6 +35,7 @@ type definition struct {
 // oneOrMany is a string or a list of strings.
 type oneOrMany []string
 
+// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 mostly has one.
 func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(o))
@@ -46,6 +47,8 @@ func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 // schemaOrBool is a definition, or a boolean, which is read as no definition.
 type schemaOrBool struct{ *definition }
 
+// UnmarshalJSON accepts both forms. true allows any additional properties, which is what no
+// definition means, too.
 func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	if string(text) == "true" || string(text) == "false" {
 		return nil
@@ -74,10 +77,12 @@ func (o OpenAPI) Schema(roots []string) (Schema, error) {
 		}
 		c.want(name)
 	}
+	// Definitions can be recursive, so they are queued rather than converted on sight.
 	for len(c.wanted) > 0 && c.err == nil {
 		name := c.wanted[0]
 		c.wanted = c.wanted[1:]
 		c.current = name
+		// A definition that only refers to another one has no atom of its own.
 		if atom := c.atom(o[name], false); atom != (Atom{}) {
 			c.schema[name] = atom
 		}
@@ -128,12 +133,14 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 		}
 		return r
 	}
+	// References to other documents can't be followed.
 	name, ok := strings.CutPrefix(d.Ref, "#/definitions/")
 	if !ok || c.api[name] == nil {
 		c.fail("refers to %s, which doesn't exist", d.Ref)
 		return Ref{}
 	}
 	c.want(name)
+	// A raw extension holds an object of any type, so it is replaced as a whole.
 	if strings.HasSuffix(name, rawExtension) {
 		return Ref{Name: UntypedAtomic}
 	}
@@ -148,6 +155,7 @@ const (
 
 // atom converts a definition. The rules are those of schemaconv in kube-openapi.
 func (c *converter) atom(d *definition, preserve bool) Atom {
+	// Of several types the first counts, as in kube-openapi.
 	kind := ""
 	if len(d.Type) > 0 {
 		kind = d.Type[0]
@@ -156,7 +164,7 @@ func (c *converter) atom(d *definition, preserve bool) Atom {
 	case d.Ref != "" && kind == "": // another name for a definition
 		c.ref(d, preserve)
 		return Atom{}
-	case kind == "" && len(d.Properties) == 0:
+	case kind == "" && len(d.Properties) == 0: // says nothing about the value
 		return Deduced()
 	case kind == "array":
 		list := &List{Element: c.ref(d.Items, preserve)}
@@ -172,7 +180,7 @@ func (c *converter) atom(d *definition, preserve bool) Atom {
 			m.Element = Ref{Inline: Deduced()}
 		}
 		return Atom{Map: m}
-	case c.current == quantity:
+	case c.current == quantity: // a string by its definition, but numbers are valid, too
 		return Atom{Scalar: Untyped}
 	}
 	return Atom{Scalar: scalar(kind, d.Format)}
@@ -182,14 +190,17 @@ func (c *converter) atom(d *definition, preserve bool) Atom {
 func (c *converter) object(d *definition, preserve bool) *Map {
 	preserve = preserve || d.PreserveUnknown
 	m := &Map{Relationship: c.mapRelationship(d)}
+	// Sorted, as the order of properties means nothing and the output must be stable.
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		property := d.Properties[name]
 		field := Field{Name: name, Type: c.ref(property, preserve)}
+		// The zero value of a pointer, which isn't a default.
 		if string(property.Default) != "null" {
 			field.Default = string(property.Default)
 		}
 		m.Fields = append(m.Fields, field)
 	}
+	// Generated code carries unions along, although structured-merge-diff ignores them.
 	for _, u := range d.Unions {
 		union := Union{Discriminator: u.Discriminator}
 		for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
@@ -197,6 +208,7 @@ func (c *converter) object(d *definition, preserve bool) *Map {
 		}
 		m.Unions = append(m.Unions, union)
 	}
+	// Unknown fields are merged like known ones of unknown type.
 	if preserve {
 		m.Element = Ref{Name: UntypedDeduced}
 	}
@@ -210,6 +222,7 @@ func scalar(kind, format string) string {
 		return Numeric
 	case kind == "boolean":
 		return Boolean
+	// kube-openapi takes other formats, such as int-or-string, for untyped scalars.
 	case kind == "string" && (format == "" || format == "byte"):
 		return String
 	}
@@ -225,6 +238,7 @@ func (c *converter) listRelationship(d *definition) (relationship string, keys [
 	case "set":
 		return Associative, nil
 	case "map":
+		// Elements are merged if their keys are equal.
 		if len(d.ListMapKeys) == 0 {
 			c.fail("a list of type map has no map keys")
 		}

@@ -26,7 +26,8 @@ const (
 	UntypedDeduced = "__untyped_deduced_"
 )
 
-// Schema is a set of named types.
+// Schema is a set of types by name. Names are those of OpenAPI, such as
+// "io.k8s.api.apps.v1.Deployment": structured-merge-diff looks a kind up by them.
 type Schema map[string]Atom
 
 // Atom is a type without a name: a scalar, a list or a map, or several of them if the value
@@ -41,7 +42,7 @@ type Atom struct {
 type List struct {
 	Element      Ref
 	Relationship string
-	Keys         []string
+	Keys         []string // the fields of an element that identify it
 }
 
 // Map is a map to elements, a struct with fields, or both.
@@ -89,7 +90,8 @@ func Deduced() Atom {
 // Object returns the type of an object with unknown fields.
 func Object() Atom { return Atom{Map: &Map{Element: Ref{Inline: Deduced()}}} }
 
-// addCommon adds the two types that every schema has.
+// addCommon adds the two types that every schema has. Other types refer to them by name, and
+// structured-merge-diff has no built-in types.
 func (s Schema) addCommon() {
 	s[UntypedDeduced] = Deduced()
 	s[UntypedAtomic] = Atom{

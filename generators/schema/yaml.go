@@ -11,6 +11,7 @@ import (
 // YAML returns the schema as YAML, sorted by type, with one line for each field so that
 // changes make short diffs. The text has no backtick, so it fits into a raw string of Go.
 func (s Schema) YAML() string {
+	// A copy: the caller may go on adding types.
 	types := maps.Clone(s)
 	types.addCommon()
 	var b strings.Builder
@@ -18,6 +19,7 @@ func (s Schema) YAML() string {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		b.WriteString("- name: " + quote(name) + "\n")
 		atom := types[name]
+		// The fields of a named type get a line each; inline types are on one line.
 		object := atom.Map
 		if object != nil && len(object.Fields) > 0 {
 			atom.Map = nil
@@ -76,6 +78,8 @@ func atomEntries(a Atom) []string {
 	return entries
 }
 
+// fieldEntries returns the entries of the mapping for a field. JSON is YAML, so the default
+// can be copied.
 func fieldEntries(f Field) []string {
 	entries := []string{"name: " + quote(f.Name), "type: " + flow(refEntries(f.Type))}
 	if f.Default != "" {
@@ -96,6 +100,7 @@ func restEntries(m *Map) []string {
 	return appendRelationship(entries, m.Relationship)
 }
 
+// union returns the mapping for a union.
 func union(u Union) string {
 	var entries []string
 	if u.Discriminator != "" {
@@ -106,6 +111,7 @@ func union(u Union) string {
 	})))
 }
 
+// refEntries returns the entries of the mapping for a type: a name or an inline type.
 func refEntries(r Ref) []string {
 	var entries []string
 	if r.Name != "" {
@@ -114,6 +120,7 @@ func refEntries(r Ref) []string {
 	return appendRelationship(append(entries, atomEntries(r.Inline)...), r.Relationship)
 }
 
+// appendRelationship appends the entry for a relationship, unless it is the default.
 func appendRelationship(entries []string, r string) []string {
 	if r == "" {
 		return entries
@@ -121,6 +128,7 @@ func appendRelationship(entries []string, r string) []string {
 	return append(entries, "elementRelationship: "+r)
 }
 
+// reserved are the words that YAML 1.1 reads as booleans or null.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
@@ -135,6 +143,7 @@ func quote(s string) string {
 	return jsonString(s)
 }
 
+// jsonString returns a quoted string.
 func jsonString(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
