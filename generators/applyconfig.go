@@ -1,11 +1,13 @@
 package generators
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/output"
@@ -13,9 +15,10 @@ import (
 	"github.com/kubewright/kubewright/generators/schema"
 )
 
+// applyGenName is the name of upstream's binary, as in the generated line.
 const applyGenName = "applyconfiguration-gen"
 
-// metaApply is where the apply configurations of meta/v1 are that everybody's use.
+// metaApply has the apply configurations of meta/v1 that all others embed.
 const metaApply = "k8s.io/client-go/applyconfigurations/meta/v1"
 
 const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +28,8 @@ var (
 	objectMeta = model.TypeName{Path: metaPath, Name: "ObjectMeta"}
 )
 
-// defaultExternals are the types of meta/v1 whose apply configurations are
-// client-go's.
+// defaultExternals are the types of meta/v1 whose apply configurations are in client-go, as
+// in New of applyconfiguration-gen's args.go.
 func defaultExternals() map[model.TypeName]string {
 	externals := map[model.TypeName]string{}
 	for _, name := range []string{"Condition", "DeleteOptions", "LabelSelector", "LabelSelectorRequirement",
@@ -36,30 +39,34 @@ func defaultExternals() map[model.TypeName]string {
 	return externals
 }
 
-// applyGen makes an apply configuration for each type that one can lead to, a
-// function that finds them by kind, and the schema of what they configure.
+// applyGen makes apply configurations, a function that returns the one for a kind, and the
+// schema of the types.
 type applyGen struct {
 	ApplyOptions
 	pkg render.Package
 	api *model.Apply
-	// places has the package with the apply configuration of each type that has one.
-	places map[model.TypeName]string
-	// schema is what extraction and server-side apply go by, roots the names
-	// of kinds in it.
+	// packages maps each type with an apply configuration to the package of that.
+	packages map[model.TypeName]string
+	// schema is what extraction, and server-side apply in fakes, merge by. roots has the
+	// names of kinds in it.
 	schema schema.Schema
 	roots  map[*model.ApplyType]string
-	// aliases are what to call the packages of the input.
+	// aliases are the aliases of the packages of the input, by import path.
 	aliases map[string]string
 }
 
+// newApplyGen returns the generator for the types that package model found. It fails if the
+// OpenAPI document can't be used.
 func newApplyGen(options ApplyOptions, api *model.API) (*applyGen, error) {
 	g := &applyGen{ApplyOptions: options, pkg: render.Package{Path: options.Package}, api: api.Apply,
-		places: options.externals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
+		packages: options.allExternals(), roots: map[*model.ApplyType]string{}, aliases: map[string]string{}}
+	// The apply configurations of this run override external ones, except for types that
+	// are marked as Elsewhere.
 	for _, p := range g.api.Packages {
 		g.aliases[p.Path] = applyAPIPackage(p).Alias
 		for _, t := range p.Types {
 			if !t.Elsewhere {
-				g.places[t.TypeName] = g.folder(p).Path
+				g.packages[t.TypeName] = g.folder(p).Path
 			}
 		}
 	}
@@ -73,7 +80,7 @@ func (g *applyGen) loadSchema() error {
 	var names []string
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
-			if !t.Root {
+			if !t.Root { // Extract functions exist for kinds that are applied
 				continue
 			}
 			if g.OpenAPISchema == "" {
@@ -85,7 +92,7 @@ func (g *applyGen) loadSchema() error {
 		}
 	}
 	if g.OpenAPISchema == "" {
-		// Fakes with field management want to know the others, too.
+		// Fakes with field management need the schema of the other kinds, too.
 		for _, name := range g.api.Kinds {
 			derived.named(name)
 		}
@@ -106,8 +113,9 @@ func (g *applyGen) loadSchema() error {
 	return nil
 }
 
-// openAPIName is what OpenAPI calls a Go type that doesn't say it: its import
-// path with the host reversed, dots for slashes.
+// openAPIName is the name in OpenAPI of a Go type without a method OpenAPIModelName: its
+// import path with the host reversed and with dots for slashes. This is
+// ToRESTFriendlyName of k8s.io/kube-openapi/pkg/util.
 func openAPIName(name model.TypeName) string {
 	host, rest, _ := strings.Cut(name.Path, "/")
 	if strings.Contains(host, ".") {
@@ -121,44 +129,50 @@ func openAPIName(name model.TypeName) string {
 	return host + "." + name.Name
 }
 
-// declared is the type that an expression names, nil if nothing is known of it.
+// declared returns the type that an expression names, nil if it isn't known.
 func (g *applyGen) declared(e *model.Expr) *model.Type {
 	return g.api.Types[e.Name].Instance(e.Args)
 }
 
+// folder is the package of the apply configurations of an API package.
 func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
 	folder := g.pkg.Sub(p.Folder)
 	folder.Alias = "apply" + strings.ToLower(p.GoGroupName+p.Name)
 	return folder
 }
 
+// internal is the package of the schema.
 func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
 
-// files are one for each type, and two for all.
-func (g *applyGen) files(h header) []render.File {
-	above := h.mustAbove(applyGenName)
+func (g *applyGen) tree() string { return g.Dir }
+
+// files has no table: which types get a file, and in which folder, follows from
+// [model.Apply] rather than from groups, versions and kinds.
+func (g *applyGen) files(h headers) []render.File {
 	file := func(place, template string, view func() any) render.File {
 		return render.File{
 			Path: filepath.Join(g.Dir, filepath.FromSlash(place)), Package: g.pkg.Sub(path.Dir(place)).Path,
-			Header: above, Template: template, View: view,
+			Header: h[applyGenName], Template: template, View: view,
 		}
 	}
 	files := []render.File{
 		file("utils.go", "applyconfig/utils.tmpl", func() any { return g.utils() }),
-		file("internal/internal.go", "applyconfig/internal.tmpl", func() any { return schemaView{YAML: g.schema.YAML()} }),
+		file("internal/internal.go", "applyconfig/internal.tmpl",
+			func() any { return schemaView{YAML: g.schema.YAML()} }),
 	}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
-			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl", func() any { return g.view(p, t) }))
+			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl",
+				func() any { return g.view(p, t) }))
 		}
 	}
 	return files
 }
 
-// schemaView is internal/internal.go.
+// schemaView is the view of internal/internal.go.
 type schemaView struct{ YAML string }
 
-// applyUtilsView is utils.go.
+// applyUtilsView is the view of utils.go.
 type applyUtilsView struct {
 	PackageName string
 	Internal    render.Package
@@ -177,53 +191,56 @@ type applyKindView struct {
 	Config render.Ident
 }
 
+// utils builds the view of utils.go.
 func (g *applyGen) utils() applyUtilsView {
 	view := applyUtilsView{PackageName: path.Base(g.Package), Internal: g.internal()}
 	for _, p := range g.api.Packages {
-		v := applyVersionView{API: apiView{Package: applyAPIPackage(p), HasSchemeGroupVersion: p.HasSchemeGroupVersion, Group: p.Group, Version: p.APIVersion}}
+		v := applyVersionView{API: apiView{
+			Package:               applyAPIPackage(p),
+			HasSchemeGroupVersion: p.HasSchemeGroupVersion,
+			Group:                 p.Group,
+			Version:               p.APIVersion,
+		}}
 		for _, t := range p.Types {
 			folder := g.folder(p)
-			if t.Elsewhere {
-				folder = render.Package{Path: g.places[t.TypeName]}
+			if t.Elsewhere { // ForKind returns the type that others refer to
+				folder = render.Package{Path: g.packages[t.TypeName]}
 			}
-			v.Types = append(v.Types, applyKindView{t.TypeName.Name, folder.Ident(configName(t.TypeName.Name))})
+			name := t.TypeName.Name
+			v.Types = append(v.Types, applyKindView{name, folder.Ident(configName(name))})
 		}
 		view.Versions = append(view.Versions, v)
 	}
 	return view
 }
 
-// applyAPIPackage is the package of the types, called corev1 or the like.
+// applyAPIPackage is the package of the types, with an alias such as corev1.
 func applyAPIPackage(p *model.ApplyPackage) render.Package {
 	return render.Package{Path: p.Path, Alias: strings.ToLower(p.GoGroupName + p.Name)}
 }
 
-// configName is the apply configuration of a type.
+// configName is the name of a type's apply configuration.
 func configName(name string) string { return exported(name) + "ApplyConfiguration" }
 
-// exported is an identifier with a capital first letter.
-func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
-
-// applyTypeView is the apply configuration of a type.
+// applyTypeView is the view of the apply configuration of a type.
 type applyTypeView struct {
 	PackageName string
-	// Name is the type's name, Config that of its configuration.
+	// Name is the name of the type, Config that of its apply configuration.
 	Name, Config string
 	Doc          []string
 	Fields       []applyFieldView
-	// Client is true for types with a client, whose configurations are made
-	// with a name.
+	// Client is true for types with a client, whose constructors take a name.
 	Client, Namespaced bool
 	// Kind and APIVersion are set by the constructor unless they are "".
 	Kind, APIVersion string
-	// Marked is true for what is an apply configuration of an object.
+	// Marked is true for types with a method IsApplyConfiguration: those of objects.
 	Marked  bool
 	Extract *applyExtractView
 	Setters []applySetterView
 	Getters []applyGetterView
 }
 
-// applyFieldView is a field of the struct. An embedded one has no Name.
+// applyFieldView is a field of the struct. An embedded field has no Name.
 type applyFieldView struct {
 	Doc             []string
 	Name, Type, Tag string
@@ -232,34 +249,37 @@ type applyFieldView struct {
 // applySetterView is a With method.
 type applySetterView struct {
 	Name, Type string
-	// Holder is the struct that has the field: b or something in it.
+	// Holder is the struct that has the field: b, or a struct embedded in it.
 	Holder string
-	// Function is the function of the runtime that fills in the field.
+	// Function is the function of the runtime that sets the field.
 	Function string
-	// One is true for a method that takes one value, Entries for one that
-	// takes a map, Copies for one that takes pointers to what it copies. The
-	// others take values.
+	// One is true for a method with a single value, Entries for one with a map, Copies
+	// for one with pointers whose targets are copied. Other methods have variadic
+	// values.
 	One, Entries, Copies bool
-	// Pointer is true where the field is to point to the one value.
+	// Pointer is true if the field is a pointer to the single value.
 	Pointer bool
-	// Named is true for functions that are told the method's name, Indirect
-	// for pointers to lists.
+	// Named is true if the function takes the method's name, for its panics. Indirect
+	// is true if the field is a pointer to a list.
 	Named, Indirect bool
 }
 
 // applyGetterView is a Get method.
 type applyGetterView struct{ Name, Type, Holder string }
 
+// view builds the view of an apply configuration.
 func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
 	name := exported(t.TypeName.Name)
-	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name), Doc: declarationDoc(t.Lines)}
+	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name),
+		Doc: declarationDoc(t.Lines)}
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion
-		if p.Group != "" {
+		if p.Group != "" { // the core group has no name
 			view.APIVersion = p.Group + "/" + p.APIVersion
 		}
 	}
+	// Upstream marks both, although only kinds can be applied.
 	view.Marked = hasTypeMeta || t.Kind != nil
 	w := &applyWriter{g: g, view: &view, taken: map[string]bool{}}
 	w.fields(t.Type)
@@ -272,4 +292,63 @@ func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView
 		}
 	}
 	return view
+}
+
+// applyExtractView is the part of a view for the Extract functions.
+type applyExtractView struct {
+	// Param is the name of the parameter for the object, Type its type.
+	Param string
+	Type  render.Ident
+	// Internal is the package of the schema, SchemaName the name of the type in it.
+	Internal     render.Package
+	SchemaName   string
+	Subresources []applySubresourceView
+}
+
+// applySubresourceView is a sub-resource, and its part of the name of an Extract function.
+type applySubresourceView struct{ Name, Suffix string }
+
+// extract builds that part. There is a function for each sub-resource that the status or a
+// method of the kind refers to, as in upstream's collectSubresources.
+func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
+	// A set: several methods may refer to the same one.
+	subresources := map[string]bool{}
+	if t.Kind.HasStatus {
+		subresources["status"] = true
+	}
+	for _, m := range t.Kind.Methods {
+		if m.Subresource != "" {
+			subresources[m.Subresource] = true
+		}
+	}
+	view := &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
+		Type:     applyAPIPackage(p).Ident(t.TypeName.Name),
+		Internal: g.internal(), SchemaName: g.roots[t]}
+	for name := range subresources {
+		view.Subresources = append(view.Subresources, applySubresourceView{name, titled(name)})
+	}
+	slices.SortFunc(view.Subresources, func(a, b applySubresourceView) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return view
+}
+
+// applyParameter is [parameter] for the object of the Extract functions.
+func applyParameter(name string) string {
+	if slices.Contains([]string{"b", "err", "fieldManager", "subresource", "string", "error", "nil"}, name) {
+		return name + "_"
+	}
+	return parameter(name)
+}
+
+// titled returns the name of a sub-resource as upstream spells it in identifiers: each word
+// with a capital first letter and small ones after it. Characters that an identifier can't
+// have separate words.
+func titled(name string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(name,
+		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(exported(strings.ToLower(word)))
+	}
+	return b.String()
 }

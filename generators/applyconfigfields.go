@@ -6,40 +6,40 @@ import (
 	"maps"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// applyWriter fills in the parts of a view that follow from the fields.
+// applyWriter builds the parts of a view that follow from the fields of the type.
 type applyWriter struct {
 	g    *applyGen
 	view *applyTypeView
-	// taken are the fields, embedded ones among them, that have a With method
-	// or are not to have one.
+	// taken are the fields, including embedded ones, that were visited: a promoted field
+	// of the same name gets no With method.
 	taken map[string]bool
 }
 
-// embedding says what becomes of an embedded field.
+// embedding says how an embedded field appears in the apply configuration.
 type embedding int
 
 const (
 	notEmbedded embedding = iota
-	// embedConfig embeds an apply configuration, by pointer if it has a key.
+	// embedConfig embeds the apply configuration of the type, as a pointer if the field
+	// has a JSON key.
 	embedConfig
-	// embedType embeds the Go type as it is.
+	// embedType embeds the Go type.
 	embedType
-	// flatten makes the fields of the embedded struct the configuration's own.
+	// flatten declares the fields of the embedded struct in the configuration itself.
 	flatten
-	// asField makes it a field with a name.
+	// asField declares a named field.
 	asField
 )
 
-// embedding decides as upstream does where the result compiles. A configuration
-// has pointers where Go structs have values: fields of an embedded struct that
-// has no configuration of its own are then taken one by one, or the struct as a
-// whole if it has a key.
+// embedding decides as upstream does (generateStruct), if the result compiles. With methods
+// set pointers, and the fields of a Go struct are mostly values; so a struct without an
+// apply configuration, which upstream embeds, is flattened, or becomes a named field if it
+// has a JSON key.
 func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 	switch {
 	case !f.Embedded:
@@ -47,6 +47,8 @@ func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 	case g.isConfig(f.Type):
 		return embedConfig
 	case !j.Inline:
+		// Upstream embeds a pointer to the Go type and generates With methods for its
+		// fields that don't compile.
 		return asField
 	case f.Type.Form == model.Pointer || g.fits(g.declared(f.Type), 0):
 		return embedType
@@ -54,22 +56,24 @@ func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 	return flatten
 }
 
-// fits reports whether With methods can fill in the fields of a Go struct: those
-// that hold nothing until they are set, of types that are no configurations'.
+// fits reports whether With methods can set the fields of a Go struct: fields whose zero
+// value means that they aren't set, and whose types have no apply configurations.
 func (g *applyGen) fits(t *model.Type, hops int) bool {
 	if t == nil || hops > 16 {
-		return true // without fields that are known there are no methods
+		return true // no known fields, so no methods
 	}
 	for _, f := range t.Fields {
 		j, ok := f.JSON()
 		switch {
 		case !ok:
 		case f.Embedded:
-			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer && !g.fits(g.declared(f.Type), hops+1) {
+			if !j.Inline || g.isConfig(f.Type) || f.Type.Form != model.Pointer &&
+				!g.fits(g.declared(f.Type), hops+1) {
 				return false
 			}
 		case !token.IsExported(f.Name):
 			return false
+		// A value has no unset state.
 		case f.Type.Form == model.Named, f.Type.Form == model.Array, f.Type.Form == model.Literal:
 			return false
 		case f.Type.Form == model.Slice && f.Type.Elem.Form == model.Pointer:
@@ -83,26 +87,30 @@ func (g *applyGen) fits(t *model.Type, hops int) bool {
 	return true
 }
 
-// blocked reports whether a field has no place in apply configurations: what the
-// server keeps account of, and what is about to be removed from an API.
+// blocked reports whether apply configurations leave a field out: the server manages the
+// first two, and the prefix marks fields that are about to be removed from an API
+// (blocklisted in upstream's applyconfiguration.go).
 func blocked(t *model.Type, f *model.Field) bool {
-	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") || strings.HasPrefix(f.Name, "ZZZ_")
+	return t.TypeName == objectMeta && (f.Name == "ManagedFields" || f.Name == "SelfLink") ||
+		strings.HasPrefix(f.Name, "ZZZ_")
 }
 
-// member is a field of a configuration.
+// member is a field of an apply configuration.
 type member struct {
 	*model.Field
 	json      model.JSON
 	embedding embedding
 }
 
-// members are the fields that the configuration of a struct has: its own, and
-// those of embedded structs that are taken one by one unless its own hide them.
+// members are the fields of the apply configuration of a struct: its own, and those of
+// flattened structs that its own don't hide.
 func (g *applyGen) members(t *model.Type) []member {
 	return g.flattened(t, map[string]bool{}, 0)
 }
 
+// flattened is members without the hidden fields, to which it adds its own.
 func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []member {
+	// Go's rule for promoted fields: the outer one hides those further in.
 	own := maps.Clone(hidden)
 	for _, f := range t.Fields {
 		own[f.Name] = true
@@ -128,8 +136,7 @@ func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []
 	return members
 }
 
-// embedded is the struct that a field embeds, without fields if nothing is
-// known of it.
+// embedded returns the struct that a field embeds, an empty one if it isn't known.
 func (g *applyGen) embedded(f *model.Field) *model.Type {
 	if t := g.declared(f.Type); t != nil && f.Type.Form == model.Named {
 		return t
@@ -137,13 +144,15 @@ func (g *applyGen) embedded(f *model.Field) *model.Type {
 	return &model.Type{}
 }
 
-// fields adds the fields of the configuration's struct.
+// fields adds the fields of the struct.
 func (w *applyWriter) fields(t *model.Type) {
 	for _, m := range w.g.members(t) {
-		view := applyFieldView{Doc: fieldDoc(m.Lines), Name: m.Name, Type: "*" + w.g.configType(m.Type), Tag: m.json.Name + ",omitempty"}
+		view := applyFieldView{Doc: fieldDoc(m.Lines), Name: m.Name, Type: "*" + w.g.configType(m.Type),
+			Tag: m.json.Name + ",omitempty"}
 		switch {
 		case m.embedding == embedConfig || m.embedding == embedType:
 			view.Name = ""
+			// By value if it is inlined and by pointer if it has a key, as upstream has it.
 			if m.json.Inline {
 				view.Type, view.Tag = w.g.configType(m.Type), ""
 				if m.json.Has("omitempty") {
@@ -157,8 +166,8 @@ func (w *applyWriter) fields(t *model.Type) {
 	}
 }
 
-// methods adds With methods. The first of several fields of one name has it, as
-// upstream has it.
+// methods adds the With methods. Of several fields of one name the first one gets it, as in
+// upstream's generateWithFuncs.
 func (w *applyWriter) methods(t *model.Type, holder string) {
 	for _, m := range w.g.members(t) {
 		if w.taken[m.Name] {
@@ -176,8 +185,8 @@ func (w *applyWriter) methods(t *model.Type, holder string) {
 	}
 }
 
-// inner is the embedded configuration of a field: what has a key is nil until
-// it is needed.
+// inner returns the expression for the embedded apply configuration of a field. One with a
+// JSON key is a pointer, nil until it is needed.
 func (m member) inner(holder string) string {
 	inner := holder + "." + configName(m.Type.Deref().Name.Name)
 	if m.json.Inline {
@@ -186,6 +195,8 @@ func (m member) inner(holder string) string {
 	return render.Package{Path: applyPath}.Ident("Ensure").String() + "(&" + inner + ")"
 }
 
+// getters adds the Get methods, which upstream generates for the fields that clients read:
+// name, namespace, kind and API version (needsGetter).
 func (w *applyWriter) getters(t *model.Type, holder string) {
 	for _, m := range w.g.members(t) {
 		switch {
@@ -193,15 +204,18 @@ func (w *applyWriter) getters(t *model.Type, holder string) {
 			w.getters(w.g.embedded(m.Field), m.inner(holder))
 		case t.TypeName == objectMeta && (m.Name == "Name" || m.Name == "Namespace"),
 			t.TypeName == typeMeta && (m.Name == "Kind" || m.Name == "APIVersion"):
-			w.view.Getters = append(w.view.Getters, applyGetterView{Name: m.Name, Type: "*" + w.g.configType(m.Type), Holder: holder})
+			w.view.Getters = append(w.view.Getters,
+				applyGetterView{Name: m.Name, Type: "*" + w.g.configType(m.Type), Holder: holder})
 		}
 	}
 }
 
-// setter picks the function of the runtime that gets a value into its field.
+// setter picks the function of the runtime that sets a field.
 func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
 	g := w.g
 	view := applySetterView{Name: f.Name, Holder: holder}
+	// Pointers to lists are dereferenced only if the elements have apply configurations, as
+	// in upstream's generateWithFuncs.
 	list := f.Type.Deref()
 	switch {
 	case list.Form == model.Slice && g.isConfig(list.Elem):
@@ -221,22 +235,24 @@ func (w *applyWriter) setter(f *model.Field, holder string) applySetterView {
 	return view
 }
 
-// nillable reports whether a type has a value that stands for none; others get
-// one by way of a pointer.
+// nillable reports whether a field of the type needs no pointer to be unset.
 func nillable(e *model.Expr) bool { return e.Form == model.Slice || e.Form == model.Map }
 
-// isConfig reports whether a type, or what it points to, has an apply
+// isConfig reports whether a type, or the target of a pointer type, has an apply
 // configuration.
 func (g *applyGen) isConfig(e *model.Expr) bool {
 	return g.hasConfig(e.Deref())
 }
 
+// hasConfig reports whether a type itself has an apply configuration. Instances of generic
+// types have none.
 func (g *applyGen) hasConfig(e *model.Expr) bool {
-	return e.Form == model.Named && len(e.Args) == 0 && g.places[e.Name] != ""
+	return e.Form == model.Named && len(e.Args) == 0 && g.packages[e.Name] != ""
 }
 
-// configType is the type of a configuration's field: pointers go, structs become
-// configurations where they have one, also as elements of lists and maps.
+// configType returns the type of a field in an apply configuration: without pointers, and
+// with apply configurations for the structs that have one, also as elements of lists and
+// maps (applyConfigForType in upstream's refgraph.go).
 func (g *applyGen) configType(e *model.Expr) string {
 	e = e.Deref()
 	switch {
@@ -250,17 +266,18 @@ func (g *applyGen) configType(e *model.Expr) string {
 	return g.typeText(e)
 }
 
+// configPackage returns the package of a type's apply configuration.
 func (g *applyGen) configPackage(name model.TypeName) render.Package {
-	pkg := render.Package{Path: g.places[name]}
+	pkg := render.Package{Path: g.packages[name]}
 	dir, version := path.Split(pkg.Path)
 	pkg.Alias = "apply" + strings.ToLower(path.Base(dir)+version)
 	return pkg
 }
 
-// typeText is a type as it is.
+// typeText returns a type unchanged.
 func (g *applyGen) typeText(e *model.Expr) string { return typeText(g.aliases, e) }
 
-// fieldDoc are the lines of a comment that are no markers.
+// fieldDoc returns a field's comment without markers.
 func fieldDoc(lines []string) []string {
 	var doc []string
 	for _, line := range lines {
@@ -271,7 +288,8 @@ func fieldDoc(lines []string) []string {
 	return doc
 }
 
-// declarationDoc is the same for what is declared: such comments gofmt formats.
+// declarationDoc is fieldDoc for a declaration: gofmt reformats comments of declarations,
+// and those only.
 func declarationDoc(lines []string) []string {
 	var text []string
 	for _, line := range lines {
@@ -295,5 +313,3 @@ func declarationDoc(lines []string) []string {
 	}
 	return doc
 }
-
-func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

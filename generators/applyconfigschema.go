@@ -10,15 +10,15 @@ import (
 	"github.com/kubewright/kubewright/generators/schema"
 )
 
-// deriver makes a schema of Go types by the rules of openapi-gen (package
-// k8s.io/kube-openapi/pkg/generators), so that it is what the API server has.
-// What it can't tell about a type it leaves to the value.
+// deriver derives a schema from Go types by the rules of openapi-gen (package
+// k8s.io/kube-openapi/pkg/generators), so that it equals the one of the API server. Types
+// that it can't describe get a schema that is deduced from the value.
 type deriver struct {
 	types  map[model.TypeName]*model.Type
 	schema schema.Schema
 }
 
-// named adds a type, with all that it leads to, and returns its name.
+// named adds a type, and all types reachable from it, and returns its name.
 func (d *deriver) named(name model.TypeName) string {
 	t := d.types[name]
 	key := openAPIName(name)
@@ -28,7 +28,7 @@ func (d *deriver) named(name model.TypeName) string {
 	if _, ok := d.schema[key]; ok {
 		return key
 	}
-	d.schema[key] = schema.Atom{} // types lead back to themselves
+	d.schema[key] = schema.Atom{} // types can be recursive
 	d.schema[key] = d.atom(t)
 	return key
 }
@@ -41,18 +41,18 @@ func (d *deriver) atom(t *model.Type) schema.Atom {
 	case t.HasSchemaType:
 		return described(t)
 	case slices.Contains(t.Methods, "MarshalJSON") && t.HasJSON():
-		return schema.Deduced() // its fields are not what is on the wire
+		return schema.Deduced() // the fields aren't what is encoded
 	}
 	m := &schema.Map{Relationship: mapRelationship(t.Lines)}
 	d.fields(t, m, 0)
-	if len(m.Fields) == 0 {
+	if len(m.Fields) == 0 { // such as FieldsV1, whose content has no schema
 		m.Element = schema.Ref{Inline: schema.Deduced()}
 	}
 	slices.SortFunc(m.Fields, func(a, b schema.Field) int { return strings.Compare(a.Name, b.Name) })
 	return schema.Atom{Map: m}
 }
 
-// described is the schema of a type that tells OpenAPI what it is.
+// described returns the schema of a type with methods that describe it to OpenAPI.
 func described(t *model.Type) schema.Atom {
 	switch t.SchemaType {
 	case "":
@@ -71,8 +71,7 @@ func described(t *model.Type) schema.Atom {
 	return schema.Atom{Scalar: schema.Untyped}
 }
 
-// fields adds the fields of a struct, then those of the structs that it inlines
-// unless its own hide them.
+// fields adds the fields of a struct, then those of inlined structs that its own don't hide.
 func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
 	var inlined []*model.Type
 	for _, f := range t.Fields {
@@ -90,7 +89,7 @@ func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
 			continue
 		}
 		field := schema.Field{Name: j.Name, Type: d.field(f)}
-		if j.Has("string") {
+		if j.Has("string") { // encoded as a string, whatever the type is
 			field.Type = schema.Ref{Inline: schema.Atom{Scalar: schema.String}}
 		} else {
 			field.Default = d.defaultOf(f, j)
@@ -102,8 +101,8 @@ func (d *deriver) fields(t *model.Type, m *schema.Map, hops int) {
 	}
 }
 
-// onWire is how a field is encoded. One without a json tag is, too, though apply
-// configurations leave it out.
+// onWire returns how a field is encoded. An exported field without a json tag is encoded,
+// too, although apply configurations leave it out.
 func onWire(f *model.Field) (model.JSON, bool) {
 	if _, tagged := f.Tag.Lookup("json"); tagged || !token.IsExported(f.Name) {
 		return f.JSON()
@@ -111,7 +110,7 @@ func onWire(f *model.Field) (model.JSON, bool) {
 	return model.JSON{Name: f.Name, Inline: f.Embedded}, true
 }
 
-// structType is the struct behind names and pointers, nil if there is none.
+// structType returns the struct behind names and pointers, nil for other types.
 func (d *deriver) structType(e *model.Expr) *model.Type {
 	e = d.resolve(e)
 	if t := d.types[e.Name].Instance(e.Args); e.Form == model.Named && t != nil && t.Struct {
@@ -120,7 +119,7 @@ func (d *deriver) structType(e *model.Expr) *model.Type {
 	return nil
 }
 
-// resolve takes off pointers, and names of what isn't a struct.
+// resolve follows pointers, and names of types other than structs.
 func (d *deriver) resolve(e *model.Expr) *model.Expr {
 	for range 16 {
 		e = e.Deref()
@@ -133,12 +132,14 @@ func (d *deriver) resolve(e *model.Expr) *model.Expr {
 	return e
 }
 
-// field is the type of a field: its markers say how lists and maps are merged,
-// and if they don't, those of the list's named type.
+// field returns the type of a field. Its markers say how lists and maps are merged, or
+// those of its named type if it has none.
 func (d *deriver) field(f *model.Field) schema.Ref {
 	ref := d.ref(f.Type)
 	lines := f.Lines
-	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct && len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
+	// Markers of the field override those of its type.
+	if t := d.types[f.Type.Deref().Name]; t != nil && !t.Struct &&
+		len(model.Markers(lines, "listType"))+len(model.Markers(lines, "mapType")) == 0 {
 		lines = append(slices.Clone(lines), t.Lines...)
 	}
 	switch {
@@ -159,13 +160,15 @@ func (d *deriver) field(f *model.Field) schema.Ref {
 // rawExtension is the name of the type that holds any object.
 const rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 
-// ref is the type of a field or an element.
+// ref returns the type of a field or of an element.
 func (d *deriver) ref(e *model.Expr) schema.Ref {
 	e = d.resolve(e)
 	inline := func(a schema.Atom) schema.Ref { return schema.Ref{Inline: a} }
 	switch e.Form {
 	case model.Slice, model.Array:
-		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" && (elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
+		// encoding/json encodes []byte as a string.
+		if elem := e.Elem; e.Form == model.Slice && elem.Form == model.Named && elem.Name.Path == "" &&
+			(elem.Name.Name == "byte" || elem.Name.Name == "uint8") {
 			return inline(schema.Atom{Scalar: schema.String})
 		}
 		return inline(schema.Atom{List: &schema.List{Element: d.ref(e.Elem), Relationship: schema.Atomic}})
@@ -188,17 +191,27 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 	return schema.Ref{Name: name}
 }
 
-// predeclared are the types that are scalars.
+// predeclared are the Go types that are scalars.
 var predeclared = map[model.TypeName]string{
-	{Name: "string"}: schema.String, {Name: "bool"}: schema.Boolean,
-	{Name: "int"}: schema.Numeric, {Name: "int8"}: schema.Numeric, {Name: "int16"}: schema.Numeric, {Name: "int32"}: schema.Numeric, {Name: "int64"}: schema.Numeric,
-	{Name: "uint"}: schema.Numeric, {Name: "uint8"}: schema.Numeric, {Name: "uint16"}: schema.Numeric, {Name: "uint32"}: schema.Numeric, {Name: "uint64"}: schema.Numeric,
-	{Name: "byte"}: schema.Numeric, {Name: "rune"}: schema.Numeric, {Name: "float32"}: schema.Numeric, {Name: "float64"}: schema.Numeric,
-	{Path: "time", Name: "Time"}: schema.Untyped, {Path: "time", Name: "Duration"}: schema.Numeric,
+	{Name: "string"}: schema.String,
+	{Name: "bool"}:   schema.Boolean,
+
+	{Name: "int"}: schema.Numeric, {Name: "int8"}: schema.Numeric, {Name: "int16"}: schema.Numeric,
+	{Name: "int32"}: schema.Numeric, {Name: "int64"}: schema.Numeric,
+	{Name: "uint"}: schema.Numeric, {Name: "uint8"}: schema.Numeric, {Name: "uint16"}: schema.Numeric,
+	{Name: "uint32"}: schema.Numeric, {Name: "uint64"}: schema.Numeric,
+	{Name: "byte"}: schema.Numeric, {Name: "rune"}: schema.Numeric,
+	{Name: "float32"}: schema.Numeric, {Name: "float64"}: schema.Numeric,
+
+	{Path: "time", Name: "Time"}:     schema.Untyped,
+	{Path: "time", Name: "Duration"}: schema.Numeric,
 }
 
-// defaultOf is the default of a field: what its marker says, or else the zero
-// value of what can't be left out.
+// zeros are the zero values of scalars in JSON.
+var zeros = map[string]string{schema.String: `""`, schema.Boolean: "false", schema.Numeric: "0"}
+
+// defaultOf returns the default of a field: the value of its marker, or the zero value of a
+// field that is always encoded.
 func (d *deriver) defaultOf(f *model.Field, j model.JSON) string {
 	lines := f.Lines
 	for e := f.Type; ; {
@@ -206,7 +219,7 @@ func (d *deriver) defaultOf(f *model.Field, j model.JSON) string {
 			if json.Valid([]byte(values[0])) {
 				return values[0]
 			}
-			break // a reference to a constant
+			break // a reference to a constant that wasn't found
 		}
 		e = e.Deref()
 		t := d.types[e.Name]
@@ -218,14 +231,17 @@ func (d *deriver) defaultOf(f *model.Field, j model.JSON) string {
 	return d.zero(f.Type, j.Has("omitempty"), 0)
 }
 
+// zero returns the default of a type without a marker: {} for structs, and the zero value
+// of scalars unless omitempty omits it; "" for none.
 func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
 	if e.Form != model.Named || hops > 16 {
 		return ""
 	}
 	switch t := d.types[e.Name]; {
 	case t == nil:
-	case slices.Contains(t.Methods, "UnmarshalJSON"):
+	case slices.Contains(t.Methods, "UnmarshalJSON"): // its zero value needn't be {}
 		return ""
+	// openapi-gen treats a struct with a single embedded field as an alias.
 	case t.Struct && len(t.Fields) == 1 && t.Fields[0].Embedded:
 		return d.zero(t.Fields[0].Type, omitted, hops+1)
 	case t.Struct:
@@ -236,10 +252,11 @@ func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
 	if omitted {
 		return ""
 	}
-	return map[string]string{schema.String: `""`, schema.Boolean: "false", schema.Numeric: "0"}[predeclared[e.Name]]
+	return zeros[predeclared[e.Name]]
 }
 
-// listRelationship says how a list is merged; as a whole unless markers say more.
+// listRelationship returns how a list is merged according to its markers. The default is to
+// replace it.
 func listRelationship(lines []string) (relationship string, keys []string) {
 	switch first(model.Markers(lines, "listType")) {
 	case "set":
@@ -247,14 +264,16 @@ func listRelationship(lines []string) (relationship string, keys []string) {
 	case "map":
 		return schema.Associative, model.Markers(lines, "listMapKey")
 	case "":
-		if strategy, _, _ := strings.Cut(first(model.Markers(lines, "patchStrategy")), ","); strategy == "merge" {
+		strategy := first(model.Markers(lines, "patchStrategy"))
+		if strategy, _, _ = strings.Cut(strategy, ","); strategy == "merge" {
 			return schema.Associative, model.Markers(lines, "patchMergeKey")
 		}
 	}
 	return schema.Atomic, nil
 }
 
-// mapRelationship says how a map or a struct is merged, "" for the type's own way.
+// mapRelationship returns how a map or a struct is merged according to its markers, "" for
+// the way of its type.
 func mapRelationship(lines []string) string {
 	marker := first(model.Markers(lines, "mapType"))
 	if marker == "" {
@@ -263,7 +282,7 @@ func mapRelationship(lines []string) string {
 	return map[string]string{"atomic": schema.Atomic, "granular": schema.Separable}[marker]
 }
 
-// first is the first of some values, "" if there is none.
+// first returns the first value, "" if there is none.
 func first(values []string) string {
 	if len(values) == 0 {
 		return ""

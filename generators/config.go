@@ -9,31 +9,31 @@ import (
 	"github.com/kubewright/kubewright/generators/model"
 )
 
-// Config says what to read and what to make of it. A generator runs if its
-// options are not nil.
+// Config says what to read and what to generate. A generator runs if its options are not
+// nil.
 type Config struct {
-	// Inputs name the API packages.
+	// Inputs are the API packages.
 	Inputs []Input
-	// PluralExceptions are Type:Plural pairs for what the rules of English, as
-	// gengo knows them, get wrong.
+	// PluralExceptions are Type:Plural pairs for names whose plural gengo's rules of
+	// English get wrong.
 	PluralExceptions []string
-	// IncludedTypes limits the types of a group version, by "group/version";
-	// it stands in for +genclient there.
+	// IncludedTypes replaces +genclient in a group version: it maps "group/version"
+	// to the names of the types that get a client.
 	IncludedTypes map[string][]string
-	// LintRules are names of upstream's rules for tags.
+	// LintRules are the rules of --lint-rules.
 	LintRules []string
-	// Strict makes an error of what upstream's generators accept although it
-	// can't mean anything.
+	// Strict makes input that code-generator accepts, but that has no meaning, an
+	// error rather than a warning, and refuses to overwrite hand-written files.
 	Strict bool
-	// HeaderFile holds text for the top of each file, "" for none. The word
-	// YEAR in it becomes the current year.
+	// HeaderFile is a file with the text for the top of each generated file, "" for
+	// none. The word YEAR in it becomes the current year.
 	HeaderFile string
-	// Progress, if not nil, is called as each stage begins.
+	// Progress, if not nil, is called when a stage starts.
 	Progress func(stage string)
 
-	// others are folders of this layout that the run leaves alone; a warning
-	// tells what stands in one.
-	others []otherTree
+	// orphans are folders that a run with other flags writes to. If they have output,
+	// a warning says so.
+	orphans []orphan
 
 	Client   *ClientOptions
 	Lister   *ListerOptions
@@ -44,72 +44,71 @@ type Config struct {
 // Input is a package pattern; see [model.Input].
 type Input = model.Input
 
-// ClientOptions are what client-gen can be told.
+// ClientOptions are the options of client-gen.
 type ClientOptions struct {
 	// Dir and Package are the folder and the import path of the clientset.
 	Dir, Package string
-	// APIPath is the root path of requests, but for the core group's.
+	// APIPath is the root path of requests, except those of the core group.
 	APIPath string
 	// ClientsetOnly leaves out the typed clients.
 	ClientsetOnly bool
-	// Fake makes fakes, too.
+	// Fake adds a fake clientset.
 	Fake bool
-	// ApplyConfigurationPackage is the import path of apply configurations.
+	// ApplyConfigurationPackage is the import path of the apply configurations.
 	// Without it there are no Apply methods.
 	ApplyConfigurationPackage string
-	// PrefersProtobuf makes requests in protobuf the default.
+	// PrefersProtobuf makes protobuf the default encoding of requests.
 	PrefersProtobuf bool
-	// Lean leaves out Discovery and the Apply methods, for programs that are to
-	// be small: those two alone link all of Kubernetes' own API types and the
-	// machinery of managed fields. Interface is not upstream's then.
+	// Lean leaves out Discovery and the Apply methods, for small programs: those two
+	// alone link all API types of Kubernetes and the code for managed fields. The
+	// clientset's Interface then lacks methods that upstream's has.
 	Lean bool
 }
 
-// ListerOptions are what lister-gen can be told.
+// ListerOptions are the options of lister-gen.
 type ListerOptions struct {
 	// Dir and Package are the folder and the import path of the listers.
 	Dir, Package string
-	// ReadOnlyViews makes, beside the others, listers of read-only views.
+	// ReadOnlyViews adds listers of read-only views.
 	ReadOnlyViews bool
 }
 
-// InformerOptions are what informer-gen can be told.
+// InformerOptions are the options of informer-gen.
 type InformerOptions struct {
 	// Dir and Package are the folder and the import path of the informers.
 	Dir, Package string
-	// SingleDirectory leaves out the folders externalversions and
-	// internalversion.
+	// SingleDirectory leaves out the folders externalversions and internalversion.
 	SingleDirectory bool
-	// VersionedClientset and InternalClientset are the import paths of the
-	// clientsets, for types with json tags and without; Listers is that of
-	// the listers.
+	// VersionedClientset and InternalClientset are the import paths of the clientsets
+	// for types with and without json tags. Listers is that of the listers.
 	VersionedClientset, InternalClientset, Listers string
-	// Metadata makes, beside the others, informers and listers of metadata only.
+	// Metadata adds informers and listers that keep only metadata.
 	Metadata bool
 }
 
-// ApplyOptions are what applyconfiguration-gen can be told.
+// ApplyOptions are the options of applyconfiguration-gen.
 type ApplyOptions struct {
-	// Dir and Package are the folder and the import path of the apply
-	// configurations.
+	// Dir and Package are the folder and the import path of the apply configurations.
 	Dir, Package string
-	// Externals are the packages with the apply configurations of types that
-	// are not in the input, beside those of meta/v1 in client-go.
+	// Externals maps types to the packages with their existing apply configurations.
+	// Those of meta/v1 in client-go are always among them.
 	Externals map[model.TypeName]string
-	// OpenAPISchema is a file with an OpenAPI v2 document. Without one the
-	// schema of the types is derived from Go.
+	// OpenAPISchema is a file with an OpenAPI v2 document. Without one the schema is
+	// derived from the Go types.
 	OpenAPISchema string
 }
 
-// externals are all of them, those of meta/v1 included.
-func (o *ApplyOptions) externals() map[model.TypeName]string {
+// allExternals are Externals and those of meta/v1.
+func (o *ApplyOptions) allExternals() map[model.TypeName]string {
 	externals := defaultExternals()
 	maps.Copy(externals, o.Externals)
 	return externals
 }
 
-// model is the part of the configuration that loading needs.
-func (c Config) model() (model.Config, error) {
+// model is the configuration for loading.
+func (c *Config) model() (model.Config, error) {
+	// The last one of a type wins, as in PluralExceptionListToMapOrDie of code-generator's
+	// pkg/util.
 	plurals := make(map[string]string, len(c.PluralExceptions))
 	for _, exception := range c.PluralExceptions {
 		name, plural, ok := strings.Cut(exception, ":")
@@ -139,7 +138,7 @@ func (c Config) model() (model.Config, error) {
 	}
 	if c.Apply != nil {
 		m.Generators |= model.ApplyConfigurations
-		m.AppliedElsewhere = slices.Collect(maps.Keys(c.Apply.externals()))
+		m.AppliedElsewhere = slices.Collect(maps.Keys(c.Apply.allExternals()))
 	}
 	return m, nil
 }

@@ -1,18 +1,18 @@
-// Package generators turns annotated API types into clientsets, listers,
-// informers and apply configurations: the library behind the commands kubewright,
-// client-gen, lister-gen, informer-gen and applyconfiguration-gen.
+// Package generators turns annotated API types into clientsets, listers, informers and
+// apply configurations. The commands kubewright, client-gen, lister-gen, informer-gen and
+// applyconfiguration-gen are thin shells around it.
 //
-// [Plan] is the pipeline, each stage a value handed to the next:
+// [Plan] is the pipeline. Each stage returns a value for the next:
 //
-//	model.Load      packages and their tags -> groups, versions, kinds
-//	Config.files    one declarative table per generator -> which template makes which file of which view
-//	render.Render   templates and views -> formatted text in memory
-//	output.Compare  text -> what has to change on the disk, or a diff
+//	model.Load         packages and their tags -> groups, versions, kinds
+//	Config.generators  options -> generators, each with a table of files
+//	render.Render      templates and views -> formatted text in memory
+//	output.Compare     text -> what has to change on the disk, or a diff
 //
-// A generator is one file here (client.go, lister.go, informer.go, applyconfig.go): its table
-// and its view structs. To add one, write its templates, its views and its
-// table, and name it in Config. Views hold what a template prints, under the
-// names that it prints it by; decisions are made when the view is made.
+// A generator is one file (client.go, lister.go, informer.go, applyconfig.go). It has a
+// table, which says which template makes which files, and the views that the templates
+// print. All decisions are made when a view is built; templates only have if and range.
 //
-// How the flags of the commands make a [Config] is in flags.go and module.go.
+// flags.go declares the flags of all commands, tool.go the four compatible commands, and
+// layout.go what kubewright derives from a single output folder.
 package generators

@@ -6,79 +6,125 @@ import (
 	"fmt"
 	"go/token"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
 )
 
-// common are the flags that all of code-generator's binaries have.
-type common struct {
-	dir, pkg string
-	Config
-}
+// A flag that a compatible command and kubewright share is declared once, by the options
+// that it sets. Names, forms and defaults are those of cmd/*/args in code-generator.
 
-func (c *common) add(fs *pflag.FlagSet) {
-	c.addOutput(fs)
-	c.addPlurals(fs)
-}
-
-// addOutput adds those of them that have nothing to do with resources.
-func (c *common) addOutput(fs *pflag.FlagSet) {
-	fs.StringVar(&c.dir, "output-dir", "", "the folder to write to")
-	fs.StringVar(&c.pkg, "output-pkg", "", "the import path of that folder")
-	c.addInput(fs)
-}
-
-// AddFlags adds the flags that say how to read the input, whatever is made of it.
+// AddFlags adds the flags that say how to read the input, for commands that generate
+// resources.
 func (c *Config) AddFlags(fs *pflag.FlagSet) {
-	c.addInput(fs)
-	c.addPlurals(fs)
+	c.addInputFlags(fs)
+	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil,
+		"plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
 }
 
-func (c *Config) addPlurals(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil, "plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
+// addInputFlags adds those of them that apply to types that are not resources, too.
+func (c *Config) addInputFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.HeaderFile, "go-header-file", "",
+		"a file with text for the top of each file; YEAR in it becomes the current year")
+	fs.StringSliceVar(&c.LintRules, "lint-rules", nil,
+		"rules to check tags by, separated by commas: "+strings.Join(model.LintRules(), ", "))
 }
 
-func (c *Config) addInput(fs *pflag.FlagSet) {
-	fs.StringVar(&c.HeaderFile, "go-header-file", "", "a file with text for the top of each file; YEAR in it becomes the current year")
-	fs.StringSliceVar(&c.LintRules, "lint-rules", nil, "rules to check tags by, separated by commas: "+strings.Join(model.LintRules, ", "))
+// includedTypesFlag adds a flag whose value includedTypes parses.
+func includedTypesFlag(fs *pflag.FlagSet, values *[]string) {
+	fs.StringSliceVar(values, "included-types-overrides", nil,
+		"types in the form group/version/type, separated by commas; in the group versions among them only these types get a client")
 }
 
-// validate checks what upstream checks, in its order.
-func (c *common) validate(required ...requirement) error {
-	for _, r := range append([]requirement{{"output-dir", c.dir}, {"output-pkg", c.pkg}}, required...) {
-		if r.value == "" {
-			return fmt.Errorf("--%s must be specified", r.flag)
-		}
-	}
-	return c.validateLint()
+// addFlags adds the flags of clientsets.
+func (o *ClientOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.APIPath, "clientset-api-path", "/apis",
+		"the root path of requests, with a / at the start and none at the end")
+	fs.BoolVar(&o.Fake, "fake-clientset", true, "also generate a fake clientset for tests")
+	fs.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "",
+		"the import path of existing apply configurations; clients have Apply methods only if there are apply configurations")
+	fs.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false,
+		"send and request protobuf by default (custom resources don't have it)")
+	fs.BoolVar(&o.Lean, "lean", false,
+		"leave Discovery and the Apply methods out of the clientset, which halves the size of small programs")
 }
 
-type requirement struct{ flag, value string }
+// addFlags adds the flags of listers.
+func (o *ListerOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.ReadOnlyViews, "read-only-views", false,
+		"also generate listers of read-only views of objects")
+}
 
+// addFlags adds the flags of informers.
+func (o *InformerOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.SingleDirectory, "single-directory", false,
+		"leave out the folders externalversions and internalversion")
+	fs.BoolVar(&o.Metadata, "metadata-informers", false,
+		"also generate informers and listers that keep only the metadata of objects")
+	fs.StringVar(&o.InternalClientset, "internal-clientset-package", "",
+		"the import path of the clientset for internal types (kubewright's default: the generated clientset)")
+}
+
+// addFlags adds the flags of apply configurations, whose names differ between
+// applyconfiguration-gen and kubewright.
+func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
+	o.Externals = map[model.TypeName]string{}
+	fs.Var(externalsValue(o.Externals), external,
+		"existing apply configurations of types in other packages, in the form package.Type:package, separated by commas")
+	fs.StringVar(&o.OpenAPISchema, openAPI, "",
+		"a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
+}
+
+// validateLint checks the values of --lint-rules.
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {
-		if !slices.Contains(model.LintRules, rule) {
-			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule, strings.Join(model.LintRules, ", "))
+		if rules := model.LintRules(); !slices.Contains(rules, rule) {
+			return fmt.Errorf("unrecognized rule in --lint-rules: %s; there are %s", rule,
+				strings.Join(rules, ", "))
 		}
 	}
 	return nil
 }
 
-// validateClientsetName wants a name that can stand in a package clause.
+// validateClientsetName requires a name that can be used in a package clause.
 func validateClientsetName(name string) error {
 	if !token.IsIdentifier(name) || name == "_" {
-		return fmt.Errorf("--clientset-name %s is no name for a Go package", name)
+		return fmt.Errorf("--clientset-name %s is not a valid name for a Go package", name)
 	}
 	return nil
 }
 
-// packageInputs are the positional arguments as inputs. Without any it is the
-// package in the working directory, as for all go commands.
+// FlagError adds a suggestion to an error about an unknown flag, if there is a flag of a
+// similar name.
+func FlagError(flags *pflag.FlagSet, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	name := "--" + missing.GetSpecifiedName()
+	var known, longer []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		known = append(known, "--"+f.Name)
+		if strings.HasPrefix("--"+f.Name, name+"-") {
+			longer = append(longer, "--"+f.Name)
+		}
+	})
+	if hint := marker.Suggest(name, known); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	// An abbreviation, which pflag doesn't accept. More than three would be a list.
+	if len(longer) > 0 && len(longer) <= 3 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
+	}
+	return err
+}
+
+// packageInputs are the positional arguments as inputs. Without any it is the package in
+// the working directory, as for all go commands.
 func packageInputs(patterns []string) []Input {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
@@ -90,129 +136,14 @@ func packageInputs(patterns []string) []Input {
 	return inputs
 }
 
-// leanUsage is the help of a flag that upstream doesn't have.
-const leanUsage = "leave Discovery and the Apply methods out of the clientset, which halves the size of small programs"
+// externalsValue is the value of --external-applyconfigurations. The form, and the
+// messages, are those of applyconfiguration-gen's externaltypes.go.
+type externalsValue map[model.TypeName]string
 
-// NewClientGen returns the command client-gen.
-func NewClientGen() *Tool {
-	t := newTool(clientGenName)
-	var c common
-	var o ClientOptions
-	var base, name string
-	var inputs, overrides []string
-	c.add(t.flags)
-	t.flags.StringSliceVar(&inputs, "input", nil, "the group versions to make clients for, in the form group1/version1,group2/version2")
-	t.flags.StringVar(&base, "input-base", "k8s.io/kubernetes/pkg/apis", "the path below which --input is looked for")
-	t.flags.StringSliceVar(&overrides, "included-types-overrides", nil, "types in the form group/version/type, separated by commas; for the group versions among them these types get a client, and no others")
-	t.flags.StringVarP(&name, "clientset-name", "n", "internalclientset", "the name of the clientset's package")
-	t.flags.StringVar(&o.APIPath, "clientset-api-path", "/apis", "the path that requests begin with, beginning with / and not ending in it")
-	t.flags.BoolVar(&o.ClientsetOnly, "clientset-only", false, "leave out the typed clients")
-	t.flags.BoolVar(&o.Fake, "fake-clientset", true, "make a fake clientset for tests, too")
-	t.flags.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "", "the import path of apply configurations, made by applyconfiguration-gen; without it there are no Apply methods")
-	t.flags.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false, "send and ask for protobuf by default")
-	t.flags.BoolVar(&o.Lean, "lean", false, leanUsage)
-	t.flags.SetNormalizeFunc(func(_ *pflag.FlagSet, flag string) pflag.NormalizedName {
-		if flag == "clientset-path" { // its name of old
-			flag = "output-pkg"
-		}
-		return pflag.NormalizedName(flag)
-	})
-	t.config = func([]string) (Config, error) {
-		if err := c.validate(requirement{"clientset-name", name}); err != nil {
-			return Config{}, err
-		}
-		if err := validateClientsetName(name); err != nil {
-			return Config{}, err
-		}
-		if o.APIPath == "" {
-			return Config{}, errors.New("--clientset-api-path cannot be empty")
-		}
-		c.Inputs = groupVersionInputs(base, inputs)
-		var err error
-		if c.IncludedTypes, err = includedTypes(overrides); err != nil {
-			return Config{}, err
-		}
-		if len(inputs) == 0 {
-			return Config{}, errors.New("no packages given; name group versions with --input, as in --input=example/v1, and the path before them with --input-base")
-		}
-		o.Dir, o.Package = filepath.Join(c.dir, name), path.Join(c.pkg, name)
-		c.Client = &o
-		return c.Config, nil
-	}
-	return t
-}
+// Type, String and Set implement [pflag.Value]. The type is "string", as upstream's help has it.
+func (e externalsValue) Type() string { return "string" }
 
-// viewsUsage is the help of another.
-const viewsUsage = "make listers of read-only views of objects, too"
-
-// NewListerGen returns the command lister-gen.
-func NewListerGen() *Tool {
-	t := newTool(listerGenName)
-	var c common
-	var o ListerOptions
-	c.add(t.flags)
-	t.flags.BoolVar(&o.ReadOnlyViews, "read-only-views", false, viewsUsage)
-	t.config = func(patterns []string) (Config, error) {
-		c.Inputs = packageInputs(patterns)
-		o.Dir, o.Package = c.dir, c.pkg
-		c.Lister = &o
-		return c.Config, c.validate()
-	}
-	return t
-}
-
-// metadataUsage is the help of another.
-const metadataUsage = "make informers and listers that keep only the metadata of objects, too"
-
-// NewInformerGen returns the command informer-gen.
-func NewInformerGen() *Tool {
-	t := newTool(informerGenName)
-	var c common
-	var o InformerOptions
-	c.add(t.flags)
-	t.flags.StringVar(&o.InternalClientset, "internal-clientset-package", "", "the import path of the clientset for internal types")
-	t.flags.StringVar(&o.VersionedClientset, "versioned-clientset-package", "", "the import path of the clientset")
-	t.flags.StringVar(&o.Listers, "listers-package", "", "the import path of the listers")
-	t.flags.BoolVar(&o.Metadata, "metadata-informers", false, metadataUsage)
-	t.flags.BoolVar(&o.SingleDirectory, "single-directory", false, "leave out the folders internalversion and externalversions")
-	t.config = func(patterns []string) (Config, error) {
-		c.Inputs = packageInputs(patterns)
-		o.Dir, o.Package = c.dir, c.pkg
-		c.Informer = &o
-		return c.Config, c.validate(requirement{"versioned-clientset-package", o.VersionedClientset}, requirement{"listers-package", o.Listers})
-	}
-	return t
-}
-
-// NewApplyConfigurationGen returns the command applyconfiguration-gen.
-func NewApplyConfigurationGen() *Tool {
-	t := newTool(applyGenName)
-	var c common
-	var o ApplyOptions
-	c.addOutput(t.flags)
-	o.addFlags(t.flags, "external-applyconfigurations", "openapi-schema")
-	t.config = func(patterns []string) (Config, error) {
-		c.Inputs = packageInputs(patterns)
-		o.Dir, o.Package = c.dir, c.pkg
-		c.Apply = &o
-		return c.Config, c.validate()
-	}
-	return t
-}
-
-// addFlags adds the flags that go by other names in kubewright.
-func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
-	o.Externals = map[model.TypeName]string{}
-	fs.Var(externals(o.Externals), external, "where the apply configurations of other packages' types are, in the form package.Type:package, separated by commas")
-	fs.StringVar(&o.OpenAPISchema, openAPI, "", "a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
-}
-
-// externals is the value of --external-applyconfigurations.
-type externals map[model.TypeName]string
-
-func (e externals) Type() string { return "string" }
-
-func (e externals) String() string {
+func (e externalsValue) String() string {
 	var entries []string
 	for name, pkg := range e {
 		entries = append(entries, name.Path+"."+name.Name+":"+pkg)
@@ -221,10 +152,11 @@ func (e externals) String() string {
 	return strings.Join(entries, ",")
 }
 
-func (e externals) Set(value string) error {
+func (e externalsValue) Set(value string) error {
 	if value == "" {
 		return nil
 	}
+	// One CSV record for each occurrence of the flag, like pflag's slices.
 	entries, err := csv.NewReader(strings.NewReader(value)).Read()
 	if err != nil {
 		return err
@@ -235,6 +167,7 @@ func (e externals) Set(value string) error {
 		if !ok || strings.Contains(pkg, ":") {
 			return fmt.Errorf("expected string of the form <package>.<typeName>:<applyconfiguration-package> but got %s", entry)
 		}
+		// The last dot: those before it are in the import path.
 		dot := strings.LastIndex(typ, ".")
 		if dot < 0 || dot == len(typ)-1 {
 			return fmt.Errorf("expected package and type of the form <package>.<typeName> but got %s", typ)
@@ -248,9 +181,8 @@ func (e externals) Set(value string) error {
 	return nil
 }
 
-// groupVersionInputs are the inputs that --input names: group/version below the
-// base, with as many folders before them as one likes. Without a version the
-// types are internal ones.
+// groupVersionInputs are the inputs of --input: group/version below --input-base, after
+// any number of folders. Without a version the types are internal ones.
 func groupVersionInputs(base string, values []string) []Input {
 	var inputs []Input
 	for _, value := range values {
@@ -262,12 +194,8 @@ func groupVersionInputs(base string, values []string) []Input {
 			}
 		}
 		group, version, _ := strings.Cut(groupVersion, "/")
-		element := group
-		if element == "" {
-			element = "core"
-		}
 		inputs = append(inputs, Input{
-			Pattern:  path.Join(base, folder, element, version),
+			Pattern:  path.Join(base, folder, model.NonEmptyGroup(group), version),
 			Explicit: true, Group: group, Version: version,
 		})
 	}

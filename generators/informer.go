@@ -2,6 +2,7 @@ package generators
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,22 +12,23 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
+// informerGenName is the name of upstream's binary, as in the generated line.
 const informerGenName = "informer-gen"
 
-// informerGen makes a factory of informers, and an informer for each kind that
-// can be listed and watched.
+// informerGen makes a factory of informers, and an informer for each kind with the verbs
+// list and watch.
 type informerGen struct {
-	generator
-	// clientset and listers are what the informers use.
+	folderTree
+	// clientset and listers are the packages that the informers use.
 	clientset, listers render.Package
-	// metadata asks for informers of metadata, too.
+	// metadata adds informers that keep only metadata.
 	metadata bool
 }
 
-// tree is the folder and the import path of the informers of internal types, or
-// of the others.
-func (o InformerOptions) tree(internal bool) (dir, pkg string) {
-	if o.SingleDirectory {
+// output returns the folder and the import path of the informers of internal types, or of
+// the others. Informer-gen has two trees because internal types need another clientset.
+func (o InformerOptions) output(internal bool) (dir, pkg string) {
+	if o.SingleDirectory { // both trees in one folder, as upstream has it
 		return o.Dir, o.Package
 	}
 	folder := "externalversions"
@@ -36,38 +38,54 @@ func (o InformerOptions) tree(internal bool) (dir, pkg string) {
 	return filepath.Join(o.Dir, folder), path.Join(o.Package, folder)
 }
 
-// newInformerGens makes one generator for internal types and one for the others,
-// each if there are any.
-func newInformerGens(options InformerOptions, api *model.API) []*informerGen {
-	var gens []*informerGen
-	for _, internal := range []bool{false, true} {
-		dir, pkg := options.tree(internal)
-		clientset := options.VersionedClientset
-		if internal {
-			clientset = options.InternalClientset
-		}
-		g := &informerGen{
-			generator: generator{
-				name: informerGenName, dir: dir, pkg: render.Package{Path: pkg},
-				kinds:       map[*model.Version][]*model.Kind{},
-				groupFolder: func(group *model.Group) string { return group.PackageName },
-			},
-			clientset: render.Package{Path: clientset},
-			listers:   render.Package{Path: options.Listers},
-			metadata:  options.Metadata,
-		}
-		g.take(api, func(p *model.Package) bool { return p.Informer && p.Version.Internal == internal }, (*model.Kind).HasInformer)
-		if len(g.versions) > 0 {
-			gens = append(gens, g)
-		}
+// newInformerGens returns a generator for the internal types, if there are any, and one for
+// the others. If there are no types at all it returns the latter, which then lists no files:
+// its folder may have stale ones. A folder without a generator may be another run's.
+func newInformerGens(options InformerOptions, api *model.API) ([]*informerGen, error) {
+	internal := newInformerGen(options, api, true)
+	if len(internal.versions) > 0 && options.InternalClientset == "" {
+		// Upstream generates an import of the package "", which doesn't compile.
+		return nil, fmt.Errorf("--internal-clientset-package must be specified: %s has internal types",
+			internal.versions[0].Package.Path)
 	}
-	return gens
+	external := newInformerGen(options, api, false)
+	switch {
+	case len(internal.versions) == 0:
+		return []*informerGen{external}, nil
+	case len(external.versions) == 0:
+		return []*informerGen{internal}, nil
+	}
+	return []*informerGen{external, internal}, nil
 }
 
-// informersFolder is where the informers of a version are.
+// newInformerGen returns the generator for internal types, or for the others.
+func newInformerGen(options InformerOptions, api *model.API, internal bool) *informerGen {
+	dir, pkg := options.output(internal)
+	clientset := options.VersionedClientset
+	if internal {
+		clientset = options.InternalClientset
+	}
+	g := &informerGen{
+		folderTree: folderTree{
+			generator: informerGenName, dir: dir, pkg: render.Package{Path: pkg},
+			groupFolder: func(group *model.Group) string { return group.PackageName },
+		},
+		clientset: render.Package{Path: clientset},
+		listers:   render.Package{Path: options.Listers},
+		metadata:  options.Metadata,
+	}
+	wanted := func(p *model.Package) bool { return p.Informer && p.Version.Internal == internal }
+	g.selectKinds(api, wanted, (*model.Kind).HasInformer)
+	return g
+}
+
+// informersFolder is the folder of the informers of a version.
 const informersFolder = "{group}/{version}"
 
-func (g *informerGen) files(h header) []render.File {
+func (g *informerGen) files(h headers) []render.File {
+	if len(g.versions) == 0 {
+		return nil // upstream makes no factory without informers
+	}
 	return g.expand([]row{
 		{"factory.go", "informer/factory.tmpl", true, g.all},
 		{"generic.go", "informer/generic.tmpl", true, g.all},
@@ -79,58 +97,69 @@ func (g *informerGen) files(h header) []render.File {
 	}, h)
 }
 
-// informerView is all informers: factory.go, generic.go, factory_interfaces.go.
+// informerView is the view of factory.go, generic.go and factory_interfaces.go.
 type informerView struct {
 	PackageName string
-	// Clientset is the package of the clientset, Interfaces that of the
-	// interfaces that factory and informers share.
+	// Clientset is the package of the clientset, Interfaces that of the interfaces
+	// that the factory and the informers share.
 	Clientset, Interfaces render.Package
-	// Groups are in the order of their folders.
+	// Groups are sorted by folder.
 	Groups []groupInformersView
-	// Sorted are the versions of all groups in the order of their API groups.
+	// Sorted are the versions of all groups, sorted by API group.
 	Sorted []versionInformersView
 }
 
-// groupInformersView is a group: <group>/interface.go.
+// groupInformersView is the view of <group>/interface.go.
 type groupInformersView struct {
 	PackageName string
 	GoName      string
-	// Informers is the package of the group.
+	// Informers is the package of the group's informers.
 	Informers, Interfaces render.Package
 	Versions              []versionInformersView
 }
 
-// versionInformersView is a group version: <group>/<version>/interface.go.
+// versionInformersView is the view of <group>/<version>/interface.go.
 type versionInformersView struct {
 	PackageName string
-	// Group and Version name the API; GroupVersion is for people.
+	// Group and Version are the API group and version; GroupVersion is their form in
+	// comments.
 	Group, Version, GroupVersion string
-	// GroupGoName and Name are the methods of the factory that lead there.
+	// GroupGoName and Name are the methods by which the factory returns the version.
 	GroupGoName, Name string
 	API               apiView
-	// Informers is the package of the version.
+	// Informers is the package of the version's informers.
 	Informers, Interfaces render.Package
 	Kinds                 []*model.Kind
 }
 
+// interfaces is the package of what the factory and the informers share. The informers can't
+// import the factory, which imports them.
 func (g *informerGen) interfaces() render.Package { return g.pkg.Sub("internalinterfaces") }
 
+// all builds the view of the files for the whole factory.
 func (g *informerGen) all(scope) any {
-	view := informerView{PackageName: path.Base(filepath.ToSlash(g.dir)), Clientset: g.clientset, Interfaces: g.interfaces()}
+	view := informerView{PackageName: path.Base(filepath.ToSlash(g.dir)), Clientset: g.clientset,
+		Interfaces: g.interfaces()}
+	// The versions of a group are adjacent.
 	for _, v := range g.versions {
 		if at := (scope{group: v.Group}); v.Group != g.previous(v) {
 			view.Groups = append(view.Groups, g.group(at).(groupInformersView))
 		}
 		view.Sorted = append(view.Sorted, g.versionView(v))
 	}
-	slices.SortFunc(view.Groups, func(a, b groupInformersView) int { return strings.Compare(a.Informers.Path, b.Informers.Path) })
+	// Upstream's factory.go has the groups in the order of their packages, and generic.go in
+	// that of group names, in lower case.
+	slices.SortFunc(view.Groups, func(a, b groupInformersView) int {
+		return strings.Compare(a.Informers.Path, b.Informers.Path)
+	})
 	slices.SortStableFunc(view.Sorted, func(a, b versionInformersView) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Group), strings.ToLower(b.Group)), strings.Compare(a.Version, b.Version))
+		return cmp.Or(strings.Compare(strings.ToLower(a.Group), strings.ToLower(b.Group)),
+			strings.Compare(a.Version, b.Version))
 	})
 	return view
 }
 
-// previous is the group of the version before v.
+// previous returns the group of the version before v, nil for the first.
 func (g *informerGen) previous(v *model.Version) *model.Group {
 	if i := slices.Index(g.versions, v); i > 0 {
 		return g.versions[i-1].Group
@@ -138,6 +167,7 @@ func (g *informerGen) previous(v *model.Version) *model.Group {
 	return nil
 }
 
+// group builds the view of a group.
 func (g *informerGen) group(at scope) any {
 	view := groupInformersView{
 		PackageName: at.group.GoPackage,
@@ -145,6 +175,7 @@ func (g *informerGen) group(at scope) any {
 		Informers:   g.folder("{group}", at),
 		Interfaces:  g.interfaces(),
 	}
+	// The Go name is unique among the groups of a factory; the folder may not be a valid name.
 	view.Informers.Alias = strings.ToLower(at.group.GoName)
 	for _, v := range g.versions {
 		if v.Group == at.group {
@@ -156,12 +187,13 @@ func (g *informerGen) group(at scope) any {
 
 func (g *informerGen) version(at scope) any { return g.versionView(at.version) }
 
+// versionView builds the view of a group version.
 func (g *informerGen) versionView(v *model.Version) versionInformersView {
 	informers := g.folder(informersFolder, scope{group: v.Group, version: v})
 	informers.Alias = versionAlias("", v)
 	return versionInformersView{
 		PackageName:  v.PackageName,
-		Group:        nonEmptyGroup(v.Group),
+		Group:        model.NonEmptyGroup(v.Group.Name),
 		Version:      v.PackageName,
 		GroupVersion: groupVersion(v),
 		GroupGoName:  v.Group.GoName,
@@ -173,20 +205,22 @@ func (g *informerGen) versionView(v *model.Version) versionInformersView {
 	}
 }
 
-// kindInformerView is the informer of a kind.
+// kindInformerView is the view of the informer of a kind.
 type kindInformerView struct {
 	*model.Kind
 	PackageName string
-	// GroupMethod is the method of the clientset that leads to the kind.
+	// GroupMethod is the method of the clientset that returns the kind's group version.
 	GroupMethod           string
 	Type                  render.Ident
 	API                   apiView
 	Clientset, Interfaces render.Package
-	// Lister and NewLister are the kind's lister and its constructor.
+	// Lister and NewLister are the lister of the kind and its constructor.
 	Lister, NewLister render.Ident
 }
 
+// kind builds the view of a kind's informer.
 func (g *informerGen) kind(at scope) any {
+	// Lister-gen has folders in lower case, informer-gen doesn't.
 	listers := g.listers.Sub(strings.ToLower(at.group.PackageName), at.version.PackageName)
 	listers.Alias = versionAlias("listers", at.version)
 	return kindInformerView{

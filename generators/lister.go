@@ -7,51 +7,34 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
+// listerGenName is the name of upstream's binary, as in the generated line.
 const listerGenName = "lister-gen"
 
-// listerGen makes a lister for each kind that can be listed and read.
+// listerGen makes a lister for each kind with the verbs list and get.
 type listerGen struct {
-	generator
-	// viewWriter makes read-only views, too; nil if they are not asked for.
+	folderTree
+	// viewWriter makes read-only views; it is nil unless the options ask for them.
 	*viewWriter
 }
 
+// newListerGen returns the generator for the kinds of the API that can have a lister.
 func newListerGen(options ListerOptions, api *model.API) *listerGen {
-	g := &listerGen{generator: generator{
-		name: listerGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
-		kinds:       map[*model.Version][]*model.Kind{},
+	g := &listerGen{folderTree: folderTree{
+		generator: listerGenName, dir: options.Dir, pkg: render.Package{Path: options.Package},
 		groupFolder: func(group *model.Group) string { return strings.ToLower(group.PackageName) },
 	}}
-	g.take(api, func(p *model.Package) bool { return p.Lister }, (*model.Kind).HasLister)
+	g.selectKinds(api, func(p *model.Package) bool { return p.Lister }, (*model.Kind).HasLister)
+	// The views need the kinds that were selected.
 	if options.ReadOnlyViews {
 		g.viewWriter = newViewWriter(g, api.Types)
 	}
 	return g
 }
 
-// take picks the versions and kinds that the generator is for.
-func (g *generator) take(api *model.API, wanted func(*model.Package) bool, has func(*model.Kind) bool) {
-	for _, group := range api.Groups {
-		for _, v := range group.Versions {
-			if !wanted(v.Package) {
-				continue
-			}
-			for _, k := range v.Kinds {
-				if has(k) {
-					g.kinds[v] = append(g.kinds[v], k)
-				}
-			}
-			if len(g.kinds[v]) > 0 {
-				g.versions = append(g.versions, v)
-			}
-		}
-	}
-}
-
-// listersFolder is where the listers of a version are.
+// listersFolder is the folder of the listers of a version.
 const listersFolder = "{group}/{version}"
 
-func (g *listerGen) files(h header) []render.File {
+func (g *listerGen) files(h headers) []render.File {
 	return g.expand([]row{
 		{listersFolder + "/expansion_generated.go", "lister/expansion.tmpl", true, g.expansion},
 		{listersFolder + "/{kind}.go", "lister/kind.tmpl", true, g.kind},
@@ -60,7 +43,8 @@ func (g *listerGen) files(h header) []render.File {
 }
 
 func (g *listerGen) expansion(at scope) any {
-	return expansionView{PackageName: at.version.PackageName, Kinds: g.withoutExpansion(at.version, listersFolder)}
+	return expansionView{PackageName: at.version.PackageName,
+		Kinds: g.withoutExpansion(at.version, listersFolder)}
 }
 
 // kindListerView is the lister of a kind.
@@ -69,10 +53,12 @@ type kindListerView struct {
 	PackageName string
 	Type        render.Ident
 	API         apiView
-	// Singular is the resource that NotFound errors name.
+	// Singular is the resource in NotFound errors: upstream's listers pass the lower-case
+	// kind there, not the resource.
 	Singular string
 }
 
+// kind builds the view of a kind's lister.
 func (g *listerGen) kind(at scope) any {
 	return kindListerView{
 		Kind:        at.kind,

@@ -2,7 +2,6 @@ package generators
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,108 +13,111 @@ import (
 	"github.com/kubewright/kubewright/templates"
 )
 
-// Changes are what a run comes to: files to write, files to remove.
+// Changes are the files that a run writes and removes.
 type Changes = output.Plan
 
-// Problems are what is wrong with the input, sorted by place.
+// Problems are the problems of the input, sorted by position.
 type Problems = marker.Problems
 
-// FileState says what becomes of a file of a plan.
+// FileState says what happens to a file.
 type FileState = output.FileState
 
-// The states of a plan's files.
+// The states of files.
 const (
 	Current = output.Current
 	Changed = output.Changed
 	Stale   = output.Stale
 )
 
-// The stages of [Plan], as Config.Progress is told.
+// The stages of [Plan], as passed to Config.Progress.
 const (
 	StageLoad    = "load"
 	StageRender  = "render"
 	StageCompare = "compare"
 )
 
-// Plan reads the API packages and works out what the configured generators make
-// of them, and how that differs from what is on the disk. It changes nothing.
+// Plan reads the API packages, generates everything in memory, and compares it with the
+// disk. It writes nothing; Changes.Apply does.
 //
-// The problems are those of the input. If one of them is more than a warning
-// the plan is nil; the error is about everything else.
+// The problems are those of the input. If one of them is not just a warning, the changes
+// are nil. The error is about anything else, such as flags and the disk.
+//
+// Plan is safe for concurrent use, except that Config.Progress may be called concurrently
+// then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
-	progress := cfg.Progress
-	if progress == nil {
-		progress = func(string) {}
+	cfg.progress(StageLoad)
+	headers, problems, err := newHeaders(cfg.HeaderFile)
+	if err != nil || problems.Fatal() {
+		return nil, problems, err
 	}
-	progress(StageLoad)
-	header, err := newHeader(cfg.HeaderFile)
-	if problems, ok := errors.AsType[Problems](err); ok {
-		return nil, problems, nil
+	api, problems, err := cfg.load(ctx)
+	if err != nil || problems.Fatal() {
+		return nil, problems, err
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	load, err := cfg.model()
-	if err != nil {
-		return nil, nil, err
-	}
-	api, problems := model.Load(ctx, load)
-	if problems.Fatal() {
-		return nil, problems, nil
-	}
-	progress(StageRender)
-	parsed, err := render.Parse(templates.Files, packages())
-	if err != nil {
-		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
-	}
-	files, err := cfg.files(api, header)
+
+	cfg.progress(StageRender)
+	gens, err := cfg.generators(api)
 	if err != nil {
 		return nil, problems, err
 	}
-	contents, err := parsed.Render(files)
+	contents, err := renderFiles(files(gens, headers))
 	if err != nil {
-		return nil, problems, fmt.Errorf("kubewright's own templates: %w", err)
+		return nil, problems, err
 	}
-	progress(StageCompare)
-	set := output.Set{Files: contents, Trees: cfg.trees(api), Roots: treeRoots(), Headers: generatedLines(), KeepOthers: cfg.Strict}
-	problems = append(problems, cfg.warnOfOthers(set)...)
-	plan, err := set.Compare()
-	if plan != nil && cfg.Strict {
-		problems = append(problems, leftBehind(plan.Stale)...)
+
+	cfg.progress(StageCompare)
+	set := output.Set{
+		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(), KeepOthers: cfg.Strict,
 	}
-	return plan, problems, err
+	changes, err := set.Compare()
+	problems = append(problems, cfg.orphanWarnings(set)...)
+	if changes != nil && cfg.Strict {
+		problems = append(problems, expansionWarnings(changes.Stale)...)
+	}
+	return changes, problems, err
 }
 
-// leftBehind warns of hand-written expansions of what is removed: they don't
-// compile without it.
-func leftBehind(stale []string) Problems {
-	var problems Problems
-	for _, path := range stale {
-		expansion := strings.TrimSuffix(path, ".go") + "_expansion.go"
-		if output.Exists(expansion) && !slices.Contains(stale, expansion) {
-			problems = append(problems, marker.Problem{Warning: true,
-				Message: fmt.Sprintf("%s extends what nothing generates any more; remove it, or it won't compile", expansion)})
-		}
+func (c *Config) progress(stage string) {
+	if c.Progress != nil {
+		c.Progress(stage)
 	}
-	return problems
 }
 
-// files lists the files of all generators that are to run.
-func (c Config) files(api *model.API, header header) ([]render.File, error) {
-	var files []render.File
+// load reads the packages.
+func (c *Config) load(ctx context.Context) (*model.API, Problems, error) {
+	cfg, err := c.model()
+	if err != nil {
+		return nil, nil, err
+	}
+	api, problems := model.Load(ctx, cfg)
+	return api, problems, nil
+}
+
+// generator makes the files of one output tree.
+type generator interface {
+	// files lists the files; their views are built when they are rendered.
+	files(headers) []render.File
+	// tree is the folder that belongs to this generator: a generated file in it
+	// that the generator doesn't list is stale.
+	tree() string
+}
+
+// generators are those that the options ask for.
+func (c *Config) generators(api *model.API) ([]generator, error) {
+	var gens []generator
 	if c.Client != nil {
-		files = append(files, newClientGen(*c.Client, api).files(header)...)
+		gens = append(gens, newClientGen(*c.Client, api))
 	}
 	if c.Lister != nil {
-		files = append(files, newListerGen(*c.Lister, api).files(header)...)
+		gens = append(gens, newListerGen(*c.Lister, api))
 	}
 	if c.Informer != nil {
-		for _, gen := range newInformerGens(*c.Informer, api) {
-			if gen.clientset.Path == "" {
-				// Upstream imports the package "", which doesn't compile.
-				return nil, fmt.Errorf("--internal-clientset-package must be specified: %s has internal types", gen.versions[0].Package.Path)
-			}
-			files = append(files, gen.files(header)...)
+		informers, err := newInformerGens(*c.Informer, api)
+		if err != nil {
+			return nil, err
+		}
+		for _, gen := range informers {
+			gens = append(gens, gen)
 		}
 	}
 	if c.Apply != nil {
@@ -123,38 +125,73 @@ func (c Config) files(api *model.API, header header) ([]render.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, gen.files(header)...)
+		gens = append(gens, gen)
 	}
-	return files, nil
+	return gens, nil
 }
 
-// trees are the folders that belong to this run alone. Of the two folders of
-// informers it is those that the run writes to: the other may be another run's.
-func (c Config) trees(api *model.API) []string {
+// files lists the files of all generators.
+func files(gens []generator, h headers) []render.File {
+	var files []render.File
+	for _, gen := range gens {
+		files = append(files, gen.files(h)...)
+	}
+	return files
+}
+
+// trees lists the output folders of all generators, in which stale files are searched.
+func trees(gens []generator) []string {
 	var trees []string
-	if c.Client != nil {
-		trees = append(trees, c.Client.Dir)
-	}
-	if c.Lister != nil {
-		trees = append(trees, c.Lister.Dir)
-	}
-	if c.Informer != nil {
-		gens := newInformerGens(*c.Informer, api)
-		for _, gen := range gens {
-			trees = append(trees, gen.dir)
-		}
-		if len(gens) == 0 {
-			dir, _ := c.Informer.tree(false)
-			trees = append(trees, dir)
-		}
-	}
-	if c.Apply != nil {
-		trees = append(trees, c.Apply.Dir)
+	for _, gen := range gens {
+		trees = append(trees, gen.tree())
 	}
 	return trees
 }
 
-// treeRoots are what the roots of clientsets and of informers have.
+// treeRoots are the names that the root folders of clientsets and of informers have, by
+// which a tree of another run is recognized inside one of this run.
 func treeRoots() [][]string {
 	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}}
+}
+
+// renderFiles returns the content of the files by path. An error is a bug of a template or
+// a view, never a mistake of the user.
+func renderFiles(files []render.File) (map[string][]byte, error) {
+	parsed, err := render.Parse(templates.Files, packages())
+	if err != nil {
+		return nil, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	contents, err := parsed.Render(files)
+	if err != nil {
+		return nil, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	return contents, nil
+}
+
+// orphanWarnings warns of output that this run doesn't update: it gets out of date, and
+// one day it won't compile.
+func (c *Config) orphanWarnings(set output.Set) Problems {
+	var problems Problems
+	for _, o := range c.orphans {
+		if set.Has(o.dir, o.file) {
+			problems = append(problems, marker.Problem{Warning: true,
+				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
+					o.content, o.remedy)})
+		}
+	}
+	return problems
+}
+
+// expansionWarnings warns of hand-written expansions of stale files, which don't compile
+// without those.
+func expansionWarnings(stale []string) Problems {
+	var problems Problems
+	for _, path := range stale {
+		expansion := strings.TrimSuffix(path, ".go") + "_expansion.go"
+		if output.Exists(expansion) && !slices.Contains(stale, expansion) {
+			problems = append(problems, marker.Problem{Warning: true,
+				Message: fmt.Sprintf("%s extends a type that is no longer generated; remove it, or its package won't compile", expansion)})
+		}
+	}
+	return problems
 }

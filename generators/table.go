@@ -3,85 +3,110 @@ package generators
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
 	"github.com/kubewright/kubewright/generators/render"
 )
 
 // row is a line of a generator's table: a template, and the files that it makes.
 type row struct {
-	// path is where the file goes below the generator's folder. {group},
-	// {version} and {kind} stand for the folder of a group, the folder of a
-	// version and a kind in lower case; {Group} for a group as its folder
-	// among the inputs spells it. They also say how often the template is
-	// used: once for each kind, version or group, or once in all.
+	// path is the path of the file below the generator's folder. {group}, {version}
+	// and {kind} stand for the folder of a group, the folder of a version and the
+	// file of a kind; {Group} for a group as its folder among the inputs spells it.
+	// They also determine how many files the row makes: one for each kind, for each
+	// version or for each group, or a single one.
 	path string
-	// template is the template's path in package templates.
+	// template is the path of the template in package templates.
 	template string
-	// when says whether the row applies.
+	// when is false if the options leave the row out.
 	when bool
-	// view makes the struct that the template is a view of.
+	// view builds the struct that the template prints.
 	view func(at scope) any
 }
 
-// scope is what a file is about: of the three the ones that its path mentions.
+// scope is what a file is about: the parts of it that the path mentions, nil for the
+// others.
 type scope struct {
 	group   *model.Group
 	version *model.Version
 	kind    *model.Kind
 }
 
-// generator is what all generators have in common.
-type generator struct {
-	// name is the binary's, for the generated line.
-	name string
-	// dir and pkg are the folder and the import path of the output.
+// folderTree is the output folder of a generator whose files follow from groups, versions
+// and kinds.
+type folderTree struct {
+	// generator is the name of the binary, for the generated line.
+	generator string
+	// dir and pkg are the folder and its import path.
 	dir string
 	pkg render.Package
-	// versions are those that the generator makes something of, with kinds
-	// the kinds of each that it does.
+	// versions are the versions that the generator has output for, kinds the kinds of
+	// each.
 	versions []*model.Version
 	kinds    map[*model.Version][]*model.Kind
-	// groupFolder spells the folder of a group.
+	// groupFolder returns the name of a group's folder. Upstream's generators differ
+	// in whether it is in lower case.
 	groupFolder func(*model.Group) string
 }
 
-// expand lists the files of a table.
-func (g *generator) expand(table []row, h header) []render.File {
-	var files []render.File
-	above, err := h.above(g.name)
-	if err != nil {
-		panic(err) // newHeader has seen that it can be formatted
+func (t *folderTree) tree() string { return t.dir }
+
+// selectKinds picks the packages and kinds that the generator has output for.
+func (t *folderTree) selectKinds(api *model.API, wanted func(*model.Package) bool,
+	has func(*model.Kind) bool) {
+	t.kinds = map[*model.Version][]*model.Kind{}
+	for _, group := range api.Groups {
+		for _, v := range group.Versions {
+			if !wanted(v.Package) {
+				continue
+			}
+			for _, k := range v.Kinds {
+				if has(k) {
+					t.kinds[v] = append(t.kinds[v], k)
+				}
+			}
+			if len(t.kinds[v]) > 0 {
+				t.versions = append(t.versions, v)
+			}
+		}
 	}
+}
+
+// expand lists the files of a table.
+func (t *folderTree) expand(table []row, h headers) []render.File {
+	var files []render.File
 	for _, r := range table {
 		if !r.when {
 			continue
 		}
-		for _, at := range g.scopes(r.path) {
-			file := g.fill(r.path, at)
+		for _, at := range t.scopes(r.path) {
+			file := t.fill(r.path, at)
 			files = append(files, render.File{
-				Path:     filepath.Join(g.dir, filepath.FromSlash(file)),
-				Package:  g.pkg.Sub(path.Dir(file)).Path,
-				Header:   above,
+				Path:     filepath.Join(t.dir, filepath.FromSlash(file)),
+				Package:  t.pkg.Sub(path.Dir(file)).Path,
+				Header:   h[t.generator],
 				Template: r.template,
 				View:     func() any { return r.view(at) },
-				Reserved: g.reserved(at),
+				Reserved: t.reserved(at),
 			})
 		}
 	}
 	return files
 }
 
-// scopes lists what a path is to be filled in with.
-func (g *generator) scopes(pattern string) []scope {
+// scopes lists the scopes that a path is filled in for.
+func (t *folderTree) scopes(pattern string) []scope {
 	var scopes []scope
 	seen := map[*model.Group]bool{}
-	for _, v := range g.versions {
+	// The most specific part of the path decides: a path with {kind} has the others, too.
+	for _, v := range t.versions {
 		at := scope{group: v.Group, version: v}
 		switch {
 		case strings.Contains(pattern, "{kind}"):
-			for _, k := range g.kinds[v] {
+			for _, k := range t.kinds[v] {
 				at.kind = k
 				scopes = append(scopes, at)
 			}
@@ -98,11 +123,12 @@ func (g *generator) scopes(pattern string) []scope {
 	return scopes
 }
 
-func (g *generator) fill(pattern string, at scope) string {
-	if at.group == nil {
+// fill returns a path of the table for a scope.
+func (t *folderTree) fill(pattern string, at scope) string {
+	if at.group == nil { // a file for the whole tree has no placeholders
 		return pattern
 	}
-	values := []string{"{group}", g.groupFolder(at.group), "{Group}", at.group.PackageName}
+	values := []string{"{group}", t.groupFolder(at.group), "{Group}", at.group.PackageName}
 	if at.version != nil {
 		values = append(values, "{version}", at.version.PackageName)
 	}
@@ -112,17 +138,26 @@ func (g *generator) fill(pattern string, at scope) string {
 	return strings.NewReplacer(values...).Replace(pattern)
 }
 
-// reserved are the unexported identifiers, declared by the files of a version,
-// that could be taken for the name of an import.
-func (g *generator) reserved(at scope) []string {
+// folder is the package of a path of the table.
+func (t *folderTree) folder(pattern string, at scope) render.Package {
+	return t.pkg.Sub(t.fill(pattern, at))
+}
+
+// reserved are the unexported types in the package of a version. An import of the same
+// name in one file of the package would not compile.
+func (t *folderTree) reserved(at scope) []string {
 	var names []string
-	for _, k := range g.kinds[at.version] {
+	for _, k := range t.kinds[at.version] {
 		names = append(names, k.PrivatePlural)
 	}
 	return names
 }
 
-// folder is the package in a path of the table.
-func (g *generator) folder(pattern string, at scope) render.Package {
-	return g.pkg.Sub(g.fill(pattern, at))
+// withoutExpansion are the kinds of a version that have no hand-written
+// <kind>_expansion.go in the folder: their expansion interfaces have to be generated.
+func (t *folderTree) withoutExpansion(v *model.Version, folder string) []*model.Kind {
+	dir := filepath.Join(t.dir, filepath.FromSlash(t.fill(folder, scope{group: v.Group, version: v})))
+	return slices.DeleteFunc(slices.Clone(t.kinds[v]), func(k *model.Kind) bool {
+		return output.Exists(filepath.Join(dir, k.Lower+"_expansion.go"))
+	})
 }

@@ -6,38 +6,37 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
+	"path"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
-
-	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// Tool is a command that takes the flags of one of code-generator's binaries and
-// does what that does, but for what its output calls. It never removes a file.
+// Tool is a command with the flags and the behaviour of one of code-generator's binaries.
+// It never removes a file. A Tool can be run once, as its flags keep their values.
 type Tool struct {
 	name   string
 	flags  *pflag.FlagSet
 	config func(patterns []string) (Config, error)
 }
 
+// newTool returns a command without flags of its own. The caller adds those, and config.
 func newTool(name string) *Tool {
 	t := &Tool{name: name, flags: pflag.NewFlagSet(name, pflag.ContinueOnError)}
-	// Upstream has klog's flags, -v above all; scripts pass them.
+	// The binaries have klog's flags, which scripts pass: -v above all.
 	logging := flag.NewFlagSet(name, flag.ContinueOnError)
 	klog.InitFlags(logging)
 	t.flags.AddGoFlagSet(logging)
 	return t
 }
 
-// Run parses the arguments, generates, and reports to stderr. It returns the
-// exit status: 1 if there was any problem but warnings, and then nothing was
-// written.
+// Run parses the arguments, generates, and reports problems to stderr. It returns the exit
+// status: 1 if there was a problem other than warnings, in which case nothing was written.
 func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	t.flags.SetOutput(stderr)
 	switch err := t.flags.Parse(args); {
-	case errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, pflag.ErrHelp): // pflag has printed it
 		return 0
 	case err != nil:
 		return t.fail(stderr, FlagError(t.flags, err))
@@ -46,12 +45,13 @@ func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	if err != nil {
 		return t.fail(stderr, err)
 	}
-	plan, problems, err := Plan(ctx, cfg)
+	changes, problems, err := Plan(ctx, cfg)
 	if len(problems) > 0 {
 		fmt.Fprintln(stderr, problems.Error())
 	}
-	if plan != nil && err == nil {
-		err = plan.Apply(false)
+	if changes != nil && err == nil {
+		// Upstream's binaries never delete: several runs may share an output folder.
+		err = changes.Apply(false)
 	}
 	switch {
 	case err != nil:
@@ -62,31 +62,137 @@ func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
-// FlagError is an error of parsing flags: for a flag that there isn't, with the
-// one that is meant, as far as one can tell.
-func FlagError(flags *pflag.FlagSet, err error) error {
-	var missing *pflag.NotExistError
-	if !errors.As(err, &missing) {
-		return err
-	}
-	name := "--" + missing.GetSpecifiedName()
-	var known, longer []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		known = append(known, "--"+f.Name)
-		if strings.HasPrefix("--"+f.Name, name+"-") {
-			longer = append(longer, "--"+f.Name)
-		}
-	})
-	if hint := marker.Suggest(name, known); hint != "" {
-		return fmt.Errorf("%w%s", err, hint)
-	}
-	if len(longer) > 0 && len(longer) <= 3 {
-		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
-	}
-	return err
-}
-
 func (t *Tool) fail(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "%s: %v\n", t.name, err)
 	return 1
+}
+
+// commonFlags are the flags that all of code-generator's binaries have.
+type commonFlags struct {
+	dir, pkg string
+	Config
+}
+
+// addOutputFlags adds the flags for the output folder.
+func (c *commonFlags) addOutputFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.dir, "output-dir", "", "the folder to write to")
+	fs.StringVar(&c.pkg, "output-pkg", "", "the import path of that folder")
+}
+
+// requirement is a flag that must have a value.
+type requirement struct{ flag, value string }
+
+// validate makes the checks of Validate in code-generator's args, in the same order.
+func (c *commonFlags) validate(required ...requirement) error {
+	for _, r := range append([]requirement{{"output-dir", c.dir}, {"output-pkg", c.pkg}}, required...) {
+		if r.value == "" {
+			return fmt.Errorf("--%s must be specified", r.flag)
+		}
+	}
+	return c.validateLint()
+}
+
+// NewClientGen returns the command client-gen.
+func NewClientGen() *Tool {
+	t := newTool(clientGenName)
+	var c commonFlags
+	var o ClientOptions
+	var base, name string
+	var inputs, overrides []string
+	c.addOutputFlags(t.flags)
+	c.AddFlags(t.flags)
+	o.addFlags(t.flags)
+	includedTypesFlag(t.flags, &overrides)
+	t.flags.StringSliceVar(&inputs, "input", nil,
+		"the group versions to generate clients for, in the form group1/version1,group2/version2")
+	t.flags.StringVar(&base, "input-base", "k8s.io/kubernetes/pkg/apis",
+		"the path below which the group versions of --input are")
+	t.flags.StringVarP(&name, "clientset-name", "n", "internalclientset",
+		"the name of the clientset's package")
+	t.flags.BoolVar(&o.ClientsetOnly, "clientset-only", false, "leave out the typed clients")
+	t.flags.SetNormalizeFunc(func(_ *pflag.FlagSet, flag string) pflag.NormalizedName {
+		if flag == "clientset-path" { // the former name, which upstream still accepts
+			flag = "output-pkg"
+		}
+		return pflag.NormalizedName(flag)
+	})
+	// Positional arguments are ignored, as they are upstream: the input is in --input.
+	t.config = func([]string) (Config, error) {
+		if err := c.validate(requirement{"clientset-name", name}); err != nil {
+			return Config{}, err
+		}
+		if err := validateClientsetName(name); err != nil {
+			return Config{}, err
+		}
+		if o.APIPath == "" {
+			return Config{}, errors.New("--clientset-api-path cannot be empty")
+		}
+		c.Inputs = groupVersionInputs(base, inputs)
+		var err error
+		if c.IncludedTypes, err = includedTypes(overrides); err != nil {
+			return Config{}, err
+		}
+		if len(inputs) == 0 {
+			return Config{}, errors.New("no packages given; name group versions with --input, as in --input=example/v1, and the path before them with --input-base")
+		}
+		o.Dir, o.Package = filepath.Join(c.dir, name), path.Join(c.pkg, name)
+		c.Client = &o
+		return c.Config, nil
+	}
+	return t
+}
+
+// NewListerGen returns the command lister-gen.
+func NewListerGen() *Tool {
+	t := newTool(listerGenName)
+	var c commonFlags
+	var o ListerOptions
+	c.addOutputFlags(t.flags)
+	c.AddFlags(t.flags)
+	o.addFlags(t.flags)
+	t.config = func(patterns []string) (Config, error) {
+		c.Inputs = packageInputs(patterns)
+		o.Dir, o.Package = c.dir, c.pkg
+		c.Lister = &o
+		return c.Config, c.validate()
+	}
+	return t
+}
+
+// NewInformerGen returns the command informer-gen.
+func NewInformerGen() *Tool {
+	t := newTool(informerGenName)
+	var c commonFlags
+	var o InformerOptions
+	c.addOutputFlags(t.flags)
+	c.AddFlags(t.flags)
+	o.addFlags(t.flags)
+	t.flags.StringVar(&o.VersionedClientset, "versioned-clientset-package", "",
+		"the import path of the clientset")
+	t.flags.StringVar(&o.Listers, "listers-package", "", "the import path of the listers")
+	t.config = func(patterns []string) (Config, error) {
+		c.Inputs = packageInputs(patterns)
+		o.Dir, o.Package = c.dir, c.pkg
+		c.Informer = &o
+		return c.Config, c.validate(requirement{"versioned-clientset-package", o.VersionedClientset},
+			requirement{"listers-package", o.Listers})
+	}
+	return t
+}
+
+// NewApplyConfigurationGen returns the command applyconfiguration-gen.
+func NewApplyConfigurationGen() *Tool {
+	t := newTool(applyGenName)
+	var c commonFlags
+	var o ApplyOptions
+	c.addOutputFlags(t.flags)
+	c.addInputFlags(t.flags) // upstream's has no --plural-exceptions
+	o.addFlags(t.flags, "external-applyconfigurations", "openapi-schema")
+	t.config = func(patterns []string) (Config, error) {
+		c.Inputs = packageInputs(patterns)
+		o.Dir, o.Package = c.dir, c.pkg
+		c.Apply = &o
+		return c.Config, c.validate()
+	}
+	return t
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// runtimePath is where the packages are that generated code calls.
+// The packages of the runtime that generated code calls are below runtimePath.
 const (
 	runtimePath = "github.com/kubewright/kubewright/runtime/"
 	applyPath   = runtimePath + "client/apply"
+	viewPath    = runtimePath + "view"
 )
 
-// packages are the packages that templates know by name, as {{metav1}}.
+// packages are the packages that templates refer to by name, as in {{metav1}}. An alias
+// avoids a base name that another package of the list has, or that generated code uses for
+// a variable.
 func packages() map[string]render.Package {
 	at := func(path string) render.Package { return render.Package{Path: path} }
 	return map[string]render.Package{
@@ -23,9 +26,8 @@ func packages() map[string]render.Package {
 		"fmt":     at("fmt"),
 		"http":    at("net/http"),
 		"reflect": at("reflect"),
+		"sync":    at("sync"),
 		"time":    at("time"),
-
-		"sync": at("sync"),
 
 		"labels":        at("k8s.io/apimachinery/pkg/labels"),
 		"managedfields": at("k8s.io/apimachinery/pkg/util/managedfields"),
@@ -60,12 +62,14 @@ func packages() map[string]render.Package {
 // apiView is a package of API types.
 type apiView struct {
 	Package render.Package
-	// HasResource and HasSchemeGroupVersion say what the package declares.
+	// HasResource and HasSchemeGroupVersion are true if the package declares the
+	// identifier. Generated code then uses it instead of Group and Version.
 	HasResource, HasSchemeGroupVersion bool
-	// Group and Version are the API's.
+	// Group and Version are the API group and version.
 	Group, Version string
 }
 
+// newAPIView builds the view of a version's API types.
 func newAPIView(v *model.Version) apiView {
 	return apiView{
 		Package:               apiPackage(v),
@@ -76,56 +80,81 @@ func newAPIView(v *model.Version) apiView {
 	}
 }
 
-// docView is a doc.go.
+// docView is the view of a doc.go.
 type docView struct{ PackageName, Comment string }
 
-// expansionView is a file of interfaces to be replaced by hand-written ones.
+// expansionView is the view of a file of empty expansion interfaces, each of which gives
+// way to a hand-written one.
 type expansionView struct {
 	PackageName string
 	Kinds       []*model.Kind
 }
 
-// apiPackage is the package of a version's types, called corev1 or the like.
+// apiPackage is the package of a version's types, with an alias such as corev1.
 func apiPackage(v *model.Version) render.Package {
 	return render.Package{Path: v.Package.Path, Alias: versionAlias("", v)}
 }
 
-// versionAlias is a name for a package that belongs to a version.
+// versionAlias is an alias for a package of a version.
 func versionAlias(prefix string, v *model.Version) string {
 	return prefix + strings.ToLower(v.GoGroupName) + v.PackageName
 }
 
-// typeIdent is a kind's type.
+// typeIdent is the type of a kind.
 func typeIdent(k *model.Kind) render.Ident { return apiPackage(k.Version).Ident(k.Name) }
 
-// methodName is what clientsets call a version: AppsV1, or Apps for internal types.
+// methodName is the method of a clientset that returns a version: AppsV1, or Apps for
+// internal types.
 func methodName(v *model.Version) string {
-	if v.Name == "" {
+	if v.Name == "" { // GoName is InternalVersion, which client-gen leaves out
 		return v.GoGroupName
 	}
 	return v.GoGroupName + v.GoName
 }
 
-// groupVersion is a version as people write it: apps/v1.
+// groupVersion is a group version in comments: apps/v1.
 func groupVersion(v *model.Version) string {
-	return nonEmptyGroup(v.Group) + "/" + v.PackageName
+	return model.NonEmptyGroup(v.Group.Name) + "/" + v.PackageName
 }
 
-func nonEmptyGroup(g *model.Group) string {
-	if g.Name == "" {
-		return "core"
-	}
-	return g.Name
-}
+// private and exported are an identifier with a small and with a capital first letter.
+// Like gengo's IL and IC they change one byte: identifiers of API types are ASCII.
+func private(name string) string  { return strings.ToLower(name[:1]) + name[1:] }
+func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// private is an identifier with a small first letter, as upstream makes one.
-func private(name string) string { return strings.ToLower(name[:1]) + name[1:] }
-
-// parameter is a legal name for a parameter that is best called name. Kinds may
-// have names like Type or Opts.
+// parameter is the name of a parameter that would best be called name, which may be a
+// keyword or the name of another parameter: there are kinds called Type and Opts.
 func parameter(name string) string {
 	if token.IsKeyword(name) || slices.Contains([]string{"ctx", "c", "opts", "result", "err"}, name) {
 		return name + "_"
 	}
 	return name
+}
+
+// typeText is a type as Go source. aliases are the aliases of packages by import path.
+func typeText(aliases map[string]string, e *model.Expr) string {
+	switch e.Form {
+	case model.Pointer:
+		return "*" + typeText(aliases, e.Elem)
+	case model.Slice:
+		return "[]" + typeText(aliases, e.Elem)
+	case model.Array:
+		return "[" + e.Text + "]" + typeText(aliases, e.Elem)
+	case model.Map:
+		return "map[" + typeText(aliases, e.Key) + "]" + typeText(aliases, e.Elem)
+	case model.Literal:
+		return e.Text
+	}
+	text := e.Name.Name
+	if e.Name.Path != "" {
+		text = render.Package{Path: e.Name.Path, Alias: aliases[e.Name.Path]}.Ident(e.Name.Name).String()
+	}
+	if len(e.Args) == 0 {
+		return text
+	}
+	var args []string
+	for _, arg := range e.Args {
+		args = append(args, typeText(aliases, arg))
+	}
+	return text + "[" + strings.Join(args, ", ") + "]"
 }

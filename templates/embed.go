@@ -1,15 +1,18 @@
-// Package templates holds what the generators' output looks like. Each template
-// says in its first line which struct of package generators it is a view of.
+// Package templates has the templates of the generated code. The first line of each names the
+// struct of package generators that it prints.
 //
-// {{metav1}}, {{cache}} and the like print the name of an imported package and
-// thereby import it; tab marks where gofmt aligns columns. See package render.
+// {{metav1}}, {{cache}} and the like print the name of an imported package and thereby import
+// it. {{tab}} marks where gofmt aligns columns. See package render.
+//
+// What a template prints must not change under gofmt, since nothing formats it afterwards; a
+// test of package generators checks that.
 package templates
 
 import "embed"
 
-// Files are the templates: client/ is what client-gen writes, with scheme/ and
-// fake/; lister/, informer/ and applyconfig/ are what lister-gen, informer-gen and
-// applyconfiguration-gen write.
+// Files are the templates. client-gen uses client/, scheme/ and fake/; lister-gen, informer-gen
+// and applyconfiguration-gen use lister/, informer/ and applyconfig/. All use shared/, which
+// has definitions only.
 //
 //go:embed */*.tmpl
 var Files embed.FS

@@ -20,24 +20,23 @@ func generateCommand() *cobra.Command {
 		Use:   "generate package...",
 		Short: "Write clientset, listers and informers for API packages",
 		Long: `Write clientset, listers and informers for API packages, and apply
-configurations if asked to.
+configurations if --with-applyconfig is given.
 
-Packages are named as for the go command: ./apis/... or import paths. What is
-written goes to pkg/client in the module's root; --output-dir and its kin say
-otherwise. Files that are as they should be are not touched; generated files in
-the output folders that nothing generates any more are removed. So one run names
-all packages that share an output folder: what an earlier run made of others
-there is stale to it.
+Packages are named as for the go command: ./apis/... or import paths. The output
+goes to pkg/client in the module's root, unless --output-dir or one of the other
+-dir flags says otherwise. Files that are up to date are not touched. Generated
+files in the output folders that this run doesn't generate are removed; so a run
+has to name all packages that share an output folder.
 
-If anything is wrong with the input, every problem is reported in a line of its
+If anything is wrong with the input, each problem is reported on a line of its
 own as file:line:col: message, nothing is written, and the exit status is 1.`,
 		Example: `  # everything below apis/, to pkg/client
   kubewright generate ./apis/...
-  # apply configurations, too, and a license above each file
+  # also apply configurations, and a license above each file
   kubewright generate --with-applyconfig --go-header-file hack/boilerplate.go.txt ./apis/...
-  # to another folder, from wherever one is
+  # to another folder, relative to the working directory
   kubewright generate --output-dir ./client ./apis/shop/v1
-  # in the source: go generate ./... runs it
+  # in a Go file, for go generate ./...
   //go:generate go tool kubewright generate ./...`,
 		Args: needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
@@ -58,7 +57,8 @@ own as file:line:col: message, nothing is written, and the exit status is 1.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the time that each stage took as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print the files, the problems and the duration of each stage as JSON")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
@@ -68,14 +68,14 @@ func checkCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check package...",
-		Short: "Say what generate would change",
-		Long: `Say what generate, with the same arguments, would change.
+		Short: "Show what generate would change",
+		Long: `Show what generate would change, given the same arguments.
 
-It writes nothing. If something is not current, it prints a unified diff and the
+It writes nothing. If a file is not current, it prints a unified diff and the
 stale files, and the exit status is 1.`,
 		Example: `  # in CI, with the arguments of generate
   kubewright check ./apis/...
-  # only whether, and which files
+  # only the names of the files that are not current
   kubewright check --json ./apis/... | jq -r '.files[] | select(.state != "current") | .path'`,
 		Args: needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
@@ -89,18 +89,21 @@ stale files, and the exit status is 1.`,
 						return err
 					}
 				}
-				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate", len(plan.Changed), len(plan.Stale))
+				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate",
+					len(plan.Changed), len(plan.Stale))
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the files, the problems and the time that each stage took as JSON instead of a diff")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print the files, the problems and the duration of each stage as JSON instead of a diff")
 	layout.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// run plans, reports the problems of the input, and does the rest. With asJSON
-// standard output has a report, whatever happens.
-func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON bool, rest func(*generators.Changes, *stopwatch) error) error {
+// run plans the changes, prints the problems of the input, and calls rest unless one of them
+// is fatal. With asJSON it prints a report to standard output in any case.
+func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON bool,
+	rest func(*generators.Changes, *stopwatch) error) error {
 	var terminal io.Writer
 	if isTerminal(cmd.ErrOrStderr()) && isTerminal(cmd.OutOrStdout()) {
 		terminal = cmd.ErrOrStderr()
@@ -124,8 +127,9 @@ func run(cmd *cobra.Command, layout generators.Layout, patterns []string, asJSON
 	return err
 }
 
-func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock *stopwatch) (*generators.Changes, generators.Problems, error) {
-	cfg, err := layout.Resolve(patterns)
+func plan(cmd *cobra.Command, layout generators.Layout, patterns []string,
+	clock *stopwatch) (*generators.Changes, generators.Problems, error) {
+	cfg, err := layout.Resolve(cmd.Context(), patterns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,11 +137,11 @@ func plan(cmd *cobra.Command, layout generators.Layout, patterns []string, clock
 	return generators.Plan(cmd.Context(), cfg)
 }
 
-// removed says which files are gone: a deletion is never silent.
+// removed lists the removed files: a deletion is never silent.
 func removed(stale []string) string {
 	var text strings.Builder
 	for _, path := range stale {
-		fmt.Fprintf(&text, "removed %s, which these packages don't generate\n", path)
+		fmt.Fprintf(&text, "removed %s, which is not generated from these packages\n", path)
 	}
 	return text.String()
 }
@@ -149,7 +153,7 @@ func isTerminal(w io.Writer) bool {
 
 func needPackages(_ *cobra.Command, patterns []string) error {
 	if len(patterns) == 0 {
-		return errors.New("no API packages are named; ./apis/... would name all below apis")
+		return errors.New("no API packages given; ./apis/... stands for all packages below apis")
 	}
 	return nil
 }

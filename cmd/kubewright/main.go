@@ -1,5 +1,5 @@
-// Command kubewright makes clientsets, listers and informers of annotated
-// Kubernetes API types.
+// Command kubewright generates clientsets, listers, informers and apply configurations from
+// annotated Kubernetes API types.
 package main
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/kubewright/kubewright/generators"
 )
 
-// errReported ends a command whose problems have been printed.
+// errReported is the error of a command that has printed its problems already.
 var errReported = errors.New("reported")
 
 func main() {
-	// A run is short and its garbage fits into memory: collect it more rarely.
+	// A run is short and its garbage fits into memory, so collect it less often.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -29,13 +29,13 @@ func main() {
 	os.Exit(status)
 }
 
-// shells makes it an error to ask for the completion of a shell that there is
-// none for: what is printed instead would be read as a script.
-func shells(root *cobra.Command) {
+// requireShell makes "completion" without a known shell an error. Cobra would print its help
+// and succeed, and the shell that sources the output would run the help as a script.
+func requireShell(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})
 	if err != nil {
-		return // cobra has made none
+		return // cobra added no such command
 	}
 	completion.Args = cobra.ArbitraryArgs
 	completion.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,8 @@ func shells(root *cobra.Command) {
 	}
 }
 
-// execute runs the command and returns its exit status: 1 after any problem.
+// execute runs the command and returns its exit status: 0, or 1 after any problem other than
+// warnings.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "kubewright",
@@ -64,8 +65,10 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return generators.FlagError(cmd.Flags(), err) })
-	shells(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return generators.FlagError(cmd.Flags(), err)
+	})
+	requireShell(root)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)

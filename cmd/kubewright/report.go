@@ -9,23 +9,23 @@ import (
 	"github.com/kubewright/kubewright/generators"
 )
 
-// report is what --json prints.
+// report is the output of --json.
 type report struct {
 	Command string `json:"command"`
-	// Files are all files of the run and those that it removes, sorted.
+	// Files are all files of the run, including those that it removes, sorted by path.
 	Files []fileReport `json:"files"`
-	// Problems are those of the input.
+	// Problems are the problems of the input.
 	Problems []problemReport `json:"problems"`
-	// Error is what else went wrong, "" for nothing.
+	// Error is any other error, "" for none.
 	Error string `json:"error,omitempty"`
-	// Seconds say how long each stage took, and all of them.
+	// Seconds are the durations of the stages, and "total".
 	Seconds map[string]float64 `json:"seconds"`
 }
 
 type fileReport struct {
 	Path string `json:"path"`
-	// State is "current", "written" or "removed"; check has "outdated" and
-	// "stale" for the latter two.
+	// State is "current", "written" or "removed" for generate, and "current",
+	// "outdated" or "stale" for check.
 	State string `json:"state"`
 }
 
@@ -37,21 +37,24 @@ type problemReport struct {
 	Warning bool   `json:"warning,omitempty"`
 }
 
-// states are what files are called, by command.
+// states are the names of the states of files, by command.
 var states = map[string]map[generators.FileState]string{
 	"generate": {generators.Current: "current", generators.Changed: "written", generators.Stale: "removed"},
 	"check":    {generators.Current: "current", generators.Changed: "outdated", generators.Stale: "stale"},
 }
 
-func newReport(command string, plan *generators.Changes, problems generators.Problems, err error, clock *stopwatch) report {
-	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{}, Seconds: clock.seconds()}
+func newReport(command string, plan *generators.Changes, problems generators.Problems, err error,
+	clock *stopwatch) report {
+	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{},
+		Seconds: clock.seconds()}
 	if plan != nil {
 		for _, f := range plan.Files() {
 			r.Files = append(r.Files, fileReport{f.Path, states[command][f.State]})
 		}
 	}
 	for _, p := range problems {
-		r.Problems = append(r.Problems, problemReport{p.Pos.Filename, p.Pos.Line, p.Pos.Column, p.Message, p.Warning})
+		r.Problems = append(r.Problems, problemReport{p.Pos.Filename, p.Pos.Line, p.Pos.Column, p.Message,
+			p.Warning})
 	}
 	if err != nil {
 		r.Error = err.Error()
@@ -65,13 +68,12 @@ func (r report) write(w io.Writer) error {
 	return encoder.Encode(r)
 }
 
-// stopwatch measures the stages of a run, and shows the current one to whoever
-// watches a terminal.
+// stopwatch measures the stages of a run, and shows the current one on a terminal.
 type stopwatch struct {
 	begin, last time.Time
 	stage       string
 	took        map[string]time.Duration
-	// terminal is nil when nobody watches.
+	// terminal is nil if the output is not a terminal.
 	terminal io.Writer
 }
 
@@ -80,10 +82,10 @@ func newStopwatch(terminal io.Writer) *stopwatch {
 	return &stopwatch{begin: now, last: now, took: map[string]time.Duration{}, terminal: terminal}
 }
 
-// clearLine goes back to the begin of a terminal's line and clears it.
+// clearLine moves the cursor of a terminal to the start of the line and clears the line.
 const clearLine = "\r\x1b[K"
 
-// start ends the stage before and starts another, "" for none.
+// start ends the current stage and starts another one, "" for none.
 func (s *stopwatch) start(stage string) {
 	now := time.Now()
 	if s.stage != "" {

@@ -19,7 +19,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version is what the command and the flag of that name print.
+// version is the output of the command version and of --version.
 func version() string {
 	version := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

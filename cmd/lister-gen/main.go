@@ -1,5 +1,5 @@
-// Command lister-gen takes the flags of k8s.io/code-generator's lister-gen and makes
-// what that makes, on kubewright's runtime.
+// Command lister-gen is a drop-in replacement for k8s.io/code-generator's lister-gen: it
+// has the same flags, and generates the same API on kubewright's runtime.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	// A run is short and its garbage fits into memory: collect it more rarely.
+	// A run is short and its garbage fits into memory, so collect it less often.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := generators.NewListerGen().Run(ctx, os.Args[1:], os.Stderr)

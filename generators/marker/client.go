@@ -2,160 +2,223 @@ package marker
 
 import (
 	"go/token"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// Verbs are the verbs of a client that tags can name, in the order in which
-// clients list them.
-var Verbs = []string{"create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply", "applyStatus"}
-
-// ReadOnlyVerbs are what +genclient:readonly leaves.
-var ReadOnlyVerbs = []string{"get", "list", "watch"}
-
-// clientTags are all names that start with "genclient", and whether each takes a value.
-var clientTags = map[string]bool{
-	"genclient":               false,
-	"genclient:nonNamespaced": false,
-	"genclient:noVerbs":       false,
-	"genclient:noStatus":      false,
-	"genclient:readonly":      false,
-	"genclient:onlyVerbs":     true,
-	"genclient:skipVerbs":     true,
-	"genclient:method":        true,
+// clientTag is a tag of the +genclient family.
+type clientTag struct {
+	name string
+	// takesValue is true for +name=value.
+	takesValue bool
+	// set records the tag in the result; it is nil for tags that other tags have
+	// to be known for.
+	set func(*tagParser, *Client, Tag)
 }
 
-// Client is what the tags of one type say.
+// clientTags are all tags of the +genclient family: supportedTags of
+// cmd/client-gen/generators/util/tags.go in code-generator, which refuses any
+// other name that starts with "genclient".
+var clientTags = [...]clientTag{
+	{name: clientTagName},
+	{name: "genclient:nonNamespaced", set: func(_ *tagParser, c *Client, _ Tag) { c.NonNamespaced = true }},
+	{name: "genclient:noVerbs", set: func(_ *tagParser, c *Client, _ Tag) { c.NoVerbs = true }},
+	{name: "genclient:noStatus", set: func(_ *tagParser, c *Client, _ Tag) { c.NoStatus = true }},
+	{name: readOnlyTag},
+	{name: onlyVerbsTag, takesValue: true},
+	{name: skipVerbsTag, takesValue: true},
+	{name: methodTag, takesValue: true, set: func(p *tagParser, c *Client, tag Tag) {
+		c.Methods = append(c.Methods, p.method(tag))
+	}},
+}
+
+// The tags that the code names outside of the table.
+const (
+	clientTagName = "genclient"
+	readOnlyTag   = "genclient:readonly"
+	onlyVerbsTag  = "genclient:onlyVerbs"
+	skipVerbsTag  = "genclient:skipVerbs"
+	methodTag     = "genclient:method"
+	// resourceNameTag is read beside the family, without being one of it.
+	resourceNameTag = "resourceName"
+)
+
+// ClientTags returns the names of all tags of the +genclient family, sorted. The
+// caller owns the slice.
+func ClientTags() []string {
+	var names []string
+	for _, tag := range clientTags {
+		names = append(names, tag.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// findClientTag returns the tag of that name, ok false if there is none.
+func findClientTag(name string) (found clientTag, ok bool) {
+	for _, tag := range clientTags {
+		if tag.name == name {
+			return tag, true
+		}
+	}
+	return clientTag{}, false
+}
+
+// Client is the meaning of the tags of one type.
 type Client struct {
-	// Generate is true when there is a +genclient, and Pos is its place.
+	// Generate is true if there is a +genclient, and Pos is its position.
 	Generate bool
 	Pos      token.Position
 
 	NonNamespaced, NoVerbs, NoStatus bool
-	// Skipped are the verbs that the client is not to have, after onlyVerbs,
-	// readonly and skipVerbs were put together (the first two win over the third).
+	// Skipped are the verbs that the client lacks. They follow from onlyVerbs,
+	// readonly and skipVerbs together; the first two override the third.
 	Skipped []string
-	// ResourceName is +resourceName's value, "" when there is none.
+	// ResourceName is the value of +resourceName, "" if there is none.
 	ResourceName string
 	// Methods are the extra methods, in the order of their tags.
 	Methods []Method
 }
 
-// HasVerb reports whether verb is left. It knows neither NoVerbs nor whether
-// the type has a status.
+// HasVerb reports whether the tags leave the verb. It takes neither NoVerbs nor a
+// missing Status field into account.
 func (c Client) HasVerb(verb string) bool { return !slices.Contains(c.Skipped, verb) }
 
-// IsClientTag reports whether a tag of that name is one of +genclient's
-// family, known or not.
+// IsClientTag reports whether name belongs to the +genclient family, known or
+// not.
 func IsClientTag(name string) bool { return strings.HasPrefix(name, "genclient") }
 
-// ParseClient reads the tags of a type. What upstream refuses is a problem
-// always; what it takes though it can't mean anything is one that is a
-// warning unless strict. The result is what upstream makes of the tags, as
-// far as there is one.
+// tagParser is the state of one call of [ParseClient] or [ParsePackage].
+type tagParser struct{ Reporter }
+
+// ParseClient parses the tags of a type. Tags that code-generator refuses are
+// errors; tags that it accepts but that have no meaning are errors if strict and
+// warnings otherwise. The result is what code-generator would make of the tags,
+// as far as it would make anything of them.
 func ParseClient(tags []Tag, strict bool) (Client, Problems) {
-	p := reader{strict: strict}
+	p := tagParser{Reporter{Strict: strict}}
 	var c Client
 	first := map[string]Tag{}
 	for _, tag := range tags {
 		p.shape(tag)
 		if _, seen := first[tag.Name]; !seen {
 			first[tag.Name] = tag
-		} else if tag.Name == "genclient:onlyVerbs" || tag.Name == "genclient:skipVerbs" || tag.Name == "resourceName" {
-			p.lax(tag.Pos, "+%s is given twice and the first one counts; put it all on one line", tag.Name)
+		} else if slices.Contains([]string{onlyVerbsTag, skipVerbsTag, resourceNameTag}, tag.Name) {
+			p.StrictErrorf(tag.Pos,
+				"+%s is given twice and the first one counts; put it all on one line", tag.Name)
 		}
-		switch tag.Name {
-		case "genclient:nonNamespaced":
-			c.NonNamespaced = true
-		case "genclient:noVerbs":
-			c.NoVerbs = true
-		case "genclient:noStatus":
-			c.NoStatus = true
-		case "genclient:method":
-			c.Methods = append(c.Methods, p.method(tag))
+		if known, _ := findClientTag(tag.Name); known.set != nil {
+			known.set(&p, &c, tag)
 		}
 	}
-	if tag, ok := first["genclient"]; ok {
+	if tag, ok := first[clientTagName]; ok {
 		c.Generate, c.Pos = true, tag.Pos
 	} else {
-		for _, tag := range tags {
-			if _, known := clientTags[tag.Name]; known {
-				// Not for the strict either: the types that people copy to start
-				// their own API from have such a tag on a list.
-				p.warn(tag.Pos, "+%s has no effect without +genclient on the same type; add // +genclient above the type, or remove it", tag.Name)
-			}
-		}
+		p.withoutClient(tags)
 	}
 	if c.NoVerbs && len(c.Methods) > 0 {
-		p.lax(c.Methods[0].Pos, "+genclient:method has no effect beside +genclient:noVerbs; remove one of the two")
+		p.StrictErrorf(c.Methods[0].Pos,
+			"+genclient:method has no effect beside +genclient:noVerbs; remove one of the two")
 	}
-	c.ResourceName = first["resourceName"].Value
+	c.ResourceName = first[resourceNameTag].Value
 	c.Skipped = p.skipped(first)
-	return c, p.problems
+	return c, p.Problems
 }
 
-// resourceLetters are those of a DNS label, which a CustomResourceDefinition's
-// names must be.
+// withoutClient warns of tags that have no effect because the type has no
+// +genclient. It is a warning in strict mode, too: types that people copy to start
+// their own API from have such a tag on a list.
+func (p *tagParser) withoutClient(tags []Tag) {
+	for _, tag := range tags {
+		if _, known := findClientTag(tag.Name); known {
+			p.Warnf(tag.Pos,
+				"+%s has no effect without +genclient on the same type; add // +genclient above the type, or remove it",
+				tag.Name)
+		}
+	}
+}
+
+// resourceLetters are those of a DNS label, which the plural name in a
+// CustomResourceDefinition has to be.
 const resourceLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-// shape checks what a single tag can show: its name and whether it has a value.
-func (p *reader) shape(tag Tag) {
-	switch tag.Name {
-	case "nonNamespaced", "readonly":
-		// Forms of long ago, which upstream still recognises by their value.
-		if tag.Value != "" {
-			p.fail(tag.Pos, "+%s is not a tag any more; write +genclient:%s", tag.Text, tag.Name)
-		}
-		return
-	case "resourceName":
-		switch {
-		case tag.Value == "":
-			p.lax(tag.Pos, "+resourceName names nothing; write +resourceName=plural")
-		case strings.Trim(tag.Value, resourceLetters) != "":
-			p.lax(tag.Pos, "no server has a resource %q: names of resources have lower-case letters, digits and hyphens; write +resourceName=plural", tag.Value)
-		}
-		return
-	}
-	if !IsClientTag(tag.Name) {
-		if trimmed := strings.TrimLeft(tag.Name, " \t"); trimmed != tag.Name && IsClientTag(trimmed) {
-			p.lax(tag.Pos, "a blank after the plus sign hides the tag; write +%s", trimmed)
-		} else if hint := Suggest(tag.Name, append(clientTagNames(), "resourceName")); hint != "" {
-			p.lax(tag.Pos, "unknown tag +%s%s", tag.Name, hint)
-		}
-		return
-	}
-	takesValue, known := clientTags[tag.Name]
+// shape checks what a single tag shows: its name and whether it has a value.
+func (p *tagParser) shape(tag Tag) {
 	switch {
-	case !known:
-		p.unknown(tag)
-	case tag.Name == "genclient" && tag.Value != "":
-		p.fail(tag.Pos, "+%s is not allowed; write +genclient for a client, or remove the line for none", tag.Text)
-	case !takesValue && tag.HasValue && tag.Name != "genclient":
-		p.lax(tag.Pos, "+%s takes no value and %q is ignored; write +%s", tag.Name, tag.Value, tag.Name)
-	case takesValue && tag.Value == "" && tag.Name != "genclient:method":
-		p.lax(tag.Pos, "+%s names no verb; write +%s=get,list", tag.Name, tag.Name)
+	case tag.Name == "nonNamespaced", tag.Name == "readonly":
+		// The forms from before +genclient had sub-tags. Code-generator refuses
+		// them if they have a value and ignores them otherwise.
+		if tag.Value != "" {
+			p.Errorf(tag.Pos, "+%s is not a tag any more; write +genclient:%s", tag.Text, tag.Name)
+		}
+	case tag.Name == resourceNameTag:
+		p.resourceName(tag)
+	case IsClientTag(tag.Name):
+		p.clientTag(tag)
+	default:
+		if trimmed := strings.TrimLeft(tag.Name, " \t"); trimmed != tag.Name && IsClientTag(trimmed) {
+			p.StrictErrorf(tag.Pos, "a blank after the plus sign hides the tag; write +%s", trimmed)
+		} else if hint := Suggest(tag.Name, append(ClientTags(), resourceNameTag)); hint != "" {
+			// Most other tags belong to other tools, so only a name close to one
+			// of ours is worth a report.
+			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", tag.Name, hint)
+		}
 	}
 }
 
-// unknown reports a tag of +genclient's family that there isn't.
-func (p *reader) unknown(tag Tag) {
+// resourceName checks a +resourceName. Upstream accepts any value, and no server serves such
+// a resource.
+func (p *tagParser) resourceName(tag Tag) {
+	switch {
+	case tag.Value == "":
+		p.StrictErrorf(tag.Pos, "+resourceName has no value; write +resourceName=plural")
+	case strings.Trim(tag.Value, resourceLetters) != "":
+		p.StrictErrorf(tag.Pos,
+			"%q can't be the name of a resource, which has lower-case letters, digits and hyphens only; write +resourceName=plural",
+			tag.Value)
+	}
+}
+
+// clientTag checks a tag of the +genclient family.
+func (p *tagParser) clientTag(tag Tag) {
+	known, ok := findClientTag(tag.Name)
+	switch {
+	case !ok:
+		p.unknown(tag)
+	case tag.Name == clientTagName && tag.Value != "":
+		// Someone who writes +genclient=false expects no client; code-generator
+		// refuses the tag instead of guessing.
+		p.Errorf(tag.Pos,
+			"+%s is not allowed; write +genclient for a client, or remove the line for none", tag.Text)
+	case !known.takesValue && tag.HasValue && tag.Name != clientTagName:
+		p.StrictErrorf(tag.Pos,
+			"+%s takes no value and %q is ignored; write +%s", tag.Name, tag.Value, tag.Name)
+	case known.takesValue && tag.Value == "" && tag.Name != methodTag:
+		p.StrictErrorf(tag.Pos, "+%s names no verb; write +%s=get,list", tag.Name, tag.Name)
+	}
+}
+
+// unknown reports a tag that has the prefix of the +genclient family and isn't
+// one of it.
+func (p *tagParser) unknown(tag Tag) {
 	if word, _, ok := strings.Cut(tag.Name, " "); ok {
-		if _, known := clientTags[word]; known {
-			p.fail(tag.Pos, "%q after +%s is not allowed; a tag has its line to itself", strings.TrimSpace(tag.Text[len(word):]), word)
+		if _, known := findClientTag(word); known {
+			p.Errorf(tag.Pos,
+				"%q after +%s is not allowed; put nothing else on the line of a tag",
+				strings.TrimSpace(tag.Text[len(word):]), word)
 			return
 		}
 	}
-	p.fail(tag.Pos, "unknown tag +%s%s", tag.Name, Suggest(tag.Name, clientTagNames()))
+	p.Errorf(tag.Pos, "unknown tag +%s%s", tag.Name, Suggest(tag.Name, ClientTags()))
 }
 
-func clientTagNames() []string { return slices.Sorted(maps.Keys(clientTags)) }
-
-// skipped puts readonly, onlyVerbs and skipVerbs together.
-func (p *reader) skipped(first map[string]Tag) []string {
-	skip, hasSkip := first["genclient:skipVerbs"]
-	only, hasOnly := first["genclient:onlyVerbs"]
-	_, readOnly := first["genclient:readonly"]
+// skipped combines readonly, onlyVerbs and skipVerbs as ParseClientGenTags of
+// code-generator does: readonly and onlyVerbs add up, and skipVerbs counts only
+// where neither is given.
+func (p *tagParser) skipped(first map[string]Tag) []string {
+	skip, hasSkip := first[skipVerbsTag]
+	only, hasOnly := first[onlyVerbsTag]
+	_, readOnly := first[readOnlyTag]
 	skipVerbs, onlyVerbs := p.verbs(skip), p.verbs(only)
 	if !hasOnly && !readOnly {
 		return skipVerbs
@@ -169,27 +232,25 @@ func (p *reader) skipped(first map[string]Tag) []string {
 		for _, verb := range skipVerbs {
 			if slices.Contains(onlyVerbs, verb) {
 				both = true
-				p.lax(skip.Pos, "verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second", verb)
+				p.StrictErrorf(skip.Pos,
+					"verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second",
+					verb)
 			}
 		}
 		if !both {
-			p.lax(skip.Pos, "+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
+			p.StrictErrorf(skip.Pos,
+				"+genclient:skipVerbs has no effect beside +genclient:%s; remove it", other)
 		}
 	}
 	if readOnly {
-		onlyVerbs = append(onlyVerbs, ReadOnlyVerbs...)
+		onlyVerbs = append(onlyVerbs, readOnlyVerbs...)
 	}
-	var skipped []string
-	for _, verb := range Verbs {
-		if !slices.Contains(onlyVerbs, verb) {
-			skipped = append(skipped, verb)
-		}
-	}
-	return skipped
+	return verbNames(func(verb Verb) bool { return !slices.Contains(onlyVerbs, verb.Name) })
 }
 
-// verbs splits a list of verbs and reports those that there aren't.
-func (p *reader) verbs(tag Tag) []string {
+// verbs splits a list of verbs and reports the ones that don't exist. They stay
+// in the result, where they match nothing, as they do in code-generator.
+func (p *tagParser) verbs(tag Tag) []string {
 	if tag.Value == "" {
 		return nil
 	}
@@ -197,11 +258,13 @@ func (p *reader) verbs(tag Tag) []string {
 	at := 0
 	for _, verb := range verbs {
 		switch trimmed := strings.TrimSpace(verb); {
-		case slices.Contains(Verbs, verb):
-		case slices.Contains(Verbs, trimmed):
-			p.lax(tag.ValueAt(at), "verb %q is not recognised because of the blank; write %q", verb, trimmed)
+		case slices.Contains(allVerbs, verb):
+		case slices.Contains(allVerbs, trimmed):
+			p.StrictErrorf(tag.ValueAt(at),
+				"verb %q is not recognised because of the blank; write %q", verb, trimmed)
 		default:
-			p.lax(tag.ValueAt(at), "unknown verb %q in +%s%s", verb, tag.Name, Suggest(trimmed, Verbs))
+			p.StrictErrorf(tag.ValueAt(at),
+				"unknown verb %q in +%s%s", verb, tag.Name, Suggest(trimmed, allVerbs))
 		}
 		at += len(verb) + 1
 	}

@@ -1,10 +1,12 @@
-// Package marker reads the tags ("markers") that steer the generators out of
-// Go comments: "+genclient" and its kin above a type, "+groupName" and the
-// opt-outs in a package's doc.go.
+// Package marker parses the comment tags ("markers") that control the
+// generators: the +genclient family above a type, and +groupName, +groupGoName
+// and the +k8s:<generator>=false opt-outs in a package's doc.go.
 //
-// It is pure: comments in, typed values with positions out. Which comment
-// belongs to which type is model's business. What is accepted is what
-// k8s.io/code-generator v0.37.2 accepts; everything that it refuses, and
-// everything that it takes but that can't mean anything, comes back as a
-// [Problem], all of them at once.
+// The package is pure: it takes comments and returns typed values with
+// positions. Package model decides which comment belongs to which type.
+//
+// It accepts what k8s.io/code-generator v0.37.2 accepts
+// (cmd/client-gen/generators/util/tags.go for types, pkg/apidefinitions for
+// packages). Tags that code-generator refuses, and tags that it accepts but that
+// have no meaning, are reported as [Problems], all in one pass.
 package marker

@@ -121,7 +121,7 @@ func TestSuggest(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"wacth", "watch"}, {"Watch", "watch"}, {"lst", "list"}, {"deletecollection", "deleteCollection"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
 	} {
-		got := Suggest(c.name, Verbs)
+		got := Suggest(c.name, allVerbs)
 		if want := c.want; want == "" && got != "" || want != "" && got != "; did you mean \""+want+"\"?" {
 			t.Errorf("%q: got %q, want %q", c.name, got, want)
 		}

@@ -7,45 +7,49 @@ import (
 	"strings"
 )
 
-// Tag is one line of a comment that starts with a plus sign.
+// Tag is a line of a comment that starts with a plus sign.
 type Tag struct {
-	// Name is what stands between the plus sign and the first equals sign,
-	// and Value what follows that: "genclient:skipVerbs" and "get,list".
+	// Name is the text between the plus sign and the first equals sign, Value the
+	// text after that: "genclient:skipVerbs" and "get,list".
 	Name, Value string
-	// HasValue tells "+x=" from "+x".
+	// HasValue distinguishes "+x=" from "+x".
 	HasValue bool
-	// Text is the line from after the plus sign on.
+	// Text is the line after the plus sign.
 	Text string
-	// Pos is where the plus sign is, by file, line and column; its Offset is
-	// not set (go/scanner drops carriage returns, so that it isn't known).
+	// Pos is the position of the plus sign: file, line and column. Offset is zero,
+	// as it can't be known: go/scanner drops carriage returns.
 	Pos token.Position
 }
 
-// At is the position of the byte at offset of the tag's Text.
+// At returns the position of the byte at offset in Text.
 func (t Tag) At(offset int) token.Position {
 	pos := t.Pos
 	pos.Column += 1 + offset
 	return pos
 }
 
-// ValueAt is the position of the byte at offset of the tag's Value.
+// ValueAt returns the position of the byte at offset in Value.
 func (t Tag) ValueAt(offset int) token.Position {
 	return t.At(len(t.Name) + 1 + offset)
 }
 
-// Scan returns the tags in comments, in their order; nil groups are skipped.
-// A line is a tag when its first character other than a blank is a plus sign.
-// A tab before the sign hides the tags of types, as gengo has it.
+// Scan returns the tags in comments, in order, and skips nil groups. A line is a tag
+// if its first character other than a blank is a plus sign.
+//
+// A tab before the plus sign hides the tag of a type, but not that of a package:
+// gengo trims the former by blanks (ExtractCommentTags) and the latter by all white
+// space (codetags).
 func Scan(fset *token.FileSet, groups ...*ast.CommentGroup) []Tag {
 	return scan(fset, " ", groups)
 }
 
-// ScanPackage is Scan by the rule for package comments, where a tab may stand
-// before the plus sign as well.
+// ScanPackage is [Scan] for package comments, where a tab may precede the plus
+// sign.
 func ScanPackage(fset *token.FileSet, groups ...*ast.CommentGroup) []Tag {
 	return scan(fset, " \t", groups)
 }
 
+// scan is Scan with the characters that may precede the plus sign.
 func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag {
 	var tags []Tag
 	for _, group := range groups {
@@ -54,7 +58,7 @@ func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag 
 		}
 		for _, comment := range group.List {
 			if !strings.Contains(comment.Text, "+") {
-				continue
+				continue // most comments: don't split them into lines
 			}
 			start := fset.Position(comment.Slash)
 			for line := range lines(comment.Text) {
@@ -78,15 +82,16 @@ func scan(fset *token.FileSet, indent string, groups []*ast.CommentGroup) []Tag 
 	return tags
 }
 
+// newTag splits a line, without its plus sign, into the parts of a tag.
 func newTag(text string, pos token.Position) Tag {
-	// The end of a line is trimmed of everything that go/ast trims.
+	// CommentGroup.Text of go/ast, which gengo reads, trims the same characters.
 	text = strings.TrimRight(text, " \t\r\n")
 	name, value, ok := strings.Cut(text, "=")
 	return Tag{Name: name, Value: value, HasValue: ok, Text: text, Pos: pos}
 }
 
-// line is a line within one comment: its number from 0, and the column, from
-// 0, where text starts; in the first line counted from the comment's start.
+// line is a line of a comment. number counts from 0; column is where text starts,
+// also from 0, in the first line relative to the start of the comment.
 type line struct {
 	text           string
 	number, column int

@@ -2,9 +2,9 @@ package marker
 
 import "strings"
 
-// Suggest returns `; did you mean "x"?` for the known name that is closest to
-// name, and "" when none is close: at most two edits away, and fewer edits
-// than half of the name.
+// Suggest returns `; did you mean "x"?` with the known name that is closest to
+// name, ignoring case, and "" if none is close: at most two edits away, and fewer
+// than half of the name's length. Of equally close names it takes the first.
 func Suggest(name string, known []string) string {
 	best, distance := "", min(3, (len(name)+1)/2)
 	for _, k := range known {
@@ -18,8 +18,8 @@ func Suggest(name string, known []string) string {
 	return "; did you mean \"" + best + "\"?"
 }
 
-// edits is the Levenshtein distance, in bytes, with a swap of neighbours
-// counted as one edit.
+// edits is the Damerau-Levenshtein distance in bytes (optimal string alignment): a
+// swap of neighbours counts as one edit, since it is the most common typo.
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -10,18 +10,18 @@ import (
 	"k8s.io/gengo/v2/namer"
 )
 
-// Apply is what apply configurations are made of.
+// Apply is the model of apply configurations.
 type Apply struct {
-	// Packages are those of the input with types that get one, sorted by
-	// their API: group, then version.
+	// Packages are the packages of the input that have types with an apply
+	// configuration, sorted by API group and version.
 	Packages []*ApplyPackage
-	// Kinds are all types with a client, in order, whether or not they get one.
+	// Kinds are all types with a client, with or without an apply configuration.
 	Kinds []TypeName
-	// Types are these, those, and all that can be reached from them.
+	// Types are the types of Packages and Kinds and all types reachable from them.
 	Types map[TypeName]*Type
 }
 
-// Configured are the types that get an apply configuration.
+// Configured returns the types that get an apply configuration.
 func (a *Apply) Configured() map[TypeName]bool {
 	types := map[TypeName]bool{}
 	for _, p := range a.Packages {
@@ -35,12 +35,14 @@ func (a *Apply) Configured() map[TypeName]bool {
 // ApplyPackage is a package with types that get apply configurations.
 type ApplyPackage struct {
 	*Package
-	// Folder is where they go: the last two elements of the import path, in
-	// lower case. Name is the package there.
+	// Folder is the folder of the apply configurations: the last two elements of the
+	// import path, in lower case, by which client-gen finds them. Name is the name of
+	// the package in it.
 	Folder, Name string
-	// Group and APIVersion are the API's; GoGroupName names the group in Go.
+	// Group and APIVersion are the API group and version, GoGroupName is the Go name
+	// of the group.
 	Group, APIVersion, GoGroupName string
-	// Types are sorted without regard to case.
+	// Types are sorted by name, ignoring case.
 	Types []*ApplyType
 }
 
@@ -51,43 +53,50 @@ type ApplyType struct {
 	Kind *Kind
 	// Root is true for kinds with a verb that applies.
 	Root bool
-	// Elsewhere is true for a type of [Config.AppliedElsewhere] that no kind
-	// leads to. Its package is in the input, so it gets an apply configuration
-	// here, too, but what refers to it means the other.
+	// Elsewhere is true for a type of [Config.AppliedElsewhere] that is in a package of
+	// the input and reachable from no kind. It gets an apply configuration here, too,
+	// as upstream's refGraphForReachableTypes starts from the external types; but
+	// references to it mean the other one.
 	Elsewhere bool
-	// File names the generated file, without ".go".
+	// File is the base name of the generated file, without ".go".
 	File string
 }
 
 var (
 	objectMeta = TypeName{"k8s.io/apimachinery/pkg/apis/meta/v1", "ObjectMeta"}
-	// noApply are the types that never get an apply configuration: they
-	// hold any object.
-	noApply = []TypeName{{"k8s.io/apimachinery/pkg/runtime", "RawExtension"}, {"k8s.io/apimachinery/pkg/runtime", "Unknown"}}
+	// noApply are types that never get an apply configuration, as they hold any object
+	// (excludeTypes in applyconfiguration-gen's refgraph.go).
+	noApply = []TypeName{{"k8s.io/apimachinery/pkg/runtime", "RawExtension"},
+		{"k8s.io/apimachinery/pkg/runtime", "Unknown"}}
 )
 
-// apply works out which types get apply configurations: structs with json tags
-// that a kind with the verb apply or applyStatus leads to, or the input of a
-// method that applies.
-func (l *loader) apply(packages []*candidate) *Apply {
-	r := newTypeReader(&l.sources)
-	a := &Apply{Types: r.types}
+// applyReader finds the types that get apply configurations.
+type applyReader struct{ *session }
+
+// read returns the types that get apply configurations: structs with json tags that are
+// reachable from a kind with the verb apply or applyStatus, or from the input of a method
+// that applies. These are the rules of refGraphForReachableTypes in applyconfiguration-gen.
+func (a *applyReader) read(packages []*candidate) *Apply {
+	r := newTypeReader(a.sources)
+	model := &Apply{Types: r.types}
 	kinds := map[TypeName]*Kind{}
 	var wanted []*candidate
-	// local are inputs of methods that have no package in their tag: upstream
-	// doesn't look into those, but into the kinds that have the methods.
+	// local are inputs of methods whose tags name no package. For such an input upstream
+	// copies the kind under the input's name: the input gets an apply configuration, but
+	// the fields that are followed are those of the kind. unapplied are the kinds that are
+	// roots for that reason only, and get none themselves.
 	var roots, local, unapplied []TypeName
 	for _, p := range packages {
 		if p.hub() {
 			continue
 		}
-		applied := l.applied(p)
+		applied := a.cfg.wantsApply(p)
 		if applied {
 			wanted = append(wanted, p)
 		}
 		for _, k := range p.kinds {
 			name := TypeName{p.src.path, k.Name}
-			a.Kinds = append(a.Kinds, name)
+			model.Kinds = append(model.Kinds, name)
 			if !applied {
 				continue
 			}
@@ -104,11 +113,14 @@ func (l *loader) apply(packages []*candidate) *Apply {
 				case k.applies:
 					local = append(local, input)
 				default:
-					roots, local, unapplied = append(roots, name), append(local, input), append(unapplied, name)
+					roots, local = append(roots, name), append(local, input)
+					unapplied = append(unapplied, name)
 				}
 			}
 		}
 	}
+	// Of the types that only local inputs lead to, the inputs themselves get an apply
+	// configuration and the others don't: hence the clone before those are read.
 	r.read(roots)
 	reached := maps.Clone(r.types)
 	for _, name := range unapplied {
@@ -118,64 +130,54 @@ func (l *loader) apply(packages []*candidate) *Apply {
 	for _, name := range local {
 		reached[name] = r.types[name]
 	}
-	elsewhere := l.elsewhere(wanted, reached)
+	elsewhere := a.elsewhere(wanted, reached)
 	r.read(elsewhere)
 	for _, name := range elsewhere {
 		reached[name] = r.types[name]
 	}
 	for _, p := range wanted {
-		if ap := l.applyPackage(p, reached, kinds); ap != nil {
+		if ap := a.applyPackage(p, reached, kinds); ap != nil {
 			for _, t := range ap.Types {
 				t.Elsewhere = slices.Contains(elsewhere, t.TypeName)
 			}
-			a.Packages = append(a.Packages, ap)
+			model.Packages = append(model.Packages, ap)
 		}
 	}
+	// Before the other kinds are read, which get no apply configurations.
 	for _, pos := range r.unnamed {
-		l.warn(l.fset.Position(pos), "apply configurations take any value for a type without a name; declare a type for it")
+		a.Warnf(a.fset.Position(pos),
+			"in apply configurations a field of an unnamed type takes any value; declare a type for it")
 	}
-	r.read(a.Kinds)
-	slices.SortStableFunc(a.Packages, func(a, b *ApplyPackage) int {
-		return strings.Compare(strings.ToLower(nonEmptyGroup(a.Group)+"\x00"+a.APIVersion), strings.ToLower(nonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
+	r.read(model.Kinds)
+	slices.SortStableFunc(model.Packages, func(a, b *ApplyPackage) int {
+		return strings.Compare(strings.ToLower(NonEmptyGroup(a.Group)+"\x00"+a.APIVersion),
+			strings.ToLower(NonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
 	})
-	l.checkApply(a)
-	return a
+	a.check(model)
+	return model
 }
 
-// types reads the kinds and all types that they lead to.
-func (l *loader) types(packages []*candidate) map[TypeName]*Type {
-	r := newTypeReader(&l.sources)
-	var kinds []TypeName
-	for _, p := range packages {
-		for _, k := range p.kinds {
-			kinds = append(kinds, TypeName{p.src.path, k.Name})
-		}
-	}
-	r.read(kinds)
-	return r.types
-}
-
-// elsewhere are the types of AppliedElsewhere that no kind leads to, as far as
-// they are in packages that get apply configurations.
-func (l *loader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {
+// elsewhere returns the types of AppliedElsewhere that are in packages with apply
+// configurations and reachable from no kind.
+func (a *applyReader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {
 	var names []TypeName
-	for _, name := range l.cfg.AppliedElsewhere {
-		declares := func(p *candidate) bool { return p.src.path == name.Path && p.src.types[name.Name] != nil }
+	for _, name := range a.cfg.AppliedElsewhere {
+		declares := func(p *candidate) bool {
+			return p.src.path == name.Path && p.src.types[name.Name] != nil
+		}
 		if reached[name] == nil && slices.ContainsFunc(packages, declares) {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b TypeName) int { return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name) })
+	slices.SortFunc(names, func(a, b TypeName) int {
+		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
+	})
 	return names
 }
 
-// applied reports whether apply configurations are to be generated for a package.
-func (l *loader) applied(p *candidate) bool {
-	return l.cfg.has(ApplyConfigurations) && !p.tags.OptedOut["applyconfiguration-gen"]
-}
-
-// hub reports whether a package holds internal types, which nobody applies:
-// one of its types has an ObjectMeta without a json tag.
+// hub reports whether a package has internal types, which no client applies: the first
+// type with an ObjectMeta decides, by whether that has a json tag (isInternalPackage in
+// applyconfiguration-gen's targets.go).
 func (p *candidate) hub() bool {
 	for _, name := range p.src.typeNames() {
 		st, ok := p.src.types[name].spec.Type.(*ast.StructType)
@@ -189,13 +191,17 @@ func (p *candidate) hub() bool {
 	return false
 }
 
-func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[TypeName]*Kind) *ApplyPackage {
+// applyPackage returns the apply configurations of a package, nil if it has none.
+func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
+	kinds map[TypeName]*Kind) *ApplyPackage {
+	// From the path alone: applyconfiguration-gen has no --input.
 	dir, version := path.Split(p.src.path)
 	group := path.Base(dir)
 	if dir == "" {
 		group = ""
 	}
-	ap := &ApplyPackage{Package: p.pkg, Folder: strings.ToLower(path.Join(group, version)), Name: strings.ToLower(version),
+	ap := &ApplyPackage{Package: p.pkg, Folder: strings.ToLower(path.Join(group, version)),
+		Name:  strings.ToLower(version),
 		Group: group, APIVersion: version}
 	if p.tags.HasGroupName {
 		ap.Group = p.tags.GroupName
@@ -205,50 +211,61 @@ func (l *loader) applyPackage(p *candidate, types map[TypeName]*Type, kinds map[
 		ap.GoGroupName = namer.IC(p.tags.GroupGoName)
 	}
 	for name, t := range types {
-		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() || slices.Contains(noApply, name) {
+		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() ||
+			slices.Contains(noApply, name) {
 			continue
 		}
 		kind := kinds[name]
+		// hasObjectMetaField in applyconfiguration-gen's targets.go.
 		if kind != nil && !t.Embeds(objectMeta) {
-			// Without a name it can't be applied.
+			// An object is applied by its name, which is in ObjectMeta.
 			if kind.applies && !slices.Contains(p.bare, kind) {
-				l.warn(kind.Pos, "type %s gets no apply configuration, as metav1.ObjectMeta is not embedded in itself; embed it, or add // +genclient:skipVerbs=apply,applyStatus", kind.Name)
+				a.Warnf(kind.Pos,
+					"type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus",
+					kind.Name)
 			}
 			continue
 		}
-		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies, File: fileName(strings.ToLower(name.Name))})
+		ap.Types = append(ap.Types, &ApplyType{Type: t, Kind: kind, Root: kind != nil && kind.applies,
+			File: fileName(strings.ToLower(name.Name))})
 	}
 	if len(ap.Types) == 0 {
 		return nil
 	}
 	slices.SortFunc(ap.Types, func(a, b *ApplyType) int {
-		return strings.Compare(strings.ToLower(a.TypeName.Name)+"\x00"+a.TypeName.Name, strings.ToLower(b.TypeName.Name)+"\x00"+b.TypeName.Name)
+		return strings.Compare(strings.ToLower(a.TypeName.Name)+"\x00"+a.TypeName.Name,
+			strings.ToLower(b.TypeName.Name)+"\x00"+b.TypeName.Name)
 	})
 	return ap
 }
 
-// checkApply reports what would be written to the same place.
-func (l *loader) checkApply(a *Apply) {
+// check reports apply configurations that would be generated to the same folder or file,
+// or that would lack fields.
+func (a *applyReader) check(model *Apply) {
 	folders := map[string]*ApplyPackage{}
-	for _, p := range a.Packages {
+	for _, p := range model.Packages {
 		if other := folders[p.Folder]; other != nil {
-			l.fail(p.Pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Path, p.Path, p.Folder)
+			a.Errorf(p.Pos,
+				"packages %s and %s would both be generated to the folder %s; rename the folder of one",
+				other.Path, p.Path, p.Folder)
 		}
 		folders[p.Folder] = p
 		for _, t := range p.Types {
-			l.checkEmbedded(t.Type, a.Types)
+			a.checkEmbedded(t.Type, model.Types)
 		}
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
-				l.fail(t.Pos, "types %s and %s would both be generated to %s.go; rename one", other.TypeName.Name, t.TypeName.Name, t.File)
+				a.Errorf(t.Pos,
+					"types %s and %s would both be generated to %s.go; rename one",
+					other.TypeName.Name, t.TypeName.Name, t.File)
 			}
 		}
 	}
 }
 
-// checkEmbedded reports embedded structs of which nothing is known: neither
-// With methods nor the schema have their fields.
-func (l *loader) checkEmbedded(t *Type, types map[TypeName]*Type) {
+// checkEmbedded reports embedded structs that can't be found: neither the With methods nor
+// the schema would have their fields.
+func (a *applyReader) checkEmbedded(t *Type, types map[TypeName]*Type) {
 	for _, f := range t.Fields {
 		if _, ok := f.JSON(); !ok || !f.Embedded {
 			continue
@@ -257,6 +274,8 @@ func (l *loader) checkEmbedded(t *Type, types map[TypeName]*Type) {
 		if inner := types[name]; inner != nil && inner.Pos.IsValid() || isStandard(name.Path) {
 			continue
 		}
-		l.lax(f.Pos, "the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package", name.Path+"."+name.Name, t.Name)
+		a.StrictErrorf(f.Pos,
+			"the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package",
+			name.Path+"."+name.Name, t.Name)
 	}
 }

@@ -9,20 +9,24 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// checkNames reports what would collide in the generated code.
-func (l *loader) checkNames(api *API) {
-	l.checkVersions(api)
-	l.checkGroupNames(api)
+// checker checks the model as a whole.
+type checker struct{ *session }
+
+// names reports names that would collide in the generated code. The go command would
+// report most of them too, but in files that nobody wrote.
+func (c *checker) names(api *API) {
+	c.versions(api)
+	c.groupNames(api)
 	for _, group := range api.Groups {
 		for _, version := range group.Versions {
-			l.checkKinds(version)
+			c.kinds(version)
 		}
 	}
 }
 
-// checkVersions reports packages that would be written to the same folder, or
-// that are of the same group and version.
-func (l *loader) checkVersions(api *API) {
+// versions reports packages that would be generated to the same folder, or that have
+// the same group and version.
+func (c *checker) versions(api *API) {
 	folders, apis := map[string]*Version{}, map[string]*Version{}
 	for _, group := range api.Groups {
 		for _, v := range group.Versions {
@@ -30,16 +34,22 @@ func (l *loader) checkVersions(api *API) {
 			folder := strings.ToLower(group.PackageName) + "/" + v.PackageName
 			switch other := folders[folder]; {
 			case other != nil && other.Package.Path == v.Package.Path:
-				l.fail(pos, "package %s is an input twice; name it once", v.Package.Path)
+				c.Errorf(pos, "package %s is an input twice; name it once", v.Package.Path)
 				continue
 			case other != nil:
-				l.fail(pos, "packages %s and %s would both be generated to the folder %s; rename the folder of one", other.Package.Path, v.Package.Path, folder)
+				c.Errorf(pos,
+					"packages %s and %s would both be generated to the folder %s; rename the folder of one",
+					other.Package.Path, v.Package.Path, folder)
 				continue
 			}
 			folders[folder] = v
+			// Client-gen indexes packages by group version (GroupVersionPackages), so one
+			// of the two would be lost. Listers and informers go by folder.
 			gv := group.Name + "/" + v.Name
 			if other := apis[gv]; other != nil {
-				l.failFor(Clients, pos, "packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName", other.Package.Path, v.Package.Path, v.PackageName, group.Name)
+				c.GeneratorErrorf(Clients, pos,
+					"packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName",
+					other.Package.Path, v.Package.Path, v.PackageName, group.Name)
 				continue
 			}
 			apis[gv] = v
@@ -47,14 +57,17 @@ func (l *loader) checkVersions(api *API) {
 	}
 }
 
-// factoryMethods are the methods that every factory has already.
-var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start", "StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
+// factoryMethods are the methods that every factory has besides those of groups.
+var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shutdown", "Start",
+	"StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
 
+// sameGoName is the message for two groups with one name, in clientsets and in factories.
 const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one"
 
-// checkGroupNames reports groups whose methods on the clientset or on the
-// informer factory would have one name.
-func (l *loader) checkGroupNames(api *API) {
+// groupNames reports groups whose methods on the clientset or on the informer factory
+// would have the same name.
+func (c *checker) groupNames(api *API) {
+	// A clientset has a method for each version, a factory one for each group.
 	clients := map[string]*Version{}
 	factories := map[string]*Version{}
 	for _, group := range api.Groups {
@@ -64,28 +77,37 @@ func (l *loader) checkGroupNames(api *API) {
 				method += v.GoName
 			}
 			if method == "Discovery" {
-				l.failFor(Clients, v.Package.Pos, "the clientset has a method Discovery already; write another // +groupGoName in doc.go")
+				c.GeneratorErrorf(Clients, v.Package.Pos,
+					"the clientset has a method Discovery already; write another // +groupGoName in doc.go")
 			}
-			// Two versions of one group that collide were reported as such.
+			// Two versions of one group that collide were reported by versions.
 			if other := clients[method]; v.Package.Client && other != nil && other.Group.Name != group.Name {
-				l.failFor(Clients, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, v.GoGroupName)
+				c.GeneratorErrorf(Clients, v.Package.Pos, sameGoName, other.Group.Name, group.Name,
+					other.Package.Path, v.GoGroupName)
 			} else if v.Package.Client {
 				clients[method] = v
 			}
 		}
+		// Internal types have a factory of their own; see InformerOptions of package
+		// generators.
 		for _, internal := range []bool{false, true} {
 			i := slices.IndexFunc(group.Versions, func(v *Version) bool {
-				return v.Internal == internal && v.Package.Informer && slices.ContainsFunc(v.Kinds, (*Kind).HasInformer)
+				return v.Internal == internal && v.Package.Informer &&
+					slices.ContainsFunc(v.Kinds, (*Kind).HasInformer)
 			})
 			if i < 0 {
 				continue
 			}
 			key, v := group.GoName, group.Versions[i]
 			if group.PackageName == "internalinterfaces" {
-				l.failFor(Informers, v.Package.Pos, "the informers have a folder internalinterfaces already; rename the folder of group %q", group.Name)
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"the informers have a folder internalinterfaces already; rename the folder of group %q",
+					group.Name)
 			}
 			if slices.Contains(factoryMethods, key) {
-				l.failFor(Informers, v.Package.Pos, "the informer factory has a method %s already; write another // +groupGoName in doc.go", key)
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"the informer factory has a method %s already; write another // +groupGoName in doc.go",
+					key)
 			}
 			if internal {
 				key += " internal"
@@ -93,51 +115,67 @@ func (l *loader) checkGroupNames(api *API) {
 			switch other := factories[key]; {
 			case other == nil:
 				factories[key] = v
-			case other.Group.Name == group.Name && other.Name == v.Name && l.cfg.has(Clients):
-				// Reported as two packages of one version.
+			case other.Group.Name == group.Name && other.Name == v.Name && c.cfg.has(Clients):
+				// Reported by versions.
 			case other.Group.Name == group.Name:
-				l.failFor(Informers, v.Package.Pos, "packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
+				c.GeneratorErrorf(Informers, v.Package.Pos,
+					"packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
 					other.Package.Path, v.Package.Path, group.Name)
 			default:
-				l.failFor(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name, other.Package.Path, group.GoName)
+				c.GeneratorErrorf(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name,
+					other.Package.Path, group.GoName)
 			}
 		}
 	}
 }
 
-// checkKinds reports kinds of one version that would share a name.
-func (l *loader) checkKinds(v *Version) {
+// kinds reports kinds of a version that would be generated under the same name.
+func (c *checker) kinds(v *Version) {
+	// Two kinds may share a resource and still compile, so that is no error for the
+	// compatible binaries; but ForResource of the factory can return only one informer.
 	resources := map[string]*Kind{}
 	files := map[string]*Kind{}
 	declared := map[declaration]string{}
 	for _, suffix := range []string{"Interface", "Client"} {
-		declared[declaration{Clients, v.GoGroupName + strings.TrimPrefix(v.GoName, "InternalVersion") + suffix}] = "the group's own client"
+		name := v.GoGroupName + strings.TrimPrefix(v.GoName, "InternalVersion") + suffix
+		declared[declaration{Clients, name}] = "the group's own client"
 	}
 	for _, kind := range v.Kinds {
 		if other := files[kind.Lower]; other != nil {
-			l.fail(kind.Pos, "types %s and %s would both be generated to %s.go; rename one", other.Name, kind.Name, kind.Lower)
+			c.Errorf(kind.Pos,
+				"types %s and %s would both be generated to %s.go; rename one",
+				other.Name, kind.Name, kind.Lower)
 			continue
 		}
 		files[kind.Lower] = kind
 		if other := resources[kind.Resource]; other != nil {
-			l.lax(kind.Pos, "types %s and %s both have the resource %q; write // +resourceName=other above one", other.Name, kind.Name, kind.Resource)
+			c.StrictErrorf(kind.Pos,
+				"types %s and %s both have the resource %q; write // +resourceName=other above one",
+				other.Name, kind.Name, kind.Resource)
 		}
 		resources[kind.Resource] = kind
-		// The clients of groups, and their fakes, have these.
+		// Clients of groups have a method RESTClient, and their fakes a field Fake.
 		if v.Package.Client && (kind.Plural == "Fake" || kind.Plural == "RESTClient") {
-			l.failFor(Clients, kind.Pos, "the client of group %q would have a second method %s; give type %s another plural", v.Group.Name, kind.Plural, kind.Name)
+			c.GeneratorErrorf(Clients, kind.Pos,
+				"the client of group %q would have a second method %s; give type %s another plural",
+				v.Group.Name, kind.Plural, kind.Name)
 		}
 		if v.Package.Lister && kind.HasLister() && kind.Namespaced && kind.Plural == "List" {
-			l.failFor(Listers, kind.Pos, "the lister of type %s would have a second method List; give the type another plural", kind.Name)
+			c.GeneratorErrorf(Listers, kind.Pos,
+				"the lister of type %s would have a second method List; give the type another plural",
+				kind.Name)
 		}
 		if kind.Name == "Typed" && v.Package.Informer && kind.HasInformer() {
-			l.failFor(Informers, kind.Pos, "the informer of type Typed would have a method of its own name; rename the type")
+			c.GeneratorErrorf(Informers, kind.Pos,
+				"the informer of type Typed would have a method of its own name; rename the type")
 		}
-		for _, d := range kind.declares(v.Package, l.cfg.has(Views)) {
+		for _, d := range kind.declares(v.Package, c.cfg.has(Views)) {
 			if other := declared[d]; other != "" {
-				l.failFor(d.by, kind.Pos, "%s would be generated for type %s and for %s; rename the type or change its plural", d.name, kind.Name, other)
-				if l.cfg.Strict || l.cfg.has(d.by) {
-					break // One error is enough; a warning doesn't hide any.
+				c.GeneratorErrorf(d.by, kind.Pos,
+					"%s would be generated for type %s and for %s; rename the type or change its plural",
+					d.name, kind.Name, other)
+				if c.cfg.Strict || c.cfg.has(d.by) {
+					break // One error for each type is enough, but a warning must not hide one.
 				}
 				continue
 			}
@@ -146,15 +184,15 @@ func (l *loader) checkKinds(v *Version) {
 	}
 }
 
-// declaration is an exported identifier of the package that a generator makes of
-// a version.
+// declaration is an exported identifier of the package that a generator makes for a
+// version.
 type declaration struct {
 	by   Generators
 	name string
 }
 
-// declares lists what a kind brings to the packages of clients, listers and
-// informers; views are read-only ones.
+// declares lists the identifiers that are generated for a kind in the packages of
+// clients, listers and informers. views is true if there are read-only views.
 func (k *Kind) declares(p *Package, views bool) []declaration {
 	var list []declaration
 	add := func(by Generators, names ...string) {
@@ -165,6 +203,8 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	if p.Client {
 		add(Clients, k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
+	// The lists have to follow the templates. TestNames of package generators compiles
+	// what is generated for random names, so it finds what is missing here.
 	if p.Lister && k.HasLister() {
 		add(Listers, k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {
@@ -176,44 +216,56 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	}
 	if p.Informer && k.HasInformer() {
 		add(Informers, "Deleted"+k.Name, "To"+k.Name+"IndexInformer")
-		for _, prefix := range []string{"", "Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered", "ToTyped"} {
+		for _, prefix := range []string{"", "Typed", "New", "NewTyped", "NewFiltered", "NewTypedFiltered",
+			"ToTyped"} {
 			add(Informers, prefix+k.Name+"Informer")
 		}
-		for _, suffix := range []string{"IndexInformer", "HandlerFuncs", "DetailedHandlerFuncs", "FilteringHandler", "Indexers"} {
+		for _, suffix := range []string{"IndexInformer", "HandlerFuncs", "DetailedHandlerFuncs",
+			"FilteringHandler", "Indexers"} {
 			add(Informers, k.Name+suffix)
 		}
 	}
 	return list
 }
 
-// checkEmpty reports inputs that give nothing.
-func (l *loader) checkEmpty(packages []*candidate) {
+// inputs reports inputs and flags that have no effect.
+func (c *checker) inputs(packages []*candidate) {
+	c.empty(packages)
+	c.plurals(packages)
+	c.included(packages)
+}
+
+// empty reports packages that nothing is generated for.
+func (c *checker) empty(packages []*candidate) {
 	kinds := 0
 	for _, p := range packages {
 		kinds += len(p.kinds)
-		if len(p.kinds) == 0 && !p.wildcard && (l.cfg.Strict || p.input.Explicit) {
-			l.lax(p.pkg.Pos, "package %s has no type with +genclient; add // +genclient above a type, or leave the package out", p.src.path)
-		} else if len(p.kinds) > 0 && !p.wildcard && !l.wanted(p) && !l.applied(p) {
-			l.lax(p.pkg.Pos, "package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out", p.src.path)
+		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
+			c.StrictErrorf(p.pkg.Pos,
+				"package %s has no type with +genclient; add // +genclient above a type, or leave the package out",
+				p.src.path)
+		} else if len(p.kinds) > 0 && !p.wildcard && !c.cfg.wants(p) && !c.cfg.wantsApply(p) {
+			c.StrictErrorf(p.pkg.Pos,
+				"package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out",
+				p.src.path)
 		}
 	}
-	if kinds > 0 || len(packages) == 0 || l.problems.Fatal() {
+	if kinds > 0 || len(packages) == 0 || c.Problems.Fatal() {
 		return
 	}
-	pos := token.Position{Filename: strings.Join(l.cfg.patterns(), " ")}
+	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}
 	const message = "no type in these packages has +genclient; add // +genclient above those that are to have a client"
 	if packages[0].input.Explicit {
-		l.failFor(Clients, pos, message)
+		c.GeneratorErrorf(Clients, pos, message)
 	} else {
-		l.lax(pos, message)
+		c.StrictErrorf(pos, message)
 	}
 }
 
-// checkPlurals warns of plural exceptions for what looks like a misspelt type.
-// One for a type that isn't here is fine: scripts give all exceptions to every
-// run.
-func (l *loader) checkPlurals(packages []*candidate) {
-	if !l.cfg.Strict {
+// plurals warns of plural exceptions for names that look like misspelt types. One for a
+// type that isn't in the input is fine: scripts pass all exceptions to every run.
+func (c *checker) plurals(packages []*candidate) {
+	if !c.cfg.Strict {
 		return
 	}
 	var names []string
@@ -222,16 +274,16 @@ func (l *loader) checkPlurals(packages []*candidate) {
 			names = append(names, kind.Name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.cfg.PluralExceptions)) {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.PluralExceptions)) {
 		if hint := marker.Suggest(name, names); hint != "" && !slices.Contains(names, name) {
-			l.warn(token.Position{}, "--plural-exceptions: no type %s has a client here%s", name, hint)
+			c.Warnf(token.Position{}, "--plural-exceptions: no type %s has a client here%s", name, hint)
 		}
 	}
 }
 
-// checkIncluded reports group versions of [Config.IncludedTypes] that no package
-// is of: nothing is limited to their types.
-func (l *loader) checkIncluded(packages []*candidate) {
+// included reports group versions of [Config.IncludedTypes] that no package has, so that
+// the types of none are limited.
+func (c *checker) included(packages []*candidate) {
 	var known, apis []string
 	for _, p := range packages {
 		known = append(known, p.groupVersion())
@@ -239,9 +291,11 @@ func (l *loader) checkIncluded(packages []*candidate) {
 			apis = append(apis, p.groupVersion())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.cfg.IncludedTypes)) {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.IncludedTypes)) {
 		if !slices.Contains(known, name) {
-			l.lax(token.Position{}, "--included-types-overrides: no package here has the group and version %q; there are: %s", name, strings.Join(apis, ", "))
+			c.StrictErrorf(token.Position{},
+				"--included-types-overrides: no package here has the group and version %q; there are: %s",
+				name, strings.Join(apis, ", "))
 		}
 	}
 }

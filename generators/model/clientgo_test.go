@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // clientGo is the folder of the client-go that this module requires.
@@ -128,9 +130,9 @@ func checkClient(t *testing.T, k *Kind, text string) {
 	_, body, _ := strings.Cut(text, "type "+k.Name+"Interface interface {")
 	body, _, _ = strings.Cut(body, "\n}")
 	var methods []string
-	for _, verb := range Verbs {
-		if k.Verb[verb] && !k.NoVerbs {
-			methods = append(methods, strings.ToUpper(verb[:1])+verb[1:])
+	for _, verb := range marker.Verbs() {
+		if name := verb.Name; k.Verb[name] && !k.NoVerbs {
+			methods = append(methods, strings.ToUpper(name[:1])+name[1:])
 		}
 	}
 	for _, m := range k.Methods {

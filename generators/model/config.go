@@ -2,35 +2,38 @@ package model
 
 import "slices"
 
-// Config says what to load. The zero value of each field is upstream's default.
+// Config says what to load. The zero value of each field is the default of
+// code-generator.
 type Config struct {
-	// Dir is the folder in which patterns are resolved; "" is the working directory.
+	// Dir is the folder in which patterns are resolved, "" for the working directory.
 	Dir string
-	// Inputs name the packages, in order.
+	// Inputs are the packages, in order.
 	Inputs []Input
-	// Generators say what the model is for: some input is wrong for one
-	// generator and harmless for another. Zero means all.
+	// Generators are the generators that the model is for: some input breaks one
+	// generator and is harmless for another. Zero means all.
 	Generators Generators
-	// PluralExceptions maps type names to their plurals.
+	// PluralExceptions maps the names of types to their plurals.
 	PluralExceptions map[string]string
-	// IncludedTypes overrides +genclient for a group version: "group/version" to type names.
+	// IncludedTypes replaces +genclient in a group version: it maps
+	// "group/version" to the names of the types that get a client.
 	IncludedTypes map[string][]string
-	// AppliedElsewhere are types that have apply configurations in some other
-	// package, for which types that lead to them use those.
+	// AppliedElsewhere are types whose apply configurations exist in another
+	// package. The apply configurations of types that refer to them use those.
 	AppliedElsewhere []TypeName
-	// LintRules are upstream's --lint-rules.
+	// LintRules are the rules of --lint-rules; see [LintRules].
 	LintRules []string
-	// Strict turns what upstream takes, but can't mean anything, into errors
-	// (the command kubewright); otherwise those are warnings.
+	// Strict makes input that code-generator accepts, but that has no meaning, an
+	// error (command kubewright) rather than a warning (the compatible binaries).
 	Strict bool
 }
 
-// Input is a package pattern, and for client-gen's --input the group and
-// version that the flag gave it.
+// Input is a package pattern. For client-gen's --input it also has the group and
+// version that the flag gives the package.
 type Input struct {
-	// Pattern is what go list takes: an import path, ./dir, ./dir/...
+	// Pattern is an argument of go list: an import path, ./dir or ./dir/...
 	Pattern string
-	// Explicit is true when Group and Version come from a flag.
+	// Explicit is true if Group and Version come from a flag; otherwise they
+	// follow from the import path.
 	Explicit       bool
 	Group, Version string
 }
@@ -43,15 +46,30 @@ const (
 	Clients Generators = 1 << iota
 	Listers
 	Informers
-	// ApplyConfigurations are also what fills in API.Apply.
+	// ApplyConfigurations fills in API.Apply.
 	ApplyConfigurations
-	// Views are what fills in API.Types.
+	// Views fills in API.Types.
 	Views
 )
 
-// has reports whether any of g is to run.
+// has reports whether any generator of the set g is to run.
 func (c *Config) has(g Generators) bool {
 	return c.Generators == 0 || c.Generators&g != 0
+}
+
+// wants reports whether a package gets a client, listers or informers. One that a
+// flag names gets a client even without types: client-gen writes an empty one.
+func (c *Config) wants(p *candidate) bool {
+	if !(p.pkg.Client && c.has(Clients) || p.pkg.Lister && c.has(Listers) ||
+		p.pkg.Informer && c.has(Informers)) {
+		return false
+	}
+	return len(p.kinds) > 0 || p.input.Explicit && !c.Strict
+}
+
+// wantsApply reports whether a package gets apply configurations.
+func (c *Config) wantsApply(p *candidate) bool {
+	return c.has(ApplyConfigurations) && !p.tags.OptedOut["applyconfiguration-gen"]
 }
 
 // patterns are the distinct patterns of the inputs.

@@ -1,15 +1,14 @@
 package model
 
 import (
-	"go/ast"
-	"go/printer"
 	"go/token"
-	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// TypeName names a declared type; Path is "" for predeclared ones.
+// TypeName is the name of a declared type. Path is "" for predeclared types and for type
+// parameters.
 type TypeName struct{ Path, Name string }
 
 // Form is the form of a type expression.
@@ -22,22 +21,22 @@ const (
 	Slice               // of Elem
 	Array               // of Elem, Text long
 	Map                 // from Key to Elem
-	Literal             // anything else: Text is "any" if it can't be written without more names
+	Literal             // any other type: Text is its source, or "any" if that refers to more names
 )
 
-// Expr is a type expression, read off the syntax. Aliases are replaced by what
-// they stand for where their package is known.
+// Expr is a type expression. It follows from the syntax alone; aliases are replaced by
+// their targets if their package is known.
 type Expr struct {
 	Form      Form
 	Name      TypeName
 	Args      []*Expr
 	Key, Elem *Expr
-	// Text is Go source: the length of an array, or a literal type. It names no
-	// other package.
+	// Text is Go source: the length of an array, or a literal type. It refers to no
+	// package.
 	Text string
 }
 
-// Deref is the type behind all pointers.
+// Deref returns the type behind all pointers.
 func (e *Expr) Deref() *Expr {
 	for e.Form == Pointer {
 		e = e.Elem
@@ -45,7 +44,7 @@ func (e *Expr) Deref() *Expr {
 	return e
 }
 
-// names yields the declared types in an expression.
+// names yields the declared types that an expression refers to.
 func (e *Expr) names(yield func(TypeName)) {
 	if e == nil {
 		return
@@ -60,36 +59,38 @@ func (e *Expr) names(yield func(TypeName)) {
 	e.Elem.names(yield)
 }
 
-// Type is a declared type, as far as its fields and markers go.
+// Type is a declared type: its fields, comments, and what it tells OpenAPI.
 type Type struct {
 	TypeName
+	// Pos is zero for a type whose declaration wasn't found.
 	Pos token.Position
-	// Lines are the type's comments, markers included.
+	// Lines are the lines of the type's comments, including markers.
 	Lines []string
-	// Params are the names of the type's parameters.
+	// Params are the names of the type parameters.
 	Params []string
-	// Underlying is what the type is declared as, nil for structs and for
-	// types that can't be looked at.
+	// Underlying is the type in the declaration, nil for structs and for types whose
+	// declaration wasn't found.
 	Underlying *Expr
-	// Struct is true for structs, however declared; Fields are theirs.
+	// Struct is true for structs, including those declared as another struct. Fields
+	// are their fields.
 	Struct bool
 	Fields []*Field
 	// Methods are the names of the type's own methods.
 	Methods []string
-	// ModelName is what a method OpenAPIModelName returns, "" without one.
+	// ModelName is the result of the method OpenAPIModelName, "" without one.
 	ModelName string
-	// SchemaType is what a method OpenAPISchemaType returns; HasSchemaType
-	// tells nothing from no such method.
+	// SchemaType is the result of the method OpenAPISchemaType; HasSchemaType
+	// distinguishes an empty result from no such method.
 	SchemaType    string
 	HasSchemaType bool
-	// SchemaFormat is what a method OpenAPISchemaFormat returns.
+	// SchemaFormat is the result of the method OpenAPISchemaFormat.
 	SchemaFormat string
 
 	alias bool
 }
 
-// Instance is a generic type with arguments in place of its parameters; any
-// other type, and nil, as it is.
+// Instance returns a generic type with its parameters replaced by args, and any other
+// type, or nil, unchanged.
 func (t *Type) Instance(args []*Expr) *Type {
 	if t == nil || len(t.Params) == 0 || len(args) != len(t.Params) {
 		return t
@@ -98,6 +99,7 @@ func (t *Type) Instance(args []*Expr) *Type {
 	for i, param := range t.Params {
 		values[param] = args[i]
 	}
+	// A copy: other references to the type may have other arguments.
 	instance := *t
 	instance.Params, instance.Fields = nil, nil
 	instance.Underlying = t.Underlying.substitute(values)
@@ -109,11 +111,12 @@ func (t *Type) Instance(args []*Expr) *Type {
 	return &instance
 }
 
-// substitute is a copy of an expression with values in place of parameters.
+// substitute returns a copy of an expression with parameters replaced by values.
 func (e *Expr) substitute(values map[string]*Expr) *Expr {
 	if e == nil {
 		return nil
 	}
+	// A parameter is a name without a package. It shadows predeclared types.
 	if value := values[e.Name.Name]; value != nil && e.Form == Named && e.Name.Path == "" {
 		return value
 	}
@@ -132,31 +135,24 @@ type Field struct {
 	Embedded bool
 	Type     *Expr
 	Tag      reflect.StructTag
-	// Lines are the field's comments, markers included.
+	// Lines are the lines of the field's comment, including markers.
 	Lines []string
 	Pos   token.Position
 }
 
-// JSON is what a field's json tag says.
+// JSON is the meaning of a field's json tag.
 type JSON struct {
-	// Name is the key, Options what follows the comma.
+	// Name is the key, Options are the words after it.
 	Name    string
 	Options []string
 	// Inline is true for embedded fields without a key.
 	Inline bool
 }
 
-// Has reports whether the tag has an option.
-func (j JSON) Has(option string) bool {
-	for _, o := range j.Options {
-		if o == option {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether the tag has an option, such as "omitempty".
+func (j JSON) Has(option string) bool { return slices.Contains(j.Options, option) }
 
-// JSON reads the json tag; ok is false for a field without one, or left out by it.
+// JSON parses the json tag. ok is false for a field without one, and for "-".
 func (f *Field) JSON() (j JSON, ok bool) {
 	tag, ok := f.Tag.Lookup("json")
 	if !ok || tag == "-" {
@@ -170,7 +166,7 @@ func (f *Field) JSON() (j JSON, ok bool) {
 	return j, true
 }
 
-// Embeds reports whether a struct has an embedded field of a type, by name.
+// Embeds reports whether a struct embeds the type itself, not a pointer to it.
 func (t *Type) Embeds(name TypeName) bool {
 	for _, f := range t.Fields {
 		if f.Embedded && f.Type.Form == Named && f.Type.Name == name {
@@ -180,7 +176,7 @@ func (t *Type) Embeds(name TypeName) bool {
 	return false
 }
 
-// Field finds a direct field by its name.
+// Field returns the direct field of that name, nil if there is none.
 func (t *Type) Field(name string) *Field {
 	for _, f := range t.Fields {
 		if f.Name == name {
@@ -200,7 +196,8 @@ func (t *Type) HasJSON() bool {
 	return false
 }
 
-// Markers are the values of a marker among comment lines: "" for one without value.
+// Markers returns the values of all markers of that name in comment lines, "" for one
+// without a value.
 func Markers(lines []string, name string) []string {
 	var values []string
 	for _, line := range lines {
@@ -213,75 +210,4 @@ func Markers(lines []string, name string) []string {
 		}
 	}
 	return values
-}
-
-// expr turns syntax into an expression. Parameters of generic types stay as
-// they are.
-func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList) *Expr {
-	switch e := e.(type) {
-	case *ast.ParenExpr:
-		return r.expr(p, f, e.X, params)
-	case *ast.StarExpr:
-		return &Expr{Form: Pointer, Elem: r.expr(p, f, e.X, params)}
-	case *ast.ArrayType:
-		if e.Len == nil {
-			return &Expr{Form: Slice, Elem: r.expr(p, f, e.Elt, params)}
-		}
-		return &Expr{Form: Array, Text: r.text(e.Len), Elem: r.expr(p, f, e.Elt, params)}
-	case *ast.MapType:
-		return &Expr{Form: Map, Key: r.expr(p, f, e.Key, params), Elem: r.expr(p, f, e.Value, params)}
-	case *ast.IndexExpr:
-		generic := *r.expr(p, f, e.X, params)
-		generic.Args = []*Expr{r.expr(p, f, e.Index, params)}
-		return &generic
-	case *ast.IndexListExpr:
-		generic := *r.expr(p, f, e.X, params)
-		for _, index := range e.Indices {
-			generic.Args = append(generic.Args, r.expr(p, f, index, params))
-		}
-		return &generic
-	case *ast.Ident:
-		predeclared := p.types[e.Name] == nil && types.Universe.Lookup(e.Name) != nil
-		if predeclared || isParameter(params, e.Name) {
-			return &Expr{Name: TypeName{Name: e.Name}}
-		}
-		return &Expr{Name: TypeName{p.path, e.Name}}
-	case *ast.SelectorExpr:
-		if ref, ok := r.refer(p, f, e); ok {
-			return &Expr{Name: TypeName{ref.Path, ref.Name}}
-		}
-	case *ast.StructType:
-		if len(e.Fields.List) == 0 {
-			return &Expr{Form: Literal, Text: "struct{}"}
-		}
-	case *ast.InterfaceType:
-		if len(e.Methods.List) == 0 {
-			return &Expr{Form: Literal, Text: "interface{}"}
-		}
-	}
-	r.unnamed = append(r.unnamed, e.Pos())
-	return &Expr{Form: Literal, Text: "any"}
-}
-
-func isParameter(params *ast.FieldList, name string) bool {
-	if params == nil {
-		return false
-	}
-	for _, field := range params.List {
-		for _, n := range field.Names {
-			if n.Name == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// text is an expression as source.
-func (r *typeReader) text(e ast.Expr) string {
-	var b strings.Builder
-	if err := printer.Fprint(&b, r.fset, e); err != nil {
-		return "any" // no syntax that was parsed fails to print
-	}
-	return b.String()
 }

@@ -10,53 +10,51 @@ import (
 	"k8s.io/gengo/v2/namer"
 )
 
-// assemble puts the packages together to groups and versions, as upstream
-// does: packages belong to one group when the same element of their input's
-// path names it.
-func (l *loader) assemble(packages []*candidate) *API {
+// grouper assigns packages to groups and versions.
+type grouper struct{ *session }
+
+// group builds the groups and versions. Packages belong to one group if their paths name
+// it by the same element: that is how client-gen and informer-gen group them, whatever
+// +groupName says.
+func (g *grouper) group(packages []*candidate) *API {
 	api := &API{}
 	groups := map[string]*Group{}
 	for _, p := range packages {
 		api.Packages = append(api.Packages, p.pkg)
-		if !l.wanted(p) {
+		if !g.cfg.wants(p) {
 			continue
 		}
-		element, version, ok := l.place(p)
+		element, version, ok := g.place(p)
 		if !ok {
 			continue
 		}
 		group := groups[element]
 		if group == nil {
-			group = &Group{Name: element, PackageName: nonEmptyGroup(element), GoPackage: goPackage(nonEmptyGroup(element)), element: element}
+			group = &Group{Name: element, PackageName: NonEmptyGroup(element),
+				GoPackage: goPackage(NonEmptyGroup(element)), element: element}
 			if p.tags.HasGroupName {
 				group.Name = p.tags.GroupName
 			}
 			groups[element] = group
 			api.Groups = append(api.Groups, group)
 		}
-		l.version(p, group, version)
+		g.addVersion(p, group, version)
 	}
 	slices.SortStableFunc(api.Groups, func(a, b *Group) int { return strings.Compare(a.element, b.element) })
 	return api
 }
 
-// wanted reports whether a package has a place in the output. One that a flag
-// names has one even without types: client-gen writes an empty client for it.
-func (l *loader) wanted(p *candidate) bool {
-	if !(p.pkg.Client && l.cfg.has(Clients) || p.pkg.Lister && l.cfg.has(Listers) || p.pkg.Informer && l.cfg.has(Informers)) {
-		return false
-	}
-	return len(p.kinds) > 0 || p.input.Explicit && !l.cfg.Strict
-}
-
-// place finds the group's element of the path and the version: from the
-// flag, or else the last two elements of the import path; for hub types, which
-// have no version, the last one.
-func (l *loader) place(p *candidate) (element, version string, ok bool) {
+// place returns the path element that names the group, and the version: those of the
+// flag, or the last two elements of the import path. Hub types have no version, and the
+// last element names their group. ok is false if the path is too short.
+func (g *grouper) place(p *candidate) (element, version string, ok bool) {
+	// The first kind decides whether the types are internal. Upstream asks a random one
+	// (objectMetaForPackage ranges over a map), so packages that mix the two are broken
+	// there as well.
 	i := slices.IndexFunc(p.kinds, func(k *Kind) bool { return k.ObjectMeta.Name != "" })
 	p.internal = i >= 0 && p.kinds[i].hub
 	if p.input.Explicit {
-		if len(p.kinds) == 0 {
+		if len(p.kinds) == 0 { // a client without kinds, which has no types to ask
 			p.internal = p.input.Version == ""
 		}
 		return p.input.Group, p.input.Version, true
@@ -66,29 +64,35 @@ func (l *loader) place(p *candidate) (element, version string, ok bool) {
 		return last, "", true
 	}
 	if dir == "" {
-		l.fail(p.pkg.Pos, "the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1", p.src.path)
+		g.Errorf(p.pkg.Pos,
+			"the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1",
+			p.src.path)
 		return "", "", false
 	}
 	return path.Base(dir), last, true
 }
 
-// version adds a package to its group.
-func (l *loader) version(p *candidate, group *Group, name string) {
+// addVersion adds a package to its group.
+func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	v := &Version{Group: group, Name: name, GoName: namer.IC(name), PackageName: strings.ToLower(name),
 		Package: p.pkg, Internal: p.internal, Kinds: p.kinds}
-	if name == "" {
+	if name == "" { // Version.NonEmpty and PackageName in client-gen's types.go
 		v.GoName, v.PackageName = "InternalVersion", "internalversion"
 	}
 	own := group.element
 	if p.tags.HasGroupName {
 		own = p.tags.GroupName
 	}
+	// Client-gen names all versions after the group of the first one (applyGroupOverrides),
+	// so the clients of the others would send their requests to the wrong group.
 	mixed := own != group.Name
 	if mixed {
-		l.lax(p.groupPosition(), "package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
+		g.StrictErrorf(p.groupPosition(),
+			"package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
 			p.src.path, own, group.Versions[0].Package.Path, group.Name)
 	}
 	if p.input.Explicit {
+		// Client-gen takes the group's name from its first version.
 		own = group.Name
 	}
 	goGroup, ok := goName(own)
@@ -97,14 +101,22 @@ func (l *loader) version(p *candidate, group *Group, name string) {
 		ok = exportedIdentifier(goGroup)
 	}
 	if !ok {
-		l.fail(p.groupPosition(), "%q is no Go identifier to name group %q by; write // +groupGoName=Name in doc.go", goGroup, own)
+		g.Errorf(p.groupPosition(),
+			"%q, the Go name of group %q, is not a Go identifier; write // +groupGoName=Name in doc.go",
+			goGroup, own)
 	}
 	if !exportedIdentifier(v.GoName) || !token.IsIdentifier(v.PackageName) {
-		l.fail(p.pkg.Pos, "version %q of package %s is no Go identifier; name the folder like v1 or v1beta1", name, p.src.path)
+		g.Errorf(p.pkg.Pos,
+			"version %q of package %s is not a Go identifier; name the folder like v1 or v1beta1",
+			name, p.src.path)
 	}
+	// Client-gen has a Go name for each version (groupGoNames in GetTargets), informer-gen
+	// one for the group, which each version overwrites.
 	v.GoGroupName = goGroup
 	if group.GoName != "" && group.GoName != goGroup && !mixed {
-		l.lax(p.groupPosition(), "group %q has the Go name %s here and %s in %s; write the same +groupGoName in both", group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
+		g.StrictErrorf(p.groupPosition(),
+			"group %q has the Go name %s here and %s in %s; write the same +groupGoName in both",
+			group.Name, goGroup, group.GoName, group.Versions[0].Package.Path)
 	}
 	group.GoName = goGroup
 	group.Versions = append(group.Versions, v)
@@ -114,8 +126,8 @@ func (l *loader) version(p *candidate, group *Group, name string) {
 	}
 }
 
-// position is where problems of the whole package are reported: at the
-// package clause of doc.go, or of the first file, relative to base.
+// position is where problems of the whole package are reported: the package clause of
+// doc.go, or that of the first file, or the folder relative to base.
 func (p *candidate) position(base string) token.Position {
 	for _, f := range p.src.files {
 		if f.syntax != nil && f.isDoc() {
@@ -133,7 +145,7 @@ func (p *candidate) position(base string) token.Position {
 	return token.Position{Filename: p.src.dir}
 }
 
-// groupPosition is the place of what names the package's group.
+// groupPosition is the position of the tag that names the package's group.
 func (p *candidate) groupPosition() token.Position {
 	switch {
 	case p.tags.GroupGoPos.IsValid():

@@ -13,10 +13,16 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// describe fills in the Package of a candidate and finds its kinds.
-func (l *loader) describe(p *candidate) {
+// kindReader reads packages and the kinds in them.
+type kindReader struct {
+	*session
+	namers namers
+}
+
+// readPackage fills in the Package of a candidate and its kinds.
+func (r *kindReader) readPackage(p *candidate) {
 	var elsewhere []marker.Tag
-	p.tags, elsewhere = l.packageTags(p.src)
+	p.tags, elsewhere = r.packageTags(p.src)
 	p.pkg = &Package{
 		Path: p.src.path, Name: p.src.name, Dir: p.src.dir,
 		Client:                !p.tags.OptedOut["client-gen"],
@@ -26,64 +32,89 @@ func (l *loader) describe(p *candidate) {
 		HasSchemeGroupVersion: p.src.declares("SchemeGroupVersion"),
 		HasAddToScheme:        p.src.declares("AddToScheme"),
 	}
-	p.pkg.Pos = p.position(l.base)
-	l.lint(p)
+	p.pkg.Pos = p.position(r.base)
+	(&linter{r.session}).lint(p)
+	tags := r.readKinds(p)
+	r.checkDefinitions(p, tags)
+	r.checkBare(p)
+	// The order of upstream's generators (namer.Orderer with NewPrivateNamer).
+	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
+	if len(p.kinds) > 0 {
+		elsewhere = r.checkRegisteredGroup(p, elsewhere)
+	}
+	for _, tag := range elsewhere {
+		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
+	}
+	// Known from the names of declarations alone, in generated files as well, so that it
+	// can be an error where checkRegisteredTypes only warns.
+	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
+		r.GeneratorErrorf(Clients, p.pkg.Pos,
+			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
+			p.src.path)
+	}
+	if p.pkg.Client && r.cfg.has(Clients) {
+		r.checkRegisteredTypes(p)
+	}
+}
+
+// readKinds adds the kinds of a package, and returns the tags of all its types.
+func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 	all := map[string][]marker.Tag{}
-	included, override := l.cfg.IncludedTypes[p.groupVersion()]
+	included, override := r.cfg.IncludedTypes[p.groupVersion()]
 	for _, f := range p.src.files {
 		if f.syntax == nil {
 			continue
 		}
-		tags := l.typeTags(f)
+		tags := r.typeTags(f)
 		maps.Copy(all, tags)
 		for _, decl := range p.src.types {
 			if decl.file != f {
-				continue
+				continue // a type that another file declares, too
 			}
-			client, problems := marker.ParseClient(tags[decl.name], l.cfg.Strict)
-			l.problems = append(l.problems, problems...)
+			client, problems := marker.ParseClient(tags[decl.name], r.cfg.Strict)
+			r.Problems = append(r.Problems, problems...)
 			if override && client.Generate != slices.Contains(included, decl.name) {
 				if !client.Generate {
-					l.fail(l.at(decl.spec), "type %s is to be included and has no +genclient; add // +genclient above it", decl.name)
+					// Client-gen refers to a client of the type and generates none,
+					// as it filters by +genclient again (targetForGroup).
+					r.Errorf(r.at(decl.spec),
+						"--included-types-overrides names type %s, which has no +genclient; add // +genclient above it",
+						decl.name)
 				}
 				continue
 			}
 			if client.Generate {
-				if kind := l.kind(p, decl, client); kind != nil {
+				if kind := r.kind(p, decl, client); kind != nil {
 					p.kinds = append(p.kinds, kind)
 				}
 			}
 		}
 	}
-	l.checkDefinitions(p, p.kinds, all)
 	for _, name := range included {
 		if p.src.typ(name) == nil {
-			l.lax(p.pkg.Pos, "type %s is to be included and does not exist in %s%s", name, p.src.path, marker.Suggest(name, p.src.typeNames()))
+			r.StrictErrorf(p.pkg.Pos,
+				"--included-types-overrides names type %s, which does not exist in %s%s",
+				name, p.src.path, marker.Suggest(name, p.src.typeNames()))
 		}
+	}
+	return all
+}
+
+// checkBare reports kinds without ObjectMeta. Client-gen and informer-gen generate code
+// for them that doesn't compile. Lister-gen looks for one type of the package that has
+// it, to tell hub types from others, and is content with that (objectMetaForPackage).
+func (r *kindReader) checkBare(p *candidate) {
+	broken := Clients | Informers
+	if len(p.bare) == len(p.kinds) {
+		broken |= Listers
 	}
 	for _, kind := range p.bare {
-		broken := Clients | Informers
-		if len(p.bare) == len(p.kinds) {
-			broken |= Listers // lister-gen wants one type that has it
-		}
-		l.failFor(broken, kind.Pos, "type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
-	}
-	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
-	if len(p.kinds) > 0 {
-		elsewhere = l.checkRegistered(p, elsewhere)
-	}
-	for _, tag := range elsewhere {
-		l.warn(tag.Pos, "+%s is ignored here; it counts in the package's doc.go only", tag.Text)
-	}
-	if l.wanted(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
-		l.failFor(Clients, p.pkg.Pos, "package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go", p.src.path)
-	}
-	if p.pkg.Client && l.cfg.has(Clients) {
-		l.checkRegistration(p)
+		r.GeneratorErrorf(broken, kind.Pos,
+			"type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
 	}
 }
 
-// groupName is the API group that the package says, or the one of its input.
+// groupName is the API group according to doc.go, or to the input.
 func (p *candidate) groupName() string {
 	if p.tags.HasGroupName {
 		return p.tags.GroupName
@@ -91,7 +122,7 @@ func (p *candidate) groupName() string {
 	return p.input.Group
 }
 
-// groupVersion is what a key of [Config.IncludedTypes] calls the package.
+// groupVersion is the key of the package in [Config.IncludedTypes].
 func (p *candidate) groupVersion() string {
 	if p.input.Explicit {
 		return p.groupName() + "/" + p.input.Version
@@ -107,71 +138,142 @@ func (p *candidate) groupVersion() string {
 	return group + "/" + version
 }
 
-// kind makes a kind of a type with +genclient, nil when that can't be done.
-func (l *loader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind {
+// kind returns the kind of a type with +genclient, nil if the type can't have a client.
+func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *Kind {
 	name := decl.name
 	switch {
 	case decl.spec.Assign.IsValid():
-		l.lax(client.Pos, "+genclient has no effect on the alias %s; put it on the type itself", name)
+		r.StrictErrorf(client.Pos,
+			"+genclient has no effect on the alias %s; put it on the type itself", name)
 		return nil
 	case decl.spec.TypeParams != nil:
-		l.fail(client.Pos, "type %s has type parameters; API types have none", name)
+		r.Errorf(client.Pos, "type %s has type parameters; API types have none", name)
 		return nil
 	case !token.IsExported(name):
-		l.fail(client.Pos, "type %s is not exported; its client couldn't refer to it", name)
+		r.Errorf(client.Pos, "type %s is not exported; its client couldn't refer to it", name)
 		return nil
 	}
-	kind := &Kind{Name: name, Namespaced: !client.NonNamespaced, NoVerbs: client.NoVerbs, Verb: map[string]bool{}, Pos: l.at(decl.spec)}
-	st, known := l.structOfDecl(decl)
+	kind := &Kind{Name: name, Namespaced: !client.NonNamespaced, NoVerbs: client.NoVerbs,
+		Verb: map[string]bool{}, Pos: r.at(decl.spec)}
+	st, known := r.structOfDecl(decl)
 	switch {
 	case st == nil && known:
-		l.fail(kind.Pos, "type %s is no struct; API types are structs that embed metav1.TypeMeta and metav1.ObjectMeta", name)
+		r.Errorf(kind.Pos,
+			"type %s is not a struct; API types are structs that embed metav1.TypeMeta and metav1.ObjectMeta",
+			name)
 		return nil
 	case st == nil:
-		l.fail(kind.Pos, "the package of the type that %s is defined as can't be found", name)
+		r.Errorf(kind.Pos, "the package of the type that %s is defined as can't be found", name)
 		return nil
-	case !l.embeds(st, "ObjectMeta") && !slices.Contains(p.src.methods[name], "GetResourceVersion"):
+	case !r.embeds(st, "ObjectMeta") && !slices.Contains(p.src.methods[name], "GetResourceVersion"):
+		// A type may implement metav1.Object by itself.
 		p.bare = append(p.bare, kind)
 	}
 	if field := st.field("ObjectMeta"); field != nil {
-		kind.ObjectMeta, _ = l.refer(st.pkg, st.file, field.Type)
+		kind.ObjectMeta, _ = r.refer(st.pkg, st.file, field.Type)
+		// Upstream looks for the word, not for a tag of that key (isInternal).
 		kind.hub = !strings.Contains(tagText(field), "json")
 	}
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
+	// Without a tag the key is "Status", which is not the one that servers treat as a
+	// sub-resource. Hub types have no tags and are never encoded.
 	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
-		l.warn(l.fset.Position(status.Pos()), "the field Status of %s has no json tag, so that servers don't find it; add `json:\"status,omitempty\"`", name)
+		r.Warnf(r.fset.Position(status.Pos()),
+			"the field Status of %s has no json tag, so servers won't find it; add `json:\"status,omitempty\"`",
+			name)
 	}
-	for _, verb := range Verbs {
-		kind.Verb[verb] = client.HasVerb(verb) && (kind.HasStatus || verb != "updateStatus" && verb != "applyStatus")
+	for _, verb := range marker.Verbs() {
+		kind.Verb[verb.Name] = client.HasVerb(verb.Name) && (kind.HasStatus || !verb.Status)
+		kind.applies = kind.applies || verb.Apply && client.HasVerb(verb.Name)
 	}
-	kind.applies = client.HasVerb("apply") || client.HasVerb("applyStatus")
-	l.namers.name(kind, p.src.path, client.ResourceName)
-	l.list(p, kind)
-	l.methods(p, kind, client.Methods)
+	r.namers.name(kind, p.src.path, client.ResourceName)
+	r.checkList(p, kind)
+	r.addMethods(p, kind, client.Methods)
 	return kind
 }
 
-// methods enters a kind's extra methods and checks their names.
-func (l *loader) methods(p *candidate, kind *Kind, methods []marker.Method) {
+// checkList checks the list type of a kind that can be listed.
+func (r *kindReader) checkList(p *candidate, kind *Kind) {
+	if kind.NoVerbs || !kind.Verb["list"] {
+		return
+	}
+	list := kind.Name + "List"
+	decl := p.src.typ(list)
+	if decl == nil {
+		r.GeneratorErrorf(Clients|Informers, kind.Pos,
+			"type %s has no %s beside it; declare it, or add // +genclient:skipVerbs=list,watch",
+			kind.Name, list)
+		return
+	}
+	st, known := r.structOfDecl(decl)
+	if st == nil {
+		if known {
+			r.GeneratorErrorf(Clients|Informers, r.at(decl.spec),
+				"type %s is not a struct; it should have metav1.TypeMeta, metav1.ListMeta and Items []%s",
+				list, kind.Name)
+		}
+		return
+	}
+	if !r.promotes(st, "Items") {
+		r.GeneratorErrorf(Clients|Informers, r.at(decl.spec),
+			"type %s has no field Items; add Items []%s", list, kind.Name)
+	}
+	r.checkItems(p, kind, list, st)
+}
+
+// checkItems reports lists whose items are of another type than the kind. Upstream's
+// fakes don't compile with those; ours do, but fakes, informers and listers can't use
+// the items.
+func (r *kindReader) checkItems(p *candidate, kind *Kind, list string, st *structType) {
+	field := st.field("Items")
+	if field == nil || st.pkg != p.src {
+		return // promoted, or declared in another package
+	}
+	slice, ok := field.Type.(*ast.ArrayType)
+	if !ok {
+		return // a named type, whose elements may be right
+	}
+	ref, ok := r.refer(st.pkg, st.file, slice.Elt)
+	if !ok || ref.Path == p.src.path && ref.Name == kind.Name {
+		return
+	}
+	src := r.pkg(ref.Path)
+	if src == nil {
+		return
+	}
+	if decl := src.typ(ref.Name); decl != nil && !decl.spec.Assign.IsValid() {
+		name := ref.Name
+		if ref.Path != p.src.path {
+			name = src.name + "." + name
+		}
+		r.StrictErrorf(r.fset.Position(field.Pos()),
+			"the Items of %s are of type %s, not %s; declare them as Items []%s",
+			list, name, kind.Name, kind.Name)
+	}
+}
+
+// addMethods adds the extra methods of a kind and checks their names.
+func (r *kindReader) addMethods(p *candidate, kind *Kind, methods []marker.Method) {
 	taken := map[string]string{}
-	for _, verb := range Verbs {
-		if kind.Verb[verb] {
-			taken[namer.IC(verb)] = "the verb " + verb + "; rename it, or add // +genclient:skipVerbs=" + verb
+	for _, verb := range marker.Verbs() {
+		if kind.Verb[verb.Name] {
+			taken[namer.IC(verb.Name)] = "the verb " + verb.Name + "; rename it, or add // +genclient:skipVerbs=" + verb.Name
 		}
 	}
 	self := TypeRef{Path: p.src.path, Package: p.src.name, Name: kind.Name}
 	for _, m := range methods {
 		if other := taken[m.Name]; other != "" && !kind.NoVerbs {
 			if m.Verb == "apply" {
-				// Without apply configurations neither of the two is written.
-				l.lax(m.Pos, "method %s of %s is also the name of %s", m.Name, kind.Name, other)
+				// Without apply configurations neither of the two is generated.
+				r.StrictErrorf(m.Pos, "method %s of %s is also the name of %s", m.Name, kind.Name, other)
 			} else {
-				l.fail(m.Pos, "method %s of %s is also the name of %s", m.Name, kind.Name, other)
+				r.Errorf(m.Pos, "method %s of %s is also the name of %s", m.Name, kind.Name, other)
 			}
 		}
 		taken[m.Name] = "another method; rename one"
-		method := &Method{Name: m.Name, Verb: m.Verb, Subresource: m.Subresource, Input: self, Result: self, Pos: m.Pos}
+		method := &Method{Name: m.Name, Verb: m.Verb, Subresource: m.Subresource, Input: self, Result: self,
+			Pos: m.Pos}
 		method.inputPos, method.resultPos = m.InputPos, m.ResultPos
 		method.localInput = m.Input != "" && !strings.Contains(m.Input, ".")
 		method.Input.override(m.Input)
@@ -180,8 +282,8 @@ func (l *loader) methods(p *candidate, kind *Kind, methods []marker.Method) {
 	}
 }
 
-// override replaces a reference by what a tag says: a name in the same
-// package, or an import path and a name. The package's name is found later.
+// override replaces a reference by the type that a tag names: a type of the same
+// package, or an import path and a type. resolveMethods finds the package's name.
 func (r *TypeRef) override(name string) {
 	if name == "" {
 		return
@@ -193,9 +295,9 @@ func (r *TypeRef) override(name string) {
 	}
 }
 
-// resolveMethods finds the types that methods name in other packages, all of
-// them with at most one call of the go command, and checks that they exist.
-func (l *loader) resolveMethods(packages []*candidate) {
+// resolveMethods finds the types that methods refer to, with at most one call of the go
+// command for all of them, and checks that they exist.
+func (r *kindReader) resolveMethods(packages []*candidate) {
 	var paths []string
 	for _, p := range packages {
 		for _, kind := range p.kinds {
@@ -204,31 +306,31 @@ func (l *loader) resolveMethods(packages []*candidate) {
 			}
 		}
 	}
-	l.need(paths...)
+	r.need(paths...)
 	for _, p := range packages {
 		for _, kind := range p.kinds {
 			for _, m := range kind.Methods {
-				l.resolve(m, "input", &m.Input, m.inputPos, "")
+				r.resolve(m, "input", &m.Input, m.inputPos, "")
 				suffix := ""
 				if m.Verb == "list" {
-					suffix = "List"
+					suffix = "List" // result= names the items
 				}
-				l.resolve(m, "result", &m.Result, m.resultPos, suffix)
+				r.resolve(m, "result", &m.Result, m.resultPos, suffix)
 			}
 		}
 	}
 }
 
-// resolve checks that a type of a method exists; suffix is "List" for what a
-// method with the verb list returns, whose tag names the item.
-func (l *loader) resolve(m *Method, key string, ref *TypeRef, pos token.Position, suffix string) {
-	src := l.byPath[ref.Path]
+// resolve checks that the type of a method exists, with the suffix appended to its name.
+func (r *kindReader) resolve(m *Method, key string, ref *TypeRef, pos token.Position, suffix string) {
+	src := r.byPath[ref.Path]
 	if src == nil {
 		hint := "; go get its module, if the path is right"
 		if !strings.Contains(ref.Path, "/") {
 			hint = "; write the import path, " + key + "=example.com/path/v1." + ref.Name
 		}
-		l.failFor(Clients, pos, "%s= of method %s: there is no package %q%s", key, m.Name, ref.Path, hint)
+		r.GeneratorErrorf(Clients, pos,
+			"%s= of method %s: there is no package %q%s", key, m.Name, ref.Path, hint)
 		return
 	}
 	ref.Package = src.name
@@ -236,21 +338,8 @@ func (l *loader) resolve(m *Method, key string, ref *TypeRef, pos token.Position
 		if !pos.IsValid() {
 			pos = m.Pos
 		}
-		l.failFor(Clients, pos, "%s= of method %s: type %s%s does not exist in %s%s", key, m.Name, ref.Name, suffix, ref.Path, marker.Suggest(ref.Name+suffix, src.typeNames()))
+		r.GeneratorErrorf(Clients, pos,
+			"%s= of method %s: type %s%s does not exist in %s%s",
+			key, m.Name, ref.Name, suffix, ref.Path, marker.Suggest(ref.Name+suffix, src.typeNames()))
 	}
 }
-
-// typeNames are the exported types known so far.
-func (s *source) typeNames() []string {
-	var names []string
-	for name := range s.types {
-		if token.IsExported(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// at is the position of a type's name.
-func (l *loader) at(spec *ast.TypeSpec) token.Position { return l.fset.Position(spec.Name.Pos()) }

@@ -14,51 +14,60 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// The names that --lint-rules takes.
+// The rules of --lint-rules. They are those of pkg/apidefinitions/lint.go in
+// code-generator, which apply to doc.go only.
 const (
-	LintKnownTagsOnly       = "known-tags-only"
-	LintExplicitDisablement = "require-explicit-disablement"
+	lintKnownTagsOnly       = "known-tags-only"
+	lintExplicitDisablement = "require-explicit-disablement"
 )
 
-// LintRules are all rules there are.
-var LintRules = []string{LintKnownTagsOnly, LintExplicitDisablement}
+// LintRules returns the names that --lint-rules accepts.
+func LintRules() []string { return []string{lintKnownTagsOnly, lintExplicitDisablement} }
 
-// knownTags are the tags that upstream's generators together know in doc.go.
-var knownTags = []string{
+// generatorTags are the tags of packages that Kubernetes' generators know, all of them,
+// not just those of this module.
+var generatorTags = [...]string{
 	"k8s:applyconfiguration-gen", "k8s:client-gen", "k8s:conversion-gen", "k8s:conversion-gen-external-types",
 	"k8s:deepcopy-gen", "k8s:defaulter-gen", "k8s:defaulter-gen-input", "k8s:informer-gen", "k8s:lister-gen",
 	"k8s:openapi-gen", "k8s:openapi-model-package", "k8s:prerelease-lifecycle-gen", "k8s:protobuf-gen", "k8s:register-gen",
 	"k8s:validation-gen", "k8s:validation-gen-input", "k8s:validation-gen-nolint", "k8s:validation-gen-scheme-registry",
 	"k8s:validation-gen-test-fixture", "k8s:validation-gen-test-targets",
-	"genclient", "genclient:nonNamespaced", "genclient:noVerbs", "genclient:onlyVerbs", "genclient:skipVerbs",
-	"genclient:noStatus", "genclient:readonly", "genclient:method", "groupGoName",
 }
 
-// lint applies the rules that were asked for to a package.
-func (l *loader) lint(p *candidate) {
+// knownTags returns all tags that Kubernetes' generators know in doc.go.
+func knownTags() []string {
+	return slices.Concat(generatorTags[:], marker.ClientTags(), []string{"groupGoName"})
+}
+
+// linter checks the tags of doc.go by the rules of [Config.LintRules].
+type linter struct{ *session }
+
+// lint checks the tags of a package's doc.go. Problems are errors for the compatible
+// binaries, too: people ask for the rules by a flag.
+func (l *linter) lint(p *candidate) {
 	if len(l.cfg.LintRules) == 0 {
 		return
 	}
 	var tags []marker.Tag
 	for _, f := range p.src.files {
-		if f.syntax != nil && f.isDoc() {
+		if f.syntax != nil && f.isDoc() { // upstream's pkg.Comments are those of doc.go
 			tags = marker.ScanPackage(l.fset, f.syntax.Comments...)
 		}
 	}
 	for _, rule := range l.cfg.LintRules {
 		switch rule {
-		case LintKnownTagsOnly:
-			l.lintKnownTags(tags)
-		case LintExplicitDisablement:
-			l.lintDisablement(p, tags)
+		case lintKnownTagsOnly:
+			l.knownTagsOnly(tags)
+		case lintExplicitDisablement:
+			l.explicitDisablement(p, tags)
 		default:
-			l.fail(p.pkg.Pos, "unknown lint rule %q%s", rule, marker.Suggest(rule, LintRules))
+			l.Errorf(p.pkg.Pos, "unknown lint rule %q%s", rule, marker.Suggest(rule, LintRules()))
 		}
 	}
 }
 
-// lintKnownTags reports +k8s:...-gen tags that no generator knows.
-func (l *loader) lintKnownTags(tags []marker.Tag) {
+// knownTagsOnly reports +k8s:...-gen tags that no generator knows.
+func (l *linter) knownTagsOnly(tags []marker.Tag) {
 	for _, tag := range tags {
 		for name := range codetags.Extract("", []string{tag.Text}) {
 			rest, ok := strings.CutPrefix(name, "k8s:")
@@ -66,46 +75,53 @@ func (l *loader) lintKnownTags(tags []marker.Tag) {
 				continue
 			}
 			base, _, _ := strings.Cut(rest, ":")
-			if !slices.Contains(knownTags, "k8s:"+base) {
-				l.fail(tag.Pos, "no generator knows the tag +%s%s", name, marker.Suggest(name, knownTags))
+			if known := knownTags(); !slices.Contains(known, "k8s:"+base) {
+				l.Errorf(tag.Pos, "no generator knows the tag +%s%s", name, marker.Suggest(name, known))
 			}
 		}
 	}
 }
 
-// versionElement is what the last path element of a version looks like.
-var versionElement = regexp.MustCompile(`^v\d+([a-z]+\d+)?$`)
+// versionFolder is upstream's pattern of the folder of a version. Unlike the one that
+// package render shortens imports by, it allows any word before the last number.
+var versionFolder = regexp.MustCompile(`^v\d+([a-z]+\d+)?$`)
 
-// lintDisablement wants packages of a version to say yes or no to the
-// generators that such packages usually have.
-func (l *loader) lintDisablement(p *candidate, tags []marker.Tag) {
+// explicitDisablement requires that the package of a version enables or disables the
+// generators that such packages usually need.
+func (l *linter) explicitDisablement(p *candidate, tags []marker.Tag) {
+	known := knownTags()
 	has := map[string]bool{}
 	api := false
 	for _, tag := range tags {
 		for name := range codetags.Extract("", []string{tag.Text}) {
 			has[name] = true
-			api = api || name == "groupName" || slices.Contains(knownTags, name)
+			api = api || name == "groupName" || slices.Contains(known, name)
 		}
 	}
-	if !api || !versionElement.MatchString(path.Base(p.src.path)) {
+	// classifyPackage and expectedGenerators in pkg/apidefinitions/lint.go.
+	if !api || !versionFolder.MatchString(path.Base(p.src.path)) {
 		return
 	}
 	var expected []string
 	switch {
-	case p.src.hasVersionedTypes():
+	case hasVersionedTypes(p.src):
 		expected = []string{"k8s:deepcopy-gen"}
-	case has["k8s:defaulter-gen"] || has["k8s:defaulter-gen-input"] || has["k8s:validation-gen"] || has["k8s:validation-gen-input"]:
+	case has["k8s:defaulter-gen"] || has["k8s:defaulter-gen-input"] || has["k8s:validation-gen"] ||
+		has["k8s:validation-gen-input"]:
 		expected = []string{"k8s:conversion-gen", "k8s:defaulter-gen", "k8s:validation-gen"}
 	}
 	for _, name := range expected {
 		if !has[name] {
-			l.fail(p.pkg.Pos, "package %s says neither yes nor no to a generator; write // +%s=false or a value in doc.go", p.src.path, name)
+			l.Errorf(p.pkg.Pos,
+				"package %s neither enables nor disables a generator; write // +%s=false, or a value that enables it, in doc.go",
+				p.src.path, name)
 		}
 	}
 }
 
-// hasVersionedTypes reports whether a type embeds TypeMeta with an inline json tag.
-func (s *source) hasVersionedTypes() bool {
+// hasVersionedTypes reports whether a type of the package embeds TypeMeta with an inline
+// json tag.
+func hasVersionedTypes(s *source) bool {
 	for _, decl := range s.types {
 		st, ok := decl.spec.Type.(*ast.StructType)
 		if !ok {

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"go/scanner"
 	"go/token"
 	"path/filepath"
@@ -13,98 +12,111 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// Load reads the packages that cfg names and works out what to generate.
+// Load reads the packages that cfg names and derives the model from them.
 //
-// It looks at syntax only: one call of go list for all patterns, a parse of
-// the packages' files, and a look at other packages only where a tag, an
-// alias or an embedded struct leads there. Nothing is compiled, so that it
-// works on packages whose imports are not there yet.
+// It reads syntax only: one call of go list for all patterns, a parse of the files,
+// and a look at other packages only where a tag, an alias or an embedded struct
+// refers to one. Nothing is type-checked, so Load is fast and works on packages
+// whose dependencies are missing or don't compile.
 //
-// It reports every problem that it finds, sorted; when one of them is more
-// than a warning the API is nil.
+// Load reports every problem that it finds, sorted. If one of them is not just a
+// warning, the API is nil. If ctx ends, the problems have its cause.
+//
+// Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
-	l := newLoader(ctx, cfg)
-	packages := l.find()
-	l.parse(packages)
-	packages = slices.DeleteFunc(packages, func(p *candidate) bool { return p.broken })
+	s := newSession(ctx, cfg)
+	packages := s.parse(s.find())
+	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
 	for _, p := range packages {
-		l.describe(p)
+		kinds.readPackage(p)
 	}
-	l.resolveMethods(packages)
-	api := l.assemble(packages)
-	l.checkNames(api)
+	// After all packages: methods refer to types of each other's packages.
+	kinds.resolveMethods(packages)
+	api := (&grouper{s}).group(packages)
+	check := checker{s}
+	check.names(api)
 	if cfg.has(ApplyConfigurations) {
-		api.Apply = l.apply(packages)
+		api.Apply = (&applyReader{s}).read(packages)
 	}
 	if cfg.has(Views) {
-		api.Types = l.types(packages)
+		api.Types = s.viewedTypes(packages)
 	}
-	l.checkEmpty(packages)
-	l.checkPlurals(packages)
-	l.checkIncluded(packages)
+	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
+	check.inputs(packages)
 	if err := context.Cause(ctx); err != nil {
-		l.fail(token.Position{}, "%v", err)
+		s.Errorf(token.Position{}, "%v", err)
 	}
-	problems := l.problems.Sort()
+	problems := s.Problems.Sort()
 	if problems.Fatal() {
 		return nil, problems
 	}
 	return api, problems
 }
 
-// loader is the state of one Load.
-type loader struct {
-	cfg Config
-	sources
-	namers   namers
-	problems marker.Problems
+// session is what the stages of one [Load] share: the configuration, the packages
+// that were read so far, and the problems that were found.
+type session struct {
+	cfg *Config
+	*sources
+	marker.Reporter
 }
 
-// candidate is a package of the input on its way to a Package.
+// candidate is a package of the input. The stages of [Load] fill it in.
 type candidate struct {
-	input    Input
+	input Input
+	// wildcard is true if only patterns with "..." match the package: nobody
+	// named it, so it isn't an error if nothing is to be generated for it.
 	wildcard bool
 	listed   listed
 	src      *source
-	broken   bool
 	tags     marker.Package
 	pkg      *Package
 	kinds    []*Kind
-	bare     []*Kind // those of them without ObjectMeta
+	bare     []*Kind // the kinds without ObjectMeta
 	// internal is true for hub types; see Version.Internal.
 	internal bool
 }
 
-func newLoader(ctx context.Context, cfg Config) *loader {
+// newSession returns a session without any packages.
+func newSession(ctx context.Context, cfg Config) *session {
 	cfg.Inputs = slices.Clone(cfg.Inputs)
 	for i := range cfg.Inputs {
 		cfg.Inputs[i].Pattern = cleanPattern(cfg.Inputs[i].Pattern)
 	}
 	base, err := filepath.Abs(cfg.Dir)
 	if err != nil {
-		base = cfg.Dir // there is no working directory; messages get longer
+		base = cfg.Dir // no working directory: messages have longer paths
 	}
-	return &loader{cfg: cfg, namers: newNamers(cfg.PluralExceptions),
-		sources: sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(), byPath: map[string]*source{}}}
+	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
+		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(),
+			byPath: map[string]*source{}}}
 }
 
-// find asks go list for the packages. Those of explicit inputs come in the
-// order of the inputs, the others by import path.
-func (l *loader) find() []*candidate {
-	patterns := l.cfg.patterns()
+// GeneratorErrorf reports input that breaks the output of some generators only. It
+// is an error in strict mode, and otherwise if one of the generators is to run.
+func (s *session) GeneratorErrorf(g Generators, pos token.Position, format string, args ...any) {
+	s.Report(!s.cfg.Strict && !s.cfg.has(g), pos, format, args...)
+}
+
+// find asks go list for the packages of the inputs. Packages of explicit inputs are
+// in the order of the inputs, others by import path.
+func (s *session) find() []*candidate {
+	patterns := s.cfg.patterns()
 	if len(patterns) == 0 {
-		l.fail(token.Position{}, "no packages given")
+		s.Errorf(token.Position{}, "no packages given")
 		return nil
 	}
-	packages, err := goList(l.ctx, l.cfg.Dir, patterns)
+	// One call for all patterns: a process costs more than what it lists.
+	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
-		l.fail(token.Position{}, "%v", err)
+		s.Errorf(token.Position{}, "%v", err)
 		return nil
 	}
 	var found []*candidate
-	for _, input := range l.cfg.Inputs {
+	for _, input := range s.cfg.Inputs {
 		matches := 0
 		for _, p := range packages {
+			// An explicit input is one group version, so its first match is it.
 			if !slices.Contains(p.Match, input.Pattern) || input.Explicit && matches > 0 {
 				continue
 			}
@@ -119,9 +131,12 @@ func (l *loader) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			l.lax(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", l.patternHint(input.Pattern, ""))
+			s.StrictErrorf(token.Position{Filename: input.Pattern},
+				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
 		}
 	}
+	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
+	// the order of --input within a group.
 	slices.SortStableFunc(found, func(a, b *candidate) int {
 		if a.input.Explicit || b.input.Explicit {
 			return 0
@@ -131,77 +146,64 @@ func (l *loader) find() []*candidate {
 	return found
 }
 
+// wildcard reports whether a pattern can match packages that nobody named.
 func wildcard(pattern string) bool { return strings.Contains(pattern, "...") }
 
-// parse parses the packages and reports those that can't be used.
-func (l *loader) parse(packages []*candidate) {
+// parse parses the packages, reports those that can't be used, and returns the
+// others.
+func (s *session) parse(packages []*candidate) []*candidate {
 	var sources []*source
 	for _, p := range packages {
-		if p.src = l.byPath[p.listed.ImportPath]; p.src != nil {
+		if p.src = s.byPath[p.listed.ImportPath]; p.src != nil {
 			continue
 		}
-		p.src = newSource(p.listed, l.fset, l.base)
-		l.byPath[p.listed.ImportPath] = p.src
+		p.src = newSource(p.listed, s.fset, s.base)
+		s.byPath[p.listed.ImportPath] = p.src
 		sources = append(sources, p.src)
 	}
 	if len(sources) > 0 {
 		parseAll(sources)
 	}
-	for _, p := range packages {
-		before := len(l.problems)
-		for _, f := range p.src.files {
-			l.syntax(f)
-		}
-		if e := p.listed.Error; e != nil && len(l.problems) == before {
-			where := token.Position{Filename: p.input.Pattern}
-			if e.Pos != "" {
-				where.Filename = e.Pos
-			}
-			message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
-			if own := l.noFolder(p.input.Pattern); own != "" && strings.Contains(message, "go get") {
-				message = own
-			}
-			l.fail(where, "%s%s", message, l.patternHint(p.input.Pattern, message))
-		}
-		p.broken = len(l.problems) > before || p.listed.Error != nil
-	}
+	return slices.DeleteFunc(packages, func(p *candidate) bool { return !s.usable(p) })
 }
 
-// syntax reports what is wrong with a file, every error of it.
-func (l *loader) syntax(f *file) {
+// usable reports what is wrong with a package that go list or the parser refuses.
+func (s *session) usable(p *candidate) bool {
+	before := len(s.Problems)
+	for _, f := range p.src.files {
+		s.syntaxErrors(f)
+	}
+	switch e := p.listed.Error; {
+	case len(s.Problems) > before:
+		// go list reports the first of these errors, too.
+		return false
+	case e != nil:
+		where := token.Position{Filename: p.input.Pattern}
+		if e.Pos != "" {
+			where.Filename = e.Pos
+		}
+		// The position has the pattern already.
+		message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
+		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
+			strings.Contains(message, "go get") {
+			message = own
+		}
+		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))
+		return false
+	}
+	return true
+}
+
+// syntaxErrors reports all errors of a file that can't be read or parsed.
+func (s *session) syntaxErrors(f *file) {
 	var list scanner.ErrorList
 	switch {
 	case f.err == nil:
 	case errors.As(f.err, &list):
 		for _, e := range list {
-			l.fail(e.Pos, "%s", e.Msg)
+			s.Errorf(e.Pos, "%s", e.Msg)
 		}
 	default:
-		l.fail(token.Position{Filename: f.name}, "%v", f.err)
+		s.Errorf(token.Position{Filename: f.name}, "%v", f.err)
 	}
-}
-
-// fail reports what upstream refuses too, or generates broken code for.
-func (l *loader) fail(pos token.Position, format string, args ...any) {
-	l.problems = append(l.problems, marker.Problem{Pos: pos, Message: fmt.Sprintf(format, args...)})
-}
-
-// lax reports what upstream accepts and compiles: an error only for the strict.
-func (l *loader) lax(pos token.Position, format string, args ...any) {
-	l.report(!l.cfg.Strict, pos, format, args...)
-}
-
-// warn reports what nobody refuses.
-func (l *loader) warn(pos token.Position, format string, args ...any) {
-	l.report(true, pos, format, args...)
-}
-
-// failFor reports what is broken in the output of some generators only: an
-// error when one of them is to run.
-func (l *loader) failFor(g Generators, pos token.Position, format string, args ...any) {
-	l.report(!l.cfg.Strict && !l.cfg.has(g), pos, format, args...)
-}
-
-func (l *loader) report(warning bool, pos token.Position, format string, args ...any) {
-	l.problems = append(l.problems, marker.Problem{Pos: pos, Message: fmt.Sprintf(format, args...), Warning: warning})
 }

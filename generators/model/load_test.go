@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // gorootPattern is how the go command mentions its own folder.
@@ -143,9 +145,9 @@ func dump(b *strings.Builder, api *API) {
 					"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
 				}))
 				var missing []string
-				for _, verb := range Verbs {
-					if !k.Verb[verb] {
-						missing = append(missing, verb)
+				for _, verb := range marker.Verbs() {
+					if !k.Verb[verb.Name] {
+						missing = append(missing, verb.Name)
 					}
 				}
 				if len(missing) > 0 {

@@ -13,17 +13,17 @@ import (
 
 // Module is a Go module on the disk.
 type Module struct {
-	// Path is the module's path, Dir its root folder, absolute.
+	// Path is the module path, Dir the absolute root folder.
 	Path, Dir string
 }
 
-// ErrNoModule is what [FindModule] and [ImportPath] return, wrapped, for a
-// folder that no go.mod is above of.
-var ErrNoModule = errors.New("no go.mod in this folder or above")
+// ErrNoModule is the error of [FindModule] and [ImportPath], wrapped, for a folder
+// outside of all modules.
+var ErrNoModule = errors.New("no go.mod here or in any folder above")
 
-// FindModule finds the module that a folder belongs to: the nearest go.mod in
-// it or above it, whether or not a workspace is in effect. The folder itself
-// needn't exist yet.
+// FindModule returns the module that contains a folder: the one of the nearest go.mod
+// in it or above it. A workspace makes no difference, as it doesn't change import
+// paths. The folder needn't exist.
 func FindModule(ctx context.Context, dir string) (Module, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -34,6 +34,7 @@ func FindModule(ctx context.Context, dir string) (Module, error) {
 			return Module{}, err
 		}
 		name := filepath.Join(root, "go.mod")
+		// A folder of that name is no module file; the go command ignores it, too.
 		info, err := os.Stat(name)
 		switch {
 		case err == nil && !info.IsDir():
@@ -43,7 +44,7 @@ func FindModule(ctx context.Context, dir string) (Module, error) {
 			}
 			modulePath := modfile.ModulePath(text)
 			if modulePath == "" {
-				return Module{}, fmt.Errorf("%s: no module line", name)
+				return Module{}, fmt.Errorf("%s has no module line", name)
 			}
 			return Module{modulePath, root}, nil
 		case root == filepath.Dir(root):
@@ -52,8 +53,8 @@ func FindModule(ctx context.Context, dir string) (Module, error) {
 	}
 }
 
-// ImportPath is the import path that a package in the folder dir has, or will
-// have once it exists, by the nearest go.mod.
+// ImportPath returns the import path of a package in the folder dir, which needn't
+// exist, according to the nearest go.mod.
 func ImportPath(ctx context.Context, dir string) (string, error) {
 	module, err := FindModule(ctx, dir)
 	if err != nil {

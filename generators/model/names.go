@@ -10,11 +10,12 @@ import (
 	"k8s.io/gengo/v2/types"
 )
 
-// namers are the name systems of upstream's generators.
+// namers are the naming rules of code-generator, which are gengo's.
 type namers struct {
 	private, publicPlural, privatePlural, lowerPlural namer.Namer
 }
 
+// newNamers returns the naming rules with exceptions to the rules for plurals, by type name.
 func newNamers(pluralExceptions map[string]string) namers {
 	return namers{
 		private:       namer.NewPrivateNamer(0),
@@ -24,14 +25,15 @@ func newNamers(pluralExceptions map[string]string) namers {
 	}
 }
 
-// privatePluralExceptions are the two types for which client-gen has private
-// plurals of its own, lest they clash with the group's name.
+// privatePluralExceptions are types for which client-gen has its own private plural
+// (privatePluralNamer in NameSystems, client_generator.go): the usual one is the name of
+// the package.
 var privatePluralExceptions = map[string]string{
 	"k8s.io/apis/events/v1beta1.Event":        "eventResources",
 	"k8s.io/kubernetes/pkg/apis/events.Event": "eventResources",
 }
 
-// name fills in every name of a kind that follows from its Go name.
+// name sets every name of a kind that follows from the name of its Go type.
 func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	t := &types.Type{Name: types.Name{Package: pkgPath, Name: kind.Name}}
 	kind.Private = n.private.Name(t)
@@ -40,8 +42,9 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	if exception, ok := privatePluralExceptions[pkgPath+"."+kind.Name]; ok {
 		kind.PrivatePlural = exception
 	}
-	// What can't name a type, or would be hidden by the parameters of what makes
-	// clients; plural exceptions and kinds of one letter lead there.
+	// The private plural is the name of the client's type. It must not be a keyword or
+	// shadow a predeclared name, nor be shadowed by the parameters of the constructor.
+	// Plural exceptions and kinds of one letter can lead there.
 	switch name := kind.PrivatePlural; {
 	case token.IsKeyword(name), gotypes.Universe.Lookup(name) != nil, name == "init", name == "c", name == "namespace":
 		kind.PrivatePlural = kind.Private + "Resources"
@@ -58,8 +61,9 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	}
 }
 
-// fileName is the name of a file about a type, without ".go": an underscore
-// could mean a test or a platform to the go command.
+// fileName returns the base name of the file for a type, without ".go". The go command
+// would take some names with an underscore for tests (_test) or for files of one
+// platform (_windows).
 func fileName(lower string) string {
 	if strings.Contains(lower, "_") {
 		return lower + "_kind"
@@ -67,32 +71,34 @@ func fileName(lower string) string {
 	return lower
 }
 
-// goName makes an exported identifier of a group's first label. Where
-// upstream makes one, it is upstream's: the label with a capital first
-// letter. Otherwise ("cert-manager", for which upstream writes code that
-// doesn't compile) the letters that are none are left out, and the next one
-// becomes a capital: "CertManager". ok is false when that is no identifier either.
+// goName returns an exported identifier for the first label of a group. It is upstream's,
+// the label with a capital first letter, if that is an identifier. For others, such as
+// "cert-manager", upstream generates code that doesn't compile: here the invalid
+// characters are dropped and the next letter becomes a capital, as in "CertManager". ok is
+// false if that isn't an identifier either.
 func goName(group string) (name string, ok bool) {
-	label, _, _ := strings.Cut(nonEmptyGroup(group), ".")
+	label, _, _ := strings.Cut(NonEmptyGroup(group), ".")
 	name = namer.IC(label)
 	if exportedIdentifier(name) {
 		return name, true
 	}
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(label, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for word := range strings.FieldsFuncSeq(label,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		b.WriteString(namer.IC(word))
 	}
 	return b.String(), exportedIdentifier(b.String())
 }
 
+// exportedIdentifier reports whether other packages can refer to a declaration of that name.
 func exportedIdentifier(name string) bool {
 	return token.IsIdentifier(name) && token.IsExported(name)
 }
 
-// goPackage makes a legal package name of the element of a path that names a
-// group: its first label, as informer-gen does, without the characters that a
-// package name can't have. A keyword, and "main", which can't be imported, get
-// "group" appended.
+// goPackage returns a valid package name for the path element that names a group: its
+// first label, as in groupTarget of informer-gen's targets.go, without the characters
+// that a package name can't have. Keywords, and "main", which can't be imported, get the
+// suffix "group".
 func goPackage(element string) string {
 	label, _, _ := strings.Cut(element, ".")
 	name := strings.Map(func(r rune) rune {
@@ -108,12 +114,4 @@ func goPackage(element string) string {
 		return "group" + name
 	}
 	return name
-}
-
-// nonEmptyGroup is the group's name, "core" for the one without.
-func nonEmptyGroup(group string) string {
-	if group == "" {
-		return "core"
-	}
-	return group
 }

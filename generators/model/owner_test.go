@@ -43,11 +43,10 @@ func TestOwnersAreGengos(t *testing.T) {
 	}
 	want := universe.Package("example.com/m/p")
 
-	l := newLoader(t.Context(), Config{Dir: dir, Inputs: []Input{{Pattern: "./p"}}})
-	found := l.find()
-	l.parse(found)
-	if len(l.problems) > 0 {
-		t.Fatal(l.problems)
+	l := newSession(t.Context(), Config{Dir: dir, Inputs: []Input{{Pattern: "./p"}}})
+	found := l.parse(l.find())
+	if len(l.Problems) > 0 {
+		t.Fatal(l.Problems)
 	}
 	src := found[0].src
 	owned := 0

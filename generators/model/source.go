@@ -10,37 +10,38 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
-// source is the syntax of one package. It is filled by sources and then only
-// read, but for deferred files, which are parsed when a name is looked up that
-// may be in them.
+// source is the syntax of a package. Files that are unlikely to matter are deferred: a
+// look-up of a name parses the deferred files that mention it. A source is not safe for
+// concurrent use, therefore.
 type source struct {
 	path, name, dir string
 	fset            *token.FileSet
 	files           []*file
-	// types, values and methods index the top-level declarations of the
-	// parsed files: types by name, the names of functions, variables and
-	// constants, and the methods' names by type.
+	// types, values and methods index the top-level declarations of the parsed
+	// files: the types by name, the names of functions, variables and constants, and
+	// the names of the methods of each type.
 	types   map[string]*typeDecl
 	values  map[string]bool
 	methods map[string][]string
-	// bodies holds the methods that describe a type to OpenAPI, by
-	// "Type.Method".
+	// bodies has the methods that describe a type to OpenAPI, by "Type.Method".
 	bodies map[string]*ast.BlockStmt
 }
 
-// file is one file of a package. syntax is nil while it is deferred.
+// file is a file of a package. syntax is nil while the file is deferred.
 type file struct {
 	name, path string
 	text       []byte
 	syntax     *ast.File
 	err        error
-	// ignored files aren't part of the package as go list sees it: generated
-	// ones, because of the build tag, and those for other platforms. What the
-	// former declare exists all the same.
+	// ignored is true for files that go list excludes: generated files, which
+	// buildTag excludes, and files for other platforms. The declarations of the
+	// former exist nevertheless.
 	ignored bool
 }
 
@@ -52,8 +53,8 @@ type typeDecl struct {
 	pkg  *source
 }
 
-// newSource notes the files of a package without reading them. Paths of files
-// become relative to base where they are below it, for shorter messages.
+// newSource lists the files of a package without reading them. Files below base get
+// paths relative to it, which messages show.
 func newSource(p listed, fset *token.FileSet, base string) *source {
 	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, fset: fset,
 		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}, bodies: map[string]*ast.BlockStmt{}}
@@ -68,6 +69,7 @@ func newSource(p listed, fset *token.FileSet, base string) *source {
 	return s
 }
 
+// newFile notes a file without reading it.
 func newFile(dir, name, base string, ignored bool) *file {
 	f := &file{path: filepath.Join(dir, name), ignored: ignored}
 	f.name = f.path
@@ -77,7 +79,7 @@ func newFile(dir, name, base string, ignored bool) *file {
 	return f
 }
 
-// parseAll reads and parses the files of packages, several at a time.
+// parseAll reads and parses the files of packages in parallel.
 func parseAll(packages []*source) {
 	var wait sync.WaitGroup
 	work := make(chan *file)
@@ -95,6 +97,7 @@ func parseAll(packages []*source) {
 	}
 	close(work)
 	wait.Wait()
+	// The index isn't safe for concurrent use, and its order must not depend on timing.
 	for _, p := range packages {
 		for _, f := range p.files {
 			p.index(f)
@@ -102,9 +105,9 @@ func parseAll(packages []*source) {
 	}
 }
 
-// load reads the file, and parses it unless it is better deferred: generated
-// files without a client tag are three quarters of all code in API packages,
-// and next to nothing in them matters here.
+// load reads the file, and parses it unless it is deferred. Generated files without a
+// client tag are three quarters of the code in API packages (deepcopy, protobuf,
+// documentation), and hardly any of it matters here.
 func (f *file) load(fset *token.FileSet) {
 	if f.ignored || !f.read() {
 		return
@@ -115,7 +118,7 @@ func (f *file) load(fset *token.FileSet) {
 	f.parse(fset)
 }
 
-// read makes sure that the text is there.
+// read reads the text unless that was done before, and reports whether it could.
 func (f *file) read() bool {
 	if f.text == nil && f.err == nil {
 		f.text, f.err = os.ReadFile(f.path)
@@ -123,20 +126,24 @@ func (f *file) read() bool {
 	return f.err == nil
 }
 
+// parse parses the text, which isn't needed afterwards. AllErrors, so that one run reports
+// everything; SkipObjectResolution, because it is slow and nothing uses its results.
 func (f *file) parse(fset *token.FileSet) {
-	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+	f.syntax, f.err = parser.ParseFile(fset, f.name, f.text,
+		parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
 	f.text = nil
 	if list, ok := f.err.(scanner.ErrorList); ok {
-		// What follows on the same line mostly comes of the first.
+		// Further errors on a line are mostly consequences of the first.
 		list.RemoveMultiples()
 		f.err = list
 	}
 }
 
-// isDoc reports whether the file is the one whose comments steer generators.
+// isDoc reports whether the file is doc.go, the only one whose package tags count.
 func (f *file) isDoc() bool { return filepath.Base(f.name) == "doc.go" }
 
-// index enters the declarations of a parsed file; the first of two wins.
+// index adds the declarations of a parsed file. Of two types of one name, which don't
+// compile, it keeps the first.
 func (s *source) index(f *file) {
 	if f.syntax == nil {
 		return
@@ -144,11 +151,12 @@ func (s *source) index(f *file) {
 	for _, decl := range f.syntax.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Recv == nil {
+			if decl.Recv == nil { // AddToScheme may be a function or a variable
 				s.values[decl.Name.Name] = true
 			} else if len(decl.Recv.List) == 1 {
 				receiver := typeName(decl.Recv.List[0].Type)
 				s.methods[receiver] = append(s.methods[receiver], decl.Name.Name)
+				// OpenAPIModelName, OpenAPISchemaType and the like.
 				if strings.HasPrefix(decl.Name.Name, "OpenAPI") {
 					s.bodies[receiver+"."+decl.Name.Name] = decl.Body
 				}
@@ -170,7 +178,7 @@ func (s *source) index(f *file) {
 	}
 }
 
-// typ finds a top-level type, nil when there is none.
+// typ returns the top-level type of that name, nil if there is none.
 func (s *source) typ(name string) *typeDecl {
 	s.undefer(name, func() bool { return s.types[name] != nil })
 	return s.types[name]
@@ -182,7 +190,7 @@ func (s *source) declares(name string) bool {
 	return s.values[name]
 }
 
-// undefer parses deferred files that mention name until found is true.
+// undefer parses deferred files that mention name, until found returns true.
 func (s *source) undefer(name string, found func() bool) {
 	for _, f := range s.files {
 		if found() {
@@ -192,15 +200,15 @@ func (s *source) undefer(name string, found func() bool) {
 			continue
 		}
 		if f.ignored && !bytes.Contains(header(f.text), []byte("!"+buildTag)) {
-			continue
+			continue // for another platform, not generated
 		}
 		f.parse(s.fset)
 		s.index(f)
 	}
 }
 
-// typeName is the name in the type of a receiver or of an embedded field,
-// without pointer, package and type arguments.
+// typeName returns the name in the type of a receiver or of an embedded field, without
+// pointer, package and type arguments.
 func typeName(expr ast.Expr) string {
 	switch expr := expr.(type) {
 	case *ast.Ident:
@@ -219,21 +227,90 @@ func typeName(expr ast.Expr) string {
 	return ""
 }
 
-// generatedLine is the convention of https://go.dev/s/generatedcode.
+// generatedLine marks generated files; see https://go.dev/s/generatedcode.
 var generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
-// generated reports whether the file says that it is generated, or has a name
-// that the generators of Kubernetes give: types_swagger_doc_generated.go
-// doesn't say so.
+// generated reports whether the file is generated: by its header, or by a name that
+// Kubernetes' generators give, because types_swagger_doc_generated.go has no such
+// header.
 func (f *file) generated() bool {
 	return strings.HasSuffix(f.name, "_generated.go") || generatedLine.Match(header(f.text))
 }
 
-// header is what stands before the package clause.
+// header returns the text before the package clause.
 func header(text []byte) []byte {
 	if strings.HasPrefix(string(text[:min(len(text), 8)]), "package ") {
 		return nil
 	}
 	before, _, _ := bytes.Cut(text, []byte("\npackage "))
 	return append(before[:len(before):len(before)], '\n')
+}
+
+// typeNames are the exported types of the files parsed so far, sorted.
+func (s *source) typeNames() []string {
+	var names []string
+	for name := range s.types {
+		if token.IsExported(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// constant returns the literal that a constant of the package is set to, as source, ""
+// for any other constant. It sees through a conversion.
+func (s *source) constant(name string) string {
+	value, _ := s.value(token.CONST, name)
+	if call, ok := value.(*ast.CallExpr); ok && len(call.Args) == 1 {
+		value = call.Args[0]
+	}
+	if lit, ok := value.(*ast.BasicLit); ok && !strings.HasPrefix(lit.Value, "`") {
+		return lit.Value
+	}
+	return ""
+}
+
+// value returns the expression that a constant (token.CONST) or a variable (token.VAR)
+// of the package is declared as, and its file. It is nil if there is no such
+// declaration, or no expression for this name alone.
+func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
+	if !s.declares(name) { // which parses a deferred file that has it
+		return nil, nil
+	}
+	for _, f := range s.files {
+		if f.syntax == nil {
+			continue
+		}
+		for _, decl := range f.syntax.Decls {
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok || gen.Tok != tok {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				spec := spec.(*ast.ValueSpec)
+				i := slices.IndexFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
+				if i >= 0 && len(spec.Values) == len(spec.Names) {
+					return spec.Values[i], f
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// returns is the first string literal in a method that describes a type to OpenAPI:
+// the result, or the only element of a list. ok is false if there is no such method.
+func (s *source) returns(receiver, method string) (value string, ok bool) {
+	body := s.bodies[receiver+"."+method]
+	if body == nil {
+		return "", false
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if lit, isLit := n.(*ast.BasicLit); isLit && value == "" {
+			value, _ = strconv.Unquote(lit.Value)
+		}
+		return true
+	})
+	return value, true
 }

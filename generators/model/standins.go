@@ -5,10 +5,10 @@ import (
 	"go/token"
 )
 
-// standInFiles are the types of apimachinery that API types are made of, as far
-// as their fields, markers and descriptions to OpenAPI go. They are frozen as
-// only an API is: with them most packages can be generated for without a second
-// call of the go command, and before apimachinery is there.
+// standInFiles declare the types of apimachinery that API types consist of: their fields,
+// their markers, and what they tell OpenAPI. With them most packages need no second call of
+// the go command, and apimachinery needn't be downloaded. The copies can't get out of date,
+// since these types are part of every Kubernetes API.
 //
 //go:embed standins/*.go.txt
 var standInFiles embed.FS
@@ -22,15 +22,15 @@ var standInPaths = map[string]string{
 	"types":    "k8s.io/apimachinery/pkg/types",
 }
 
-// standIns parses the files. A package of the input, or one that had to be
-// loaded, is looked at instead.
+// standIns parses the files. A package that was read takes precedence; see
+// typeReader.find.
 func standIns(fset *token.FileSet) map[string]*source {
 	sources := map[string]*source{}
 	for file, path := range standInPaths {
 		name := "standins/" + file + ".go.txt"
 		text, err := standInFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // it is embedded
+			panic(err) // the file is embedded
 		}
 		s := newSource(listed{ImportPath: path, Name: file}, fset, "")
 		f := newFile("", name, "", false)

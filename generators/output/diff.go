@@ -7,8 +7,8 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// WriteDiff writes what Apply would do, as a unified diff: what is on the disk
-// on the minus side, what is generated on the plus side.
+// WriteDiff writes the changes that Apply would make: a unified diff from the disk to the
+// generated files, and a line for each stale file.
 func (p *Plan) WriteDiff(w io.Writer) error {
 	for _, path := range p.Changed {
 		from := path
@@ -28,6 +28,7 @@ func (p *Plan) WriteDiff(w io.Writer) error {
 	return nil
 }
 
+// diff writes the unified diff of a file.
 func diff(w io.Writer, from, to string, a, b []byte) error {
 	return difflib.WriteUnifiedDiff(w, difflib.UnifiedDiff{
 		A: lines(a), FromFile: from,
@@ -36,7 +37,8 @@ func diff(w io.Writer, from, to string, a, b []byte) error {
 	})
 }
 
-// lines splits text; the library's own splitter would see a line too many.
+// lines splits text into lines. SplitLines of the library adds an empty line if the text ends
+// in a newline.
 func lines(text []byte) []string {
 	if len(text) == 0 {
 		return nil

@@ -1,7 +1,6 @@
-// Package output brings generated files to the disk: it writes what changed
-// and nothing else, tells what would change, and removes what is no longer
-// generated. It is the only stage that touches the disk.
+// Package output brings generated files to the disk. It is the only stage that writes to it.
 //
-// A [Set] is what a run wants to exist. [Set.Compare] holds it against the
-// disk; the [Plan] that it returns can be shown as a diff or applied.
+// A [Set] is the content that a run generated. [Set.Compare] compares it with the disk and
+// returns a [Plan], which can be shown as a diff or applied. Applying it writes only files
+// that changed, so that build caches and watchers see no other change.
 package output

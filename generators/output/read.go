@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// Read returns the text of a file that the user named.
+// Read returns the text of a file that a flag names.
 func Read(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -14,9 +14,24 @@ func Read(path string) (string, error) {
 	return string(text), nil
 }
 
-// Exists reports whether there is something at path: a hand-written file that
-// generated ones make room for.
+// Exists reports whether there is a file at path. It doesn't follow links: a broken link is
+// there on purpose, too.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// Folders returns the names of the folders in dir, none if dir doesn't exist.
+func Folders(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
 }

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// findStale looks through the trees for generated files that are not in the
-// set, and for what a killed run has left. Links to folders are not followed:
-// what lies behind them is not this run's.
+// findStale searches the trees for generated files that aren't in the set, and for temporary
+// files of a run that was killed. It doesn't follow links to folders, which are outside of
+// the tree.
 func (p *Plan) findStale() error {
 	wanted := make(map[string]bool, len(p.set.Files))
-	own := map[string]bool{} // the folders of these files
+	own := map[string]bool{} // the folders of wanted files
 	for path := range p.set.Files {
 		wanted[clean(path)] = true
 		own[filepath.Dir(clean(path))] = true
@@ -25,11 +25,13 @@ func (p *Plan) findStale() error {
 	for _, tree := range p.set.Trees {
 		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
+				// The first run creates the tree.
 				if path == tree && errors.Is(err, fs.ErrNotExist) {
 					return filepath.SkipAll
 				}
 				return err
 			}
+			// Only generated Go files can be stale.
 			switch {
 			case d.IsDir():
 				if path != tree && !own[clean(path)] && p.isRoot(path) {
@@ -53,20 +55,22 @@ func (p *Plan) findStale() error {
 			return fmt.Errorf("looking for stale files in %s: %w", tree, err)
 		}
 	}
+	// Trees may contain each other.
 	slices.Sort(p.Stale)
 	p.Stale = slices.Compact(p.Stale)
 	return nil
 }
 
-// isRoot reports whether a folder looks like the root of a tree.
+// isRoot reports whether a folder looks like the root of a tree; see Set.Roots.
 func (p *Plan) isRoot(dir string) bool {
 	return slices.ContainsFunc(p.set.Roots, func(names []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !Exists(filepath.Join(dir, name)) })
+		return !slices.ContainsFunc(names,
+			func(name string) bool { return !Exists(filepath.Join(dir, name)) })
 	})
 }
 
-// Has reports whether a file in a folder that matches a pattern was made by
-// generators of the set's headers.
+// Has reports whether a folder has a generated file, with one of the set's headers, whose path
+// matches a pattern.
 func (s Set) Has(dir, pattern string) bool {
 	names, err := fs.Glob(os.DirFS(dir), pattern)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -75,21 +79,7 @@ func (s Set) Has(dir, pattern string) bool {
 	})
 }
 
-// Folders are the names of the folders in a folder, which needn't exist.
-func Folders(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, entry := range entries {
-		if entry.IsDir() {
-			names = append(names, entry.Name())
-		}
-	}
-	return names
-}
-
+// isGeneratedFile is isGenerated for a file on the disk.
 func (s Set) isGeneratedFile(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -99,9 +89,10 @@ func (s Set) isGeneratedFile(path string) (bool, error) {
 	return s.isGenerated(f), nil
 }
 
-// isGenerated reports whether one of the set's headers is a line of the file
-// before its package clause.
+// isGenerated reports whether a line before the package clause of the file is one of the
+// set's headers.
 func (s Set) isGenerated(file io.Reader) bool {
+	// Only the start of the file is read, which in a big tree saves most of the time.
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		if slices.Contains(s.Headers, line) {
@@ -111,5 +102,5 @@ func (s Set) isGenerated(file io.Reader) bool {
 			return false
 		}
 	}
-	return false // a line too long for a header, or no Go at all
+	return false // a line that is too long for a header, or no Go file
 }

@@ -10,33 +10,36 @@ import (
 	"strings"
 )
 
-// temporary is in the name of a file that is not complete yet. Go's tools
-// ignore names that begin with a dot.
+// temporary is part of the names of incomplete files. They also begin with a dot, so that the
+// go command ignores them.
 const temporary = ".kubewright-tmp-"
 
+// isTemporary reports whether a file is one that a killed run left behind.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, temporary)
 }
 
-// Apply writes the changed files, and with prune removes the stale ones and
-// the folders that are empty without them.
+// Apply writes the changed files. If prune is true it also removes the stale ones, and the
+// folders that become empty.
 //
-// All files are written under temporary names first and renamed when every one
-// of them is complete. So an error leaves everything as it was, and a process
-// that is killed leaves each file either old or new; the next run does the
-// rest and removes the temporary files.
+// It writes all files under temporary names before it renames the first one. So an error
+// while writing leaves the disk unchanged, and a process that is killed leaves each file
+// either old or new, and temporary files that the next run removes. Two runs at a time that
+// write the same folder don't corrupt files, but one may remove the other's temporary files
+// and thereby make it fail.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
 	if err := st.write(p.Changed, p.set.Files); err != nil {
 		st.undo()
 		return err
 	}
+	// A rename within a folder is atomic: no reader sees half a file.
 	for i, path := range p.Changed {
 		if err := os.Rename(st.temps[i], path); err != nil {
 			st.undo()
 			return fmt.Errorf("can't replace %s: %w", path, err)
 		}
-		st.temps[i] = ""
+		st.temps[i] = "" // nothing left to undo
 	}
 	for _, path := range p.leftovers {
 		if err := remove(path); err != nil {
@@ -55,6 +58,7 @@ func (p *Plan) Apply(prune bool) error {
 	return nil
 }
 
+// remove removes a file, which may be gone already.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("can't remove %s: %w", path, reason(err))
@@ -62,9 +66,8 @@ func remove(path string) error {
 	return nil
 }
 
-// removeEmpty removes dir and the folders above it, as far as they are empty
-// and inside one of the trees. Removing a folder that is not empty fails, and
-// that is where it ends.
+// removeEmpty removes dir and its parents as far as they are empty and inside one of the
+// trees. It stops at the first folder that can't be removed because it isn't empty.
 func (p *Plan) removeEmpty(dir string) {
 	for {
 		inside := slices.ContainsFunc(p.set.Trees, func(tree string) bool {
@@ -77,14 +80,15 @@ func (p *Plan) removeEmpty(dir string) {
 	}
 }
 
-// staging is what has to go again if not everything can be written.
+// staging are the files and folders that have to be removed if one can't be written.
 type staging struct {
-	temps []string // by index of the file; "" where there is none
-	dirs  []string // folders made, the outer ones first
+	temps []string // temporary files by index of the file; "" for none
+	dirs  []string // new folders, the outer ones first
 }
 
-// write puts the content of each path into a temporary file beside it.
+// write writes the content of each path to a temporary file beside it.
 func (st *staging) write(paths []string, contents map[string][]byte) error {
+	// Folders first and one after the other: they may be inside each other.
 	made := map[string]bool{}
 	for _, path := range paths {
 		dir := filepath.Dir(path)
@@ -93,7 +97,7 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 		}
 		made[dir] = true
 		if err := st.mkdir(dir); err != nil {
-			return fmt.Errorf("can't make the folder %s: %w", dir, reason(err))
+			return fmt.Errorf("can't create the folder %s: %w", dir, reason(err))
 		}
 	}
 	errs := make([]error, len(paths))
@@ -102,7 +106,7 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 			errs[i] = fmt.Errorf("can't write %s: %w", paths[i], reason(err))
 		}
 	})
-	// One message is enough: where one file can't be written, others can't either.
+	// The first error is enough: the others mostly have the same cause, such as a full disk.
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -111,8 +115,9 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 	return nil
 }
 
+// writeOne writes a temporary file. It runs concurrently with those of other indexes.
 func (st *staging) writeOne(i int, path string, content []byte) error {
-	// What is there keeps its mode; a new file gets the usual one.
+	// An existing file keeps its mode.
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if info.IsDir() {
@@ -120,6 +125,7 @@ func (st *staging) writeOne(i int, path string, content []byte) error {
 		}
 		mode = info.Mode().Perm()
 	}
+	// In the same folder, as a rename across file systems would fail.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+temporary)
 	if err != nil {
 		return err
@@ -129,19 +135,19 @@ func (st *staging) writeOne(i int, path string, content []byte) error {
 	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
-// mkdir makes dir and what is missing above it, and remembers what it made.
+// mkdir creates dir and its missing parents, and records the ones that it created.
 func (st *staging) mkdir(dir string) error {
 	var missing []string
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
 		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) {
-			break // it exists, or making the folder below it says why not
+			break // it exists, or Mkdir fails below and says why
 		}
 		missing = append(missing, d)
 	}
 	for _, d := range slices.Backward(missing) {
 		switch err := os.Mkdir(d, 0o755); {
 		case errors.Is(err, fs.ErrExist):
-			// Another run made it in between, and will remove it if it has to.
+			// Another process created it in the meantime, so it isn't ours to remove.
 		case err != nil:
 			return err
 		default:
@@ -156,6 +162,7 @@ func (st *staging) mkdir(dir string) error {
 	return nil
 }
 
+// undo removes the temporary files and the new folders.
 func (st *staging) undo() {
 	for _, temp := range st.temps {
 		if temp != "" {

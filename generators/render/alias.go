@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// wish is an imported package and the alias that a template asked for.
+// wish is an imported package and its preferred alias, "" for none.
 type wish struct{ path, alias string }
 
-// aliases gives each imported package a name that is unique in the file, avoids
-// taken, and depends on the set of wishes alone. Those who wish for a name come
-// first, then the others; each group in the order of their import paths.
+// aliases returns a name for each imported package that is unique in the file and not among
+// taken. Packages with a preferred alias choose first, and among them those with the lower
+// import path, so that the result depends on the set of wishes only.
 func aliases(wishes []wish, taken map[string]bool) map[string]string {
 	slices.SortFunc(wishes, func(a, b wish) int {
 		if (a.alias == "") != (b.alias == "") {
@@ -41,12 +41,13 @@ func aliases(wishes []wish, taken map[string]bool) map[string]string {
 	return names
 }
 
-// versionElement matches the path elements that say nothing on their own.
+// versionElement matches path elements that would make poor names on their own: two API
+// packages of a file easily have the same.
 var versionElement = regexp.MustCompile(`^(v[0-9]+((alpha|beta)[0-9]+)?|internalversion)$`)
 
-// candidates yields names for a package, the most wanted first: the wish, the
-// last path element (with the one before it, if the last is a version), then
-// with more and more of the path, then with a number.
+// candidates yields names for a package in order of preference: the preferred alias, the last
+// path element (with the one before it if the last is a version), then more and more of the
+// path, then all of it with a number.
 func candidates(w wish) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if w.alias != "" && !yield(w.alias) {
@@ -65,14 +66,14 @@ func candidates(w wish) func(yield func(string) bool) {
 			}
 		}
 		if name == "" {
-			name = "pkg" // a path without a letter
+			name = "pkg" // the path has no letter
 		}
 		for n := 2; yield(name + strconv.Itoa(n)); n++ {
 		}
 	}
 }
 
-// identifier keeps what may stand in an all-lowercase Go identifier.
+// identifier returns s in lower case without the characters that an identifier can't have.
 func identifier(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -86,8 +87,8 @@ func identifier(s string) string {
 	return strings.TrimLeft(s, "0123456789")
 }
 
-// legal reports whether a package may be called name without hiding something
-// that generated code might need.
+// legal reports whether a package can have the name without shadowing a predeclared
+// identifier, which generated code may use.
 func legal(name string) bool {
 	return token.IsIdentifier(name) && types.Universe.Lookup(name) == nil && name != "init" && name != "main"
 }

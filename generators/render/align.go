@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// squeeze appends body to out, with runs of blank lines made one and none at
-// the end, and none between out and body if out ends in one already.
+// squeeze appends body to out. It reduces runs of blank lines to one, also across the
+// border between the two, and drops those at the end.
 func squeeze(out, body []byte) []byte {
 	blank := bytes.HasSuffix(out, []byte("\n\n"))
 	pending := false
@@ -24,9 +24,10 @@ func squeeze(out, body []byte) []byte {
 	return append(bytes.TrimRight(out, "\n"), '\n')
 }
 
-// align pads adjacent lines that hold column marks, so that what follows the
-// first mark of each starts in the same column, one space after the longest, and
-// likewise, among adjacent lines that have a second mark, what follows that.
+// align pads adjacent lines that have column marks. The text after the first mark starts in
+// the same column on all of them, one space after the longest cell. The same goes for
+// further marks, among adjacent lines that have them. These are the rules of gofmt's
+// tabwriter for fields and their tags.
 func align(text []byte) []byte {
 	if bytes.IndexByte(text, markColumn) < 0 {
 		return text
@@ -44,7 +45,7 @@ func align(text []byte) []byte {
 	return appendRun(out, run)
 }
 
-// appendRun appends the lines of a run with their columns padded.
+// appendRun appends adjacent lines with their columns padded.
 func appendRun(out []byte, run [][]byte) []byte {
 	if len(run) == 0 {
 		return out
@@ -62,7 +63,7 @@ func appendRun(out []byte, run [][]byte) []byte {
 	return out
 }
 
-// pad pads the column of cells, in each run of lines that go on after it.
+// pad pads a column, separately in each run of adjacent lines that continue after it.
 func pad(lines [][][]byte, column int) {
 	for start := 0; start < len(lines); {
 		end, width := start, 0
@@ -76,7 +77,8 @@ func pad(lines [][][]byte, column int) {
 		}
 		for _, line := range lines[start:end] {
 			cell := line[column]
-			line[column] = append(cell[:len(cell):len(cell)], bytes.Repeat([]byte{' '}, width-utf8.RuneCount(cell)+1)...)
+			line[column] = append(cell[:len(cell):len(cell)],
+				bytes.Repeat([]byte{' '}, width-utf8.RuneCount(cell)+1)...)
 		}
 		pad(lines[start:end], column+1)
 		start = end

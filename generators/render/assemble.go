@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// assemble makes the final text: header, package clause and all that is before
-// it in body, imports, the rest of body with its marks replaced.
+// assemble returns the final text: the header, the package clause and everything before it
+// in body, the imports, and the rest of body with its marks replaced.
 func assemble(f File, body []byte) []byte {
 	wishes, taken := collect(body)
 	for _, name := range f.Reserved {
 		taken[name] = true
 	}
+	// A package doesn't import itself.
 	wishes = slices.DeleteFunc(wishes, func(w wish) bool { return w.path == f.Package })
 	names := aliases(wishes, taken)
 
@@ -24,7 +25,7 @@ func assemble(f File, body []byte) []byte {
 	return align(squeeze(out, resolve(rest, f.Package, names)))
 }
 
-// splitClause cuts body after the line that holds the package clause.
+// splitClause splits body after the package clause.
 func splitClause(body []byte) (clause, rest []byte) {
 	at := 0
 	for line := range bytes.Lines(body) {
@@ -36,7 +37,7 @@ func splitClause(body []byte) (clause, rest []byte) {
 	return body[:at], body[at:]
 }
 
-// collect finds the packages that body mentions, and the names it reserves.
+// collect returns the packages that body mentions and the names that it reserves.
 func collect(body []byte) ([]wish, map[string]bool) {
 	seen := map[string]bool{}
 	taken := map[string]bool{}
@@ -57,7 +58,7 @@ func collect(body []byte) ([]wish, map[string]bool) {
 	}
 }
 
-// cutMark finds the first mark in body: what is before it, in it and after it.
+// cutMark splits body around its first mark; text is the content of the mark.
 func cutMark(body []byte) (before, text, after []byte, found bool) {
 	start := bytes.IndexByte(body, mark)
 	if start < 0 {
@@ -67,9 +68,9 @@ func cutMark(body []byte) (before, text, after []byte, found bool) {
 	return body[:start], body[start+1 : end], body[end+1:], true
 }
 
-// appendImports writes the import block: the standard library, then the rest,
-// each sorted by path. The alias is left out only where it can't be anything
-// else: for paths of one element.
+// appendImports appends the import block: the standard library, then the rest, each sorted
+// by path. Only paths of a single element have no alias: the name of any other package is
+// in its package clause, which isn't read, and needn't be the last element of the path.
 func appendImports(out []byte, names map[string]string) []byte {
 	if len(names) == 0 {
 		return out
@@ -103,8 +104,8 @@ func appendImports(out []byte, names map[string]string) []byte {
 	return append(out, ")\n\n"...)
 }
 
-// resolve replaces the marks of packages by their names and drops the others.
-// A package's own identifiers lose their qualifier.
+// resolve replaces the marks of packages by their names and drops other marks. Identifiers
+// of the file's own package lose their qualifier.
 func resolve(body []byte, own string, names map[string]string) []byte {
 	out := make([]byte, 0, len(body))
 	for {

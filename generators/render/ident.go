@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Marks that templates leave in their text, to be replaced once all of the file
-// is known. None of them occurs in Go source.
+// Marks in the text of a file, replaced once the text is complete. None of these characters
+// occurs in Go source.
 const (
-	mark        = '\x00' // path [markAlias alias] markEnd: a package's name
+	mark        = '\x00' // mark path [markAlias alias] markEnd is the name of a package
 	markAlias   = '\x01'
-	markReserve = '\x02' // after mark; identifier markEnd: no import may be called so
+	markReserve = '\x02' // mark markReserve name markEnd reserves a name
 	markEnd     = '\x03'
-	markColumn  = '\v' // gofmt aligns what follows
+	markColumn  = '\v' // gofmt aligns the text after it
 )
 
-// Package is a Go package as seen from the file being made. Printed in a
-// template it becomes the package's alias, and the file imports it.
+// Package is a Go package. If a template prints it, the text is the name of the package in
+// the file, and the file imports the package.
 type Package struct {
 	// Path is the import path.
 	Path string
-	// Alias is the wish for its name in the file. It is granted unless it
-	// collides; without one the name follows from Path.
+	// Alias is the preferred name of the package in files, which it gets unless that
+	// collides with another name. If it is "" the name follows from Path.
 	Alias string
 }
 
-// String gives the mark that [Templates.Render] replaces by the alias.
+// String returns the mark that [Templates.Render] replaces by the name.
 func (p Package) String() string {
 	var b strings.Builder
 	b.Grow(len(p.Path) + len(p.Alias) + 3)
@@ -39,20 +39,20 @@ func (p Package) String() string {
 	return b.String()
 }
 
-// Sub is the package in the folder elem below p.
+// Sub returns the package in the folder elem below p, without an alias.
 func (p Package) Sub(elem ...string) Package {
 	return Package{Path: path.Join(append([]string{p.Path}, elem...)...)}
 }
 
-// Ident gives an identifier of the package.
+// Ident returns an identifier of the package.
 func (p Package) Ident(name string) Ident { return Ident{Package: p, Name: name} }
 
-// Ident is an identifier of a package. Printed in a template it becomes a
-// qualified identifier, or a plain one in a file of the same package.
+// Ident is an identifier of a package. If a template prints it, the text is the qualified
+// identifier, or the plain one in a file of the same package.
 type Ident struct {
 	Package Package
 	Name    string
 }
 
-// String gives the text with the package's mark in it.
+// String returns the qualified identifier, with the mark of the package.
 func (i Ident) String() string { return i.Package.String() + "." + i.Name }

@@ -13,34 +13,33 @@ import (
 	"text/template"
 )
 
-// File is one file to make.
+// File is a file to render.
 type File struct {
-	// Path says where it goes; two files may not share one.
+	// Path is the path of the file. It must be unique among the files of a call.
 	Path string
-	// Package is the import path of the package that the file is part of: its
-	// own identifiers are printed unqualified.
+	// Package is the import path of the file's package, whose own identifiers are
+	// printed without a qualifier.
 	Package string
 	// Header is the text above the package clause. It ends in a blank line.
 	Header string
-	// Template names the template, View makes what it is a view of. Files are
-	// made at the same time, and so are their views.
+	// Template is the name of the template, View builds the value that it prints. Both
+	// run concurrently with those of other files.
 	Template string
 	View     func() any
-	// Reserved are identifiers that no import of the file may be called:
-	// those that the package declares elsewhere.
+	// Reserved are names that no import of the file may have: identifiers that other
+	// files of the package declare.
 	Reserved []string
 }
 
 // Templates is a set of parsed templates. It is safe for concurrent use.
 type Templates struct{ set *template.Template }
 
-// Parse reads all *.tmpl files in the folders of fsys; a template is called by
-// its path. packages adds functions: each prints the name of its package, as in
-// {{http}}.Client.
+// Parse parses the *.tmpl files in the folders of fsys. The name of a template is its path.
+// packages become functions that print the name of the package, as in {{http}}.Client.
 //
-// Beside them templates have: tab, where gofmt aligns the rest of the line with
-// the lines around it; reserve, which keeps imports from being called by the
-// given names (of parameters, say); quote, for a string literal.
+// Templates also have the functions tab, where gofmt aligns the rest of the line with
+// adjacent lines; reserve, which keeps imports from getting the given names, such as those of
+// parameters; quote, for a string literal; and article, for "a" or "an" before a name.
 func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 	funcs := template.FuncMap{
 		"tab":     func() string { return string(markColumn) },
@@ -48,8 +47,9 @@ func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 		"quote":   func(s string) string { return fmt.Sprintf("%q", s) },
 		"reserve": reserve,
 	}
-	// What is always the same is put into the text before it is parsed: that
-	// saves a fifth of the time. The functions are for all but the plain form.
+	// {{http}} and the like are replaced in the source of the templates, which makes
+	// rendering a fifth faster. The functions remain for other forms, as in
+	// {{print http ".Client"}}.
 	replacements := []string{"{{tab}}", string(markColumn)}
 	for name, pkg := range packages {
 		mark := pkg.String()
@@ -74,6 +74,7 @@ func Parse(fsys fs.FS, packages map[string]Package) (*Templates, error) {
 	return &Templates{set: set}, nil
 }
 
+// reserve returns the marks that reserve names.
 func reserve(names ...string) string {
 	var b bytes.Buffer
 	for _, name := range names {
@@ -85,9 +86,8 @@ func reserve(names ...string) string {
 	return b.String()
 }
 
-// Render makes the files, on as many cores as there are, and returns their
-// content by path. An error names the template; it is a mistake in a template
-// or a view, never in what the user wrote.
+// Render renders the files, in parallel, and returns their contents by path. An error is a
+// bug of a template or of a view, whatever the input is, and names the file.
 func (t *Templates) Render(files []File) (map[string][]byte, error) {
 	contents := make([][]byte, len(files))
 	errs := make([]error, len(files))
@@ -107,18 +107,19 @@ func (t *Templates) Render(files []File) (map[string][]byte, error) {
 	rendered := make(map[string][]byte, len(files))
 	for i, f := range files {
 		if _, ok := rendered[f.Path]; ok {
-			errs = append(errs, fmt.Errorf("%s: two templates make this file, the second is %s", f.Path, f.Template))
+			errs = append(errs, fmt.Errorf("%s: two templates render this file; the second one is %s",
+				f.Path, f.Template))
 		}
 		rendered[f.Path] = contents[i]
 	}
 	return rendered, errors.Join(errs...)
 }
 
-// render makes one file; body is scratch space.
+// render renders a file. body is scratch space.
 func (t *Templates) render(body *bytes.Buffer, f File) ([]byte, error) {
 	tmpl := t.set.Lookup(f.Template)
 	if tmpl == nil {
-		return nil, fmt.Errorf("%s: no template %s", f.Path, f.Template)
+		return nil, fmt.Errorf("%s: there is no template %s", f.Path, f.Template)
 	}
 	if err := tmpl.Execute(body, f.View()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(f.Path), err)
@@ -126,8 +127,8 @@ func (t *Templates) render(body *bytes.Buffer, f File) ([]byte, error) {
 	return assemble(f, body.Bytes()), nil
 }
 
-// article puts "a" or "an" before a name, by the sound of its first letter: that of
-// U is mostly a consonant's, as in User.
+// article returns the name with "a" or "an" before it, by the sound of its first letter. A U
+// mostly sounds like a consonant, as in User.
 func article(name string) string {
 	if name != "" && strings.Contains("AEIOaeio", name[:1]) {
 		return "an " + name

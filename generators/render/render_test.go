@@ -91,9 +91,9 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, files := range map[string][]File{
-		"no template":        {{Path: "a.go", Template: "t/other.tmpl"}},
-		"Missing":            {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
-		"two templates make": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
+		"no template":          {{Path: "a.go", Template: "t/other.tmpl"}},
+		"Missing":              {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
+		"two templates render": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
 	} {
 		if _, err := templates.Render(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

@@ -11,7 +11,7 @@ import (
 // OpenAPI are the definitions of an OpenAPI v2 document.
 type OpenAPI map[string]*definition
 
-// definition is the part of a definition that matters to a schema.
+// definition is a definition of OpenAPI, reduced to what matters for a schema.
 type definition struct {
 	Ref                  string                 `json:"$ref"`
 	Type                 oneOrMany              `json:"type"`
@@ -35,6 +35,7 @@ type definition struct {
 // oneOrMany is a string or a list of strings.
 type oneOrMany []string
 
+// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 mostly has one.
 func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(o))
@@ -43,9 +44,11 @@ func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*o)[0])
 }
 
-// schemaOrBool is a definition; true and false are none.
+// schemaOrBool is a definition, or a boolean, which is read as no definition.
 type schemaOrBool struct{ *definition }
 
+// UnmarshalJSON accepts both forms. true allows any additional properties, which is what no
+// definition means, too.
 func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	if string(text) == "true" || string(text) == "false" {
 		return nil
@@ -53,7 +56,7 @@ func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &s.definition)
 }
 
-// ParseOpenAPI reads a document in JSON.
+// ParseOpenAPI parses a document in JSON.
 func ParseOpenAPI(text []byte) (OpenAPI, error) {
 	var document struct {
 		Definitions OpenAPI `json:"definitions"`
@@ -62,8 +65,9 @@ func ParseOpenAPI(text []byte) (OpenAPI, error) {
 	return document.Definitions, err
 }
 
-// Schema makes a schema of some definitions and all that they refer to. One that
-// isn't there can hold anything; a reference to nothing is an error.
+// Schema returns the schema of the roots and of all definitions that they refer to. A root
+// without a definition is of unknown type: the document may be older than the Go types. A
+// reference without a definition is an error.
 func (o OpenAPI) Schema(roots []string) (Schema, error) {
 	c := converter{api: o, schema: Schema{}}
 	for _, name := range roots {
@@ -73,10 +77,12 @@ func (o OpenAPI) Schema(roots []string) (Schema, error) {
 		}
 		c.want(name)
 	}
+	// Definitions can be recursive, so they are queued rather than converted on sight.
 	for len(c.wanted) > 0 && c.err == nil {
 		name := c.wanted[0]
 		c.wanted = c.wanted[1:]
 		c.current = name
+		// A definition that only refers to another one has no atom of its own.
 		if atom := c.atom(o[name], false); atom != (Atom{}) {
 			c.schema[name] = atom
 		}
@@ -88,14 +94,15 @@ func (o OpenAPI) Schema(roots []string) (Schema, error) {
 type converter struct {
 	api    OpenAPI
 	schema Schema
-	// wanted are the definitions that are yet to be converted, seen all that
-	// ever were among them, current is the one being converted.
+	// wanted are the definitions to convert, seen those that were ever wanted, and
+	// current is the one that is being converted.
 	wanted  []string
 	seen    map[string]bool
 	current string
 	err     error
 }
 
+// want adds a definition to those to convert.
 func (c *converter) want(name string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -106,14 +113,15 @@ func (c *converter) want(name string) {
 	}
 }
 
+// fail records the first error.
 func (c *converter) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%s: %s", c.current, fmt.Sprintf(format, args...))
 	}
 }
 
-// ref is the type of a field or an element; preserve says whether unknown
-// fields of its object are kept.
+// ref returns the type of a field or of an element. preserve is true if an object of that
+// type keeps unknown fields.
 func (c *converter) ref(d *definition, preserve bool) Ref {
 	if d == nil {
 		return Ref{Inline: Deduced()}
@@ -125,34 +133,38 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 		}
 		return r
 	}
+	// References to other documents can't be followed.
 	name, ok := strings.CutPrefix(d.Ref, "#/definitions/")
 	if !ok || c.api[name] == nil {
-		c.fail("refers to %s, which isn't there", d.Ref)
+		c.fail("refers to %s, which doesn't exist", d.Ref)
 		return Ref{}
 	}
 	c.want(name)
+	// A raw extension holds an object of any type, so it is replaced as a whole.
 	if strings.HasSuffix(name, rawExtension) {
 		return Ref{Name: UntypedAtomic}
 	}
 	return Ref{Name: name, Relationship: c.mapRelationship(d)}
 }
 
-// Definitions that are something other than what they say.
+// Definitions whose values are encoded in other ways than the definitions say.
 const (
 	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 	quantity     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 )
 
+// atom converts a definition. The rules are those of schemaconv in kube-openapi.
 func (c *converter) atom(d *definition, preserve bool) Atom {
+	// Of several types the first counts, as in kube-openapi.
 	kind := ""
 	if len(d.Type) > 0 {
 		kind = d.Type[0]
 	}
 	switch {
-	case d.Ref != "" && kind == "": // a definition that is another name of one
+	case d.Ref != "" && kind == "": // another name for a definition
 		c.ref(d, preserve)
 		return Atom{}
-	case kind == "" && len(d.Properties) == 0:
+	case kind == "" && len(d.Properties) == 0: // says nothing about the value
 		return Deduced()
 	case kind == "array":
 		list := &List{Element: c.ref(d.Items, preserve)}
@@ -168,23 +180,27 @@ func (c *converter) atom(d *definition, preserve bool) Atom {
 			m.Element = Ref{Inline: Deduced()}
 		}
 		return Atom{Map: m}
-	case c.current == quantity:
+	case c.current == quantity: // a string by its definition, but numbers are valid, too
 		return Atom{Scalar: Untyped}
 	}
 	return Atom{Scalar: scalar(kind, d.Format)}
 }
 
+// object converts a definition with properties.
 func (c *converter) object(d *definition, preserve bool) *Map {
 	preserve = preserve || d.PreserveUnknown
 	m := &Map{Relationship: c.mapRelationship(d)}
+	// Sorted, as the order of properties means nothing and the output must be stable.
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		property := d.Properties[name]
 		field := Field{Name: name, Type: c.ref(property, preserve)}
+		// The zero value of a pointer, which isn't a default.
 		if string(property.Default) != "null" {
 			field.Default = string(property.Default)
 		}
 		m.Fields = append(m.Fields, field)
 	}
+	// Generated code carries unions along, although structured-merge-diff ignores them.
 	for _, u := range d.Unions {
 		union := Union{Discriminator: u.Discriminator}
 		for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
@@ -192,25 +208,29 @@ func (c *converter) object(d *definition, preserve bool) *Map {
 		}
 		m.Unions = append(m.Unions, union)
 	}
+	// Unknown fields are merged like known ones of unknown type.
 	if preserve {
 		m.Element = Ref{Name: UntypedDeduced}
 	}
 	return m
 }
 
-// scalar is the type of a primitive.
+// scalar returns the type of a primitive value.
 func scalar(kind, format string) string {
 	switch {
 	case kind == "integer", kind == "number":
 		return Numeric
 	case kind == "boolean":
 		return Boolean
+	// kube-openapi takes other formats, such as int-or-string, for untyped scalars.
 	case kind == "string" && (format == "" || format == "byte"):
 		return String
 	}
 	return Untyped
 }
 
+// listRelationship returns how a list is merged: by its list type, or else by the older
+// patch strategy.
 func (c *converter) listRelationship(d *definition) (relationship string, keys []string) {
 	switch d.ListType {
 	case "atomic":
@@ -218,6 +238,7 @@ func (c *converter) listRelationship(d *definition) (relationship string, keys [
 	case "set":
 		return Associative, nil
 	case "map":
+		// Elements are merged if their keys are equal.
 		if len(d.ListMapKeys) == 0 {
 			c.fail("a list of type map has no map keys")
 		}
@@ -235,6 +256,7 @@ func (c *converter) listRelationship(d *definition) (relationship string, keys [
 	return Atomic, nil
 }
 
+// mapRelationship returns how a map or an object is merged, "" for the default.
 func (c *converter) mapRelationship(d *definition) string {
 	switch d.MapType {
 	case "":

@@ -1,13 +1,13 @@
-// Package schema describes API types to structured-merge-diff, the library
-// behind server-side apply: which fields an object has, which of its lists and
-// maps are merged and which are replaced as a whole. Package
-// sigs.k8s.io/structured-merge-diff/v6/schema says what the parts mean.
+// Package schema describes API types to structured-merge-diff, the library behind
+// server-side apply: which fields an object has, and which of its lists and maps are merged
+// rather than replaced. Package sigs.k8s.io/structured-merge-diff/v6/schema documents the
+// parts; the types here are a subset with value semantics.
 //
-// A schema comes from an OpenAPI document ([OpenAPI.Schema]), or is put together
-// by the caller; [Schema.YAML] is its text, which generated code parses.
+// A schema is converted from an OpenAPI document ([OpenAPI.Schema]) or built by the caller.
+// [Schema.YAML] returns its text, which generated code parses.
 package schema
 
-// The types of scalars, and how the elements of lists and maps relate.
+// The types of scalars, and the relationships between the elements of a list or a map.
 const (
 	String  = "string"
 	Numeric = "numeric"
@@ -19,31 +19,33 @@ const (
 	Separable   = "separable"
 )
 
-// Names of the two types that every schema has, for values of which nothing is
-// known: one is replaced as a whole, the other merged by what it turns out to be.
+// The two types that every schema has, for values of unknown type: the first is replaced as a
+// whole, the second is merged according to the value.
 const (
 	UntypedAtomic  = "__untyped_atomic_"
 	UntypedDeduced = "__untyped_deduced_"
 )
 
-// Schema is a set of named types.
+// Schema is a set of types by name. Names are those of OpenAPI, such as
+// "io.k8s.api.apps.v1.Deployment": structured-merge-diff looks a kind up by them.
 type Schema map[string]Atom
 
-// Atom is a type without a name: of the three forms those that it may have.
+// Atom is a type without a name: a scalar, a list or a map, or several of them if the value
+// decides.
 type Atom struct {
 	Scalar string
 	List   *List
 	Map    *Map
 }
 
-// List is a list of elements. Associative ones are sets, or maps by Keys.
+// List is a list. If it is associative it is a set, or a map with the given keys.
 type List struct {
 	Element      Ref
 	Relationship string
-	Keys         []string
+	Keys         []string // the fields of an element that identify it
 }
 
-// Map is a map to elements, a struct of fields, or both.
+// Map is a map to elements, a struct with fields, or both.
 type Map struct {
 	Fields       []Field
 	Unions       []Union
@@ -55,19 +57,18 @@ type Map struct {
 type Field struct {
 	Name string
 	Type Ref
-	// Default is a value in JSON, "" for none.
+	// Default is the default in JSON, "" for none.
 	Default string
 }
 
-// Union says that one of some fields is set.
+// Union is a set of fields of which one is set.
 type Union struct {
 	Discriminator string
-	// Fields are pairs: the field and the discriminator's value for it.
+	// Fields are pairs of a field and its value of the discriminator.
 	Fields [][2]string
 }
 
-// Ref is a type: by name, or spelled out. Relationship overrules a named
-// type's own.
+// Ref is a named type or an inline one. Relationship overrides that of a named type.
 type Ref struct {
 	Name         string
 	Inline       Atom
@@ -77,7 +78,7 @@ type Ref struct {
 // IsZero reports whether there is no type.
 func (r Ref) IsZero() bool { return r.Name == "" && r.Inline == Atom{} }
 
-// Deduced is the type of a value of which nothing is known.
+// Deduced returns the type of a value of unknown type.
 func Deduced() Atom {
 	return Atom{
 		Scalar: Untyped,
@@ -86,10 +87,11 @@ func Deduced() Atom {
 	}
 }
 
-// Object is the type of an object of which nothing is known.
+// Object returns the type of an object with unknown fields.
 func Object() Atom { return Atom{Map: &Map{Element: Ref{Inline: Deduced()}}} }
 
-// addCommon adds the two types that every schema has.
+// addCommon adds the two types that every schema has. Other types refer to them by name, and
+// structured-merge-diff has no built-in types.
 func (s Schema) addCommon() {
 	s[UntypedDeduced] = Deduced()
 	s[UntypedAtomic] = Atom{

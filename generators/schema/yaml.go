@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// YAML is the schema as text, its types sorted by name, a line for each field. It
-// holds no backtick.
+// YAML returns the schema as YAML, sorted by type, with one line for each field so that
+// changes make short diffs. The text has no backtick, so it fits into a raw string of Go.
 func (s Schema) YAML() string {
+	// A copy: the caller may go on adding types.
 	types := maps.Clone(s)
 	types.addCommon()
 	var b strings.Builder
@@ -18,6 +19,7 @@ func (s Schema) YAML() string {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		b.WriteString("- name: " + quote(name) + "\n")
 		atom := types[name]
+		// The fields of a named type get a line each; inline types are on one line.
 		object := atom.Map
 		if object != nil && len(object.Fields) > 0 {
 			atom.Map = nil
@@ -39,10 +41,10 @@ func (s Schema) YAML() string {
 	return b.String()
 }
 
-// flow is a mapping of YAML in a line.
+// flow returns a mapping in YAML's flow style.
 func flow(entries []string) string { return "{" + strings.Join(entries, ", ") + "}" }
 
-// flowList is a list of YAML in a line.
+// flowList returns a list in YAML's flow style.
 func flowList[T any](items []T, text func(T) string) string {
 	var texts []string
 	for _, item := range items {
@@ -51,7 +53,7 @@ func flowList[T any](items []T, text func(T) string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// atomEntries are the entries of the mapping that describes an atom.
+// atomEntries returns the entries of the mapping for an atom.
 func atomEntries(a Atom) []string {
 	var entries []string
 	if a.Scalar != "" {
@@ -68,13 +70,16 @@ func atomEntries(a Atom) []string {
 	if a.Map != nil {
 		var object []string
 		if len(a.Map.Fields) > 0 {
-			object = append(object, "fields: "+flowList(a.Map.Fields, func(f Field) string { return flow(fieldEntries(f)) }))
+			object = append(object, "fields: "+flowList(a.Map.Fields,
+				func(f Field) string { return flow(fieldEntries(f)) }))
 		}
 		entries = append(entries, "map: "+flow(append(object, restEntries(a.Map)...)))
 	}
 	return entries
 }
 
+// fieldEntries returns the entries of the mapping for a field. JSON is YAML, so the default
+// can be copied.
 func fieldEntries(f Field) []string {
 	entries := []string{"name: " + quote(f.Name), "type: " + flow(refEntries(f.Type))}
 	if f.Default != "" {
@@ -83,8 +88,7 @@ func fieldEntries(f Field) []string {
 	return entries
 }
 
-// restEntries are the entries of a mapping that describes an object, but for its
-// fields.
+// restEntries returns the entries of the mapping for an object, except its fields.
 func restEntries(m *Map) []string {
 	var entries []string
 	if len(m.Unions) > 0 {
@@ -96,6 +100,7 @@ func restEntries(m *Map) []string {
 	return appendRelationship(entries, m.Relationship)
 }
 
+// union returns the mapping for a union.
 func union(u Union) string {
 	var entries []string
 	if u.Discriminator != "" {
@@ -106,6 +111,7 @@ func union(u Union) string {
 	})))
 }
 
+// refEntries returns the entries of the mapping for a type: a name or an inline type.
 func refEntries(r Ref) []string {
 	var entries []string
 	if r.Name != "" {
@@ -114,6 +120,7 @@ func refEntries(r Ref) []string {
 	return appendRelationship(append(entries, atomEntries(r.Inline)...), r.Relationship)
 }
 
+// appendRelationship appends the entry for a relationship, unless it is the default.
 func appendRelationship(entries []string, r string) []string {
 	if r == "" {
 		return entries
@@ -121,13 +128,14 @@ func appendRelationship(entries []string, r string) []string {
 	return append(entries, "elementRelationship: "+r)
 }
 
+// reserved are the words that YAML 1.1 reads as booleans or null.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
-// quote quotes what YAML would take for something other than a string. JSON's
-// quotes are YAML's.
+// quote quotes strings that YAML would parse as something else. A JSON string is a YAML
+// string.
 func quote(s string) string {
 	if plain.MatchString(s) && !reserved.MatchString(s) {
 		return s
@@ -135,13 +143,14 @@ func quote(s string) string {
 	return jsonString(s)
 }
 
+// jsonString returns a quoted string.
 func jsonString(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings can be marshalled
+		panic(err) // a string can be marshalled
 	}
 	return escapeBacktick(string(text))
 }
 
-// escapeBacktick makes JSON fit into a raw string of Go.
+// escapeBacktick escapes backticks in JSON, where they occur in strings only.
 func escapeBacktick(text string) string { return strings.ReplaceAll(text, "`", `\u0060`) }

@@ -10,17 +10,18 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// comments finds comment groups by the line that they end on. That is how
-// gengo decides what belongs to a type: the comment that ends on the line
-// above the type's name, and a second one that ends two lines above where
-// that one begins (or two lines above the name when there is no first one).
-// In a grouped declaration the comment above "type (" is therefore the second
-// comment of the first type.
+// comments finds comment groups by the line on which they end. That is how gengo
+// assigns comments to a type (docComment and priorDetachedComment in
+// parser/parse.go): the closest comment ends on the line above the name of the type,
+// and the second closest ends two lines above the start of the closest one, or two
+// lines above the name if there is none. So in a grouped declaration the comment above
+// "type (" is the second closest of the first type.
 type comments struct {
 	tokens *token.File
 	ending map[int]*ast.CommentGroup
 }
 
+// newComments indexes the comments of a file.
 func newComments(fset *token.FileSet, f *ast.File) comments {
 	c := comments{fset.File(f.FileStart), make(map[int]*ast.CommentGroup, len(f.Comments))}
 	for _, group := range f.Comments {
@@ -29,7 +30,7 @@ func newComments(fset *token.FileSet, f *ast.File) comments {
 	return c
 }
 
-// of returns the two comments of what is named at pos; each may be nil.
+// of returns the two comments of the declaration whose name is at pos. Each may be nil.
 func (c comments) of(pos token.Pos) (closest, second *ast.CommentGroup) {
 	line := c.tokens.Line(pos)
 	closest = c.ending[line-1]
@@ -39,18 +40,19 @@ func (c comments) of(pos token.Pos) (closest, second *ast.CommentGroup) {
 	return closest, c.ending[line-2]
 }
 
-// mentions is a quick test for comments that may hold a certain tag; most
-// have none but +optional.
+// mentions reports whether a comment has one of the words. It is a cheap filter
+// before tags are parsed: most comments have none, or only +optional.
 func mentions(group *ast.CommentGroup, words ...string) bool {
 	return slices.ContainsFunc(group.List, func(c *ast.Comment) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(c.Text, word) })
 	})
 }
 
-// typeTags reads the tags of each type of a file, the second closest comment
-// first, and reports client tags that no type owns.
-func (l *loader) typeTags(f *file) map[string][]marker.Tag {
-	index := newComments(l.fset, f.syntax)
+// typeTags returns the tags of each type of a file, those of the second closest
+// comment first, and reports client tags in other comments: code-generator ignores
+// those silently.
+func (s *session) typeTags(f *file) map[string][]marker.Tag {
+	index := newComments(s.fset, f.syntax)
 	tags := map[string][]marker.Tag{}
 	owned := map[*ast.CommentGroup]bool{}
 	for _, decl := range f.syntax.Decls {
@@ -62,26 +64,29 @@ func (l *loader) typeTags(f *file) map[string][]marker.Tag {
 			name := spec.(*ast.TypeSpec).Name
 			closest, second := index.of(name.Pos())
 			owned[closest], owned[second] = true, true
-			if found := marker.Scan(l.fset, second, closest); len(found) > 0 {
+			if found := marker.Scan(s.fset, second, closest); len(found) > 0 {
 				tags[name.Name] = found
 			}
 		}
 	}
+	// Field comments and the like. A tag there is most likely one that lost its type.
 	for _, group := range f.syntax.Comments {
 		if owned[group] || !mentions(group, "genclient") {
 			continue
 		}
-		for _, tag := range marker.Scan(l.fset, group) {
+		for _, tag := range marker.Scan(s.fset, group) {
 			if marker.IsClientTag(tag.Name) {
-				l.lax(tag.Pos, "+%s %s; put it directly above a type, or with one blank line between", tag.Name, l.misplaced(f, index, group))
+				s.StrictErrorf(tag.Pos,
+					"+%s %s; put it directly above a type, or with one blank line between",
+					tag.Name, misplaced(f, index, group))
 			}
 		}
 	}
 	return tags
 }
 
-// misplaced says in words what a comment without a type belongs to.
-func (l *loader) misplaced(f *file, index comments, group *ast.CommentGroup) string {
+// misplaced describes where a comment is that belongs to no type.
+func misplaced(f *file, index comments, group *ast.CommentGroup) string {
 	const nothing = "is in a comment that no type owns and has no effect"
 	line := index.tokens.Line(group.End())
 	for _, decl := range f.syntax.Decls {
@@ -91,6 +96,7 @@ func (l *loader) misplaced(f *file, index comments, group *ast.CommentGroup) str
 			}
 			return nothing
 		}
+		// The distances at which a comment would belong to a type.
 		gap := index.tokens.Line(decl.Pos()) - line
 		if gap != 1 && gap != 2 {
 			continue
@@ -107,8 +113,8 @@ func (l *loader) misplaced(f *file, index comments, group *ast.CommentGroup) str
 	return nothing
 }
 
-// member names the field or the grouped constant or variable that follows a
-// comment within a declaration.
+// member returns the field, or the constant or variable of a group, that follows a
+// comment inside a declaration, "" if there is none.
 func member(decl ast.Decl, group *ast.CommentGroup) string {
 	type candidate struct {
 		pos  token.Pos
@@ -143,7 +149,7 @@ func member(decl ast.Decl, group *ast.CommentGroup) string {
 	return slices.MinFunc(after, func(a, b candidate) int { return cmp.Compare(a.pos, b.pos) }).name
 }
 
-// specName is "const X", "var X" or "import".
+// specName returns "const X", "var X" or "import".
 func specName(kind token.Token, specs []ast.Spec) string {
 	if len(specs) > 0 {
 		if value, ok := specs[0].(*ast.ValueSpec); ok {
@@ -153,27 +159,30 @@ func specName(kind token.Token, specs []ast.Spec) string {
 	return kind.String()
 }
 
-// packageTags reads what doc.go says, and returns the package tags elsewhere,
-// which have no effect.
-func (l *loader) packageTags(p *source) (pkg marker.Package, elsewhere []marker.Tag) {
+// packageTags parses the tags of doc.go. elsewhere are package tags in other files,
+// which have no effect; gengo reads all comments of doc.go and no others
+// (addPkgToUniverse in parser/parse.go).
+func (s *session) packageTags(p *source) (pkg marker.Package, elsewhere []marker.Tag) {
 	var doc []marker.Tag
 	for _, f := range p.files {
 		if f.syntax != nil && f.isDoc() {
-			doc = marker.ScanPackage(l.fset, f.syntax.Comments...)
+			doc = marker.ScanPackage(s.fset, f.syntax.Comments...)
 		}
 	}
-	pkg, problems := marker.ParsePackage(doc, l.cfg.Strict)
-	l.problems = append(l.problems, problems...)
+	pkg, problems := marker.ParsePackage(doc, s.cfg.Strict)
+	s.Problems = append(s.Problems, problems...)
 	for _, f := range p.files {
 		if f.syntax == nil || f.isDoc() {
 			continue
 		}
+		// A tag that doc.go has as well does no harm here.
 		for _, group := range f.syntax.Comments {
 			if !mentions(group, "groupName", "groupGoName", "-gen") {
 				continue
 			}
-			for _, tag := range marker.ScanPackage(l.fset, group) {
-				if !marker.IsPackageTag(tag.Name) || slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
+			for _, tag := range marker.ScanPackage(s.fset, group) {
+				if !marker.IsPackageTag(tag.Name) ||
+					slices.ContainsFunc(doc, func(t marker.Tag) bool { return t.Text == tag.Text }) {
 					continue
 				}
 				elsewhere = append(elsewhere, tag)

@@ -12,21 +12,23 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// definition is what a CustomResourceDefinition, or the marker that one is made
-// from, says of a kind. What it doesn't say is "".
+// definition is the part of a CustomResourceDefinition, or of the marker that
+// controller-gen makes one from, that has to agree with a client. Fields that aren't
+// given are "".
 type definition struct {
 	// where is the manifest or the marker, for messages.
 	where                      string
 	group, kind, plural, scope string
 }
 
-// checkDefinitions compares kinds with what is said of their resources elsewhere:
-// by +kubebuilder:resource above the type, and by manifests in the folder of the
-// package. A client that asks for another path would get nothing but NotFound.
-func (l *loader) checkDefinitions(p *candidate, kinds []*Kind, tags map[string][]marker.Tag) {
-	manifests := l.manifests(p)
-	for _, kind := range kinds {
+// checkDefinitions compares the kinds of a package with definitions of their resources:
+// +kubebuilder:resource above the type, and manifests in the folder of the package. A
+// client with another resource or scope gets NotFound for every request.
+func (s *session) checkDefinitions(p *candidate, tags map[string][]marker.Tag) {
+	manifests := manifests(p, s.base)
+	for _, kind := range p.kinds {
 		definitions := resourceMarkers(tags[kind.Name])
+		// Another group may have a kind of the same name.
 		for _, d := range manifests {
 			if d.kind == kind.Name && d.group == p.groupName() {
 				definitions = append(definitions, d)
@@ -34,19 +36,25 @@ func (l *loader) checkDefinitions(p *candidate, kinds []*Kind, tags map[string][
 		}
 		for _, d := range definitions {
 			if d.plural != "" && d.plural != kind.Resource {
-				l.lax(kind.Pos, "the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type", kind.Name, kind.Resource, d.plural, d.where, d.plural)
+				s.StrictErrorf(kind.Pos,
+					"the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type",
+					kind.Name, kind.Resource, d.plural, d.where, d.plural)
 			}
+			// The scope of a definition is optional, and so is that of the marker.
 			switch {
 			case d.scope == "Cluster" && kind.Namespaced:
-				l.lax(kind.Pos, "type %s is cluster-scoped in %s; write // +genclient:nonNamespaced above it", kind.Name, d.where)
+				s.StrictErrorf(kind.Pos,
+					"type %s is cluster-scoped in %s; write // +genclient:nonNamespaced above it",
+					kind.Name, d.where)
 			case d.scope == "Namespaced" && !kind.Namespaced:
-				l.lax(kind.Pos, "type %s has +genclient:nonNamespaced, but is namespaced in %s", kind.Name, d.where)
+				s.StrictErrorf(kind.Pos,
+					"type %s has +genclient:nonNamespaced, but is namespaced in %s", kind.Name, d.where)
 			}
 		}
 	}
 }
 
-// resourceMarkers reads +kubebuilder:resource:path=widgets,scope=Cluster.
+// resourceMarkers parses +kubebuilder:resource:path=widgets,scope=Cluster.
 func resourceMarkers(tags []marker.Tag) []definition {
 	const name = "kubebuilder:resource:"
 	var definitions []definition
@@ -71,9 +79,9 @@ func resourceMarkers(tags []marker.Tag) []definition {
 	return definitions
 }
 
-// manifests reads the CustomResourceDefinitions in the folder of a package. What
-// can't be read as one is none: other tools say what is wrong with it.
-func (l *loader) manifests(p *candidate) []definition {
+// manifests reads the CustomResourceDefinitions in the folder of a package. It skips
+// files that it can't parse: other tools report those.
+func manifests(p *candidate, base string) []definition {
 	entries, err := os.ReadDir(p.src.dir)
 	if err != nil {
 		return nil
@@ -83,11 +91,12 @@ func (l *loader) manifests(p *candidate) []definition {
 		if ext := filepath.Ext(entry.Name()); entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
 			continue
 		}
-		file := newFile(p.src.dir, entry.Name(), l.base, false)
+		file := newFile(p.src.dir, entry.Name(), base, false)
 		text, err := os.ReadFile(file.path)
 		if err != nil || !bytes.Contains(text, []byte("CustomResourceDefinition")) {
 			continue
 		}
+		// A separator of YAML documents may stand on the first line.
 		for document := range bytes.SplitSeq(append([]byte("\n"), text...), []byte("\n---")) {
 			var crd struct {
 				Kind string

@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// sources are the packages known so far: those of the input, and others once
-// an answer needed them.
+// sources are the packages that were read: those of the input, and others as soon as
+// an answer depends on them.
 type sources struct {
 	ctx  context.Context
-	dir  string // where the go command runs
+	dir  string // the working directory of the go command
 	base string // dir, absolute
 	fset *token.FileSet
-	// byPath holds nil for a package that can't be had.
+	// byPath maps import paths to packages. It has nil for a package that can't be
+	// found, so that the go command is asked for it only once.
 	byPath map[string]*source
 }
 
-// need makes packages available with one call of the go command; what can't
-// be found is remembered as missing.
+// need reads the packages that weren't read yet, with a single call of the go
+// command: each call costs tens of milliseconds.
 func (s *sources) need(paths ...string) {
 	var missing []string
 	for _, p := range paths {
@@ -33,12 +34,13 @@ func (s *sources) need(paths ...string) {
 	if len(missing) == 0 {
 		return
 	}
+	// Until they are found, and if they aren't: nobody asks for them again.
 	for _, p := range missing {
 		s.byPath[p] = nil
 	}
 	packages, err := goList(s.ctx, s.dir, missing)
 	if err != nil {
-		return
+		return // all of them are missing, and what depends on them says so
 	}
 	var found []*source
 	for _, p := range packages {
@@ -47,7 +49,7 @@ func (s *sources) need(paths ...string) {
 		}
 		src := newSource(p, s.fset, s.base)
 		for _, pattern := range p.Match {
-			s.byPath[pattern] = src // a vendored package's ImportPath is longer
+			s.byPath[pattern] = src // the ImportPath of a vendored package differs
 		}
 		found = append(found, src)
 	}
@@ -56,15 +58,14 @@ func (s *sources) need(paths ...string) {
 	}
 }
 
-// pkg returns a package by its import path, nil when there is none.
+// pkg returns the package of that import path, nil if it can't be found.
 func (s *sources) pkg(importPath string) *source {
 	s.need(importPath)
 	return s.byPath[importPath]
 }
 
-// importPath finds the import path that name stands for in a file, "" when
-// no import fits. Only where the paths themselves don't tell, packages are
-// looked at.
+// importPath returns the import path that a package name stands for in a file, "" if
+// no import fits. Imported packages are read only if no path ends in the name.
 func (s *sources) importPath(f *file, name string) string {
 	var unnamed []string
 	for _, spec := range f.syntax.Imports {
@@ -77,6 +78,8 @@ func (s *sources) importPath(f *file, name string) string {
 			return p
 		}
 	}
+	// A package may have another name than its folder, but few have the name of another
+	// package's folder.
 	for _, p := range unnamed {
 		if path.Base(p) == name {
 			return p
@@ -91,8 +94,8 @@ func (s *sources) importPath(f *file, name string) string {
 	return ""
 }
 
-// refer turns the type expression of a file into a reference; ok is false for
-// what isn't a name, pointers to names excepted.
+// refer returns the type that an expression names, seen through pointers, parentheses
+// and type arguments. ok is false for any other expression.
 func (s *sources) refer(p *source, f *file, expr ast.Expr) (ref TypeRef, ok bool) {
 	switch expr := expr.(type) {
 	case *ast.Ident:
@@ -101,7 +104,7 @@ func (s *sources) refer(p *source, f *file, expr ast.Expr) (ref TypeRef, ok bool
 		return s.refer(p, f, expr.X)
 	case *ast.ParenExpr:
 		return s.refer(p, f, expr.X)
-	case *ast.IndexExpr:
+	case *ast.IndexExpr: // a generic type with one argument
 		return s.refer(p, f, expr.X)
 	case *ast.IndexListExpr:
 		return s.refer(p, f, expr.X)
@@ -116,26 +119,27 @@ func (s *sources) refer(p *source, f *file, expr ast.Expr) (ref TypeRef, ok bool
 	return TypeRef{}, false
 }
 
-// structType is a struct with the file that its field types are to be read in.
+// structType is a struct, with the file in which the types of its fields are resolved.
 type structType struct {
 	fields []*ast.Field
 	file   *file
 	pkg    *source
 }
 
-// maxHops bounds how far chains of type names and embedded fields are
-// followed; cycles are legal to parse.
+// maxHops limits how far chains of type names and embedded fields are followed:
+// syntax that isn't type-checked can have cycles.
 const maxHops = 16
 
-// structOf follows names, here and in other packages, to a struct type.
-// known is false when a package on the way can't be had, so that nothing can be said.
+// structOf follows names, across packages, to a struct type; it returns nil for other
+// types. known is false if a package on the way can't be found, so that the answer
+// isn't known.
 func (s *sources) structOf(p *source, f *file, expr ast.Expr) (st *structType, known bool) {
 	for range maxHops {
 		if lit, ok := expr.(*ast.StructType); ok {
 			return &structType{lit.Fields.List, f, p}, true
 		}
 		if _, pointer := expr.(*ast.StarExpr); pointer {
-			return nil, true
+			return nil, true // refer would see through it
 		}
 		ref, ok := s.refer(p, f, expr)
 		if !ok {
@@ -156,13 +160,13 @@ func (s *sources) structOf(p *source, f *file, expr ast.Expr) (st *structType, k
 	return nil, true
 }
 
-// structOf is the struct behind a type declaration.
+// structOfDecl is structOf for a type declaration.
 func (s *sources) structOfDecl(t *typeDecl) (*structType, bool) {
 	return s.structOf(t.pkg, t.file, t.spec.Type)
 }
 
-// field finds a direct field by name, as gengo's members have it: an embedded
-// field is named like its type.
+// field returns the direct field of that name, nil if there is none. An embedded field
+// has the name of its type, as in gengo's Members.
 func (st *structType) field(name string) *ast.Field {
 	for _, field := range st.fields {
 		if len(field.Names) == 0 && typeName(field.Type) == name {
@@ -177,20 +181,20 @@ func (st *structType) field(name string) *ast.Field {
 	return nil
 }
 
-// embeds reports whether a struct embeds a type of that name, directly or
-// through other embedded structs. An embedded type that can't be looked at
-// gets the benefit of the doubt.
+// embeds reports whether a struct embeds a type of that name, directly or through
+// other embedded structs. If an embedded type can't be found, the answer is true: a
+// missing dependency must not lead to errors about types that are fine.
 func (s *sources) embeds(st *structType, name string) bool {
 	return s.finds(st, func(f *ast.Field) bool { return len(f.Names) == 0 }, name, 0)
 }
 
-// promotes reports whether a struct has a field of that name, of its own or
-// promoted from embedded structs, with the same doubts as embeds.
+// promotes reports whether a struct has a field of that name, its own or promoted. The
+// answer for unknown embedded types is that of embeds.
 func (s *sources) promotes(st *structType, name string) bool {
 	return s.finds(st, func(*ast.Field) bool { return true }, name, 0)
 }
 
-// finds looks for the outermost field of that name and asks whether it will do.
+// finds reports whether the outermost field of that name is accepted by will.
 func (s *sources) finds(st *structType, will func(*ast.Field) bool, name string, hops int) bool {
 	if f := st.field(name); f != nil {
 		return will(f)
@@ -208,7 +212,10 @@ func (s *sources) finds(st *structType, will func(*ast.Field) bool, name string,
 		}
 		inner, known := s.structOf(st.pkg, st.file, expr)
 		if sel, ok := expr.(*ast.SelectorExpr); !known && ok && sel.Sel.Name == "TypeMeta" {
-			continue // apimachinery's, which isn't there yet
+			// Apimachinery isn't downloaded yet. Its TypeMeta is known, and every API
+			// type embeds it: to give it the benefit of the doubt would hide all
+			// errors.
+			continue
 		}
 		if !known || inner != nil && s.finds(inner, will, name, hops+1) {
 			return true
@@ -217,7 +224,7 @@ func (s *sources) finds(st *structType, will func(*ast.Field) bool, name string,
 	return false
 }
 
-// tagText is a field's tag, with its quotes.
+// tagText returns the tag of a field, with its quotes.
 func tagText(field *ast.Field) string {
 	if field.Tag == nil {
 		return ""
@@ -225,7 +232,8 @@ func tagText(field *ast.Field) string {
 	return field.Tag.Value
 }
 
-// splitType splits the type name of a tag, "k8s.io/api/autoscaling/v1.Scale".
+// splitType splits a type name such as "k8s.io/api/autoscaling/v1.Scale", which may
+// have no import path.
 func splitType(name string) (importPath, typeName string) {
 	i := strings.LastIndex(name, ".")
 	if i < 0 {
@@ -233,3 +241,6 @@ func splitType(name string) (importPath, typeName string) {
 	}
 	return name[:i], name[i+1:]
 }
+
+// at returns the position of a type's name.
+func (s *sources) at(spec *ast.TypeSpec) token.Position { return s.fset.Position(spec.Name.Pos()) }

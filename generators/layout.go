@@ -1,0 +1,275 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+)
+
+// Layout is the configuration of all generators at once, as the command kubewright takes
+// it: one output folder, from which all others follow, and import paths from go.mod. The zero
+// value is ready for AddFlags, which has to be called before Resolve.
+type Layout struct {
+	Config
+	client   ClientOptions
+	lister   ListerOptions
+	informer InformerOptions
+	apply    ApplyOptions
+	// withApply adds apply configurations.
+	withApply bool
+	// dir and pkg are the output folder and its import path. The other folders are
+	// below it by default.
+	dir, pkg                                    string
+	clientsets, listers, informers, applyFolder string
+	clientsetName                               string
+	overrides                                   []string
+	flags                                       *pflag.FlagSet
+}
+
+// AddFlags adds the flags of kubewright generate and check.
+func (l *Layout) AddFlags(fs *pflag.FlagSet) {
+	l.flags = fs
+	fs.StringVar(&l.dir, "output-dir", "",
+		"the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
+	fs.StringVar(&l.pkg, "output-pkg", "", "the import path of --output-dir (default: according to go.mod)")
+	fs.StringVar(&l.clientsets, "clientsets-dir", "",
+		"the folder for the clientset's folder (default clientset in --output-dir)")
+	fs.StringVar(&l.listers, "listers-dir", "", "the folder for listers (default listers in --output-dir)")
+	fs.StringVar(&l.informers, "informers-dir", "",
+		"the folder for informers (default informers in --output-dir)")
+	fs.StringVarP(&l.clientsetName, "clientset-name", "n", "versioned", "the name of the clientset's package")
+	fs.BoolVar(&l.withApply, "with-applyconfig", false,
+		"also generate apply configurations, and clients that apply them")
+	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
+		"the folder for apply configurations (default applyconfiguration in --output-dir)")
+	includedTypesFlag(fs, &l.overrides)
+	l.client.addFlags(fs)
+	l.lister.addFlags(fs)
+	l.informer.addFlags(fs)
+	l.apply.addFlags(fs, "applyconfig-externals", "applyconfig-openapi-schema")
+	l.Config.AddFlags(fs)
+}
+
+// Resolve returns the configuration for the packages that patterns name: it finds the
+// folders and import paths that the flags leave open.
+func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) {
+	if err := l.validate(patterns); err != nil {
+		return Config{}, err
+	}
+	if err := l.findBase(ctx); err != nil {
+		return Config{}, err
+	}
+	// No script relies on kubewright to accept input that has no meaning.
+	cfg := l.Config
+	cfg.Strict = true
+	cfg.Inputs = packageInputs(patterns)
+	var err error
+	if cfg.IncludedTypes, err = includedTypes(l.overrides); err != nil {
+		return Config{}, err
+	}
+	at, err := l.places(ctx)
+	if err != nil {
+		return Config{}, err
+	}
+	cfg.Client, cfg.Lister, cfg.Informer = &l.client, &l.lister, &l.informer
+	cfg.Client.Dir = filepath.Join(at.clientsets.dir, l.clientsetName)
+	cfg.Client.Package = path.Join(at.clientsets.pkg, l.clientsetName)
+	cfg.Lister.Dir, cfg.Lister.Package = at.listers.dir, at.listers.pkg
+	cfg.Informer.Dir, cfg.Informer.Package = at.informers.dir, at.informers.pkg
+	cfg.Informer.Listers = at.listers.pkg
+	cfg.Informer.VersionedClientset = cfg.Client.Package
+	if cfg.Informer.InternalClientset == "" {
+		cfg.Informer.InternalClientset = cfg.Client.Package
+	}
+	if l.withApply { // the clients apply what the same run generates
+		cfg.Apply = &l.apply
+		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
+		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
+	}
+	cfg.orphans = l.orphans(at)
+	return cfg, nil
+}
+
+// validate checks the flags and the patterns, before anything is read.
+func (l *Layout) validate(patterns []string) error {
+	if l.clientsetName == "" {
+		return errors.New("--clientset-name must not be empty")
+	}
+	if err := validateClientsetName(l.clientsetName); err != nil {
+		return err
+	}
+	if slices.Contains([]string{"internal", "main", "vendor"}, l.clientsetName) {
+		return fmt.Errorf("--clientset-name %s: Go doesn't let informers and programs import a package in a folder"+
+			" of that name", l.clientsetName)
+	}
+	if l.withApply && l.client.ApplyConfigurationPackage != "" {
+		return errors.New("--with-applyconfig generates apply configurations and --apply-configuration-package" +
+			" names existing ones; give one of the two")
+	}
+	if err := l.validateLint(); err != nil {
+		return err
+	}
+	for _, name := range []string{"applyconfig-dir", "applyconfig-externals", "applyconfig-openapi-schema"} {
+		if !l.withApply && l.flags.Changed(name) {
+			return fmt.Errorf("--%s has no effect without --with-applyconfig; give both or neither", name)
+		}
+	}
+	// The go command would make a package of the file, without its other files.
+	for _, pattern := range patterns {
+		if info, err := os.Stat(pattern); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("%s is a file; name its package, such as ./... or ./folder", pattern)
+		}
+	}
+	for _, name := range []string{"output-dir", "clientsets-dir", "listers-dir", "informers-dir",
+		"applyconfig-dir"} {
+		// Usually a variable that the script forgot to set.
+		if flag := l.flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s is empty; leave the flag out for the default", name)
+		}
+	}
+	return nil
+}
+
+// findBase sets the output folder if no flag does.
+func (l *Layout) findBase(ctx context.Context) error {
+	if l.dir != "" {
+		return nil
+	}
+	module, err := model.FindModule(ctx, ".")
+	if errors.Is(err, model.ErrNoModule) {
+		return fmt.Errorf("%w; run kubewright in a Go module, or say where to write with --output-dir and"+
+			" --output-pkg", model.ErrNoModule)
+	}
+	if err != nil {
+		return err
+	}
+	l.dir = shorten(filepath.Join(module.Dir, "pkg", "client"))
+	return nil
+}
+
+// shorten makes a path relative to the working directory if that is shorter.
+func shorten(abs string) string {
+	if wd, err := filepath.Abs("."); err == nil {
+		if rel, err := filepath.Rel(wd, abs); err == nil && len(rel) < len(abs) {
+			return rel
+		}
+	}
+	return abs
+}
+
+// place is an output folder and its import path.
+type place struct{ dir, pkg string }
+
+// places are the output folders of a run.
+type places struct{ clientsets, listers, informers, applyConfigs place }
+
+// places finds the output folders. That of apply configurations is found even if there are
+// none in this run: the folder may be an orphan.
+func (l *Layout) places(ctx context.Context) (at places, err error) {
+	for _, p := range []struct {
+		place       *place
+		dir, folder string
+	}{
+		{&at.clientsets, l.clientsets, "clientset"},
+		{&at.listers, l.listers, "listers"},
+		{&at.informers, l.informers, "informers"},
+		{&at.applyConfigs, l.applyFolder, "applyconfiguration"},
+	} {
+		if *p.place, err = l.place(ctx, p.dir, p.folder); err != nil {
+			return places{}, err
+		}
+	}
+	return at, nil
+}
+
+// place returns an output folder, by default one of that name in --output-dir. Its import
+// path is below --output-pkg, if that is given and the folder is in --output-dir, and
+// otherwise follows from the module that contains the folder.
+func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
+	if dir == "" {
+		dir = filepath.Join(l.dir, folder)
+	}
+	// --output-pkg overrides go.mod.
+	if l.pkg != "" {
+		if rel, err := filepath.Rel(l.dir, dir); err == nil && filepath.IsLocal(rel) {
+			return place{dir, path.Join(l.pkg, filepath.ToSlash(rel))}, nil
+		}
+	}
+	pkg, err := model.ImportPath(ctx, dir)
+	if errors.Is(err, model.ErrNoModule) {
+		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with"+
+			" --output-pkg", strings.TrimSuffix(dir, string(filepath.Separator)+folder))
+	}
+	return place{dir, pkg}, err
+}
+
+// orphan is a folder that a run with other flags writes to.
+type orphan struct {
+	// dir is the folder, file a pattern of a generated file that such a run writes.
+	dir, file string
+	// content is the kind of output, remedy the flag that would update it; both are
+	// for the warning.
+	content, remedy string
+}
+
+// orphans are the folders that runs with other flags write to, given those of this run.
+func (l *Layout) orphans(at places) []orphan {
+	orphans := l.applyOrphans(at.applyConfigs)
+	// The two layouts of informers are in different folders.
+	if l.informer.SingleDirectory {
+		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "externalversions"), "factory.go",
+			"informers", "leave out --single-directory"})
+	} else {
+		orphans = append(orphans, orphan{at.informers.dir, "factory.go", "informers",
+			"give --single-directory"})
+	}
+	for _, name := range output.Folders(at.clientsets.dir) {
+		if name != l.clientsetName {
+			orphans = append(orphans, orphan{filepath.Join(at.clientsets.dir, name), "clientset.go",
+				"a clientset", "give --clientset-name " + name})
+		}
+	}
+	if dir, ok := l.moved("clientset", at.clientsets); ok {
+		orphans = append(orphans, orphan{dir, "*/clientset.go", "a clientset", "leave out --clientsets-dir"})
+	}
+	if dir, ok := l.moved("listers", at.listers); ok {
+		orphans = append(orphans, orphan{dir, "*/*/expansion_generated.go", "listers",
+			"leave out --listers-dir"})
+	}
+	if dir, ok := l.moved("informers", at.informers); ok {
+		for _, tree := range []string{dir, filepath.Join(dir, "externalversions")} {
+			orphans = append(orphans, orphan{tree, "factory.go", "informers", "leave out --informers-dir"})
+		}
+	}
+	return orphans
+}
+
+// applyOrphans is the folder of apply configurations, unless this run writes them or names
+// them with --apply-configuration-package: another run updates the latter.
+func (l *Layout) applyOrphans(configs place) []orphan {
+	if l.withApply || l.client.ApplyConfigurationPackage == configs.pkg {
+		return nil
+	}
+	remedy := "give --with-applyconfig"
+	if l.client.ApplyConfigurationPackage == "" && !l.client.Lean {
+		remedy += " (without it the clientset has no Apply methods, and its fake no NewClientset)"
+	}
+	return []orphan{{configs.dir, "utils.go", "apply configurations", remedy}}
+}
+
+// moved returns the default of a folder that a flag has put elsewhere, ok false if none has.
+func (l *Layout) moved(folder string, to place) (dir string, ok bool) {
+	dir = filepath.Join(l.dir, folder)
+	rel, err := filepath.Rel(dir, to.dir)
+	return dir, err == nil && !filepath.IsLocal(rel)
+}

@@ -1,0 +1,385 @@
+package model
+
+import (
+	"bytes"
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// registrations are the calls of a package that register its types with a scheme.
+type registrations struct {
+	// types are the types of the package that the calls name.
+	types []string
+	// first is the first such call, nil if there is none.
+	first ast.Node
+	// empty is a call without objects; marked is a call of AddToGroupVersion, which
+	// usually follows one with objects.
+	empty, marked ast.Node
+	// elsewhere is true if a function passes a scheme to code that may register more.
+	elsewhere bool
+	// unclear is true if the types of a call's objects don't follow from its syntax (a
+	// variable, a slice, the result of a function), or if the call is generated.
+	unclear bool
+}
+
+// schemeMethods are the methods of runtime.Scheme that register objects. All of them
+// take a group and version, or a kind, before the objects.
+var schemeMethods = []string{"AddKnownTypes", "AddKnownTypeWithName", "AddUnversionedTypes"}
+
+// checkRegisteredTypes warns of kinds, and of their lists, that the package doesn't
+// register with a scheme: clients send such objects without kind and version, and fakes
+// fail. A false warning would be worse than none, so it warns only if every registering
+// call of the package has the usual form, from which the types follow.
+func (s *session) checkRegisteredTypes(p *candidate) {
+	var found registrations
+	for _, f := range p.src.files {
+		if f.syntax != nil {
+			found.read(p.src, f)
+		}
+	}
+	// Without an example of a call the advice would be guesswork.
+	at, how := found.place()
+	if at == nil || found.unclear {
+		return
+	}
+	missing := map[*Kind][]string{}
+	for _, kind := range p.kinds {
+		if names := found.missing(p.src, kind); len(names) > 0 {
+			missing[kind] = names
+		}
+	}
+	// The costly question last: it reads files that were not even read so far.
+	if len(missing) == 0 || registersUnseen(p.src) {
+		return
+	}
+	call := s.fset.Position(at.Pos())
+	for kind, names := range missing {
+		effect := "requests have no kind and version, and fakes fail"
+		if names[0] != kind.Name {
+			effect = "fakes can't list it"
+		}
+		s.Warnf(kind.Pos, "nothing registers %s with the scheme: %s; add &%s{} %s %s:%d",
+			strings.Join(names, " and "), effect, strings.Join(names, "{}, &"), how, call.Filename, call.Line)
+	}
+}
+
+// place returns the call that is the example for how to register a type, and how its
+// location relates to it. It returns nil if other code may register all types.
+func (r *registrations) place() (call ast.Node, how string) {
+	switch {
+	case r.first != nil:
+		return r.first, "as in"
+	case r.elsewhere:
+	case r.empty != nil:
+		return r.empty, "in"
+	case r.marked != nil:
+		return r.marked, "by scheme.AddKnownTypes before"
+	}
+	return nil, ""
+}
+
+// missing returns the kind and its list as far as they have to be registered and no call
+// names them.
+func (r *registrations) missing(src *source, kind *Kind) []string {
+	// For hub types the scheme calls install packages instead of this one (installPackages
+	// of package generators), and without verbs nothing is encoded.
+	if kind.NoVerbs || kind.hub {
+		return nil
+	}
+	var names []string
+	if !slices.Contains(r.types, kind.Name) {
+		names = append(names, kind.Name)
+	}
+	// A list that is an alias may be registered by its other name.
+	list := kind.Name + "List"
+	if decl := src.typ(list); kind.Verb["list"] && decl != nil && !decl.spec.Assign.IsValid() &&
+		!slices.Contains(r.types, list) {
+		names = append(names, list)
+	}
+	return names
+}
+
+// read adds the calls of a file.
+func (r *registrations) read(src *source, f *file) {
+	mentions, calls := 0, 0
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			return false // most of an API package is types, which have no calls
+		case *ast.FuncDecl:
+			r.uses(n.Type, n.Body)
+		case *ast.FuncLit:
+			r.uses(n.Type, n.Body)
+		case *ast.SelectorExpr:
+			if slices.Contains(schemeMethods, n.Sel.Name) {
+				mentions++
+			}
+		case *ast.CallExpr:
+			method, ok := n.Fun.(*ast.SelectorExpr)
+			switch {
+			case !ok:
+			case slices.Contains(schemeMethods, method.Sel.Name):
+				calls++
+				r.objects(src, n, n.Args[min(1, len(n.Args)):])
+				if r.empty == nil && len(n.Args) == 1 {
+					r.empty = n
+				}
+			case method.Sel.Name == "Register" && strings.HasSuffix(typeName(method.X), "SchemeBuilder"):
+				// Register of controller-runtime's SchemeBuilder takes objects, that
+				// of apimachinery's takes functions.
+				r.objects(src, n, slices.DeleteFunc(slices.Clone(n.Args), isFunc))
+			}
+		}
+		return true
+	})
+	// A method that is mentioned and not called is passed on as a value.
+	r.unclear = r.unclear || mentions > calls || mentions > 0 && (f.ignored || ast.IsGenerated(f.syntax))
+}
+
+// uses examines what a function does with its parameters of type Scheme. To pass one to
+// another function as the only argument is harmless: a function of this package is
+// examined as well, and one of another package can't refer to its types.
+func (r *registrations) uses(typ *ast.FuncType, body *ast.BlockStmt) {
+	if body == nil {
+		return
+	}
+	schemes := map[string]bool{}
+	for _, param := range typ.Params.List {
+		for _, name := range param.Names {
+			schemes[name.Name] = typeName(param.Type) == "Scheme"
+		}
+	}
+	isScheme := func(e ast.Expr) bool {
+		name, ok := e.(*ast.Ident)
+		return ok && schemes[name.Name]
+	}
+	// known are the mentions of a scheme that are explained; any other may register types.
+	known := map[ast.Expr]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name := typeName(n.Fun)
+			if method, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(schemeMethods, name) {
+				known[method.X] = true
+			}
+			if len(n.Args) == 0 || !isScheme(n.Args[0]) {
+				break
+			}
+			known[n.Args[0]] = len(n.Args) == 1 || name == "AddToGroupVersion"
+			if name == "AddToGroupVersion" && r.marked == nil {
+				r.marked = n
+			}
+		case *ast.Ident:
+			r.elsewhere = r.elsewhere || isScheme(n) && !known[n]
+		}
+		return true
+	})
+}
+
+// isFunc reports whether an argument is a function rather than an object: a name or a
+// function literal, as objects are literals.
+func isFunc(arg ast.Expr) bool {
+	switch arg.(type) {
+	case *ast.Ident, *ast.SelectorExpr, *ast.FuncLit:
+		return true
+	}
+	return false
+}
+
+// objects adds the objects that a call registers.
+func (r *registrations) objects(src *source, call *ast.CallExpr, objects []ast.Expr) {
+	r.unclear = r.unclear || call.Ellipsis.IsValid()
+	for _, object := range objects {
+		typ := literalType(object)
+		if _, foreign := typ.(*ast.SelectorExpr); foreign {
+			continue // a type of another package, such as metav1.Status
+		}
+		name, ok := typ.(*ast.Ident)
+		if !ok {
+			r.unclear = true
+			continue
+		}
+		if decl := src.typ(name.Name); decl == nil || decl.spec.Assign.IsValid() {
+			r.unclear = true
+		}
+		r.types = append(r.types, name.Name)
+		if r.first == nil {
+			r.first = call
+		}
+	}
+}
+
+// literalType returns T for &T{} and new(T), nil for other expressions.
+func literalType(expr ast.Expr) ast.Expr {
+	switch expr := expr.(type) {
+	case *ast.UnaryExpr:
+		if literal, ok := expr.X.(*ast.CompositeLit); ok && expr.Op == token.AND {
+			return literal.Type
+		}
+	case *ast.CallExpr:
+		if fun, ok := expr.Fun.(*ast.Ident); ok && fun.Name == "new" && len(expr.Args) == 1 {
+			return expr.Args[0]
+		}
+	}
+	return nil
+}
+
+// registersUnseen reports whether a file that wasn't parsed, because it is generated or
+// for another platform, may register types.
+func registersUnseen(s *source) bool {
+	return slices.ContainsFunc(s.files, func(f *file) bool {
+		return f.syntax == nil && (!f.read() || bytes.Contains(f.text, []byte("AddKnownType")) ||
+			bytes.Contains(f.text, []byte("SchemeBuilder")))
+	})
+}
+
+// registeredGroup is the group and version under which a package registers its types, as
+// far as they are constants in the source. by is the declaration that has them.
+type registeredGroup struct {
+	group, version       string
+	hasGroup, hasVersion bool
+	by                   string
+}
+
+// registeredGroup looks at the variables that nearly every register.go, and the
+// groupversion_info.go of kubebuilder, declare.
+func (s *session) registeredGroup(p *source) registeredGroup {
+	for _, name := range []string{"SchemeGroupVersion", "GroupVersion"} {
+		r := registeredGroup{by: "variable " + name}
+		lit, f := groupVersionLiteral(p, name)
+		if lit == nil {
+			continue
+		}
+		for i, element := range lit.Elts {
+			// Without keys the elements are in the order of the fields.
+			key, value := [...]string{"Group", "Version"}[min(i, 1)], element
+			if pair, ok := element.(*ast.KeyValueExpr); ok {
+				key, value = typeName(pair.Key), pair.Value
+			}
+			switch key {
+			case "Group":
+				r.group, r.hasGroup = s.stringValue(p, f, value)
+			case "Version":
+				r.version, r.hasVersion = s.stringValue(p, f, value)
+			}
+		}
+		if r.hasGroup || r.hasVersion {
+			return r
+		}
+	}
+	// Without such a variable there may be the constant that Kubernetes' own packages have.
+	group, err := strconv.Unquote(p.constant("GroupName"))
+	return registeredGroup{by: "constant GroupName", group: group, hasGroup: err == nil}
+}
+
+// groupVersionLiteral returns the GroupVersion literal that a variable of the package is
+// set to, through other variables if need be.
+func groupVersionLiteral(s *source, name string) (*ast.CompositeLit, *file) {
+	for range maxHops {
+		value, f := s.value(token.VAR, name)
+		switch value := value.(type) {
+		case *ast.Ident:
+			name = value.Name
+		case *ast.CompositeLit:
+			if typeName(value.Type) == "GroupVersion" {
+				return value, f
+			}
+			return nil, nil
+		default:
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// stringValue returns the value of a string literal, or of a constant of this package or
+// of one that was read anyway: to read one for this purpose would cost a call of the go
+// command.
+func (s *session) stringValue(p *source, f *file, expr ast.Expr) (string, bool) {
+	for range maxHops {
+		name := ""
+		switch e := expr.(type) {
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(e.Value)
+			return text, err == nil
+		case *ast.ParenExpr:
+			expr = e.X
+			continue
+		case *ast.Ident:
+			name = e.Name
+		case *ast.SelectorExpr:
+			if p = s.imported(f, typeName(e.X)); p == nil {
+				return "", false
+			}
+			name = e.Sel.Name
+		default:
+			return "", false
+		}
+		if expr, f = p.value(token.CONST, name); expr == nil {
+			return "", false
+		}
+		if call, ok := expr.(*ast.CallExpr); ok && len(call.Args) == 1 {
+			expr = call.Args[0] // a call in a constant is a conversion
+		}
+	}
+	return "", false
+}
+
+// imported returns the package that a name stands for in a file, nil for one that wasn't
+// read.
+func (s *session) imported(f *file, name string) *source {
+	for _, spec := range f.syntax.Imports {
+		importPath, _ := strconv.Unquote(spec.Path.Value)
+		if src := s.byPath[importPath]; src != nil &&
+			(spec.Name == nil && src.name == name || spec.Name != nil && spec.Name.Name == name) {
+			return src
+		}
+	}
+	return nil
+}
+
+// checkRegisteredGroup reports a package whose types are registered in another group or
+// version than the one that the generated clients use. Of the package tags outside of
+// doc.go it reports those that were meant to name the group, in the same message, and
+// returns the others.
+func (s *session) checkRegisteredGroup(p *candidate, elsewhere []marker.Tag) []marker.Tag {
+	if p.input.Explicit {
+		return elsewhere
+	}
+	r, hub := s.registeredGroup(p.src), p.hub()
+	dir, version := path.Split(p.src.path)
+	folder := path.Base(dir)
+	if hub {
+		folder = version
+	}
+	// Clients take the version from SchemeGroupVersion if there is one, so the folder's
+	// doesn't matter to them. Apply configurations have it as a string.
+	if r.hasVersion && !hub && r.version != version &&
+		(!p.pkg.HasSchemeGroupVersion || s.cfg.has(ApplyConfigurations)) {
+		s.StrictErrorf(p.pkg.Pos,
+			"package %s registers its types as version %q (%s), but its folder names version %q; rename one of them",
+			p.src.path, r.version, r.by, version)
+	}
+	group, source := p.tags.GroupName, "doc.go names"
+	if !p.tags.HasGroupName {
+		group, source = folder, "without +groupName in doc.go its folder names"
+	}
+	if !r.hasGroup || group == r.group {
+		return elsewhere
+	}
+	pos, also := p.groupPosition(), ""
+	names := func(tag marker.Tag) bool { return tag.Name == "groupName" }
+	if i := slices.IndexFunc(elsewhere, names); i >= 0 && !p.tags.HasGroupName {
+		pos, also = elsewhere[i].Pos, "; in other files, as here, the tag has no effect"
+	}
+	s.StrictErrorf(pos,
+		"package %s registers its types in group %q (%s), but %s group %q; write // +groupName=%s in the package's doc.go%s",
+		p.src.path, r.group, r.by, source, group, r.group, also)
+	return slices.DeleteFunc(elsewhere, names)
+}
