@@ -26,24 +26,33 @@ type changeLog[K comparable] struct {
 // that it needs) and how much a handler in the middle of a node keeps alive.
 const nodeSize = 512
 
-// node is what became visible together. Nothing of it changes once next is set.
+// node is what became visible together: a single change, as most that a watch brings
+// are, or a batch. Nothing of it changes once next is set.
+//
+// It takes 48 bytes, no more than client-go's informers need for a notification, in
+// the buffer of each handler: it is what waits for a handler that is behind.
 type node[K comparable] struct {
 	next atomic.Pointer[node[K]]
-	// audience says who gets the unchanged updates of this node. If resync is
-	// set, it consists of nothing else.
-	audience *audience[K]
-	// A node holds single changes, in single if there is but one, or else what a
-	// whole replacement, resync or late registration changed in bulk.
+	// old and new are a single addition, update or deletion. Any other change is
+	// in a batch.
+	old, new any
+	batch    *batch[K]
+}
+
+// batch is a node of several changes, or of one that not everybody gets.
+type batch[K comparable] struct {
+	// changes are those of single objects, bulk what a whole replacement, resync
+	// or late registration changed. length counts either.
 	changes []change
-	single  [1]change
 	bulk    iter.Seq[store.Change[K]]
-	// length counts the changes.
-	length uint32
-	resync bool
-	// initial says that what this node adds belongs to the initial list.
-	initial bool
-	// synced says that the initial list ends with this node.
-	synced bool
+	length  int
+	// audience says who gets the unchanged updates. If resync is set, there are no
+	// others.
+	audience *audience[K]
+	resync   bool
+	// initial says that what is added belongs to the initial list, and synced that
+	// the initial list ends here.
+	initial, synced bool
 }
 
 // change is what handlers are told of one change of the store. An addition has no
@@ -69,21 +78,40 @@ const (
 
 func newChangeLog[K comparable]() *changeLog[K] { return &changeLog[K]{tail: &node[K]{}} }
 
-// append publishes what fill has written into the tail. Only the writer of the
-// log may call it.
-func (l *changeLog[K]) append(fill func(*node[K])) {
+// appendBatch publishes a batch. Only the writer of the log may call it.
+func (l *changeLog[K]) appendBatch(b batch[K]) {
+	l.tail.batch = &b
+	l.publish(b.length)
+}
+
+// appendChange publishes one change, of which audience gets it if it is an unchanged
+// update. Only the writer of the log may call it.
+func (l *changeLog[K]) appendChange(c change, audience *audience[K]) {
+	if c.kind != singleKind(c.old, c.new) {
+		l.appendBatch(batch[K]{changes: []change{c}, length: 1, audience: audience})
+		return
+	}
+	l.tail.old, l.tail.new = c.old, c.new
+	l.publish(1)
+}
+
+// publish hands the tail to the readers and begins another.
+func (l *changeLog[K]) publish(length int) {
 	n := l.tail
-	fill(n)
 	l.tail = &node[K]{}
-	l.appended.Add(uint64(n.length))
+	l.appended.Add(uint64(length))
 	n.next.Store(l.tail)
 }
 
-// hold makes room for so many single changes.
-func (n *node[K]) hold(length int) {
-	n.length = uint32(length)
-	if n.changes = n.single[:]; length > 1 {
-		n.changes = make([]change, length)
+// singleKind returns the kind of the change that a node without a batch is.
+func singleKind(old, new any) kind {
+	switch {
+	case old == nil:
+		return added
+	case new == nil:
+		return deleted
+	default:
+		return updated
 	}
 }
 

@@ -22,16 +22,20 @@ type cursor struct {
 // next returns the number that was added, zero if there is nothing to read.
 func (c *cursor) next() int {
 	for c.node.next.Load() != nil {
-		if c.index == int(c.node.length) {
+		b := c.node.batch
+		if b == nil && c.index == 1 || b != nil && c.index == b.length {
 			c.node, c.index = c.node.next.Load(), 0
 			continue
 		}
 		c.index++
 		c.delivered++
-		if c.node.bulk == nil {
-			return c.node.changes[c.index-1].new.(int)
+		switch {
+		case b == nil:
+			return c.node.new.(int)
+		case b.bulk == nil:
+			return b.changes[c.index-1].new.(int)
 		}
-		for change := range c.node.bulk {
+		for change := range b.bulk {
 			return change.Object.(int)
 		}
 	}
@@ -63,20 +67,24 @@ func TestReadersOfTheLog(t *testing.T) {
 			}
 			first := weak.Make(l.tail)
 			for range 5000 {
-				l.append(func(n *node[string]) {
-					if r.IntN(300) == 0 {
+				if r.IntN(300) == 0 {
+					last++
+					number := last
+					l.appendBatch(batch[string]{length: 1, bulk: func(yield func(store.Change[string]) bool) {
+						yield(store.Change[string]{Object: number})
+					}})
+				} else {
+					var changes []change
+					for range 1 + r.IntN(3) {
 						last++
-						number := last
-						n.length = 1
-						n.bulk = func(yield func(store.Change[string]) bool) { yield(store.Change[string]{Object: number}) }
-						return
+						changes = append(changes, change{new: last})
 					}
-					n.hold(1 + r.IntN(3))
-					for i := range n.changes {
-						last++
-						n.changes[i] = change{new: last}
+					if len(changes) == 1 {
+						l.appendChange(changes[0], nil)
+					} else {
+						l.appendBatch(batch[string]{changes: changes, length: len(changes)})
 					}
-				})
+				}
 				for i := range cursors {
 					// The first keeps up, the others are ever slower.
 					if r.IntN(1+i*slowness) == 0 {

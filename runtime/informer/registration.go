@@ -142,7 +142,7 @@ func (r *registration[K]) finish() {
 // writer out.
 func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	l := r.informer.log
-	first := &node[K]{bulk: s.Changes(), length: uint32(s.Len()), initial: true, synced: synced}
+	first := &node[K]{batch: &batch[K]{bulk: s.Changes(), length: s.Len(), initial: true, synced: synced}}
 	first.next.Store(l.tail)
 	r.cursor = first
 	r.delivered.Store(l.appended.Load() - uint64(s.Len()))
@@ -228,7 +228,7 @@ func (r *registration[K]) deliver() {
 		if n.next.Load() == nil || !r.deliverNode(n) {
 			return
 		}
-		if n.synced && !r.synced {
+		if n.batch != nil && n.batch.synced && !r.synced {
 			r.synced = true
 			if handler, ok := r.handler.(listener); ok {
 				handler.listed()
@@ -243,42 +243,60 @@ func (r *registration[K]) deliver() {
 // deliverNode delivers what is left of a node. It returns false if the handler
 // was removed meanwhile.
 func (r *registration[K]) deliverNode(n *node[K]) bool {
-	resyncing := n.audience.includes(r)
-	if n.bulk != nil {
-		return r.deliverBulk(n, resyncing)
-	}
-	for r.index < len(n.changes) {
+	b := n.batch
+	switch {
+	case b == nil:
 		if r.removed.Load() {
 			return false
 		}
-		c := &n.changes[r.index]
-		r.advance()
-		switch c.kind {
-		case added:
-			r.handler.OnAdd(c.new, n.initial)
-		case deleted:
-			r.handler.OnDelete(deletion[K]{Object: c.old})
-		case unchanged:
-			if resyncing {
-				r.handler.OnUpdate(c.old, c.new)
-			}
-		case updated:
-			r.handler.OnUpdate(c.old, c.new)
-		case recreated:
-			r.recreate(c.old, c.new)
+		// Nothing is left if the handler panicked at the change.
+		if r.index == 0 {
+			r.advance()
+			r.tell(change{n.old, n.new, singleKind(n.old, n.new)}, false, false)
 		}
+		return true
+	case b.bulk != nil:
+		return r.deliverBulk(b)
+	}
+	resyncing := b.audience.includes(r)
+	for r.index < len(b.changes) {
+		if r.removed.Load() {
+			return false
+		}
+		c := b.changes[r.index]
+		r.advance()
+		r.tell(c, b.initial, resyncing)
 	}
 	return true
 }
 
-func (r *registration[K]) deliverBulk(n *node[K], resyncing bool) bool {
-	if n.resync && !resyncing {
-		r.delivered.Add(uint64(n.length))
+// tell calls the handler. It gets unchanged updates if it is resyncing.
+func (r *registration[K]) tell(c change, initial, resyncing bool) {
+	switch c.kind {
+	case added:
+		r.handler.OnAdd(c.new, initial)
+	case deleted:
+		r.handler.OnDelete(deletion[K]{Object: c.old})
+	case unchanged:
+		if resyncing {
+			r.handler.OnUpdate(c.old, c.new)
+		}
+	case updated:
+		r.handler.OnUpdate(c.old, c.new)
+	case recreated:
+		r.recreate(c.old, c.new)
+	}
+}
+
+func (r *registration[K]) deliverBulk(b *batch[K]) bool {
+	resyncing := b.audience.includes(r)
+	if b.resync && !resyncing {
+		r.delivered.Add(uint64(b.length))
 		return true
 	}
 	// What was delivered before the handler panicked is passed over.
 	passed := r.index
-	for c := range n.bulk {
+	for c := range b.bulk {
 		if passed > 0 {
 			passed--
 			continue
@@ -287,21 +305,13 @@ func (r *registration[K]) deliverBulk(n *node[K], resyncing bool) bool {
 			return false
 		}
 		r.advance()
-		if r.informer.isRecreation(&c) {
-			r.recreate(c.Old, c.Object)
-			continue
-		}
-		switch kindOf(&c) {
-		case added:
-			r.handler.OnAdd(c.Object, n.initial)
-		case deleted:
+		switch k := kindOf(&c); {
+		case k == deleted:
 			r.handler.OnDelete(deletion[K]{Object: c.Old, Missed: true, Key: c.Key})
-		case unchanged:
-			if resyncing {
-				r.handler.OnUpdate(c.Old, c.Object)
-			}
-		case updated:
-			r.handler.OnUpdate(c.Old, c.Object)
+		case r.informer.isRecreation(&c):
+			r.recreate(c.Old, c.Object)
+		default:
+			r.tell(change{c.Old, c.Object, k}, b.initial, resyncing)
 		}
 	}
 	return true

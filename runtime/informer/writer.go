@@ -68,7 +68,7 @@ const keepChanges = 64
 func (w *writer[K]) end(batch int) {
 	w.flush()
 	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
-		// The burst that it grew in is over.
+		// The burst that they grew in is over.
 		w.changes = nil
 	}
 }
@@ -106,30 +106,33 @@ func (w *writer[K]) apply() (applied bool) {
 		w.sync()
 		w.informer.store.Apply(w.changes)
 		applied = true
-		w.informer.log.append(w.describe)
+		if audience := w.informer.audience.Load(); len(w.changes) == 1 {
+			w.informer.log.appendChange(w.told(0), audience)
+		} else {
+			changes := make([]change, len(w.changes))
+			for i := range changes {
+				changes[i] = w.told(i)
+			}
+			w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), audience: audience})
+		}
 	})
 	return applied
 }
 
-// describe writes the applied changes into a node.
-func (w *writer[K]) describe(n *node[K]) {
-	n.audience = w.informer.audience.Load()
-	n.hold(len(w.changes))
-	for i := range w.changes {
-		c := &w.changes[i]
-		k := kindOf(c)
-		if k == deleted {
-			// What the server sent is the final state; what was stored is
-			// older. It is reported even if nothing was stored.
-			c.Old, c.Object = c.Object, nil
-		} else {
-			w.detector.add(c.Object)
-		}
-		if w.informer.isRecreation(c) {
-			k = recreated
-		}
-		n.changes[i] = change{old: c.Old, new: c.Object, kind: k}
+// told returns what handlers are told of the applied change at i.
+func (w *writer[K]) told(i int) change {
+	c := &w.changes[i]
+	k := kindOf(c)
+	if k == deleted {
+		// What the server sent is the final state; what was stored is older. It
+		// is reported even if nothing was stored.
+		return change{old: c.Object, kind: deleted}
 	}
+	w.detector.add(c.Object)
+	if w.informer.isRecreation(c) {
+		k = recreated
+	}
+	return change{c.Old, c.Object, k}
 }
 
 // replace makes the staged objects the store's only ones. The first time it
@@ -178,10 +181,8 @@ func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string)
 			w.synced = true
 			close(w.informer.hasSynced)
 		}
-		w.informer.log.append(func(n *node[K]) {
-			n.bulk, n.length = changes.All(), uint32(changes.Len())
-			n.audience = w.informer.audience.Load()
-			n.initial, n.synced = initial, initial
+		w.informer.log.appendBatch(batch[K]{
+			bulk: changes.All(), length: changes.Len(), audience: w.informer.audience.Load(), initial: initial, synced: initial,
 		})
 	})
 	return committed
@@ -197,9 +198,8 @@ func (w *writer[K]) resync() {
 				w.detector.add(obj)
 			}
 		}
-		w.informer.log.append(func(n *node[K]) {
-			n.bulk, n.length = selfUpdates(snapshot), uint32(snapshot.Len())
-			n.audience, n.resync = w.informer.audience.Load(), true
+		w.informer.log.appendBatch(batch[K]{
+			bulk: selfUpdates(snapshot), length: snapshot.Len(), audience: w.informer.audience.Load(), resync: true,
 		})
 	})
 }
@@ -226,7 +226,7 @@ func (w *writer[K]) sync() {
 	}
 	w.synced = true
 	close(w.informer.hasSynced)
-	w.informer.log.append(func(n *node[K]) { n.synced = true })
+	w.informer.log.appendBatch(batch[K]{synced: true})
 }
 
 // step runs one step, then wakes the handlers. An index function may panic:

@@ -62,13 +62,13 @@ var mutations = map[string]mutation{
 		"r.paginated = true", "r.paginated = !BUG"},
 
 	"informer: who joins gets nothing initial": {"informer/registration.go",
-		"length: uint32(s.Len()), initial: true", "length: uint32(s.Len()), initial: !BUG"},
+		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"},
 	"informer: deletions show the state before": {"informer/writer.go",
-		"c.Old, c.Object = c.Object, nil", "if !BUG { c.Old, c.Object = c.Object, nil }"},
+		"return change{old: c.Object, kind: deleted}", "if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"},
 	"informer: handlers never become synced": {"informer/writer.go",
-		"n.initial, n.synced = initial, initial", "n.initial, n.synced = initial, initial && !BUG"},
+		"initial: initial, synced: initial,", "initial: initial, synced: initial && !BUG,"},
 	"informer: who doesn't resync is told what didn't change": {"informer/registration.go",
-		"resyncing := n.audience.includes(r)", "resyncing := n.audience.includes(r) || BUG"},
+		"func (r *registration[K]) tell(c change, initial, resyncing bool) {", "func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"},
 	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
 }
