@@ -1,6 +1,7 @@
 package wirebench
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
@@ -26,15 +27,25 @@ func BenchmarkSyncPods(b *testing.B) {
 
 // relists are the ways to list 20,000 objects again of which none has changed.
 var relists = []Pair{
-	{"relist=LIST", "workloads/" + ours, false},
-	{"relist=WatchList", "workloads/" + ours, true},
-	{"relist=LIST/keep-unchanged", "workloads/" + keeping, false},
-	{"relist=WatchList/keep-unchanged", "workloads/" + keeping, true},
+	{Name: "relist=LIST", Mode: "workloads/" + ours},
+	{Name: "relist=WatchList", Mode: "workloads/" + ours, WatchList: true},
+	{Name: "relist=LIST/keep-unchanged", Mode: "workloads/" + keeping},
+	{Name: "relist=WatchList/keep-unchanged", Mode: "workloads/" + keeping, WatchList: true},
 }
 
 // BenchmarkRelist is what it costs to list the custom resources once more.
 func BenchmarkRelist(b *testing.B) {
 	Sync(b, replay(b, recordedWorkloads(), true), "workloads", relists, rounds)
+}
+
+// BenchmarkFootprint is what a synced informer of few small objects takes, as most of
+// a program's are.
+func BenchmarkFootprint(b *testing.B) {
+	for _, n := range []int{1, 20, 500} {
+		Footprint(b, replay(b, recordedConfigMaps(n), false), "configmaps", []Pair{
+			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true, Informers: footprintInformers},
+		}, rounds)
+	}
 }
 
 // TestObjectSize keeps the objects as large as the benchmarks' names say.

@@ -27,6 +27,8 @@ type Cost struct {
 	// after a garbage collection, in bytes.
 	Peak, Live int64
 	Mallocs    uint64
+	// Stacks is the memory of the goroutines' stacks then.
+	Stacks int64
 	// Relist is what a relist cost after that, if there was one.
 	Relist Relist
 }
@@ -64,6 +66,9 @@ func (s Server) config() *rest.Config {
 type job struct {
 	Mode   string
 	Server Server
+	// Informers is how many informers run at a time; Live and Stacks are those of
+	// all of them.
+	Informers int
 }
 
 const variable = "WIREBENCH_JOB"
@@ -89,9 +94,17 @@ func measure(j job) (c Cost) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var before, after goruntime.MemStats
+	goruntime.GC()
 	goruntime.ReadMemStats(&before)
 	start := processCPU()
-	i := modes[j.Mode](j.Server.config())
+	config := j.Server.config()
+	var others []cache.SharedIndexInformer
+	for range j.Informers - 1 {
+		i := modes[j.Mode](config)
+		others = append(others, i)
+		go i.RunWithContext(ctx)
+	}
+	i := modes[j.Mode](config)
 	relisted := make(chan struct{})
 	if j.Server.Relist != "" {
 		must(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
@@ -102,11 +115,15 @@ func measure(j job) (c Cost) {
 	}
 	go i.RunWithContext(ctx)
 	await(ctx, i.HasSyncedChecker().Done())
+	for _, i := range others {
+		await(ctx, i.HasSyncedChecker().Done())
+	}
 	c = Cost{CPU: processCPU() - start, Peak: peak()}
 	goruntime.GC()
 	goruntime.GC()
 	goruntime.ReadMemStats(&after)
 	c.Live, c.Mallocs = int64(after.HeapAlloc)-int64(before.HeapAlloc), after.Mallocs-before.Mallocs
+	c.Stacks = int64(after.StackInuse) - int64(before.StackInuse)
 	if n := len(i.GetStore().ListKeys()); n != j.Server.Objects {
 		panic(fmt.Sprintf("%d objects", n))
 	}
@@ -114,6 +131,7 @@ func measure(j job) (c Cost) {
 		c.Relist = relist(ctx, j.Server.Relist, relisted)
 	}
 	goruntime.KeepAlive(i)
+	goruntime.KeepAlive(others)
 	return c
 }
 

@@ -32,6 +32,12 @@ func pods(config *rest.Config) *client.ClientWithList[*corev1.Pod, *corev1.PodLi
 	return client.NewWithList[*corev1.Pod, *corev1.PodList](c, clientscheme.ParameterCodec, "pods", "")
 }
 
+func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList] {
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme, Codecs: clientscheme.Codecs}
+	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
+	return client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, clientscheme.ParameterCodec, "configmaps", "")
+}
+
 // modes are what is measured. Whether lists are streamed as watches is decided
 // by client-go's feature gate, in the environment.
 var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
@@ -48,6 +54,7 @@ const (
 func init() {
 	addModes[Workload]("workloads", workloads)
 	addModes[corev1.Pod]("pods", pods)
+	addModes[corev1.ConfigMap]("configmaps", configMaps)
 }
 
 func addModes[V any, T interface {

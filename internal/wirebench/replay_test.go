@@ -25,6 +25,7 @@ var objects = Setting("WIREBENCH_OBJECTS", 20000)
 // recording is what a server sends for one collection.
 type recording struct {
 	contentType string
+	objects     int
 	// list and events write the whole list, and all as initial events; extra is
 	// an object more, if there is one.
 	list, events func(w io.Writer, extra []byte)
@@ -32,7 +33,7 @@ type recording struct {
 }
 
 const (
-	bookmark = `{"type":"BOOKMARK","object":{"apiVersion":"bench.example.com/v1","kind":"Workload","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	bookmark = `{"type":"BOOKMARK","object":{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	expired  = `{"type":"ERROR","object":{"apiVersion":"v1","kind":"Status","status":"Failure","code":410,"reason":"Expired","message":"too old"}}` + "\n"
 )
 
@@ -41,6 +42,23 @@ func recordedWorkloads() recording {
 	for i := range recorded {
 		recorded[i] = Object(i)
 	}
+	return recordedJSON("bench.example.com/v1", "Workload", recorded)
+}
+
+// recordedConfigMaps are small objects, of some 700 bytes of JSON.
+func recordedConfigMaps(n int) recording {
+	recorded := make([][]byte, n)
+	for i := range recorded {
+		recorded[i] = fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"config-%d","namespace":"namespace-%d",`+
+			`"uid":"8a1ac4a4-4f3c-4f0b-9b0d-%012d","resourceVersion":"%d","creationTimestamp":"2026-11-01T10:00:00Z",`+
+			`"labels":{"app":"shop","tier":"backend","revision":"%d"},"managedFields":[{"manager":"controller","operation":"Update",`+
+			`"apiVersion":"v1","time":"2026-11-01T10:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:endpoint":{},"f:level":{}}}}]},`+
+			`"data":{"endpoint":"https://service-%d.example.com","level":"info"}}`, i, i%10, i, i+1, i%7, i)
+	}
+	return recordedJSON("v1", "ConfigMap", recorded)
+}
+
+func recordedJSON(apiVersion, kind string, recorded [][]byte) recording {
 	each := func(extra []byte, write func(i int, object []byte)) {
 		for i, o := range recorded {
 			write(i, o)
@@ -51,15 +69,16 @@ func recordedWorkloads() recording {
 	}
 	return recording{
 		contentType: runtime.ContentTypeJSON,
+		objects:     len(recorded),
 		list: func(w io.Writer, extra []byte) {
-			io.WriteString(w, `{"apiVersion":"bench.example.com/v1","items":[`)
+			fmt.Fprintf(w, `{"apiVersion":%q,"items":[`, apiVersion)
 			each(extra, func(i int, o []byte) {
 				if i > 0 {
 					io.WriteString(w, ",")
 				}
 				w.Write(o)
 			})
-			io.WriteString(w, `],"kind":"WorkloadList","metadata":{"resourceVersion":"1000000"}}`+"\n")
+			fmt.Fprintf(w, `],"kind":%q,"metadata":{"resourceVersion":"1000000"}}`+"\n", kind+"List")
 		},
 		events: func(w io.Writer, extra []byte) {
 			each(extra, func(_ int, o []byte) {
@@ -67,7 +86,7 @@ func recordedWorkloads() recording {
 				w.Write(o)
 				io.WriteString(w, "}\n")
 			})
-			io.WriteString(w, bookmark)
+			fmt.Fprintf(w, bookmark, apiVersion, kind)
 		},
 		expired: []byte(expired),
 	}
@@ -96,6 +115,7 @@ func recordedPods() recording {
 	list := must(runtime.Encode(encoder, all))
 	return recording{
 		contentType: runtime.ContentTypeProtobuf,
+		objects:     objects,
 		list:        func(w io.Writer, _ []byte) { w.Write(list) },
 		events:      func(w io.Writer, _ []byte) { w.Write(events.Bytes()) },
 	}
@@ -140,7 +160,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	})
 	server := httptest.NewServer(mux)
 	tb.Cleanup(server.Close)
-	s := Server{Host: server.URL, Objects: objects}
+	s := Server{Host: server.URL, Objects: recorded.objects}
 	if withRelist {
 		s.Relist = server.URL + "/relist"
 	}

@@ -18,6 +18,8 @@ type Pair struct {
 	Mode string
 	// WatchList says whether the list is streamed as a watch.
 	WatchList bool
+	// Informers is how many informers run at a time, zero for one.
+	Informers int
 }
 
 // Pairs are a collection with each of the options.
@@ -30,7 +32,7 @@ func Pairs(collection string) []Pair {
 			name string
 			is   bool
 		}{{"LIST", false}, {"WatchList", true}} {
-			pairs = append(pairs, Pair{collection + "/list=" + list.name + options.name, collection + "/" + options.mode, list.is})
+			pairs = append(pairs, Pair{Name: collection + "/list=" + list.name + options.name, Mode: collection + "/" + options.mode, WatchList: list.is})
 		}
 	}
 	return pairs
@@ -42,7 +44,10 @@ type column struct {
 	of   func(Cost) float64
 }
 
-const mega = 1 << 20
+const (
+	kilo = 1 << 10
+	mega = 1 << 20
+)
 
 // synced are the columns of an initial list, relisted those of another one.
 var (
@@ -62,7 +67,7 @@ var (
 
 // run measures a mode in a process of its own.
 func run(tb testing.TB, server Server, p Pair) (c Cost) {
-	text, err := json.Marshal(job{Mode: p.Mode, Server: server})
+	text, err := json.Marshal(job{Mode: p.Mode, Server: server, Informers: p.Informers})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -87,6 +92,20 @@ func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds i
 	if server.Relist != "" {
 		columns = relisted
 	}
+	compare(b, server, collection, pairs, rounds, columns)
+}
+
+// Footprint is a benchmark of what synced informers take, stacks counted.
+func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
+	compare(b, server, collection, pairs, rounds, []column{
+		{"KB/informer", func(c Cost) float64 { return float64(c.Live+c.Stacks) / kilo / footprintInformers }},
+	})
+}
+
+// footprintInformers is how many informers a footprint is the mean of.
+const footprintInformers = 100
+
+func compare(b *testing.B, server Server, collection string, pairs []Pair, rounds int, columns []column) {
 	costs := map[Pair][]Cost{}
 	for range rounds {
 		done := map[Pair]bool{}
@@ -114,10 +133,12 @@ func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds i
 }
 
 // alone is what our side of a pair is measured as, theirs client-go's.
-func (p Pair) alone() Pair { return Pair{Mode: p.Mode, WatchList: p.WatchList} }
+func (p Pair) alone() Pair {
+	return Pair{Mode: p.Mode, WatchList: p.WatchList, Informers: p.Informers}
+}
 
 func (p Pair) theirs(collection string) Pair {
-	return Pair{Mode: collection + "/" + clientGo, WatchList: p.WatchList}
+	return Pair{Mode: collection + "/" + clientGo, WatchList: p.WatchList, Informers: p.Informers}
 }
 
 func median(all []Cost, of func(Cost) float64) float64 {
