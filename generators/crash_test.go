@@ -15,9 +15,9 @@ import (
 
 var kills = flag.Int("kills", 10, "how often TestKill kills kubewright")
 
-// TestKill kills kubewright at random points while it replaces all files. Each
-// file is old or new then, never half, and the next run does the rest. More of
-// it:
+// TestKill kills kubewright at random points while it replaces all files. Each file
+// must be either old or new afterwards, and the next run must complete the job. To kill
+// it more often:
 //
 //	go test ./generators -run TestKill -kills 200
 func TestKill(t *testing.T) {
@@ -72,7 +72,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// contents has the text of all files below dir.
+// contents returns the text of all files below dir.
 func contents(t *testing.T, dir string) map[string]string {
 	files := map[string]string{}
 	for path := range snapshot(t, dir) {
@@ -88,7 +88,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// compare counts the files that are as in old and as in changed.
+// compare counts the files that equal those in old and those in changed.
 func compare(t *testing.T, now, old, changed map[string]string) (olds, news int) {
 	for path, text := range now {
 		switch {

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// TestSameBytes runs kubewright 50 times for the same packages and flags, in
-// every order of both, on one to eight processors, into folders that are empty
-// and such that are not.
+// TestSameBytes runs kubewright 50 times with the same packages and flags in random
+// orders, on one to eight processors, and sometimes over the output of the last run.
 func TestSameBytes(t *testing.T) {
 	bin := buildCommands(t)
 	dir := t.TempDir()

@@ -149,8 +149,8 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 	}
 }
 
-// snapshot has the path of each file below dir, and each empty folder, with a
-// sum of its content.
+// snapshot returns the checksum of each file below dir, by path. Empty folders are in it,
+// too.
 func snapshot(t *testing.T, dir string) map[string][sha256.Size]byte {
 	files := map[string][sha256.Size]byte{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -195,8 +195,7 @@ func writeChanges(transcript *bytes.Buffer, before, after map[string][sha256.Siz
 	}
 }
 
-// firstDifference is the part of got from a little before the first line that
-// is not in want.
+// firstDifference returns the part of got around the first line that differs from want.
 func firstDifference(got, want []byte) string {
 	gotLines, wantLines := strings.SplitAfter(string(got), "\n"), strings.SplitAfter(string(want), "\n")
 	i := 0

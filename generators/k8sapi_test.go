@@ -20,7 +20,7 @@ import (
 	"github.com/kubewright/kubewright/templates"
 )
 
-// everything configures all generators with all that they can do.
+// everything is a configuration of all generators with all options that add output.
 func everything() Config {
 	const pkg = "example.com/client/"
 	return Config{
@@ -42,7 +42,7 @@ type order bool
 
 const ascending, descending order = true, false
 
-// kubernetes loads all of k8s.io/api, named in an order.
+// kubernetes loads all of k8s.io/api, with the packages given in that order.
 func kubernetes(t testing.TB, o order) *model.API {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}", "k8s.io/api/...").CombinedOutput()
 	if err != nil {
@@ -89,7 +89,7 @@ func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {
 	return contents
 }
 
-// TestGofmtChangesNothing is what allows the generators not to call gofmt.
+// TestGofmtChangesNothing checks what the generators rely on when they don't call gofmt.
 func TestGofmtChangesNothing(t *testing.T) {
 	api := kubernetes(t, ascending)
 	plain := everything()
@@ -119,8 +119,7 @@ func TestGofmtChangesNothing(t *testing.T) {
 	}
 }
 
-// TestOutputIsDeterministic renders twice, the second time with the inputs the
-// other way round.
+// TestOutputIsDeterministic renders twice, the second time with the inputs reversed.
 func TestOutputIsDeterministic(t *testing.T) {
 	first := renderAll(t, everything(), kubernetes(t, ascending))
 	again := renderAll(t, everything(), kubernetes(t, descending))
@@ -129,8 +128,8 @@ func TestOutputIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestTemplatesNameTheirView holds each template's first line to the struct
-// that the tables give it.
+// TestTemplatesNameTheirView checks that the first line of each template names the struct
+// that the tables pass to it.
 func TestTemplatesNameTheirView(t *testing.T) {
 	api := kubernetes(t, ascending)
 	views := map[string]string{}

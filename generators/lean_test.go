@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestNothingForTests looks at what programs link that use generated code: no
-// fake and no testing package, and with --lean neither discovery nor what
-// applying needs.
+// TestNothingForTests checks what programs with generated code link: no fakes and no testing
+// packages, and with --lean neither discovery nor the packages behind Apply.
 func TestNothingForTests(t *testing.T) {
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)

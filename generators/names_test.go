@@ -24,8 +24,8 @@ var (
 
 // TestNames generates everything for random APIs whose groups, versions, kinds,
 // tags and flags were chosen to collide with each other, with Go's keywords and
-// with what generated code calls its own. What kubewright accepts must compile.
-// More of it:
+// with names in generated code. What kubewright accepts must compile. To try more
+// of them:
 //
 //	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
 func TestNames(t *testing.T) {
@@ -87,7 +87,7 @@ func TestNames(t *testing.T) {
 
 var varying = regexp.MustCompile(`"[^"]*"|\(?example\.com/\S+|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
 
-// firstMessage is the first problem, without what differs from API to API.
+// firstMessage returns the first problem without the parts that differ between APIs.
 func firstMessage(out string) string {
 	line, _, _ := strings.Cut(out, "\n")
 	if _, message, ok := strings.Cut(line, ": "); ok {
@@ -117,7 +117,7 @@ type apiKind struct {
 	tags []string
 }
 
-// awkward are names that mean something to Go or to generated code.
+// awkward are names that have a meaning in Go or in generated code.
 var awkward = []string{
 	"type", "func", "map", "interface", "chan", "select", "range", "package", "import", "default", "go", "defer", "var", "const", "struct", "return",
 	"string", "error", "int", "len", "nil", "true", "any", "append", "new", "make", "copy", "iota", "byte", "init", "main", "min",
@@ -166,7 +166,7 @@ func randomAPI(seed uint64) api {
 				continue
 			}
 			kinds[k.name] = true
-			// Of each line one at most: most pairs would be refused.
+			// At most one of each line, since most pairs would be refused.
 			for _, tags := range [][]string{
 				{"nonNamespaced", "", ""},
 				{"noStatus", "", "", ""},

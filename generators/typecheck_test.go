@@ -22,17 +22,17 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// typeChecker checks the types of packages that are in no build yet. What they
-// import from elsewhere is compiled, once.
+// typeChecker type-checks packages from source. Their imports from other modules are
+// compiled once.
 type typeChecker struct {
-	// mu makes it one check at a time: neither the importer nor the packages that
-	// it returns are for several, as go/types resolves their aliases when asked.
+	// mu serializes checks: neither the importer nor the packages that it returns are
+	// safe for concurrent use, since go/types resolves aliases lazily.
 	mu      sync.Mutex
 	fset    *token.FileSet
 	library types.Importer
 }
 
-// imported is all that generated code and API types import.
+// imported are all packages that generated code and API types import.
 var imported = []string{
 	"context", "fmt", "net/http", "reflect", "sync", "time",
 	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields", "k8s.io/apimachinery/pkg/apis/meta/v1",

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// repository is a folder with a module of one API, as its owner has it.
+// repository is a folder with a module that has one API.
 type repository struct {
 	t   *testing.T
 	dir string
@@ -81,7 +81,7 @@ func (r *repository) run(folder, name string, args ...string) string {
 	return stdout.String()
 }
 
-// wrote wants a clientset for the API, with the import path, below a folder.
+// wrote checks that there is a clientset for the API, with the import path, below a folder.
 func (r *repository) wrote(folder, importPath string) {
 	r.t.Helper()
 	text := r.read(filepath.Join(r.dir, folder, "clientset/versioned/clientset.go"))
@@ -98,8 +98,7 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// TestGoGenerate is what the documentation tells people to do in a repository
-// that is new to kubewright.
+// TestGoGenerate follows the documentation for a repository that starts to use kubewright.
 func TestGoGenerate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds kubewright and a clientset in a new module")
@@ -158,8 +157,8 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// TestQuiet holds the command to saying nothing where nobody watches, and to
-// JSON, problems included, where it is asked for.
+// TestQuiet checks that the command prints nothing unless it runs on a terminal, and that
+// --json prints JSON, problems included.
 func TestQuiet(t *testing.T) {
 	kubewright := build(t)
 	r := newRepository(t, ".")

@@ -67,7 +67,7 @@ func TestParseClient(t *testing.T) {
 		lines  []string
 		want   Client
 		strict []string
-		// lenient problems are errors for the others too, harmless ones for nobody.
+		// lenient is true for errors in both modes, harmless for warnings in both.
 		lenient, harmless bool
 	}{
 		{name: "none", lines: []string{"+k8s:deepcopy-gen=true", "plain words"}},

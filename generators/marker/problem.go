@@ -76,9 +76,9 @@ func (ps Problems) Sort() Problems {
 	return slices.CompactFunc(ps, func(a, b Problem) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }
 
-// Reporter collects problems. The methods differ in what a problem means for
-// someone who comes from code-generator: what that accepts, the compatible binaries
-// have to accept.
+// Reporter collects problems. The compatible binaries have to accept what code-generator
+// accepts; so there is a method for problems that it refuses and one for those that it
+// doesn't.
 type Reporter struct {
 	// Strict is true for the command kubewright and false for the compatible
 	// binaries.

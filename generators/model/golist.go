@@ -75,9 +75,9 @@ func cleanPattern(pattern string) string {
 	return path.Clean(pattern)
 }
 
-// patternHint suggests what to write instead of a pattern that the go command can't
-// resolve, with the message that it gives: ./ before what is a folder and not an
-// import path, or /... after a folder that has packages only further down.
+// patternHint suggests another form of a pattern that the go command can't resolve: ./ before
+// the path of a folder, which would be an import path without it, or /... after a folder that
+// has packages only below it. message is the error of the go command.
 func patternHint(dir, pattern, message string) string {
 	local := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, ".")
 	folder, _, _ := strings.Cut(pattern, "...")

@@ -45,8 +45,8 @@ func (r *kindReader) readPackage(p *candidate) {
 	for _, tag := range elsewhere {
 		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
 	}
-	// Known from the names of declarations alone, in generated files as well, so that it
-	// can be an error where checkRegisteredTypes only warns.
+	// Declarations are found even in generated files, so this one is certainly missing;
+	// checkRegisteredTypes can only warn.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		r.GeneratorErrorf(Clients, p.pkg.Pos,
 			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
@@ -69,7 +69,7 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 		maps.Copy(all, tags)
 		for _, decl := range p.src.types {
 			if decl.file != f {
-				continue // a type that another file declares, too
+				continue // tags are found by file
 			}
 			client, problems := marker.ParseClient(tags[decl.name], r.cfg.Strict)
 			r.Problems = append(r.Problems, problems...)

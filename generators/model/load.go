@@ -106,7 +106,7 @@ func (s *session) find() []*candidate {
 		s.Errorf(token.Position{}, "no packages given")
 		return nil
 	}
-	// One call for all patterns: a process costs more than what it lists.
+	// One call for all patterns: to start the go command takes longer than to list a package.
 	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
 		s.Errorf(token.Position{}, "%v", err)

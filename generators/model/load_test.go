@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write the results into testdata/*.txtar
 // TestLoad runs the cases of testdata. In each, the section "args" holds the
 // words of one run: patterns, "group/version=pattern" for what client-gen's
 // --input gives, "for=clients" and so on, "include=group/version/Type",
-// "lint=rule". "strict" and "lax" are what comes out for the command
-// kubewright and for the compatible binaries: problems, then the API.
+// "lint=rule". "strict" and "lax" are the results for the command kubewright and
+// for the compatible binaries: problems, then the API.
 func TestLoad(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {

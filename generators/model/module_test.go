@@ -55,8 +55,8 @@ func TestFindModuleOfWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestLoadStops wants an answer, not a hang or a half-filled API, when the
-// context is done.
+// TestLoadStops checks that Load returns an error, and no incomplete API, if the context
+// ends.
 func TestLoadStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

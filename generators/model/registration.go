@@ -54,7 +54,7 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 			missing[kind] = names
 		}
 	}
-	// The costly question last: it reads files that were not even read so far.
+	// Last, because it reads files that nothing else reads.
 	if len(missing) == 0 || registersUnseen(p.src) {
 		return
 	}

@@ -121,7 +121,7 @@ func (r *typeReader) describe(name TypeName) *Type {
 	index := r.index(f)
 	closest, second := index.of(decl.spec.Name.Pos())
 	t.Pos = r.fset.Position(decl.spec.Name.Pos())
-	// In this order as gengo has them, so that the first of two markers is the same.
+	// The order of gengo's callers. It decides which of two markers is the first.
 	t.Lines = append(commentLines(second), commentLines(closest)...)
 	t.alias = decl.spec.Assign.IsValid()
 	t.Methods = p.methods[name.Name]
