@@ -20,7 +20,7 @@ import (
 // New returns an informer of what lw lists and watches, keyed by namespace/name, as
 // client-go's NewSharedIndexInformerWithOptions does. Events with objects of another
 // type than example's are logged and dropped; a nil example accepts all.
-func New(lw listwatch.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+func New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return newShared(config[string]{
 		source:          listwatch.FromListerWatcher(lw, example),
 		keys:            indexer.Strings(cache.DeletionHandlingMetaNamespaceKeyFunc),
