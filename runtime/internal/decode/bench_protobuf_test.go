@@ -15,7 +15,7 @@ import (
 )
 
 // benchmarkPods are pods like those of the deployments of the other benchmarks.
-func benchmarkPods(b *testing.B, n int) *corev1.PodList {
+func benchmarkPods(b testing.TB, n int) *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000"}}
 	for i := range n {
 		var from struct {

@@ -32,7 +32,7 @@ func unmarshalAs(d *Decoder, typ reflect.Type, data []byte) (any, error) {
 	if _, err := r.peek(); err != nil {
 		return nil, err
 	}
-	err := r.try(func(d *decoder) bool { return d.value(d.plans.of(typ), v.UnsafePointer()) })
+	err := r.try(func(d *jsonDecoder) bool { return d.value(d.plans.of(typ), v.UnsafePointer()) })
 	if err == nil {
 		err = r.end()
 	}

@@ -89,7 +89,7 @@ func decodeBothWays(t *testing.T, typ reflect.Type, opts Options, text []byte) (
 	t.Helper()
 	d := decoderOf(typ, opts)
 	v := reflect.New(typ)
-	if !d.core.message(d.core.messageOf(d.cut, typ), text, v.UnsafePointer()) {
+	if !d.proto.message(d.proto.messageOf(d.cut, typ), text, v.UnsafePointer()) {
 		t.Fatal("not by plan")
 	}
 	other, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...))

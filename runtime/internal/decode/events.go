@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -89,7 +87,7 @@ func (e *Events) Next() (Event, error) {
 	return event, nil
 }
 
-func (e *Events) decode(d *decoder) bool {
+func (e *Events) decode(d *jsonDecoder) bool {
 	e.event = Event{}
 	if d.next() != '{' {
 		return d.unexpected("looking for beginning of an event")
@@ -140,17 +138,17 @@ func (e *Events) decode(d *decoder) bool {
 }
 
 // body decodes the event's object.
-func (e *Events) body(d *decoder) (ok bool) {
+func (e *Events) body(d *jsonDecoder) (ok bool) {
 	if e.event.Type == watch.Error {
 		var typ metav1.TypeMeta
 		start := d.pos
-		if !d.value(d.plans.of(reflect.TypeFor[metav1.TypeMeta]()), unsafe.Pointer(&typ)) {
+		if !decodeInto(d, &typ) {
 			return false
 		}
 		d.pos = start
 		if e.isStatus(typ.Kind, typ.APIVersion) {
 			e.event.Status = &metav1.Status{}
-			return d.value(d.plans.of(reflect.TypeFor[metav1.Status]()), unsafe.Pointer(e.event.Status))
+			return decodeInto(d, e.event.Status)
 		}
 	}
 	var c Cached
@@ -166,4 +164,20 @@ func (e *Events) body(d *decoder) (ok bool) {
 // all versions, unless the objects are called so, too.
 func (e *Events) isStatus(kind, apiVersion string) bool {
 	return kind == "Status" && (apiVersion == "v1" || e.typ.Name() != "Status")
+}
+
+// cutOff makes an end inside of an event one that its reader knows.
+func cutOff(err error) error {
+	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func isEventType(t watch.EventType) bool {
+	switch t {
+	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error:
+		return true
+	}
+	return false
 }

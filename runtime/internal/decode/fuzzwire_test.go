@@ -61,7 +61,7 @@ func FuzzListProtobuf(f *testing.F) {
 			},
 		})
 		switch {
-		case bodies(data) > 1:
+		case countBodies(data) > 1:
 		case foreign:
 			// There this package hands over to client-go.
 		case (err == nil) != (wantErr == nil):
@@ -72,8 +72,8 @@ func FuzzListProtobuf(f *testing.F) {
 	})
 }
 
-// bodies counts the bodies of a message, up to where it makes no sense.
-func bodies(data []byte) (count int) {
+// countBodies counts the bodies of a message, up to where it makes no sense.
+func countBodies(data []byte) (count int) {
 	data, _ = bytes.CutPrefix(data, prefix)
 	for {
 		tag, n := binary.Uvarint(data)

@@ -3,8 +3,6 @@ package decode
 import (
 	"errors"
 	"io"
-	"reflect"
-	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -84,7 +82,7 @@ func (l *list) read() error {
 // member reads a name and its value.
 func (l *list) member() error {
 	var name string
-	err := l.try(func(d *decoder) (ok bool) {
+	err := l.try(func(d *jsonDecoder) (ok bool) {
 		name, ok = d.key()
 		return ok
 	})
@@ -93,17 +91,15 @@ func (l *list) member() error {
 	}
 	switch name {
 	case "kind":
-		return l.try(func(d *decoder) bool { return d.string(&d.plainString, &l.typ.Kind) })
+		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.Kind) })
 	case "apiVersion":
-		return l.try(func(d *decoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
+		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
 	case "metadata":
-		return l.try(func(d *decoder) bool {
-			return d.value(d.plans.of(reflect.TypeFor[metav1.ListMeta]()), unsafe.Pointer(&l.meta))
-		})
+		return l.try(func(d *jsonDecoder) bool { return decodeInto(d, &l.meta) })
 	case "items":
 		return l.items()
 	}
-	return l.try((*decoder).skip)
+	return l.try((*jsonDecoder).skip)
 }
 
 func (l *list) sayType() error {
@@ -120,7 +116,7 @@ func (l *list) items() error {
 		return err
 	}
 	if c == 'n' {
-		return l.try(func(d *decoder) bool { return d.literal("null") })
+		return l.try(func(d *jsonDecoder) bool { return d.literal("null") })
 	}
 	if l.hasItems {
 		// Kubernetes' decoder would decode these onto the others, which are
@@ -166,7 +162,7 @@ func (l *list) item() error {
 	}
 	start := l.in.offset()
 	var item found
-	err := l.try(func(d *decoder) (ok bool) {
+	err := l.try(func(d *jsonDecoder) (ok bool) {
 		item, ok = l.visitor.object(&l.reader, d, ofItem)
 		return ok
 	})

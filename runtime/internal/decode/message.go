@@ -7,23 +7,24 @@ import (
 	"unsafe"
 )
 
-// sliceHeader is what every slice is.
-type sliceHeader struct {
-	data     unsafe.Pointer
-	len, cap int
+// protoDecoder decodes messages of protobuf. Like json, whose strings and plans it
+// uses, it is shared by all streams of a [Decoder], one at a time.
+type protoDecoder struct {
+	json     *jsonDecoder
+	messages map[planKey]*messagePlan
 }
 
 // message decodes a regular message into the memory of p's type at at: what
 // encoders write, and what they wrote for later versions of the type. It returns
 // false, with the memory half written, for whatever else: the type's own method
 // then says whether it is right, and what is wrong.
-func (d *decoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
+func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
 	if p.own {
 		if unmarshal(reflect.NewAt(p.typ, at).Interface().(message), text) != nil {
 			return false
 		}
-		if p.settled.settles() {
-			d.settle(p.settled, at)
+		if p.jsonPlan.needsNormalizing() {
+			d.json.normalize(p.jsonPlan, at)
 		}
 		return true
 	}
@@ -136,7 +137,7 @@ func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 
 // messageField decodes a field that has a length. tag is what stands before it
 // and behind what follows, to see how many more there are.
-func (d *decoder) messageField(f *messageField, to unsafe.Pointer, value, tag, behind []byte) bool {
+func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, tag, behind []byte) bool {
 	switch f.op {
 	case stringOp:
 		*(*string)(to) = d.messageString(f, value)
@@ -148,7 +149,7 @@ func (d *decoder) messageField(f *messageField, to unsafe.Pointer, value, tag, b
 	case messageOp:
 		return d.message(f.elem, value, to)
 	case messagePointerOp:
-		slot := (*unsafe.Pointer)(to)
+		slot := anyPointer(to)
 		if *slot == nil {
 			*slot = reflect.New(f.elem.typ).UnsafePointer()
 		}
@@ -163,24 +164,25 @@ func (d *decoder) messageField(f *messageField, to unsafe.Pointer, value, tag, b
 	return true
 }
 
-func (d *decoder) messageString(f *messageField, value []byte) string {
+func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 	if f.unique {
 		return string(value)
 	}
-	return d.strings.get(value)
+	return d.json.strings.get(value)
 }
 
 // another makes room for one more element of a slice, and at the first for all
 // that follow each other.
 func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
-	s := (*sliceHeader)(to)
-	if s.len == s.cap {
-		more := max(1+following(tag, behind), s.len)
+	s := anySlice(to)
+	n := len(*s)
+	if n == cap(*s) {
+		more := max(1+following(tag, behind), n)
 		reflect.NewAt(f.typ, to).Elem().Grow(more)
-		s.cap = s.len + more
+		*s = (*s)[: n : n+more]
 	}
-	s.len++
-	return unsafe.Add(s.data, uintptr(s.len-1)*f.size)
+	*s = (*s)[:n+1]
+	return element(*s, n, f.size)
 }
 
 // following counts the fields with the same tag that text begins with.
@@ -197,7 +199,7 @@ func following(tag, text []byte) (count int) {
 }
 
 // messageEntry decodes an entry of a map, a message of a key and a value.
-func (d *decoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
+func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
 	var parts [2][]byte
 	if !cutFields(entry, parts[:]) {
 		return false
@@ -206,13 +208,13 @@ func (d *decoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, b
 	if parts[0] == nil || parts[1] == nil && (f.op != mapOp || f.elem != nil) {
 		return false
 	}
-	key := d.strings.get(parts[0])
+	key := d.json.strings.get(parts[0])
 	if f.op == stringMapOp {
 		m := (*map[string]string)(to)
 		if *m == nil {
 			*m = make(map[string]string, 1+following(tag, behind))
 		}
-		(*m)[key] = d.strings.get(parts[1])
+		(*m)[key] = d.json.strings.get(parts[1])
 		return true
 	}
 	target := reflect.NewAt(f.typ, to).Elem()

@@ -35,9 +35,9 @@ const (
 // tags of its fields.
 type messagePlan struct {
 	typ reflect.Type
-	// own leaves it to the type's own method, and to settle what that leaves.
-	own     bool
-	settled *plan
+	// own leaves it to the type's own method, and what that leaves to jsonDecoder.normalize.
+	own      bool
+	jsonPlan *plan
 	// fields are found by their numbers.
 	fields []messageField
 }
@@ -63,22 +63,16 @@ var noField messageField
 // numbered from one.
 const largestField = 1 << 10
 
-// messages are the plans of messages.
-type messages map[planKey]*messagePlan
-
 // messageOf returns the plan of a type, whose pointer is a message.
-func (d *decoder) messageOf(c *cut, t reflect.Type) *messagePlan {
+func (d *protoDecoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 	key := planKey{t, c}
 	if p, ok := d.messages[key]; ok {
 		return p
 	}
 	p := &messagePlan{typ: t}
-	if d.messages == nil {
-		d.messages = messages{}
-	}
 	d.messages[key] = p
 	if !isGenerated(t) || !d.addFields(p, c) {
-		p.own, p.fields, p.settled = true, nil, d.plans.without(c, t)
+		p.own, p.fields, p.jsonPlan = true, nil, d.json.plans.without(c, t)
 	}
 	return p
 }
@@ -93,7 +87,7 @@ func isGenerated(t reflect.Type) bool {
 }
 
 // addFields returns false for a type that has something that isn't understood.
-func (d *decoder) addFields(p *messagePlan, c *cut) bool {
+func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 	for i := range p.typ.NumField() {
 		sf := p.typ.Field(i)
 		tag, tagged := sf.Tag.Lookup("protobuf")
@@ -126,7 +120,7 @@ func (d *decoder) addFields(p *messagePlan, c *cut) bool {
 }
 
 // choose decides how a field is decoded. It returns false if it doesn't know.
-func (d *decoder) choose(f *messageField, below *cut) bool {
+func (d *protoDecoder) choose(f *messageField, below *cut) bool {
 	f.wire = wireBytes
 	t := f.typ
 	if isOddMessage(t) {
@@ -190,7 +184,7 @@ func isMessage(t reflect.Type) bool {
 // as metav1.Verbs is, becomes an empty slice where it stands, not nil.
 func isOddMessage(t reflect.Type) bool { return isMessage(t) && t.Kind() != reflect.Struct }
 
-func (d *decoder) chooseMap(f *messageField, below *cut) bool {
+func (d *protoDecoder) chooseMap(f *messageField, below *cut) bool {
 	key, elem := f.typ.Key(), f.typ.Elem()
 	switch {
 	case key == reflect.TypeFor[string]() && elem == reflect.TypeFor[string]():

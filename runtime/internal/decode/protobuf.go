@@ -1,13 +1,18 @@
 package decode
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // message is what types with a protobuf encoding have.
@@ -43,6 +48,23 @@ var (
 // HasProtobuf says whether the type has a protobuf encoding.
 func (d *Decoder) HasProtobuf() bool {
 	return isMessage(d.typ)
+}
+
+// fromProtobuf decodes an object.
+func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := reflect.New(d.typ)
+	if d.proto.message(d.proto.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
+		return v.Interface(), nil
+	}
+	v = reflect.New(d.typ)
+	object = v.Interface()
+	if err := unmarshal(any(object).(message), text); err != nil {
+		return object, err
+	}
+	d.json.normalize(d.json.plans.without(d.cut, d.typ), v.UnsafePointer())
+	return object, nil
 }
 
 // ListProtobuf is List for a list in Kubernetes' protobuf encoding, whose
@@ -157,19 +179,248 @@ func (l *protobufList) item(end int64) error {
 	return l.handOver(item, len(text))
 }
 
-// fromProtobuf decodes an object.
-func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	v := reflect.New(d.typ)
-	if d.core.message(d.core.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
-		return v.Interface(), nil
+// frameHeader is what begins a frame of a watch: the length of the event that
+// follows, big-endian.
+const frameHeader = 4
+
+// nextProtobuf is Next for a stream in protobuf.
+func (e *Events) nextProtobuf() (event Event, err error) {
+	if e.in.pos == e.in.end && !e.in.fill() {
+		return event, e.in.err
 	}
-	v = reflect.New(d.typ)
-	object = v.Interface()
-	if err := unmarshal(any(object).(message), text); err != nil {
-		return object, err
+	if err := e.need(frameHeader); err != nil {
+		return event, cutOff(err)
 	}
-	d.core.settle(d.core.plans.without(d.cut, d.typ), v.UnsafePointer())
-	return object, nil
+	n := binary.BigEndian.Uint32(e.in.data[e.in.pos:])
+	if n > maxEvent {
+		return event, errTooLarge
+	}
+	if err := e.need(frameHeader + int(n)); err != nil {
+		return event, cutOff(err)
+	}
+	frame := e.in.data[e.in.pos+frameHeader : e.in.pos+frameHeader+int(n)]
+	text, err := e.parts.event(frame)
+	if err != nil {
+		return event, e.failed(err)
+	}
+	event.Type = watch.EventType(e.parts.eventType)
+	if !isEventType(event.Type) {
+		return event, e.failed(fmt.Errorf("got invalid watch event type: %v", event.Type))
+	}
+	text, ok := bytes.CutPrefix(text, prefix)
+	if !ok {
+		return event, e.failed(errNoPrefix)
+	}
+	if text, err = e.parts.unknown(text); err != nil {
+		return event, e.failed(err)
+	}
+	if err := e.protobufObject(&event, text); err != nil {
+		return event, e.failed(err)
+	}
+	event.Size = frameHeader + int(n)
+	e.in.pos += event.Size
+	e.complete++
+	return event, nil
+}
+
+// protobufObject decodes what is of the kind that e.parts says.
+func (e *Events) protobufObject(event *Event, text []byte) (err error) {
+	kind, version := e.parts.kind, e.parts.apiVersion
+	if event.Type == watch.Error && e.isStatus(kind, version) {
+		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
+		return unmarshal(event.Status, text)
+	}
+	event.Object, err = e.fromProtobuf(text)
+	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
+		typed.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
+	}
+	return err
+}
+
+// parts are the texts of an event beside its object.
+type parts struct{ eventType, apiVersion, kind string }
+
+// event takes a metav1.WatchEvent apart, and returns the content of its object, a
+// runtime.RawExtension. What encoders write is cut, all else left to the type.
+func (p *parts) event(frame []byte) (object []byte, err error) {
+	var event [2][]byte // type and object
+	var extension [1][]byte
+	if cutFields(frame, event[:]) && cutFields(event[1], extension[:]) {
+		keep(&p.eventType, event[0])
+		return extension[0], nil
+	}
+	var raw metav1.WatchEvent
+	err = unmarshal(&raw, frame)
+	p.eventType = raw.Type
+	return raw.Object.Raw, err
+}
+
+// unknown does the same with a runtime.Unknown, and returns its content.
+func (p *parts) unknown(text []byte) (content []byte, err error) {
+	var unknown [unknownLast][]byte
+	var typ [2][]byte // apiVersion and kind
+	if cutFields(text, unknown[:]) && cutFields(unknown[unknownType-1], typ[:]) {
+		keep(&p.apiVersion, typ[0])
+		keep(&p.kind, typ[1])
+		return unknown[unknownRaw-1], nil
+	}
+	var raw runtime.Unknown
+	err = unmarshal(&raw, text)
+	p.apiVersion, p.kind = raw.APIVersion, raw.Kind
+	return raw.Raw, err
+}
+
+// keep sets a string to what it nearly always is already.
+func keep(s *string, content []byte) {
+	if *s != string(content) {
+		*s = string(content)
+	}
+}
+
+// The wire types of protobuf.
+const (
+	wireVarint, wire64, wireBytes, wire32 = 0, 1, 2, 5
+
+	wireGroup, wireGroupEnd = 3, 4
+)
+
+var (
+	errBadVarint = errors.New("proto: integer overflow")
+	errBadLength = errors.New("proto: a length that leaves its message")
+	errGroupEnd  = errors.New("proto: unexpected end of group")
+)
+
+// need makes sure that n bytes are there.
+func (r *reader) need(n int) error {
+	for r.in.end-r.in.pos < n {
+		if !r.in.fill() {
+			if r.in.err == io.EOF {
+				return r.failed(io.ErrUnexpectedEOF)
+			}
+			return r.in.err
+		}
+	}
+	return nil
+}
+
+// varint reads an integer.
+func (r *reader) varint() (uint64, error) {
+	var n uint64
+	for shift := 0; shift < 64; shift += 7 {
+		if err := r.need(1); err != nil {
+			return 0, err
+		}
+		b := r.in.data[r.in.pos]
+		r.in.pos++
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n, nil
+		}
+	}
+	return 0, r.failed(errBadVarint)
+}
+
+// tag reads a field's number, of 32 bits, and its wire type, which is that of
+// what has a length for all numbers up to last.
+func (r *reader) tag(last int32) (number int32, wire int, err error) {
+	tag, err := r.varint()
+	number, wire = int32(tag>>3), int(tag&7)
+	switch {
+	case err != nil:
+	case number <= 0:
+		err = r.failed(fmt.Errorf("proto: illegal tag %d", tag))
+	case number <= last && wire != wireBytes:
+		err = r.failed(fmt.Errorf("proto: wrong wireType = %d for field %d", wire, number))
+	}
+	return number, wire, err
+}
+
+// length reads the length of what follows, which ends at limit or before. It fits
+// an int of 32 bits.
+func (r *reader) length(limit int64) (int, error) {
+	n, err := r.varint()
+	if err != nil {
+		return 0, err
+	}
+	if n > math.MaxInt32 || limit >= 0 && r.in.offset()+int64(n) > limit {
+		return 0, r.failed(errBadLength)
+	}
+	return int(n), nil
+}
+
+// bytes reads what has a length. It is valid until the next read.
+func (r *reader) bytes(limit int64) ([]byte, error) {
+	n, err := r.length(limit)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.need(n); err != nil {
+		return nil, err
+	}
+	text := r.in.data[r.in.pos : r.in.pos+n : r.in.pos+n]
+	r.in.pos += n
+	return text, nil
+}
+
+// pass skips a field of that wire type. A group ends where as many groups have
+// ended as have begun.
+func (r *reader) pass(wire int, limit int64) error {
+	for depth := 0; ; {
+		switch wire {
+		case wireGroup:
+			depth++
+		case wireGroupEnd:
+			if depth--; depth < 0 {
+				return r.failed(errGroupEnd)
+			}
+		default:
+			if err := r.passOne(wire, limit); err != nil {
+				return err
+			}
+		}
+		if depth == 0 {
+			return nil
+		}
+		tag, err := r.varint()
+		if err != nil {
+			return err
+		}
+		wire = int(tag & 7)
+	}
+}
+
+// passOne skips a field that is no group.
+func (r *reader) passOne(wire int, limit int64) (err error) {
+	n := 0
+	switch wire {
+	case wireVarint:
+		_, err = r.varint()
+		return err
+	case wireBytes:
+		_, err = r.bytes(limit)
+		return err
+	case wire64:
+		n = 8
+	case wire32:
+		n = 4
+	default:
+		return r.failed(fmt.Errorf("proto: illegal wireType %d", wire))
+	}
+	err = r.need(n)
+	if err == nil {
+		r.in.pos += n
+	}
+	return err
+}
+
+// message reads what has a length into m.
+func (r *reader) message(m message, limit int64) error {
+	text, err := r.bytes(limit)
+	if err != nil {
+		return err
+	}
+	if err := unmarshal(m, text); err != nil {
+		return r.failed(err)
+	}
+	return nil
 }

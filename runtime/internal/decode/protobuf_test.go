@@ -102,9 +102,9 @@ func TestMessages(t *testing.T) {
 				if err := want.Interface().(message).Unmarshal(text); err != nil {
 					t.Fatal(err)
 				}
-				d.core.settle(d.core.plans.without(d.cut, typ), want.UnsafePointer())
+				d.json.normalize(d.json.plans.without(d.cut, typ), want.UnsafePointer())
 				got := reflect.New(typ)
-				if plan := d.core.messageOf(d.cut, typ); plan.own || !d.core.message(plan, text, got.UnsafePointer()) {
+				if plan := d.proto.messageOf(d.cut, typ); plan.own || !d.proto.message(plan, text, got.UnsafePointer()) {
 					t.Fatal("not by plan")
 				}
 				if !reflect.DeepEqual(got.Interface(), want.Interface()) {
@@ -112,7 +112,7 @@ func TestMessages(t *testing.T) {
 				}
 			}
 		}
-		for _, plan := range whole.core.messages {
+		for _, plan := range whole.proto.messages {
 			plans[plan] = true
 			if plan.own && plan.typ.Kind() == reflect.Struct && plan.typ.NumField() > 4 {
 				own++
@@ -125,7 +125,7 @@ func TestMessages(t *testing.T) {
 }
 
 // Sharing strings changes no object.
-func TestSettle(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))
 	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
@@ -133,7 +133,7 @@ func TestSettle(t *testing.T) {
 		fill.Fill(obj.Interface())
 		before := obj.Interface().(runtime.Object).DeepCopyObject()
 		for range 2 {
-			d.core.settle(d.core.plans.of(typ), obj.UnsafePointer())
+			d.json.normalize(d.json.plans.of(typ), obj.UnsafePointer())
 			if !reflect.DeepEqual(obj.Interface(), before) {
 				t.Fatalf("%v: %s", gvk, difference(obj.Interface(), before))
 			}

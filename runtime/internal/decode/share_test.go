@@ -17,7 +17,7 @@ import (
 // it holds.
 func TestValuesAreBounded(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
-	var v values
+	var v valueTable
 	p := &plan{}
 	for i := range 100_000 {
 		size := random.Intn(200)
@@ -152,7 +152,7 @@ func scribble(v reflect.Value) {
 // The tables of strings and values are bounded, whatever goes through them, and
 // find what comes again.
 func TestTables(t *testing.T) {
-	var strs table
+	var strs stringTable
 	for i := range 200_000 {
 		content := fmt.Appendf(nil, "%d", i)
 		if got := strs.get(content); got != string(content) {
@@ -173,7 +173,7 @@ func TestTables(t *testing.T) {
 // Strings that repeat are shared however they fall into the sets, whatever else
 // goes through: 2,000 of them, four at a time beside six that don't repeat.
 func TestTableKeepsWhatRepeats(t *testing.T) {
-	var strs table
+	var strs stringTable
 	copies := map[*byte]bool{}
 	for i := range 20_000 {
 		for j := range 4 {

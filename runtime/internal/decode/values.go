@@ -1,8 +1,10 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -12,9 +14,68 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
+// jsonDecoder decodes values of JSON text. All streams of a [Decoder] share it, one
+// at a time.
+//
+// Its methods take the plan of a type and the address of a value of that type. They
+// return false after an error, and leave the value half written then.
+type jsonDecoder struct {
+	scanner
+	plans   plans
+	strings stringTable
+	// values are shared if shareValues is set.
+	values      valueTable
+	shareValues bool
+	// plainString is the plan of strings in slices and maps.
+	plainString plan
+	// pairs collects the strings of a slice, or of a map, until their number is known.
+	pairs []string
+	// identity is that of the object that was looked for last.
+	identity identity
+}
+
+// value decodes the value at pos into the memory of p's type at at. Where it
+// returns false the memory may be half written.
+func (d *jsonDecoder) value(p *plan, at unsafe.Pointer) bool {
+	switch p.op {
+	case opString:
+		return d.string(p, (*string)(at))
+	case opStruct:
+		return d.structure(p, at)
+	case opPointer:
+		return d.pointer(p, at)
+	case opSlice:
+		return d.slice(p, at)
+	case opStrings:
+		return d.stringSlice(p, (*[]string)(at))
+	case opBytes:
+		return d.byteSlice(p, at)
+	case opStringMap:
+		return d.stringMap(p, (*map[string]string)(at))
+	case opMap:
+		return d.mapping(p, at)
+	case opAny:
+		return d.anything(p, (*any)(at))
+	case opBool:
+		return d.bool(p, (*bool)(at))
+	case opInt:
+		return d.int(p, at)
+	case opUint:
+		return d.uint(p, at)
+	case opFloat:
+		return d.float(p, at)
+	case opTime:
+		return d.time(p, at)
+	case opUnmarshaler:
+		return d.unmarshaler(p, at)
+	default:
+		return d.foreign(p, at)
+	}
+}
+
 // mismatched is what becomes of a value of a kind that p's type can't hold. Its
 // syntax comes first: what isn't JSON is reported as that.
-func (d *decoder) mismatched(p *plan) bool {
+func (d *jsonDecoder) mismatched(p *plan) bool {
 	kind := "number"
 	switch d.data[d.pos] {
 	case '"':
@@ -31,7 +92,16 @@ func (d *decoder) mismatched(p *plan) bool {
 	return d.skip() && d.mismatch(kind, p.typ)
 }
 
-func (d *decoder) string(p *plan, to *string) bool {
+// null reads a null that clears a pointer, map, slice or interface.
+func (d *jsonDecoder) null(p *plan, at unsafe.Pointer) bool {
+	if !d.literal("null") {
+		return false
+	}
+	reflect.NewAt(p.typ, at).Elem().SetZero()
+	return true
+}
+
+func (d *jsonDecoder) string(p *plan, to *string) bool {
 	switch d.data[d.pos] {
 	case '"':
 		text, ok := d.bytes()
@@ -46,14 +116,14 @@ func (d *decoder) string(p *plan, to *string) bool {
 }
 
 // text makes a string, or finds an equal one.
-func (d *decoder) text(p *plan, content []byte) string {
+func (d *jsonDecoder) text(p *plan, content []byte) string {
 	if p.unique {
 		return string(content)
 	}
 	return d.strings.get(content)
 }
 
-func (d *decoder) bool(p *plan, to *bool) bool {
+func (d *jsonDecoder) bool(p *plan, to *bool) bool {
 	switch d.data[d.pos] {
 	case 't':
 		if !d.literal("true") {
@@ -75,7 +145,7 @@ func (d *decoder) bool(p *plan, to *bool) bool {
 
 // numeral reads the number at pos. It returns nil for null, and not ok after an
 // error.
-func (d *decoder) numeral(p *plan) (text []byte, ok bool) {
+func (d *jsonDecoder) numeral(p *plan) (text []byte, ok bool) {
 	switch c := d.data[d.pos]; {
 	case c == '-' || isDigit(c):
 		return d.number()
@@ -85,7 +155,7 @@ func (d *decoder) numeral(p *plan) (text []byte, ok bool) {
 	return nil, d.mismatched(p)
 }
 
-func (d *decoder) int(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
 		return ok
@@ -134,7 +204,7 @@ func parseInt(text []byte) (int64, error) {
 	return n, nil
 }
 
-func (d *decoder) uint(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) uint(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
 		return ok
@@ -148,7 +218,7 @@ func (d *decoder) uint(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-func (d *decoder) float(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) float(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
 		return ok
@@ -162,8 +232,8 @@ func (d *decoder) float(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-func (d *decoder) pointer(p *plan, at unsafe.Pointer) bool {
-	slot := (*unsafe.Pointer)(at)
+func (d *jsonDecoder) pointer(p *plan, at unsafe.Pointer) bool {
+	slot := anyPointer(at)
 	if d.data[d.pos] == 'n' {
 		if !d.literal("null") {
 			return false
@@ -178,7 +248,7 @@ func (d *decoder) pointer(p *plan, at unsafe.Pointer) bool {
 }
 
 // byteSlice decodes a []byte, which is a string in base64.
-func (d *decoder) byteSlice(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 	to := (*[]byte)(at)
 	switch d.data[d.pos] {
 	case '"':
@@ -205,7 +275,7 @@ func (d *decoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 
 // time decodes a [metav1.Time]. What servers write, whole seconds in UTC, needs
 // no parser; it gives the same value.
-func (d *decoder) time(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) time(p *plan, at unsafe.Pointer) bool {
 	const length = len(`"2006-01-02T15:04:05Z"`)
 	if text := d.data[d.pos:]; d.pos+length <= d.end && text[0] == '"' && text[length-2] == 'Z' && text[length-1] == '"' {
 		if seconds, ok := unixSeconds(text[1 : length-2]); ok {
@@ -274,7 +344,7 @@ func daysIn(year, month int) int {
 }
 
 // unmarshaler hands the text to the type's own method.
-func (d *decoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.raw()
 	if !ok {
 		return false
@@ -286,7 +356,7 @@ func (d *decoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 }
 
 // foreign hands the text to Kubernetes' own decoder.
-func (d *decoder) foreign(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.raw()
 	if !ok {
 		return false
@@ -295,4 +365,103 @@ func (d *decoder) foreign(p *plan, at unsafe.Pointer) bool {
 		return d.fail(err)
 	}
 	return true
+}
+
+// anything decodes a value without a type.
+func (d *jsonDecoder) anything(p *plan, to *any) bool {
+	if *to != nil && reflect.TypeOf(*to).Kind() == reflect.Pointer {
+		// A duplicate is decoded into what the interface points to.
+		return d.foreign(p, unsafe.Pointer(to))
+	}
+	v, ok := d.untyped()
+	if ok {
+		*to = v
+	}
+	return ok
+}
+
+func (d *jsonDecoder) untyped() (any, bool) {
+	switch c := d.data[d.pos]; c {
+	case '"':
+		text, ok := d.bytes()
+		if !ok {
+			return nil, false
+		}
+		return d.strings.get(text), true
+	case '{':
+		return d.untypedMap()
+	case '[':
+		return d.untypedSlice()
+	case 't':
+		return true, d.literal("true")
+	case 'f':
+		return false, d.literal("false")
+	case 'n':
+		return nil, d.literal("null")
+	default:
+		if c != '-' && !isDigit(c) {
+			return nil, d.unexpected("looking for beginning of value")
+		}
+		text, ok := d.number()
+		if !ok {
+			return nil, false
+		}
+		return d.untypedNumber(text)
+	}
+}
+
+// untypedNumber is an int64 if the text is an integer that fits.
+func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
+	if bytes.IndexByte(text, '.') < 0 {
+		if n, err := parseInt(text); err == nil {
+			return n, true
+		}
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil, d.mismatch("number "+string(text), reflect.TypeFor[float64]())
+	}
+	return f, true
+}
+
+func (d *jsonDecoder) untypedMap() (map[string]any, bool) {
+	empty, ok := d.open('}')
+	if !ok {
+		return nil, false
+	}
+	m := map[string]any{}
+	for more := !empty; more; {
+		key, ok := d.key()
+		if !ok {
+			return nil, false
+		}
+		value, ok := d.untyped()
+		if !ok {
+			return nil, d.in("." + key)
+		}
+		m[key] = value
+		if more, ok = d.another('}', "after object key:value pair"); !ok {
+			return nil, false
+		}
+	}
+	return m, true
+}
+
+func (d *jsonDecoder) untypedSlice() ([]any, bool) {
+	empty, ok := d.open(']')
+	if !ok {
+		return nil, false
+	}
+	s := []any{}
+	for more := !empty; more; {
+		value, ok := d.untyped()
+		if !ok {
+			return nil, d.in("[" + strconv.Itoa(len(s)) + "]")
+		}
+		s = append(s, value)
+		if more, ok = d.another(']', "after array element"); !ok {
+			return nil, false
+		}
+	}
+	return s, true
 }

@@ -219,7 +219,7 @@ func TestWires(t *testing.T) {
 		done[typ] = true
 		t.Run(gvk.String(), func(t *testing.T) {
 			d := New(reflect.TypeFor[*struct{}](), Options{})
-			plan := d.core.messageOf(d.cut, typ)
+			plan := d.proto.messageOf(d.cut, typ)
 			if plan.own {
 				return
 			}
@@ -231,7 +231,7 @@ func TestWires(t *testing.T) {
 				seen++
 				got, want := reflect.New(typ), reflect.New(typ)
 				again := bytes.Clone(text)
-				if !d.core.message(plan, again, got.UnsafePointer()) {
+				if !d.proto.message(plan, again, got.UnsafePointer()) {
 					continue
 				}
 				taken++

@@ -2,9 +2,7 @@ package decode
 
 import (
 	"hash/maphash"
-	"reflect"
 	"sync"
-	"unsafe"
 )
 
 // Cached is what whoever reads a list has already. An object that a list brings
@@ -24,6 +22,42 @@ type Identity struct {
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
 	ResourceVersion string `json:"resourceVersion"`
+}
+
+// identity is decoded in place of an object to see whether it is known.
+type identity struct {
+	Metadata Identity `json:"metadata"`
+}
+
+// found is an object, decoded or cached. The version that a cached one came with
+// may be gone from it.
+type found struct {
+	object  any
+	known   bool
+	version string
+}
+
+// object decodes the object at d's position, or finds it cached.
+func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok bool) {
+	start, depth := d.pos, d.depth
+	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
+		d.identity = identity{}
+		if !decodeInto(d, &d.identity) {
+			return f, false
+		}
+		if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
+			f.object, f.known = c.Known(id)
+			f.version = id.ResourceVersion
+		}
+	}
+	if ok = f.known; !ok {
+		d.pos, d.depth = start, depth
+		f.object, ok = r.object(d)
+	}
+	if ok && c.Texts != nil {
+		c.Texts.add(d.data[start:d.pos], origin)
+	}
+	return f, ok
 }
 
 // Texts knows which texts a list had, by 64 bits of each. Texts that differ are
@@ -117,40 +151,4 @@ func (s *sums) add(sum uint64) {
 		*p = sum
 		s.n++
 	}
-}
-
-// found is an object, decoded or cached. The version that a cached one came with
-// may be gone from it.
-type found struct {
-	object  any
-	known   bool
-	version string
-}
-
-// object decodes the object at d's position, or finds it cached.
-func (c *Cached) object(r *reader, d *decoder, origin uint64) (f found, ok bool) {
-	start, depth := d.pos, d.depth
-	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
-		d.identity = identity{}
-		if !d.value(d.plans.of(reflect.TypeFor[identity]()), unsafe.Pointer(&d.identity)) {
-			return f, false
-		}
-		if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
-			f.object, f.known = c.Known(id)
-			f.version = id.ResourceVersion
-		}
-	}
-	if ok = f.known; !ok {
-		d.pos, d.depth = start, depth
-		f.object, ok = r.object(d)
-	}
-	if ok && c.Texts != nil {
-		c.Texts.add(d.data[start:d.pos], origin)
-	}
-	return f, ok
-}
-
-// identity is decoded in place of an object to see whether it is known.
-type identity struct {
-	Metadata Identity `json:"metadata"`
 }

@@ -8,6 +8,119 @@ import (
 )
 
 const (
+	// longestShared is the length of the longest string that is looked for.
+	longestShared = 128
+	// The table has so many sets at first, and four times as many whenever there
+	// were four times as many misses as it has sets, up to the largest: 260 KB,
+	// and at most 2 MB of strings that nothing else uses.
+	smallestTable = 1 << 7
+	largestTable  = 1 << 12
+)
+
+// stringTable holds strings that were seen, for others to share. It is a cache of sets
+// of four, each of which gives its strings a second chance in turn: a new one
+// takes the place of one that wasn't found since its last turn. So it is bounded,
+// strings that repeat stay whatever else goes through, and a string that is gone
+// from all objects is gone from it before long.
+type stringTable struct {
+	seed maphash.Seed
+	sets []set
+	// states say of each set which of its strings were found, one bit each, and
+	// whose turn it is, in the bits above.
+	states []uint8
+	misses int
+}
+
+// set fits a line of the processor's cache.
+type set [ways]string
+
+const ways = 4
+
+// get returns a string of that content, if possible one that was returned
+// before.
+func (t *stringTable) get(content []byte) string {
+	n := len(content)
+	if n == 0 {
+		return ""
+	}
+	if n > longestShared {
+		return string(content)
+	}
+	i := t.placeBytes(content)
+	for j, s := range &t.sets[i] {
+		if s == string(content) {
+			t.states[i] |= 1 << j
+			return s
+		}
+	}
+	return t.add(i, string(content))
+}
+
+// share is get for what is a string already.
+func (t *stringTable) share(s string) string {
+	if len(s) == 0 || len(s) > longestShared {
+		return s
+	}
+	i := t.place(s)
+	for j, known := range &t.sets[i] {
+		if known == s {
+			t.states[i] |= 1 << j
+			return known
+		}
+	}
+	return t.add(i, s)
+}
+
+// place is the number of the set that a string can be in.
+func (t *stringTable) place(content string) uint32 {
+	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
+		t.grow()
+	}
+	return uint32(maphash.String(t.seed, content)) & uint32(len(t.sets)-1)
+}
+
+func (t *stringTable) placeBytes(content []byte) uint32 {
+	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
+		t.grow()
+	}
+	return uint32(maphash.Bytes(t.seed, content)) & uint32(len(t.sets)-1)
+}
+
+// add puts a string that wasn't found into its set. It returns it.
+func (t *stringTable) add(i uint32, s string) string {
+	t.misses++
+	t.put(i, s, 0)
+	return s
+}
+
+// put puts a string into a set; found says whether it was found before.
+func (t *stringTable) put(i uint32, s string, found uint8) {
+	state := t.states[i]
+	turn := state >> ways
+	for ; state>>turn&1 != 0; turn = (turn + 1) % ways {
+		state &^= 1 << turn
+	}
+	t.sets[i][turn] = s
+	t.states[i] = state&(1<<ways-1) | found<<turn | (turn+1)%ways<<ways
+}
+
+func (t *stringTable) grow() {
+	before := *t
+	n := min(max(4*len(before.sets), smallestTable), largestTable)
+	*t = stringTable{seed: before.seed, sets: make([]set, n), states: make([]uint8, n)}
+	if before.sets == nil {
+		t.seed = maphash.MakeSeed()
+	}
+	for i := range before.sets {
+		for j, s := range &before.sets[i] {
+			if s != "" {
+				t.put(t.place(s), s, before.states[i]>>j&1)
+			}
+		}
+	}
+}
+
+const (
 	// Only values of some length are looked for, and not of any.
 	shortestValue = 8
 	longestValue  = 4 << 10
@@ -25,9 +138,9 @@ const (
 	pause  = 8 * trials
 )
 
-// values holds decoded values, for other objects to share. As in a table, a
+// valueTable holds decoded values, for other objects to share. As in a set, a
 // bucket has a place for a value that was found again and one for another.
-type values struct {
+type valueTable struct {
 	seed    maphash.Seed
 	buckets [][2]value
 	misses  int
@@ -72,7 +185,7 @@ func (p *plan) isShared() bool {
 
 // share decodes the value of a field, or finds what its text was decoded into
 // before.
-func (d *decoder) share(f *field, at unsafe.Pointer) bool {
+func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 	if !f.plan.isShared() || f.history.isHopeless() {
 		return d.value(f.plan, at)
 	}
@@ -114,7 +227,7 @@ func (d *decoder) share(f *field, at unsafe.Pointer) bool {
 }
 
 // add keeps one that was looked for in vain.
-func (v *values) add(one value) {
+func (v *valueTable) add(one value) {
 	v.misses++
 	if v.text+len(one.text) > largestText {
 		v.forget()
@@ -126,7 +239,7 @@ func (v *values) add(one value) {
 
 // forget makes room: what wasn't found again goes, and if that is too little
 // everything.
-func (v *values) forget() {
+func (v *valueTable) forget() {
 	proven := 0
 	for i := range v.buckets {
 		v.buckets[i][1] = value{}
@@ -140,14 +253,14 @@ func (v *values) forget() {
 }
 
 // bucket returns the places for a text.
-func (v *values) bucket(text []byte) *[2]value {
+func (v *valueTable) bucket(text []byte) *[2]value {
 	if v.misses >= len(v.buckets) && len(v.buckets) < largestValues {
 		v.grow()
 	}
 	return &v.buckets[maphash.Bytes(v.seed, text)&uint64(len(v.buckets)-1)]
 }
 
-func (v *values) grow() {
+func (v *valueTable) grow() {
 	before := v.buckets
 	if before == nil {
 		v.seed = maphash.MakeSeed()

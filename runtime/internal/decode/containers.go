@@ -1,50 +1,130 @@
 package decode
 
 import (
+	"encoding/binary"
 	"reflect"
 	"strconv"
 	"unsafe"
 )
 
+// lookahead is how many fields are tried in their order before a name is looked
+// up.
+const lookahead = 6
+
+func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
+	switch d.data[d.pos] {
+	case '{':
+	case 'n':
+		return d.literal("null")
+	default:
+		return d.mismatched(p)
+	}
+	fs := d.fieldsOf(p)
+	if fs == nil {
+		return d.foreign(p, at)
+	}
+	if !d.enter() {
+		return false
+	}
+	if d.next() == '}' {
+		return d.leave()
+	}
+	// previous is where the number of the field that follows is remembered.
+	previous := &fs.first
+	for {
+		if d.data[d.pos] != '"' {
+			return d.unexpected("looking for beginning of object key string")
+		}
+		f, ok := d.field(fs, previous)
+		if !ok {
+			return false
+		}
+		if f == nil || f.drop {
+			if !d.skip() {
+				return false
+			}
+		} else {
+			if f.plan == nil {
+				d.compile(p, f)
+			}
+			to := at
+			for _, h := range f.via {
+				to = h.follow(to)
+			}
+			to = unsafe.Add(to, f.offset)
+			if d.shareValues {
+				ok = d.share(f, to)
+			} else {
+				ok = d.value(f.plan, to)
+			}
+			if !ok {
+				return d.in("." + f.name)
+			}
+		}
+		if f != nil {
+			previous = &f.next
+		}
+		switch c := d.data[d.pos]; {
+		case c == ',':
+			d.pos++
+		case c == '}':
+			return d.leave()
+		case isSpace(c):
+			switch d.next() {
+			case ',':
+				d.pos++
+			case '}':
+				return d.leave()
+			default:
+				return d.unexpected("after object key:value pair")
+			}
+		default:
+			return d.unexpected("after object key:value pair")
+		}
+		d.next()
+	}
+}
+
+// field reads a name and the colon behind it, up to the value. It returns nil
+// for a name that the struct doesn't know. previous says which field came next
+// last time, and is corrected.
+func (d *jsonDecoder) field(fs *fields, previous *int32) (*field, bool) {
+	word := binary.LittleEndian.Uint64(d.data[d.pos+1:])
+	n := int(*previous)
+	for range min(lookahead, len(fs.list)) {
+		f := &fs.list[n]
+		if word&f.mask == f.word && (len(f.quoted) <= 8 || d.startsWith(f.quoted)) {
+			d.pos += 1 + len(f.quoted)
+			d.next()
+			*previous = int32(n)
+			return f, true
+		}
+		if n++; n == len(fs.list) {
+			n = 0
+		}
+	}
+	name, ok := d.bytes()
+	if !ok {
+		return nil, false
+	}
+	var f *field
+	if i, known := fs.byName[string(name)]; known {
+		f = &fs.list[i]
+		*previous = i
+	}
+	return f, d.colon()
+}
+
+func (d *jsonDecoder) startsWith(quoted string) bool {
+	start := d.pos + 1
+	return start+len(quoted) <= d.end && string(d.data[start:start+len(quoted)]) == quoted
+}
+
 // spareElements is how many elements of a slice's spare memory are kept.
 const spareElements = 256
 
-// null reads a null that clears a pointer, map, slice or interface.
-func (d *decoder) null(p *plan, at unsafe.Pointer) bool {
-	if !d.literal("null") {
-		return false
-	}
-	reflect.NewAt(p.typ, at).Elem().SetZero()
-	return true
-}
-
-// open steps into an array. It returns true for empty if there is nothing in it
-// and it is closed again.
-func (d *decoder) open(end byte) (empty, ok bool) {
-	if !d.enter() {
-		return false, false
-	}
-	if d.next() == end {
-		return true, d.leave()
-	}
-	return false, true
-}
-
-// another steps over the comma to the next value, or behind the end.
-func (d *decoder) another(end byte, where string) (more, ok bool) {
-	switch d.next() {
-	case ',':
-		d.pos++
-		d.next()
-		return true, true
-	case end:
-		return false, d.leave()
-	}
-	return false, d.unexpected(where)
-}
-
 // slice decodes elements into spare memory and then allocates what they need.
-func (d *decoder) slice(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 	switch d.data[d.pos] {
 	case '[':
 	case 'n':
@@ -103,7 +183,7 @@ func (d *decoder) slice(p *plan, at unsafe.Pointer) bool {
 	return ok
 }
 
-func (d *decoder) stringSlice(p *plan, to *[]string) bool {
+func (d *jsonDecoder) stringSlice(p *plan, to *[]string) bool {
 	if d.data[d.pos] != '[' || *to != nil {
 		return d.slowSlice(p, unsafe.Pointer(to))
 	}
@@ -130,13 +210,13 @@ func (d *decoder) stringSlice(p *plan, to *[]string) bool {
 	if ok {
 		*to = append(make([]string, 0, len(d.pairs)-start), d.pairs[start:]...)
 	}
-	d.drop(start)
+	d.forget(start)
 	return ok
 }
 
 // slowSlice is for a []string whatever else than an array it is to become, or
 // one that has content already.
-func (d *decoder) slowSlice(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) slowSlice(p *plan, at unsafe.Pointer) bool {
 	switch d.data[d.pos] {
 	case '[':
 		return d.foreign(p, at)
@@ -146,13 +226,13 @@ func (d *decoder) slowSlice(p *plan, at unsafe.Pointer) bool {
 	return d.mismatched(p)
 }
 
-// drop forgets the strings that were collected since start.
-func (d *decoder) drop(start int) {
+// forget forgets the strings that were collected since start.
+func (d *jsonDecoder) forget(start int) {
 	clear(d.pairs[start:])
 	d.pairs = d.pairs[:start]
 }
 
-func (d *decoder) stringMap(p *plan, to *map[string]string) bool {
+func (d *jsonDecoder) stringMap(p *plan, to *map[string]string) bool {
 	switch d.data[d.pos] {
 	case '{':
 	case 'n':
@@ -188,12 +268,12 @@ func (d *decoder) stringMap(p *plan, to *map[string]string) bool {
 			(*to)[collected[i]] = collected[i+1]
 		}
 	}
-	d.drop(start)
+	d.forget(start)
 	return ok
 }
 
 // key reads a map's key and the colon behind it, up to the value.
-func (d *decoder) key() (string, bool) {
+func (d *jsonDecoder) key() (string, bool) {
 	if d.data[d.pos] != '"' {
 		return "", d.unexpected("looking for beginning of object key string")
 	}
@@ -206,7 +286,7 @@ func (d *decoder) key() (string, bool) {
 }
 
 // mapping decodes a map with keys of any kind of string.
-func (d *decoder) mapping(p *plan, at unsafe.Pointer) bool {
+func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	switch d.data[d.pos] {
 	case '{':
 	case 'n':

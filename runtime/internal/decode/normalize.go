@@ -5,29 +5,27 @@ import (
 	"unsafe"
 )
 
-// settle does to an object that somebody else has decoded what decoding it here
+// normalize does to an object that somebody else has decoded what decoding it here
 // would have done: repeated strings are shared, dropped fields are cleared.
-func (d *decoder) settle(p *plan, at unsafe.Pointer) {
+func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	switch p.op {
 	case opString:
 		if s := (*string)(at); !p.unique {
 			*s = d.strings.share(*s)
 		}
 	case opStruct:
-		d.settleFields(p, at)
+		d.normalizeFields(p, at)
 	case opPointer:
-		if to := *(*unsafe.Pointer)(at); to != nil {
-			d.settle(p.elem, to)
+		if to := *anyPointer(at); to != nil {
+			d.normalize(p.elem, to)
 		}
 	case opSlice:
-		if !p.elem.settles() {
+		if !p.elem.needsNormalizing() {
 			return
 		}
-		// All slices have the same header.
-		s := *(*[]byte)(at)
-		first, size := unsafe.Pointer(unsafe.SliceData(s)), p.elem.typ.Size()
+		s, size := *anySlice(at), p.elem.typ.Size()
 		for i := range len(s) {
-			d.settle(p.elem, unsafe.Add(first, uintptr(i)*size))
+			d.normalize(p.elem, element(s, i, size))
 		}
 	case opStrings:
 		s := *(*[]string)(at)
@@ -41,12 +39,12 @@ func (d *decoder) settle(p *plan, at unsafe.Pointer) {
 			m[d.strings.share(k)] = d.strings.share(v)
 		}
 	case opMap:
-		d.settleMap(p, at)
+		d.normalizeMap(p, at)
 	}
 }
 
-// settleMap settles copies of a map's values, which have no memory of their own.
-func (d *decoder) settleMap(p *plan, at unsafe.Pointer) {
+// normalizeMap normalizes copies of a map's values, which have no memory of their own.
+func (d *jsonDecoder) normalizeMap(p *plan, at unsafe.Pointer) {
 	m := reflect.NewAt(p.typ, at).Elem()
 	if m.Len() == 0 {
 		return
@@ -54,14 +52,14 @@ func (d *decoder) settleMap(p *plan, at unsafe.Pointer) {
 	key, elem := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
 	for entry := m.MapRange(); entry.Next(); {
 		elem.Set(entry.Value())
-		d.settle(p.elem, elem.Addr().UnsafePointer())
+		d.normalize(p.elem, elem.Addr().UnsafePointer())
 		key.SetString(d.strings.share(entry.Key().String()))
 		m.SetMapIndex(key, elem)
 	}
 }
 
-// settles says whether there can be something to do in a value.
-func (p *plan) settles() bool {
+// needsNormalizing says whether there can be something to do in a value.
+func (p *plan) needsNormalizing() bool {
 	switch p.op {
 	case opString:
 		return !p.unique
@@ -71,19 +69,19 @@ func (p *plan) settles() bool {
 	return false
 }
 
-func (d *decoder) settleFields(p *plan, at unsafe.Pointer) {
+func (d *jsonDecoder) normalizeFields(p *plan, at unsafe.Pointer) {
 	fs := d.fieldsOf(p)
 	if fs == nil {
 		return
 	}
-	if fs.unsettled == nil {
-		fs.unsettled = d.unsettled(p, fs)
+	if fs.toNormalize == nil {
+		fs.toNormalize = d.fieldsToNormalize(p, fs)
 	}
 fields:
-	for _, f := range fs.unsettled {
+	for _, f := range fs.toNormalize {
 		to := at
 		for _, h := range f.via {
-			if to = *(*unsafe.Pointer)(unsafe.Add(to, h.offset)); to == nil {
+			if to = *anyPointer(unsafe.Add(to, h.offset)); to == nil {
 				continue fields
 			}
 		}
@@ -92,19 +90,19 @@ fields:
 			reflect.NewAt(f.typ, to).Elem().SetZero()
 			continue
 		}
-		d.settle(f.plan, to)
+		d.normalize(f.plan, to)
 	}
 }
 
-// unsettled are the fields that there can be something to do with.
-func (d *decoder) unsettled(p *plan, fs *fields) []*field {
+// fieldsToNormalize are the fields that there can be something to do with.
+func (d *jsonDecoder) fieldsToNormalize(p *plan, fs *fields) []*field {
 	some := []*field{}
 	for i := range fs.list {
 		f := &fs.list[i]
 		if f.plan == nil && !f.drop {
 			d.compile(p, f)
 		}
-		if f.drop || f.plan.settles() {
+		if f.drop || f.plan.needsNormalizing() {
 			some = append(some, f)
 		}
 	}
