@@ -1,9 +1,11 @@
 package decode
 
 import (
+	"encoding/binary"
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -71,19 +73,67 @@ func (d *protoDecoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 	}
 	p := &messagePlan{typ: t}
 	d.messages[key] = p
-	if !isGenerated(t) || !d.addFields(p, c) {
+	if !isGenerated(t) || !d.addFields(p, c) || !d.agrees(p) {
 		p.own, p.fields, p.jsonPlan = true, nil, d.json.plans.without(c, t)
 	}
 	return p
 }
 
-// isGenerated says whether a method of a type is known to do what the tags of its
-// fields say, if all have some. It was generated from them in Kubernetes' own
-// packages, or written by hand to do the same, as that of metav1.FieldsV1 was;
-// elsewhere nobody knows.
+// isGenerated says whether the method of a type should do what the tags of its fields
+// say, if all have some. In Kubernetes' own packages it was generated from them, or
+// written by hand to do the same, as that of metav1.FieldsV1 was. A program may be
+// built with other versions of them than this package is tested with, or with forks:
+// agrees has the last word.
 func isGenerated(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct &&
 		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
+}
+
+// verified has what agrees found for a type, a bool by reflect.Type.
+var verified sync.Map
+
+// agrees says whether the plan of a type makes of each of its fields what the type's own
+// method makes of it. It is asked once for each type in a process: for pods, which have
+// 141 messages, that takes 2 ms. Messages in fields are empty here: they are verified
+// with their own types.
+func (d *protoDecoder) agrees(p *messagePlan) bool {
+	if known, ok := verified.Load(p.typ); ok {
+		return known.(bool)
+	}
+	whole := true
+	for number := range p.fields {
+		f := &p.fields[number]
+		if whole = whole && !f.drop; f.op == noOp || f.drop {
+			continue
+		}
+		text := f.sample(number)
+		byPlan, byMethod := reflect.New(p.typ), reflect.New(p.typ)
+		if !d.message(p, text, byPlan.UnsafePointer()) || unmarshal(byMethod.Interface().(message), text) != nil ||
+			!reflect.DeepEqual(byPlan.Interface(), byMethod.Interface()) {
+			verified.Store(p.typ, false)
+			return false
+		}
+	}
+	if whole {
+		verified.Store(p.typ, true)
+	}
+	return true
+}
+
+// sample is a message with nothing but this field.
+func (f *messageField) sample(number int) []byte {
+	text := binary.AppendUvarint(nil, uint64(number)<<3|uint64(f.wire))
+	value := "v"
+	if f.elem != nil {
+		value = ""
+	}
+	switch {
+	case f.wire == wireVarint:
+		return append(text, 1)
+	case f.op == stringMapOp || f.op == mapOp:
+		value = "\x0a\x01k\x12" + string(rune(len(value))) + value
+	}
+	return append(append(text, byte(len(value))), value...)
 }
 
 // addFields returns false for a type that has something that isn't understood.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 	"testing/iotest"
+	"unsafe"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -119,8 +120,53 @@ func TestMessages(t *testing.T) {
 			}
 		}
 	})
+	t.Logf("%d of %d plans leave it to the type", own, len(plans))
 	if own > len(plans)/50 {
 		t.Errorf("%d of %d plans leave it to the type", own, len(plans))
+	}
+}
+
+// honest does what its tags say, liar doesn't: it takes one for the other.
+type (
+	honest struct {
+		A string            `protobuf:"bytes,1,opt,name=a"`
+		B string            `protobuf:"bytes,2,opt,name=b"`
+		M map[string]string `protobuf:"bytes,3,rep,name=m"`
+		N *int32            `protobuf:"varint,4,opt,name=n"`
+	}
+	liar honest
+)
+
+func (h *honest) Unmarshal(text []byte) error {
+	var d protoDecoder
+	d.json = &jsonDecoder{}
+	p := &messagePlan{typ: reflect.TypeFor[honest]()}
+	if !d.addFields(p, nil) || !d.message(p, text, unsafe.Pointer(h)) {
+		return errNoProtobuf
+	}
+	return nil
+}
+
+func (l *liar) Unmarshal(text []byte) error {
+	err := (*honest)(l).Unmarshal(text)
+	l.A, l.B = l.B, l.A
+	return err
+}
+
+// A type whose method does something else than its tags say is decoded by the method,
+// wherever it is from.
+func TestTagsAreVerified(t *testing.T) {
+	for typ, want := range map[reflect.Type]bool{reflect.TypeFor[honest](): true, reflect.TypeFor[liar](): false} {
+		for _, drop := range [][]string{{"B"}, nil, nil} {
+			d := New(reflect.PointerTo(typ), Options{Drop: drop})
+			p := &messagePlan{typ: typ}
+			if !d.proto.addFields(p, d.cut) {
+				t.Fatal("tags that aren't understood")
+			}
+			if got := d.proto.agrees(p); got != want {
+				t.Errorf("%v without %v: %t", typ, drop, got)
+			}
+		}
 	}
 }
 
