@@ -14,29 +14,25 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// ClientOptions adjusts a source over a generated client. The zero value is
-// fine.
+// ClientOptions configure [FromClient]. The zero value is valid.
 type ClientOptions struct {
-	// TweakListOptions, if not nil, changes the options of every list and
-	// every watch before they are sent.
+	// TweakListOptions, if not nil, changes the options of every list and watch
+	// before they are sent.
 	TweakListOptions func(*metav1.ListOptions)
-	// Client is the clientset, if any. One that says that it doesn't support
-	// WatchList semantics (see
-	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics])
-	// makes the source say so too.
+	// Client is the clientset, if any. If it says that it doesn't support WatchList
+	// semantics, so does the source; see
+	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
 	Client any
-	// Decoding says how lists and watches of a client that can stream them are
-	// streamed.
+	// Decoding configures lists and watches of a client that implements Streaming.
 	Decoding DecodingOptions
 }
 
-// FromClient returns a source over a generated typed client whose objects are all
-// of type t, a pointer, and whose lists are of type L. The resource function is
-// called at each list and each watch, not before: a caller that never lists needs
-// no working client.
+// FromClient returns a source over a generated typed client whose objects are of type t,
+// a pointer, and whose lists are of type L. It calls resource for each list and each
+// watch, not before: a caller that never lists needs no working client.
 //
-// Only the conversion of the client is compiled for each L, in the package that
-// calls FromClient.
+// Only the conversion of the client is compiled for each L, in the package that calls
+// FromClient.
 func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opts ClientOptions) Source {
 	return newClientSource(t, func() untypedClient {
 		client := resource()
@@ -71,18 +67,19 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 		// The type of an event's object is compared as client-go compares it:
 		// an object of any other type is no event of this resource.
 		expected: expectation{goType: t},
-		decoding: NewDecoding(t, opts.Decoding),
+		decoding: newDecoding(t, opts.Decoding),
 		limiter:  opts.Decoding.Limiter,
 	}
 }
 
-// explainPanic has a panic of resource, if there is one, say what caused it: the
-// clientset is nil, which is fine as long as nobody lists.
+// explainPanic makes a panic of resource tell its cause: the clientset is nil, which is
+// fine as long as nobody lists.
 func explainPanic(t reflect.Type, resource func() untypedClient) func() untypedClient {
 	return func() untypedClient {
 		defer func() {
 			if v := recover(); v != nil {
-				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v", t, v))
+				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
+					t, v))
 			}
 		}()
 		return resource()
@@ -96,21 +93,20 @@ type clientSource struct {
 	// expected is the objects' type.
 	expected expectation
 	// decoding is nil in a source that is below one that streams.
-	decoding *Decoding
+	decoding *decoding
 	limiter  *Limiter
 	// paused is the lease of a list between two of its pages.
 	paused atomic.Pointer[lease]
 }
 
-// SetDecoding changes how the source streams. It is for a source that hasn't
-// been read from yet.
+// SetDecoding replaces the decoding options. Call it before the source is read.
 func (s *clientSource) SetDecoding(opts DecodingOptions) {
-	s.decoding, s.limiter = NewDecoding(s.expected.goType, opts), opts.Limiter
+	s.decoding, s.limiter = newDecoding(s.expected.goType, opts), opts.Limiter
 }
 
-// KeepUnchanged tells the source where to look for objects that are cached: a
-// list then brings those that didn't change as they are. It returns whether it
-// may do so. It is for a source that hasn't been read from yet.
+// KeepUnchanged gives the source access to the cache: lists then hand over objects that
+// didn't change as they are cached. It returns false if the source doesn't stream. Call
+// it before the source is read.
 func (s *clientSource) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || !s.decoding.streams() {
 		return false
@@ -119,13 +115,14 @@ func (s *clientSource) KeepUnchanged(known func(decode.Identity) (any, bool)) bo
 	return true
 }
 
-// IsWatchListSemanticsUnSupported says of the client what reflectors ask, by the
-// method that client-go looks for.
+// IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *clientSource) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
 
 var errNoClient = errors.New("no client to list and watch with")
 
-func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
+func (s *clientSource) List(
+	ctx context.Context, opts metav1.ListOptions, item func(any) error,
+) (ListMeta, error) {
 	client, err := s.prepare(&opts)
 	if err != nil {
 		return ListMeta{}, err
@@ -134,7 +131,7 @@ func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item f
 	if err != nil {
 		return ListMeta{}, err
 	}
-	// What is held goes back even if item panics: its reflector may live on.
+	// The lease ends even if item panics: the reflector may live on.
 	kept := false
 	defer func() {
 		if !kept {
@@ -148,7 +145,9 @@ func (s *clientSource) List(ctx context.Context, opts metav1.ListOptions, item f
 	return page, err
 }
 
-func (s *clientSource) list(ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease, item func(any) error) (ListMeta, error) {
+func (s *clientSource) list(
+	ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease, item func(any) error,
+) (ListMeta, error) {
 	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.List(ctx, opts, item)
 	}
@@ -186,8 +185,8 @@ func (s *clientSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stre
 	return &limitedStream{Stream: stream, lease: lease}, nil
 }
 
-// lease returns what a list has to have while it is read, with what it has
-// already if it goes on with a page. What an earlier list had is given back.
+// lease returns the lease of a list: that of the page before if the list goes on, else a
+// new one. The lease of an abandoned list ends.
 func (s *clientSource) lease(ctx context.Context, goesOn bool) (*lease, error) {
 	if s.limiter == nil {
 		return nil, nil
@@ -200,7 +199,9 @@ func (s *clientSource) lease(ctx context.Context, goesOn bool) (*lease, error) {
 	return s.limiter.enter(ctx)
 }
 
-func (s *clientSource) watch(ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease) (Stream, error) {
+func (s *clientSource) watch(
+	ctx context.Context, client untypedClient, opts metav1.ListOptions, lease *lease,
+) (Stream, error) {
 	if streaming := s.stream(client, lease); streaming != nil {
 		return streaming.Watch(ctx, opts)
 	}
@@ -222,7 +223,7 @@ func (s *clientSource) prepare(opts *metav1.ListOptions) (untypedClient, error) 
 	return client, nil
 }
 
-// Written asks the client what was written through it, see [Writing].
+// Written returns what the client remembers of its writes, see [Writing].
 func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
 	if writing, ok := s.resource().client.(Writing); ok {
 		return writing.Written(namespace, after)
@@ -230,8 +231,8 @@ func (s *clientSource) Written(namespace string, after uint64) (Written, bool) {
 	return Written{}, false
 }
 
-// stream is the streaming source of client, nil if it has none. It counts what it
-// decodes if the limiter has a budget.
+// stream returns the streaming source of client, nil if it has none. It charges what it
+// decodes to lease if the limiter has a budget.
 func (s *clientSource) stream(client untypedClient, lease *lease) Source {
 	streaming, ok := client.client.(Streaming)
 	if !ok || s.decoding == nil {

@@ -11,15 +11,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// replacement is what takes the place of a successful response's body of that
-// media type, nil for one to leave as it is.
+// replacement returns what replaces the body of a successful response, nil to keep it.
 type replacement func(mediaType string, body io.ReadCloser) io.ReadCloser
 
-// intercept returns a client that does everything as the given one does, but
-// puts a replacement in the place of each successful response's body. So a response
-// is read as a stream by somebody else, and all that client-go does about requests
-// and responses still happens: authentication, limits, retries, timeouts, warnings,
-// errors.
+// intercept returns a client that does everything as the given one does, but replaces
+// the body of each successful response. So we read a response as a stream, and all that
+// client-go does about requests and responses still happens: authentication, limits,
+// retries, timeouts, warnings, errors.
 //
 // It is a copy with another HTTP client. A RESTClient is made of unexported
 // fields, which reflection can copy as a whole; vet's reason against such a
@@ -59,10 +57,10 @@ func (i *interceptor) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// decodesAsIs says whether client gives objects as the server sends them, with
-// neither conversions nor defaults, as generated clients do. Only the type of
-// its serializer tells, which is somewhere among the client's unexported
-// fields; what isn't found there isn't streamed.
+// decodesAsIs reports whether client returns objects as the server sends them, with
+// neither conversions nor defaults, as generated clients do. Only the type of its
+// serializer tells, in one of the client's unexported fields; a client where it isn't
+// found isn't streamed.
 func decodesAsIs(client *rest.RESTClient) bool {
 	if client == nil || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
 		return false
@@ -71,8 +69,8 @@ func decodesAsIs(client *rest.RESTClient) bool {
 	return content.IsValid() && holds(content, reflect.TypeFor[serializer.WithoutConversionCodecFactory](), 6)
 }
 
-// holds says whether there is a value of type want in v or, at most so many
-// steps away, in what it refers to.
+// holds reports whether there is a value of type want in v, or in what v refers to, at
+// most so many steps away.
 func holds(v reflect.Value, want reflect.Type, steps int) bool {
 	if v.Type() == want {
 		return true

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// readList hands each item of list to item, allocated apart from the list. If t
-// isn't nil it is a pointer's type, and that of all items.
+// readList calls item with each item of list, copied out of the list. If t isn't nil, all
+// items must be of that type, a pointer.
 func readList(list runtime.Object, t reflect.Type, item func(any) error) (ListMeta, error) {
 	if u, ok := list.(*unstructured.UnstructuredList); ok && isTable(u.GroupVersionKind()) {
 		return ListMeta{}, fmt.Errorf("unsupported list gvk: %v", u.GroupVersionKind())
@@ -32,8 +32,8 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	if err != nil {
 		return fmt.Errorf("unable to understand list result %#v: %w", list, err)
 	}
-	// The two shapes of a generated list: the items of a slice of structs are
-	// found by reflection once per list, not once per item.
+	// These are the two shapes of generated lists. client-go's way, below, would use
+	// reflection for each item.
 	if slice := reflect.ValueOf(items).Elem(); t != nil && slice.Kind() == reflect.Slice {
 		switch slice.Type().Elem() {
 		case t:
@@ -73,8 +73,8 @@ func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {
 	return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, t)
 }
 
-// isTable recognises the representation for people, which a server sends to a
-// client that asked for it. It has no objects in it.
+// isTable recognises the representation for people, which has no objects in it.
 func isTable(gvk schema.GroupVersionKind) bool {
-	return gvk.Group == metav1.GroupName && gvk.Kind == "Table" && (gvk.Version == "v1" || gvk.Version == "v1beta1")
+	return gvk.Group == metav1.GroupName && gvk.Kind == "Table" &&
+		(gvk.Version == "v1" || gvk.Version == "v1beta1")
 }

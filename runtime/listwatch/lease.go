@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// budget is what leases share. Its waiters are woken by leases that end, which is
-// all that ever lets one go on.
+// budget is what leases share. Only a lease that ends lets waiters go on.
 type budget struct {
 	bytes int64
 
@@ -20,8 +19,8 @@ type budget struct {
 	changed chan struct{}
 }
 
-// lease is what one list has while it is read: a place, and what it has decoded.
-// Only counts, pause, resume and end may be called on nil.
+// lease is a list's share of a limiter while the list is read: a place, and the bytes
+// that it has decoded. Only counts, pause, resume and end may be called on nil.
 type lease struct {
 	limiter *Limiter
 	once    sync.Once
@@ -31,16 +30,16 @@ type lease struct {
 	ended bool
 
 	mu sync.Mutex
-	// stay takes back that the lease ends with a context.
+	// stay cancels what endWith began. It returns false if the lease has ended.
 	stay func() bool
 }
 
-// counts says whether there is a budget.
+// counts reports whether there is a budget.
 func (l *lease) counts() bool { return l != nil && l.limiter.budget != nil }
 
-// wait blocks while the budget is spent, if the lease isn't the senior. It returns
-// ctx's error when that is done, and nil when the lease has ended: whatever ended
-// it ends the reading, too.
+// wait blocks while the budget is exceeded, unless the lease is the senior. It returns
+// ctx's error when ctx is done, and nil when the lease has ended: whatever ended it ends
+// the reading, too.
 func (l *lease) wait(ctx context.Context) error {
 	b := l.limiter.budget
 	changed := b.change(l)
@@ -58,7 +57,8 @@ func (l *lease) wait(ctx context.Context) error {
 	return nil
 }
 
-// change is closed when l may be able to go on; it is nil if that is now.
+// change returns a channel that is closed when l may be able to go on, nil if l may go
+// on now.
 func (b *budget) change(l *lease) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,7 @@ func (b *budget) change(l *lease) <-chan struct{} {
 	return b.changed
 }
 
-// charge counts an item that was decoded from so many bytes.
+// charge counts an item whose text has size bytes.
 func (l *lease) charge(size int) {
 	b := l.limiter.budget
 	b.mu.Lock()
@@ -101,8 +101,8 @@ func (b *budget) release(l *lease) {
 	}
 }
 
-// pause says that a page is read and more are to come. It returns false if the
-// lease isn't kept until then. One that is kept ends with ctx.
+// pause keeps the lease for the next page, or until ctx is done. It returns false if
+// there is no budget: then the lease isn't kept.
 func (l *lease) pause(ctx context.Context) bool {
 	if !l.counts() {
 		return false
@@ -111,7 +111,7 @@ func (l *lease) pause(ctx context.Context) bool {
 	return true
 }
 
-// resume goes on after pause. It returns false if the lease has ended.
+// resume ends a pause. It returns false if the lease has ended.
 func (l *lease) resume() bool {
 	if l == nil {
 		return false
@@ -121,14 +121,14 @@ func (l *lease) resume() bool {
 	return l.stay()
 }
 
-// endWith has the lease end with ctx.
+// endWith ends the lease when ctx is done.
 func (l *lease) endWith(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stay = context.AfterFunc(ctx, l.end)
 }
 
-// end gives everything back. Only the first call does something.
+// end returns everything to the limiter. Only the first call has an effect.
 func (l *lease) end() {
 	if l == nil {
 		return

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// ListerWatcher has the methods of client-go's cache.ListerWatcher. It stands here
-// because clients import this package: with client-go's cache they would link
-// more than all of their own code.
-type ListerWatcher interface {
+// listerWatcher is client-go's cache.ListerWatcher. Clients import this package: with
+// client-go's cache they would link more than all of their own code.
+type listerWatcher interface {
 	List(opts metav1.ListOptions) (runtime.Object, error)
 	Watch(opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// FromListerWatcher returns a source over lw. Its methods with a context are
+// FromListerWatcher returns a source over lw, which has the methods of a
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods with a context are
 // used where it has them; one without them can't be interrupted by a context.
 //
 // example, if not nil, is an object of the expected type. If it is an
@@ -26,22 +26,24 @@ type ListerWatcher interface {
 // Events with other objects are logged and dropped, as client-go's reflector does;
 // items of lists aren't compared with it. The source says that it doesn't support
 // WatchList semantics if lw says so.
-func FromListerWatcher(lw ListerWatcher, example any) Source {
+func FromListerWatcher(lw listerWatcher, example any) Source {
 	return &listerWatcherSource{lw: lw, expected: expect(example)}
 }
 
 type listerWatcherSource struct {
-	lw       ListerWatcher
+	lw       listerWatcher
 	expected expectation
 }
 
-// IsWatchListSemanticsUnSupported asks the lister-watcher, which may not know
-// before somebody has to: a reflector asks when it is made.
+// IsWatchListSemanticsUnSupported asks the lister-watcher each time: it may not know when
+// the source is made, but only when a reflector asks.
 func (s *listerWatcherSource) IsWatchListSemanticsUnSupported() bool {
 	return streamsNoLists(s.lw)
 }
 
-func (s *listerWatcherSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
+func (s *listerWatcherSource) List(
+	ctx context.Context, opts metav1.ListOptions, item func(any) error,
+) (ListMeta, error) {
 	list, err := s.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
@@ -75,15 +77,14 @@ func (s *listerWatcherSource) watch(ctx context.Context, opts metav1.ListOptions
 	return s.lw.Watch(opts)
 }
 
-// streamsNoLists asks a client, or a source, whether it doesn't support WatchList
-// semantics, as client-go's util/watchlist does, which would link as much as its
-// cache. Whoever doesn't say so does.
+// streamsNoLists reports whether a client says that it doesn't support WatchList
+// semantics. It is client-go's util/watchlist, which would link all of client-go's cache.
 func streamsNoLists(client any) bool {
 	asked, ok := client.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && asked.IsWatchListSemanticsUnSupported()
 }
 
-// expect derives from an example what the objects of events must look like.
+// expect returns the expectation that an example stands for.
 func expect(example any) expectation {
 	e := expectation{goType: reflect.TypeOf(example)}
 	if u, ok := example.(*unstructured.Unstructured); ok {

@@ -1,11 +1,11 @@
-// Package listwatch is where objects come from: a typed source that can be
-// listed in pages and watched. The reflector reads from it and nothing else.
+// Package listwatch reads the objects of one resource: a [Source] lists them in pages and
+// watches them. Reflectors read from a Source only.
 //
-// FromClient makes a source of any generated typed client, FromListerWatcher of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. Of a client that implements
-// Streaming, as generated ones do, lists and watches are decoded while they arrive.
-// Elsewhere they are taken as the client hands them over, and the items of a list
-// are allocated apart, so that one that is kept doesn't keep the others.
+// [FromClient] makes a source of a generated typed client, [FromListerWatcher] of any
+// [k8s.io/client-go/tools/cache.ListerWatcher]. If a client implements [Streaming], as
+// generated ones do, its lists and watches are decoded while they arrive. Other lists
+// are read in one piece; their items are copied out of the list, so that one that is
+// kept doesn't keep all others in memory.
 package listwatch
 
 import (
@@ -20,26 +20,26 @@ import (
 // Source yields the objects of one resource. Implementations are safe for
 // concurrent use.
 type Source interface {
-	// List asks for one page. It hands each object to item as soon as it has
-	// it; an error of item ends the list and is returned. Objects handed over
-	// belong to the receiver.
+	// List reads one page. It calls item with each object as soon as that is
+	// decoded; an error of item ends the list and is returned. Objects belong to
+	// the receiver.
 	List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
 }
 
-// ListMeta is what a page says beside its items.
+// ListMeta is the metadata of a page.
 type ListMeta struct {
 	ResourceVersion string
 	// Continue is empty on the last page.
 	Continue string
 }
 
-// Stream is an open watch, for one reader.
+// Stream is an open watch. Next is for one goroutine at a time.
 type Stream interface {
 	// Next blocks until an event arrives. It returns io.EOF when the server
-	// closed the stream in good order, ctx's error when ctx is done, and for
-	// an Error event of the server the error that the status stands for.
+	// closed the stream in good order, ctx's error when ctx is done, and an
+	// [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
 	Next(ctx context.Context) (Event, error)
 	// Stop ends the stream and releases what it holds. It is idempotent and
 	// may be called while Next blocks, which then returns.
@@ -65,54 +65,50 @@ type Client[L runtime.Object] interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// Streaming is implemented, beside Client, by a resource's client (what
-// client.CoreV1().Pods(namespace) returns) that says how it asks client-go's REST
-// client. FromClient then asks in the same way in place of List and Watch, and
-// decodes what the server sends while it arrives, each object straight into its
-// type. All that client-go does about requests happens: limits, retries, warnings,
-// errors.
+// Streaming is implemented, in addition to Client, by the client of a resource (what
+// client.CoreV1().Pods(namespace) returns) to tell how it makes its requests. FromClient
+// then makes the same requests itself, instead of calling List and Watch, and decodes
+// each object straight into its type while the response arrives. Everything that
+// client-go does about requests still happens: rate limits, retries, warnings, errors.
 //
-// What can't be streamed is read in one piece: where the REST client isn't
-// a [*k8s.io/client-go/rest.RESTClient] that decodes without conversions, where
-// CBOR is allowed, where responses are logged (klog's level 8), and whatever the
-// server sends that isn't JSON or protobuf of the expected kind. Two things differ
-// with streams: the metric of the response's size counts nothing, and an object
-// of a watch that can't be decoded is located in the error.
+// These are read in one piece: clients that aren't a [*k8s.io/client-go/rest.RESTClient]
+// that decodes without conversions, all where CBOR is allowed or responses are logged
+// (klog's level 8), and responses that aren't JSON or protobuf of the expected kind. Two
+// things differ for streamed responses: the metric of response sizes counts nothing, and
+// the error for an object that can't be decoded tells where it is.
 //
-// The client itself is asked, never its RESTClient(): a wrapper or a fake, which
+// FromClient asks the client itself, never its RESTClient(): a wrapper or a fake, which
 // has the methods of the generated interface only, is read through those methods.
 type Streaming interface {
 	RESTResource() RESTResource
 }
 
-// Writing is implemented, beside Client, by a resource's client that remembers
-// what was written through it and its likes. Informers ask the client that they
-// would list with; a wrapper hides it, as it hides Streaming.
+// Writing is implemented, in addition to Client, by the client of a resource that
+// remembers the writes of its clientset. Informers ask the client that they list with; a
+// wrapper hides it, as it hides Streaming.
 type Writing interface {
-	// Written says what was written in a namespace, "" for all, and what was
-	// deleted, in any namespace, after the deletion of that sequence number. A
-	// client that was made for one namespace speaks of that one only. ok is
-	// false if it remembers nothing.
+	// Written returns what was written in a namespace, "" for all, and what was
+	// deleted in any namespace since the deletion with the sequence number after.
+	// A client for one namespace knows that one only. ok is false if the client
+	// doesn't remember writes.
 	Written(namespace string, after uint64) (written Written, ok bool)
 }
 
 // Written is what a client remembers of its writes.
 type Written struct {
-	// ResourceVersion is the highest that a write was answered with, "" if none
-	// was.
+	// ResourceVersion is the highest in the responses to writes, "" for none.
 	ResourceVersion string
-	// Deletions are those whose version isn't known, in their order.
+	// Deletions are those whose resourceVersion isn't known, in their order.
 	Deletions []Deletion
 }
 
-// Deletion is an object that is gone by a deletion whose version isn't known.
+// Deletion is a deletion whose resourceVersion isn't known.
 type Deletion struct {
 	// Sequence numbers the deletions of a resource, from 1 on.
 	Sequence        uint64
 	Namespace, Name string
 	UID             types.UID
 	// After is the highest version that was written in the namespace before, ""
-	// if none was. Whoever doesn't know that version may not know the object
-	// yet.
+	// for none. A cache that is older may not have seen the object yet.
 	After string
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// RESTResource is a resource as client-go's REST client asks for it.
+// RESTResource is how a resource is requested with client-go's REST client.
 type RESTResource struct {
 	// Client sends the requests.
 	Client rest.Interface
 	// Request makes the request of a list, or of a watch if opts.Watch is set.
 	Request func(client rest.Interface, opts *metav1.ListOptions) *rest.Request
-	// List is the type of its lists, a pointer.
+	// List is the type of the resource's lists, a pointer.
 	List reflect.Type
 }
 
-// plain is the resource's client without streams.
+// plain returns the resource's client without streaming.
 func (r RESTResource) plain() untypedClient {
 	return untypedClient{r, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
@@ -42,10 +42,9 @@ func (r RESTResource) Watch(ctx context.Context, opts metav1.ListOptions) (watch
 	return r.Request(r.Client, &opts).Watch(ctx)
 }
 
-// fromREST returns a source that decodes what the server sends into the type of
-// decoding, see [Streaming]. lease is that of the list that is read, nil if nobody
-// counts bytes.
-func fromREST(resource RESTResource, decoding *Decoding, lease *lease) Source {
+// fromREST returns a source that decodes responses into the type of decoding, see
+// [Streaming]. lease is that of the list to be read, nil without a budget.
+func fromREST(resource RESTResource, decoding *decoding, lease *lease) Source {
 	plain := &clientSource{
 		resource: resource.plain,
 		expected: expectation{goType: decoding.typ},
@@ -94,26 +93,28 @@ type restSource struct {
 	resource RESTResource
 	client   *rest.RESTClient
 	plain    Source
-	decoding *Decoding
-	// kind and listKind are what objects and lists say that they are. Servers
-	// that send something else, and types that are registered under another
-	// name than their own, are left to client-go, which has a scheme.
+	decoding *decoding
+	// kind and listKind are expected in objects and lists. Servers that send another
+	// one, and types that are registered under another name than their own, are
+	// left to client-go, which has a scheme.
 	kind, listKind schema.GroupVersionKind
 	// protobuf says that both have a protobuf encoding.
 	protobuf bool
-	// lease is that of the list that is read, nil if nobody counts bytes.
+	// lease is that of the list to be read, nil without a budget.
 	lease *lease
 }
 
 // streams says whether to stream now.
 func (s *restSource) streams(ctx context.Context) bool {
-	return !s.decoding.unfit.Load() && !klog.FromContext(ctx).V(8).Enabled()
+	return !s.decoding.fallback.Load() && !klog.FromContext(ctx).V(8).Enabled()
 }
 
-// errUnknownKind ends a list of something else than was asked for.
+// errUnknownKind ends a list of another kind than the one that was requested.
 var errUnknownKind = errors.New("the server sent a list of an unexpected kind")
 
-func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error) {
+func (s *restSource) List(
+	ctx context.Context, opts metav1.ListOptions, item func(any) error,
+) (ListMeta, error) {
 	if !s.streams(ctx) {
 		return s.plain.List(ctx, opts, item)
 	}
@@ -122,7 +123,7 @@ func (s *restSource) List(ctx context.Context, opts metav1.ListOptions, item fun
 	body.visitor = decode.ListVisitor{
 		Type: func(typ metav1.TypeMeta) error {
 			if !isKind(typ, s.listKind) && typ != (metav1.TypeMeta{}) {
-				s.decoding.unfit.Store(true)
+				s.decoding.fallback.Store(true)
 				return errUnknownKind
 			}
 			return nil
@@ -168,8 +169,8 @@ func isKind(typ metav1.TypeMeta, kind schema.GroupVersionKind) bool {
 	return typ.Kind == name && typ.APIVersion == version
 }
 
-// listBody is a response that hands over its items while client-go reads it, and
-// gives client-go nothing.
+// listBody is the body of a response. It decodes the list while client-go reads it, and
+// appears empty to client-go.
 type listBody struct {
 	io.ReadCloser
 	decoder *decode.Decoder
@@ -185,7 +186,7 @@ type listBody struct {
 	err  error
 }
 
-// of takes the place of a response's body.
+// of is the replacement of a response's body, see intercept.
 func (b *listBody) of(mediaType string, body io.ReadCloser) io.ReadCloser {
 	switch {
 	case mediaType == runtime.ContentTypeJSON:

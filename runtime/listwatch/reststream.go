@@ -52,9 +52,9 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 	return stream, nil
 }
 
-// watchBody is what client-go's own watcher reads in place of a response: it
-// finds nothing until it is stopped, and then closes the real body. It is kept
-// because a client's timeout ends with the body that it handed out.
+// watchBody is what client-go's own watcher reads in place of the response: it blocks
+// until it is closed, and then closes the real body. The watcher is kept because a
+// client's timeout ends with the body that it was given.
 type watchBody struct {
 	real   io.ReadCloser
 	closed chan struct{}
@@ -81,13 +81,13 @@ type restStream struct {
 	events   *decode.Events
 	body     *watchBody
 	kind     schema.GroupVersionKind
-	decoding *Decoding
+	decoding *decoding
 	// listing says that the initial events haven't ended.
 	listing bool
-	// lease is that of the initial events, nil if nobody counts bytes.
+	// lease is that of the initial events, nil without a budget.
 	lease *lease
-	// done belongs to the context that ends the stream, by the function that
-	// unwatch takes back. Both are for the reader only.
+	// done is of the context that stops the stream; unwatch takes that back. Only
+	// the reader uses both.
 	done    <-chan struct{}
 	unwatch func() bool
 }
@@ -121,8 +121,8 @@ func (s *restStream) Next(ctx context.Context) (Event, error) {
 	return s.convert(raw)
 }
 
-// endWith has the stream stopped when ctx is done. It is nearly always the
-// context of the call before.
+// endWith stops the stream when ctx is done. That is nearly always the context of the
+// call before, for which there is nothing to do.
 func (s *restStream) endWith(ctx context.Context) {
 	if ctx.Done() == s.done {
 		return
@@ -136,9 +136,8 @@ func (s *restStream) endWith(ctx context.Context) {
 	}
 }
 
-// failure is what a stream that can't be read ends with: in good order where
-// client-go takes it for the end of the connection, else with the error that
-// client-go makes.
+// failure returns the error of a stream that can't be read: io.EOF where client-go takes
+// it for the end of the connection, else the error that client-go makes.
 func (s *restStream) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -163,11 +162,12 @@ func (s *restStream) failure(ctx context.Context, err error) error {
 }
 
 func undecodable(err error) error {
-	reporter := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
-	return apierrors.FromObject(reporter.AsObject(fmt.Errorf("unable to decode an event from the watch stream: %w", err)))
+	const status, reason = http.StatusInternalServerError, "ClientWatchDecoding"
+	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
+	return apierrors.FromObject(apierrors.NewClientErrorReporter(status, http.MethodGet, reason).AsObject(err))
 }
 
-// serverError is the error that an event stands for.
+// serverError returns the error of an Error event.
 func (s *restStream) serverError(raw decode.Event) error {
 	if raw.Status != nil {
 		raw.Status.TypeMeta = metav1.TypeMeta{}
@@ -186,19 +186,20 @@ type object interface {
 	metav1.Object
 }
 
-// object returns what an event is about, and clears what it says of its kind, as
-// client-go does with watched objects.
+// object returns the object of an event. It clears the object's kind, as client-go does
+// with watched objects.
 func (s *restStream) object(decoded any) (object, error) {
 	obj, ok := decoded.(object)
 	if ok && s.isExpected(obj) {
 		return obj, nil
 	}
-	s.decoding.unfit.Store(true)
+	s.decoding.fallback.Store(true)
 	kind := "nothing"
 	if ok {
 		kind = obj.GetObjectKind().GroupVersionKind().String()
 	}
-	return nil, undecodable(fmt.Errorf("an object that says that it is %s, not a %v: from now on client-go's decoder is asked", kind, s.kind))
+	return nil, undecodable(
+		fmt.Errorf("an object of kind %s, not %v; client-go decodes from now on", kind, s.kind))
 }
 
 func (s *restStream) convert(raw decode.Event) (Event, error) {
@@ -220,8 +221,8 @@ func (s *restStream) convert(raw decode.Event) (Event, error) {
 	return event, nil
 }
 
-// isExpected says whether an object is of the resource's kind, and if so clears
-// that.
+// isExpected reports whether an object is of the resource's kind, and clears its kind
+// then.
 func (s *restStream) isExpected(obj runtime.Object) bool {
 	if typ, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
 		if !isKind(*typ, s.kind) {

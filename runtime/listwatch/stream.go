@@ -22,8 +22,8 @@ type expectation struct {
 	gvk    *schema.GroupVersionKind // nil accepts every kind
 }
 
-// check says what is wrong with obj, "" if nothing is. The wording and the
-// order are those of client-go's log lines, which people search for.
+// check returns what is wrong with obj, "" for nothing. The wording and the order are
+// those of client-go's log lines, which people search for.
 func (e expectation) check(obj runtime.Object) (complaint string, details []any) {
 	if actual := reflect.TypeOf(obj); e.goType != nil && e.goType != actual {
 		return "Unexpected watch event object type", []any{"expectedType", e.goType, "actualType", actual}
@@ -58,8 +58,8 @@ func (s *stream) Stop() {
 	})
 }
 
-// Next skips, after logging it, whatever isn't an object of the resource. The
-// logger of ctx tells for whom the stream is.
+// Next logs and skips what isn't an object of the resource. The logger of ctx names the
+// reflector.
 func (s *stream) Next(ctx context.Context) (Event, error) {
 	for {
 		raw, err := s.receive(ctx)
