@@ -25,10 +25,9 @@
 // the two apart; they are at the states, in listing.go, streaming.go and
 // watching.go.
 //
-// A list that waits for the limiter that its source shares with others stays where
-// it is in the machine; only Health calls that state Waiting, and the time doesn't
-// count against the server.
+// A list that waits for its source's limiter stays where it is in the machine. Only
+// Health calls that state Waiting, and the time doesn't count against the server.
 //
-// What a list brings is staged and becomes visible at its commit; a list that
-// fails leaves the sink as it was.
+// The objects of a list are staged, and become visible when the list is committed. A list
+// that fails leaves the sink as it was.
 package reflector

@@ -12,30 +12,30 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// LogError logs err, with which a round of the named reflector ended, as loudly
-// as it deserves: not at all for a watch that was closed in good order, at
-// level 4 for an expired version, at level 1 for a stream that broke off, as an
-// error otherwise.
+// LogError logs the error that ended a round of the named reflector: not at all for a
+// watch that was closed in good order, at level 4 for an expired version, at level 1 for
+// a stream that broke off, as an error otherwise.
 func LogError(ctx context.Context, name, typeDescription string, err error) {
 	switch {
 	case isExpired(err):
 		klog.FromContext(ctx).V(4).Info("Watch closed", "reflector", name, "type", typeDescription, "err", err)
 	case err == io.EOF: // Wrapped, as a failed list has it, it is an error like others.
 	case err == io.ErrUnexpectedEOF:
-		klog.FromContext(ctx).V(1).Info("Watch closed with unexpected EOF", "reflector", name, "type", typeDescription, "err", err)
+		klog.FromContext(ctx).V(1).Info("Watch closed with unexpected EOF",
+			"reflector", name, "type", typeDescription, "err", err)
 	default:
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", name, "type", typeDescription)
 	}
 }
 
-// isExpired says that the server has no history any more for the version that
-// it was asked about. Servers before 1.18 call that gone.
+// isExpired reports that the server no longer has the history since the requested version.
+// Servers before 1.18 call that gone.
 func isExpired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
-// isTooLarge says that the server hasn't reached yet the version that it was
-// asked about: another of its replicas had.
+// isTooLarge reports that the server hasn't reached the requested version yet: another
+// replica had.
 func isTooLarge(err error) bool {
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		return true
@@ -55,11 +55,11 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, message)
 }
 
-// isVersionUnavailable says that only a request without a version helps.
+// isVersionUnavailable reports that only a request without a version helps.
 func isVersionUnavailable(err error) bool { return isExpired(err) || isTooLarge(err) }
 
-// isWorthWaiting says that the server will answer the same request later: it is
-// down or busy, and listing again would only add to its work.
+// isWorthWaiting reports that the server will answer the same request later: it is down
+// or busy, and listing again would only add to its work.
 func isWorthWaiting(err error) bool {
 	return utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err)
 }

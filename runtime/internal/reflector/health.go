@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// State is where a reflector is in its work.
+// State is what a reflector is doing.
 type State string
 
 const (
-	// Idle is a reflector that wasn't started.
+	// Idle: it wasn't started.
 	Idle State = "Idle"
-	// Streaming is reading a list as a stream of events.
+	// Streaming: it reads a list as a stream of events.
 	Streaming State = "Streaming"
-	// Listing is reading a list in pages.
+	// Listing: it reads a list in pages.
 	Listing State = "Listing"
-	// Waiting is a list that was begun and has to wait for those of others that
-	// share its source's limiter.
+	// Waiting: its list waits for those of others that share the source's limiter.
 	Waiting State = "Waiting"
-	// Watching is following changes.
+	// Watching: it follows changes.
 	Watching State = "Watching"
-	// BackingOff is waiting before the next attempt.
+	// BackingOff: it waits before the next attempt.
 	BackingOff State = "BackingOff"
-	// Stopped is the end.
+	// Stopped: Run has returned.
 	Stopped State = "Stopped"
 )
 
-// Health says how a reflector is doing. Times are zero for what never was.
+// Health is how a reflector is doing. Times are zero for what never happened.
 type Health struct {
 	State State
 	// Since is when State was entered.
@@ -36,15 +35,15 @@ type Health struct {
 	Synced time.Time
 	// LastError is the last error, even if it was overcome since.
 	LastError error
-	// FailingSince is when the first of the errors happened that nothing
-	// succeeded after; it is zero while all is well. Failures counts them.
+	// FailingSince is when the current series of failures began, zero while all is
+	// well. Failures counts them.
 	FailingSince time.Time
 	Failures     int
 	// LastEvent is when the last event, bookmarks included, arrived on a watch;
 	// LastBookmark when the last bookmark did.
 	LastEvent    time.Time
 	LastBookmark time.Time
-	// ResourceVersion is how far the sink has been told.
+	// ResourceVersion is the version that the sink has reached.
 	ResourceVersion string
 }
 
@@ -104,8 +103,8 @@ func (h *health) synced() {
 	h.update(func(now time.Time, h *Health) { h.Synced = now })
 }
 
-// connected says that a watch is open, which ends a row of failures. A list
-// alone doesn't: who may list but not watch is failing all the time.
+// connected records that a watch is open, which ends a series of failures. A list alone
+// doesn't: a reflector that may list but not watch fails all the time.
 func (h *health) connected() {
 	h.update(func(_ time.Time, h *Health) { h.FailingSince, h.Failures = time.Time{}, 0 })
 }

@@ -12,6 +12,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -33,18 +34,19 @@ const (
 	backoffJitter = 1.0
 )
 
-// Options of a reflector. The zero value is a reflector as client-go has it.
+// Options configure a reflector. The zero value gives client-go's behaviour.
 type Options struct {
-	// Name says in logs which reflector speaks. By default it is the file and
-	// line that led to its construction.
+	// Name is the reflector's name in logs. By default it is the file and line that
+	// led to its construction.
 	Name string
-	// TypeDescription says in logs what is reflected, see [DescribeType].
+	// TypeDescription describes in logs what is reflected, see [DescribeType].
 	TypeDescription string
 
-	// ResyncPeriod is the time between two calls of Sink.Resync, counted anew
-	// from each list. Zero is never.
+	// ResyncPeriod is the time between two calls of Sink.Resync; each list starts it
+	// again. Zero is never.
 	ResyncPeriod time.Duration
-	// ShouldResync, if not nil, is asked at each tick whether to call Resync.
+	// ShouldResync, if not nil, is called at each tick. Resync is called if it
+	// returns true.
 	ShouldResync func() bool
 
 	// PageSize is the limit of each page of a list. By default it is 500
@@ -76,8 +78,7 @@ type Options struct {
 	// that ends a round before its watch could begin. The default is LogError.
 	ErrorHandler func(ctx context.Context, err error)
 	// Failed, if not nil, is called from the reflector's goroutine with every
-	// failure, those that are overcome by trying again included. Health tells
-	// about it by then.
+	// failure, including those that a retry overcomes. Health shows it by then.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
@@ -99,8 +100,8 @@ type Reflector struct {
 	// everything at once. Only the running goroutine uses it.
 	paginated bool
 
-	// sinkMu keeps apart the two that talk to the sink while it is current: the
-	// running goroutine and the resync ticks.
+	// sinkMu serializes calls of the current sink by the running goroutine and by
+	// the resync ticks.
 	sinkMu   sync.Mutex
 	position position
 	health   health
@@ -148,7 +149,8 @@ func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
 	if features.FeatureGates().Enabled(features.WatchListClient) {
 		r.watchList = !watchlist.DoesClientNotSupportWatchListSemantics(source)
 		if !r.watchList {
-			klog.Background().V(2).Info("The client doesn't support WatchList semantics, listing instead; expected of fakes only",
+			klog.Background().V(2).Info(
+				"The client doesn't support WatchList semantics, listing instead; expected of fakes only",
 				"reflector", r.name, "feature", features.WatchListClient)
 		}
 	}
@@ -175,20 +177,27 @@ func (r *Reflector) Name() string { return r.name }
 // TypeDescription says what is reflected, for people.
 func (r *Reflector) TypeDescription() string { return r.typ }
 
-// LastSyncResourceVersion is the version up to which the sink was told
-// everything, "" before the first list.
+// ClientGoStub returns a reflector of client-go's type with r's name and type description.
+// It must not be run: handlers of watch errors, in client-go's signature, are given one to
+// tell who failed.
+func (r *Reflector) ClientGoStub() *cache.Reflector {
+	return cache.NewReflectorWithOptions(&cache.ListWatch{}, nil, nil,
+		cache.ReflectorOptions{Name: r.name, TypeDescription: r.typ})
+}
+
+// LastSyncResourceVersion is the version up to which the sink has everything, "" before
+// the first list.
 func (r *Reflector) LastSyncResourceVersion() string { return r.position.last() }
 
-// Health says how the reflector is doing.
+// Health returns how the reflector is doing.
 func (r *Reflector) Health() Health {
 	h := r.health.read()
 	h.ResourceVersion = r.position.last()
 	return h
 }
 
-// Run lists and watches until ctx is done, and returns when everything that it
-// started has ended. A list or watch of a source that ignores its context is
-// waited for.
+// Run lists and watches until ctx is done, and returns when everything that it started
+// has ended. It waits for a list or watch of a source that ignores its context.
 func (r *Reflector) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)
@@ -227,4 +236,58 @@ func (r *Reflector) ListAndWatch(ctx context.Context) error {
 		return nil
 	}
 	return round.err
+}
+
+// position is the version that the sink has reached, and so where to go on.
+type position struct {
+	mu sync.Mutex
+	// version is that of the last list, event or bookmark.
+	version string
+	// unavailable is true after the server couldn't serve version.
+	unavailable bool
+}
+
+func (p *position) last() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version
+}
+
+func (p *position) set(version string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version = version
+}
+
+func (p *position) setUnavailable(unavailable bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unavailable = unavailable
+}
+
+// forList is the version to list at. The first list asks for "0", anything that
+// the server's watch cache has. Later ones ask for something no older than what
+// was seen, so that the sink never goes back in time. Where the server can't
+// serve that, "" asks for the newest, by a quorum read.
+func (p *position) forList() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.unavailable:
+		return ""
+	case p.version == "":
+		return "0"
+	}
+	return p.version
+}
+
+// forStreaming is the version to stream a list at. Its empty version means the
+// newest as well, and is the cheap way to ask for it.
+func (p *position) forStreaming() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unavailable {
+		return ""
+	}
+	return p.version
 }

@@ -207,8 +207,8 @@ func TestDefaults(t *testing.T) {
 	if r.TypeDescription() != "<unspecified>" {
 		t.Errorf("type description %q", r.TypeDescription())
 	}
-	if plate := r.ClientGoStub(); plate.Name() != r.Name() || plate.TypeDescription() != r.TypeDescription() {
-		t.Errorf("nameplate %s, %s", plate.Name(), plate.TypeDescription())
+	if stub := r.ClientGoStub(); stub.Name() != r.Name() || stub.TypeDescription() != r.TypeDescription() {
+		t.Errorf("stub %s, %s", stub.Name(), stub.TypeDescription())
 	}
 	if h := r.Health(); h.State != Idle {
 		t.Errorf("state %s", h.State)

@@ -1,6 +1,6 @@
 package reflector
 
-// Sink receives what a reflector learns, from one goroutine at a time.
+// Sink receives what a reflector reads, from one goroutine at a time.
 //
 // A list is staged: Begin opens a Staging, every object of the list is added
 // to it, and Commit makes all of them visible at once. Between Begin and
@@ -15,9 +15,9 @@ type Sink interface {
 	Added(obj any, resourceVersion string) error
 	Updated(obj any, resourceVersion string) error
 	Deleted(obj any, resourceVersion string) error
-	// Bookmark says that everything up to resourceVersion was delivered.
+	// Bookmark tells that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
-	// Resync asks for a Sync of everything that is known.
+	// Resync asks the sink to deliver everything that it has again.
 	Resync() error
 }
 

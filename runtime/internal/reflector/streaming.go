@@ -54,11 +54,13 @@ func (s streaming) step(ctx context.Context, r *round) state {
 		r.position.setUnavailable(true)
 		return s.repeat()
 	case errors.Is(err, errNoEndBookmark):
-		klog.FromContext(ctx).Info("Warning: a streamed list didn't end in time, listing instead", "timeout", r.opts.InitialEventsTimeout)
+		klog.FromContext(ctx).Info("Warning: a streamed list didn't end in time, listing instead",
+			"timeout", r.opts.InitialEventsTimeout)
 		r.health.failed(err)
 		return listing{}
 	}
-	klog.FromContext(ctx).V(4).Info("The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
+	klog.FromContext(ctx).V(4).Info(
+		"The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
 	return listing{}
 }
 
@@ -162,7 +164,8 @@ func (l *streamedList) stage(ctx context.Context) func(listwatch.Event) bool {
 			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
 		}
 		if err != nil {
-			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object", "eventType", e.Type, "object", e.Object)
+			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object",
+				"eventType", e.Type, "object", e.Object)
 		}
 		return done
 	}

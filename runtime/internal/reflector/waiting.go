@@ -12,9 +12,9 @@ import (
 // waitWarning is how long a list may wait for others before that is logged.
 const waitWarning = 10 * time.Second
 
-// withWaits returns a context for a list in state s, whose waits for the lists of
-// other informers, which share a limiter with it, show in the health and, if they
-// are long, in the log. The deadline, if there is one, doesn't go on meanwhile.
+// withWaits returns a context for a list in state s. While the list waits for those of
+// other informers that share its limiter, the health shows it, long waits are logged, and
+// the deadline d, which may be nil, is paused.
 func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context.Context {
 	logger := klog.FromContext(ctx)
 	var warning *time.Timer
@@ -24,7 +24,8 @@ func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context
 			r.health.enter(Waiting)
 			since := time.Now()
 			warning = time.AfterFunc(waitWarning, func() {
-				logger.Info("Warning: a list waits for those of other informers, which share its limiter", "waitingFor", time.Since(since))
+				logger.Info("Warning: a list waits for those of other informers, which share its limiter",
+					"waitingFor", time.Since(since))
 			})
 			return
 		}

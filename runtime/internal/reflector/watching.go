@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,7 +78,8 @@ func (s watching) step(ctx context.Context, r *round) state {
 		return false
 	})
 	if silence.ended() {
-		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew", "silentFor", r.opts.SilenceTimeout)
+		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
+			"silentFor", r.opts.SilenceTimeout)
 		r.health.failed(errSilent)
 		return watching{}
 	}
@@ -110,8 +112,8 @@ func (watching) over(ctx context.Context, r *round, err error) state {
 	return r.relist(ctx, err)
 }
 
-// isChange says that an event of this type never belongs to what exists at the
-// start of a watch.
+// isChange reports that an event of this type can't be about what exists at the start of
+// a watch.
 func isChange(t watch.EventType) bool {
 	return t == watch.Modified || t == watch.Deleted || t == watch.Bookmark
 }
@@ -119,7 +121,9 @@ func isChange(t watch.EventType) bool {
 // follow hands the events of stream to handle, until handle says that it is
 // done or the stream ends. A stream that ends within a second of being opened
 // without an event is an error, so that nobody reopens it in a tight loop.
-func (r *Reflector) follow(ctx context.Context, stream listwatch.Stream, opened time.Time, handle func(listwatch.Event) (done bool)) (bool, error) {
+func (r *Reflector) follow(
+	ctx context.Context, stream listwatch.Stream, opened time.Time, handle func(listwatch.Event) (done bool),
+) (bool, error) {
 	for count := 0; ; count++ {
 		event, err := stream.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -139,7 +143,7 @@ func (r *Reflector) follow(ctx context.Context, stream listwatch.Stream, opened 
 	}
 }
 
-// apply gives one event to the sink. What the sink refuses is logged and lost,
+// apply gives one event to the sink. An event that the sink refuses is logged and lost
 // until the next list.
 func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
 	var err error
@@ -158,6 +162,47 @@ func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
 		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
 	}
 	if err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on", "eventType", e.Type, "object", e.Object)
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on",
+			"eventType", e.Type, "object", e.Object)
+	}
+}
+
+// errSilent is the failure of a watch on which nothing arrived.
+var errSilent = errors.New("nothing arrived on the watch for too long, not even a bookmark")
+
+// silence ends a stream on which nothing arrives for a while. A nil silence may
+// last for ever.
+type silence struct {
+	patience time.Duration
+	timer    *time.Timer
+	over     atomic.Bool
+}
+
+// endSilence calls end after patience without a call of broken.
+func endSilence(end func(), patience time.Duration) *silence {
+	if patience <= 0 {
+		return nil
+	}
+	s := &silence{patience: patience}
+	s.timer = time.AfterFunc(patience, func() {
+		s.over.Store(true)
+		end()
+	})
+	return s
+}
+
+// broken tells that something arrived. It has no effect after the stream was ended.
+func (s *silence) broken() {
+	if s != nil && s.timer.Stop() {
+		s.timer.Reset(s.patience)
+	}
+}
+
+// ended reports whether the stream was ended.
+func (s *silence) ended() bool { return s != nil && s.over.Load() }
+
+func (s *silence) stop() {
+	if s != nil {
+		s.timer.Stop()
 	}
 }
