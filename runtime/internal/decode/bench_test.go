@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -46,32 +48,50 @@ func deployments(n int) (objects [][]byte, list []byte) {
 	return objects, b.Bytes()
 }
 
-// BenchmarkRelist lists 500 deployments that are all known already.
+// BenchmarkRelist lists 500 deployments that are all known already: by default, where
+// their texts have to be the same, too, and with the option KeepUnchanged.
 func BenchmarkRelist(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)
-	d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
-	known := map[Identity]any{}
-	visitor := ListVisitor{Item: func(item any) error {
-		o := item.(*appsv1.Deployment)
-		known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = item
-		return nil
-	}}
-	if _, err := d.List(bytes.NewReader(list), visitor); err != nil {
-		b.Fatal(err)
-	}
-	visitor.Known = func(id Identity) (any, bool) {
-		o, ok := known[id]
-		return o, ok
-	}
-	b.Run("ours", func(b *testing.B) {
-		b.SetBytes(int64(len(list)))
-		for b.Loop() {
-			if _, err := d.List(bytes.NewReader(list), visitor); err != nil || len(known) != n {
-				b.Fatal(err)
-			}
+	for _, texts := range []*Texts{{}, nil} {
+		name := "ours"
+		if texts == nil {
+			name = "ours, KeepUnchanged"
 		}
-	})
+		b.Run(name, func(b *testing.B) {
+			d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
+			known := map[Identity]any{}
+			cached := Cached{
+				Known: func(id Identity) (any, bool) { o, ok := known[id]; return o, ok },
+				Texts: texts,
+			}
+			items := 0
+			relist := func() {
+				if texts != nil {
+					texts.Begin()
+					defer texts.End()
+				}
+				_, err := d.List(bytes.NewReader(list), ListVisitor{Cached: cached, Item: func(item any) error {
+					if o := item.(*appsv1.Deployment); len(known) < n {
+						known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = item
+					}
+					items++
+					return nil
+				}})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			relist()
+			b.SetBytes(int64(len(list)))
+			for b.Loop() {
+				relist()
+			}
+			if items%n != 0 || len(known) != n {
+				b.Errorf("%d items, %d known", items, len(known))
+			}
+		})
+	}
 	b.Run("client-go", func(b *testing.B) { decodeWhole(b, list) })
 }
 
@@ -86,24 +106,90 @@ func decodeWhole(b *testing.B, list []byte) {
 	}
 }
 
-// BenchmarkList decodes a list of 500 deployments, ours item by item.
+// BenchmarkList decodes a list of 500 deployments, ours item by item, as an informer's
+// first list: nothing is cached, and what texts it has is remembered.
 func BenchmarkList(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)
 	b.Run("ours", func(b *testing.B) {
 		b.SetBytes(int64(len(list)))
 		d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
-		kept := make([]*appsv1.Deployment, 0, n)
+		kept := make([]any, 0, n)
 		for b.Loop() {
 			kept = kept[:0]
-			if _, err := d.List(bytes.NewReader(list), ListVisitor{Item: func(item any) error {
-				o := item.(*appsv1.Deployment)
-				kept = append(kept, o)
-				return nil
-			}}); err != nil {
+			texts := &Texts{}
+			texts.Begin()
+			if _, err := d.List(bytes.NewReader(list), ListVisitor{
+				Cached: Cached{Known: func(Identity) (any, bool) { return nil, false }, Texts: texts},
+				Item:   func(item any) error { kept = append(kept, item); return nil },
+			}); err != nil {
+				b.Fatal(err)
+			}
+			texts.End()
+		}
+	})
+	b.Run("client-go", func(b *testing.B) { decodeWhole(b, list) })
+}
+
+// BenchmarkEvents decodes a watch of 500 pods in JSON, BenchmarkEventsProtobuf in protobuf.
+func BenchmarkEvents(b *testing.B)         { benchmarkEvents(b, runtime.ContentTypeJSON) }
+func BenchmarkEventsProtobuf(b *testing.B) { benchmarkEvents(b, runtime.ContentTypeProtobuf) }
+
+func benchmarkEvents(b *testing.B, contentType string) {
+	info := mediaType(b, contentType)
+	pods := podBodies(b, contentType, 500)
+	b.Run("ours", func(b *testing.B) {
+		b.SetBytes(int64(len(pods.watch)))
+		d := New(reflect.TypeFor[*corev1.Pod](), Options{})
+		for b.Loop() {
+			events := pods.events(d, bytes.NewReader(pods.watch))
+			var err error
+			for err == nil {
+				_, err = events.Next()
+			}
+			if err != io.EOF {
 				b.Fatal(err)
 			}
 		}
 	})
-	b.Run("client-go", func(b *testing.B) { decodeWhole(b, list) })
+	b.Run("client-go", func(b *testing.B) {
+		b.SetBytes(int64(len(pods.watch)))
+		for b.Loop() {
+			events := eventDecoder(pods.watch, info, objectDecoder(info))
+			var err error
+			for err == nil {
+				_, _, err = events.Decode()
+			}
+			if err != io.EOF {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkListProtobuf decodes a list of 500 pods, ours item by item.
+func BenchmarkListProtobuf(b *testing.B) {
+	pods := podBodies(b, runtime.ContentTypeProtobuf, 500)
+	b.Run("ours", func(b *testing.B) {
+		b.SetBytes(int64(len(pods.list)))
+		d := New(reflect.TypeFor[*corev1.Pod](), Options{})
+		kept := make([]any, 0, 500)
+		for b.Loop() {
+			kept = kept[:0]
+			if _, err := d.ListProtobuf(bytes.NewReader(pods.list), ListVisitor{
+				Item: func(item any) error { kept = append(kept, item); return nil },
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("client-go", func(b *testing.B) {
+		b.SetBytes(int64(len(pods.list)))
+		codec := objectDecoder(mediaType(b, runtime.ContentTypeProtobuf))
+		for b.Loop() {
+			if _, _, err := codec.Decode(pods.list, nil, &corev1.PodList{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -10,8 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Slices and pointers of all types look alike.
@@ -34,45 +32,6 @@ func TestLayout(t *testing.T) {
 	if s := make([]int, 1, 3); checkLayout(s) {
 		t.Error("a slice of one element passes for one of two")
 	}
-}
-
-// bodies has a list and a watch of the same pods in an encoding, and the pods.
-type bodies struct {
-	list, watch []byte
-	pods        []corev1.Pod
-	read        func(*Decoder, io.Reader, ListVisitor) error
-	events      func(*Decoder, io.Reader) *Events
-}
-
-func podBodies(t testing.TB, contentType string, n int) bodies {
-	t.Helper()
-	list := benchmarkPods(t, n)
-	info := mediaType(t, contentType)
-	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
-	data, err := runtime.Encode(encoder, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var body bytes.Buffer
-	events := eventEncoder(&body, info, encoder)
-	for i := range list.Items {
-		if err := events.Encode(&watch.Event{Type: watch.Modified, Object: &list.Items[i]}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := bodies{list: data, watch: body.Bytes()}
-	want := &corev1.PodList{}
-	if _, _, err := objectDecoder(info).Decode(data, nil, want); err != nil {
-		t.Fatal(err)
-	}
-	b.pods = want.Items
-	b.events = (*Decoder).Events
-	b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.List(from, v); return err }
-	if contentType == runtime.ContentTypeProtobuf {
-		b.events = (*Decoder).EventsProtobuf
-		b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.ListProtobuf(from, v); return err }
-	}
-	return b
 }
 
 // all decodes both bodies, and calls after behind each object with the input.
