@@ -11,15 +11,15 @@ import (
 
 // Decoder decodes objects of one type.
 //
-// A Decoder keeps what it learnt: how the type is built, in which order its
-// fields come, and which strings repeat. So whoever lists a collection and then
-// watches it does so with one Decoder, and the objects of both share strings.
-// What it keeps is bounded, and doesn't depend on how much it has decoded: some
-// KB for small collections, at most 2 MB beside the strings that objects in use
-// still have.
+// A Decoder keeps the plan of the type and the strings that repeat. List a collection and
+// watch it with one Decoder: then the objects of both share strings. What it keeps is
+// bounded, however much it decodes: some KB for small collections, and at most 2 MB of
+// strings that no object uses any more.
 //
-// It is safe for concurrent use; its streams take turns.
+// It is safe for concurrent use. Its streams take turns, object by object.
 type Decoder struct {
+	// mu guards json and proto, and is held while one object is decoded, never while
+	// a stream is read.
 	mu    sync.Mutex
 	json  jsonDecoder
 	proto protoDecoder
@@ -27,10 +27,10 @@ type Decoder struct {
 	cut   *cut
 }
 
-// New returns a decoder of objects of type t. It panics if t is no pointer.
+// New returns a decoder of objects of type t. It panics if t isn't a pointer.
 func New(t reflect.Type, opts Options) *Decoder {
 	if t.Kind() != reflect.Pointer {
-		panic(fmt.Sprintf("decode: %v is no pointer", t))
+		panic(fmt.Sprintf("decode: %v isn't a pointer", t))
 	}
 	d := &Decoder{typ: t.Elem()}
 	d.cut = opts.cut()
@@ -41,30 +41,21 @@ func New(t reflect.Type, opts Options) *Decoder {
 	return d
 }
 
-// Options choose what of an object is kept, and what objects share beside
-// strings. The zero value keeps everything and shares nothing else.
+// Options choose the fields to keep, and what objects share in addition to strings. They
+// are those of listwatch.DecodingOptions, which documents them.
 type Options struct {
-	// Drop are fields that are skipped, so that they cost next to nothing: JSON
-	// names joined by dots, as in metadata.managedFields or spec.template. The
-	// elements of slices and maps have no step of their own: spec.containers.env
-	// drops env of every container. A name that no type has drops nothing.
-	Drop []string
-	// MetadataOnly drops everything but kind, apiVersion and metadata.
+	Drop         []string
 	MetadataOnly bool
-	// ShareValues gives fields that have the same text in several objects the
-	// same maps, slices and pointers, which saves the most where objects are
-	// copies of each other. Whoever then changes an object without copying it
-	// first changes others, too. A decoder keeps the values to share, with at
-	// most 2 MB of text.
-	ShareValues bool
+	ShareValues  bool
 }
 
-// cut says which fields of a struct are dropped. A nil cut drops nothing.
+// cut is the tree of the fields to drop, of one struct. A nil cut drops nothing.
 type cut struct {
-	// whole drops the field that the cut is for, only all of its fields but
-	// those.
-	whole  bool
-	only   map[string]bool
+	// whole drops the whole field that the cut is for.
+	whole bool
+	// only, if not nil, drops all fields but these.
+	only map[string]bool
+	// fields are the cuts of fields that are dropped, or have fields that are.
 	fields map[string]*cut
 }
 
@@ -100,7 +91,7 @@ func (c *cut) of(name string) *cut {
 	return c.fields[name]
 }
 
-// drops says whether a field is dropped.
+// drops reports whether a field is dropped.
 func (c *cut) drops(name string) bool {
 	if c == nil {
 		return false
@@ -108,15 +99,15 @@ func (c *cut) drops(name string) bool {
 	return c.only != nil && !c.only[name] || c.fields[name] != nil && c.fields[name].whole
 }
 
-// Error says what is wrong with a stream, and where.
+// Error is an error in the content of a stream, and its place.
 type Error struct {
-	// Offset is the number of bytes of the (uncompressed) body before the
-	// place of the error, or before the value that it is in.
+	// Offset is the number of bytes of the (uncompressed) body before the error, or
+	// before the value that contains it.
 	Offset int64
-	// Item is the number of complete items or events before it.
+	// Item is the number of complete items or events before the error.
 	Item int
-	// Path leads to the value inside of the item, in the form
-	// spec.containers[1].name; it is empty for the item itself.
+	// Path leads to the value in the item, such as spec.containers[1].name. It is
+	// empty for the item itself.
 	Path string
 	Err  error
 }
@@ -131,39 +122,24 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Unmarshal decodes data, which is one object and nothing else.
-func (d *Decoder) Unmarshal(data []byte) (object any, err error) {
-	r := reader{Decoder: d, in: inputOf(data)}
-	if _, err = r.peek(); err != nil {
-		return object, err
-	}
-	err = r.try(func(d *jsonDecoder) (ok bool) {
-		object, ok = r.object(d)
-		return ok
-	})
-	if err == nil {
-		err = r.end()
-	}
-	return object, err
-}
-
 // reader reads one stream for a decoder.
 type reader struct {
 	*Decoder
 	in *input
-	// complete counts the items before the place of an error.
+	// complete counts the items that were decoded.
 	complete int
 }
 
-// try decodes at in's position, as often as it takes for all of it to be there.
+// try decodes what begins at in's position, reading more until all of it is there.
 func (r *reader) try(decode func(*jsonDecoder) bool) error {
 	for framed := false; ; {
 		err := r.attempt(decode)
 		if !errors.Is(err, errMore) {
 			return err
 		}
-		// Begun again for every bit that arrives, a large value would take
-		// time that grows with its square.
+		// Most items are there at the first attempt. With an attempt after each read, a
+		// large one would take time that grows with the square of its size. So frame
+		// reads up to its end first, looking at each byte once.
 		if !framed && r.in.frame() {
 			framed = true
 			continue
@@ -175,7 +151,8 @@ func (r *reader) try(decode func(*jsonDecoder) bool) error {
 	}
 }
 
-// attempt decodes what is there, and consumes it if that worked.
+// attempt decodes what is there, and consumes it if that succeeds. Anything else leaves
+// in as it is, so that the next attempt starts at the same place.
 func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,13 +169,13 @@ func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	return nil
 }
 
-// failed is an error at in's position.
+// failed returns an Error at in's position.
 func (r *reader) failed(err error) error {
 	return &Error{Offset: r.in.offset(), Item: r.complete, Err: err}
 }
 
-// peek returns the byte that follows white space. The end of the stream is an
-// error here.
+// peek skips white space and returns the next byte, which isn't consumed. The end of the
+// stream is an error.
 func (r *reader) peek() (byte, error) {
 	c, ok := r.in.peek()
 	if ok {
@@ -210,7 +187,7 @@ func (r *reader) peek() (byte, error) {
 	return 0, r.in.err
 }
 
-// expect consumes c.
+// expect consumes c, which must come next. where is for the error.
 func (r *reader) expect(c byte, where string) error {
 	found, err := r.peek()
 	if err != nil {
@@ -223,13 +200,13 @@ func (r *reader) expect(c byte, where string) error {
 	return nil
 }
 
-// object decodes an object at d's position. It must be given up if ok is false.
+// object decodes an object at d's position. If ok is false the object is half written.
 func (r *reader) object(d *jsonDecoder) (object any, ok bool) {
 	v := reflect.New(r.typ)
 	return v.Interface(), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
 }
 
-// end makes sure that nothing follows.
+// end returns an error if anything but white space follows.
 func (r *reader) end() error {
 	if c, more := r.in.peek(); more {
 		return r.failed(fmt.Errorf("invalid character %q after top-level value", c))

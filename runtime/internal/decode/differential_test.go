@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"testing"
 
@@ -23,6 +24,29 @@ func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 		gotText, _ := json.Marshal(got)
 		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText), difference(got, want))
 	}
+}
+
+// inputOf is an input that is all there. It copies data only where it must.
+func inputOf(data []byte) *input {
+	padded := make([]byte, len(data)+padding)
+	copy(padded, data)
+	return &input{data: padded, end: len(data), err: io.EOF}
+}
+
+// unmarshal decodes data, which is one object and nothing else.
+func (d *Decoder) unmarshal(data []byte) (object any, err error) {
+	r := reader{Decoder: d, in: inputOf(data)}
+	if _, err = r.peek(); err != nil {
+		return object, err
+	}
+	err = r.try(func(d *jsonDecoder) (ok bool) {
+		object, ok = r.object(d)
+		return ok
+	})
+	if err == nil {
+		err = r.end()
+	}
+	return object, err
 }
 
 // unmarshalAs decodes into a type that is known only at run time.

@@ -1,34 +1,41 @@
-// Package decode turns what API servers send, JSON or protobuf, into typed
-// objects as it arrives: lists item by item, watches event by event. Neither
-// exists as one piece, as bytes or as a slice of items.
+// Package decode decodes the responses of API servers, in JSON or protobuf, into typed
+// objects while they arrive: lists item by item, watches event by event. A response is
+// never in memory as a whole, neither its bytes nor its items.
 //
-// # What it accepts and gives
+// # What it accepts and returns
 //
-// Exactly what [sigs.k8s.io/json.UnmarshalCaseSensitivePreserveInts] does, the
-// decoder behind Kubernetes' JSON serializer: names match fields by case,
-// unknown names are skipped (but must be well-formed), null leaves values alone
-// and clears pointers, maps, slices and interfaces, integers of untyped values
-// stay integers, invalid UTF-8 becomes U+FFFD, a later duplicate of a name is
-// decoded onto the earlier. What has an UnmarshalJSON of its own is given its
-// bytes. The rare shapes that this package doesn't know (the string option of
-// json tags, maps keyed by anything but strings, arrays, json.Number) are
-// handed to that decoder.
+// For JSON, the same as [sigs.k8s.io/json.UnmarshalCaseSensitivePreserveInts], which is
+// the decoder of Kubernetes' JSON serializer. Names match fields by case. Unknown names
+// are skipped, but must be well-formed. A null leaves values alone, and clears pointers,
+// maps, slices and interfaces. Integers of untyped values stay integers. Invalid UTF-8
+// becomes U+FFFD. A duplicate of a name is decoded onto the value before. A type with an
+// UnmarshalJSON method gets its text. Rare shapes (the string option of json tags, maps
+// with keys other than strings, arrays, json.Number) are left to that decoder.
 //
-// Protobuf gives what the types' own Unmarshal methods give. What encoders write
-// for the types of k8s.io/api and k8s.io/apimachinery is decoded here, by the
-// tags of their fields; everything else, be it another type or a message that is
-// unusual or broken, by those methods. A method that panics makes the message
-// broken. What is dropped is passed over by its length: whether the content is
-// well-formed isn't looked at, other than in JSON.
+// For protobuf, the same as the types' own Unmarshal methods. Messages of types of
+// k8s.io/api and k8s.io/apimachinery, as encoders write them, are decoded here by the tags
+// of the fields. Other types, and messages that are unusual or broken, are decoded by those
+// methods; one that panics makes the message broken. Fields that are dropped are passed
+// over by their length: unlike in JSON, their content isn't checked.
 //
-// # How
+// # How it works
 //
-// A [Decoder] compiles what it needs to know of a type when it first meets it,
-// and remembers which field followed which: API servers write the fields of all
-// objects of a kind in one order. An item is decoded straight from the buffer
-// that the response is read into. One that isn't there completely is begun
-// again when it is, so that nothing ever waits in the middle of an object.
+// A [Decoder] compiles a plan of each type when it meets the type first. The plan
+// remembers which field followed which, because API servers write the fields of all
+// objects of a kind in the same order. An item is decoded straight from the window that
+// the response is read into (input.go). If the item isn't there completely, decoding it
+// starts over when it is: so the decoder never waits in the middle of an object, and its
+// functions are plain recursive ones.
 //
-// Strings that repeat from object to object are shared. A bounded table holds
-// the candidates; see [Decoder].
+// Strings that repeat from object to object are shared (intern.go). The package uses
+// unsafe; unsafe.go states by which rules.
+//
+//	Decoder           one type; its streams take turns
+//	├── jsonDecoder   values of JSON, by plans        values.go, containers.go, plan.go
+//	│   └── scanner   tokens of JSON                  scanner.go
+//	├── protoDecoder  messages, by messagePlans       message.go, messageplan.go
+//	└── reader        one stream                      decoder.go, input.go
+//	    ├── list      a list in JSON                  list.go
+//	    ├── protobufList                              protobuf.go
+//	    └── Events    a watch                         events.go, protobuf.go
 package decode

@@ -73,7 +73,7 @@ func TestDropEverywhere(t *testing.T) {
 			if !reflect.DeepEqual(byPlan, byMethod) {
 				t.Fatalf("%v: the plan and the method: %s", opts, difference(byPlan, byMethod))
 			}
-			fromJSON, err := decoderOf(typ, opts).Unmarshal(data)
+			fromJSON, err := decoderOf(typ, opts).unmarshal(data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,13 +5,16 @@ import (
 	"io"
 )
 
-// The window on a stream starts small, for the many watches on which little
-// happens, and grows with what arrives.
+// The window on a stream starts small, because a program may have hundreds of watches on
+// which little happens, and grows with what arrives. A large window saves reads of the
+// connection, each of which is a system call or a switch to the goroutine that reads
+// frames of HTTP/2.
 const (
 	smallWindow = 4 << 10
 	largeWindow = 64 << 10
-	// padding are zero bytes behind the data, which may be read: no token
-	// contains a zero byte, so whoever reads them stops.
+	// padding are zero bytes behind the data that the scanner may read. No token
+	// contains a zero byte, so that each loop ends there: the scanner needs no check
+	// for the end of the data in front of each byte. Eight bytes are read at once.
 	padding = 16
 )
 
@@ -21,40 +24,32 @@ type input struct {
 	// data has padding behind end.
 	data     []byte
 	pos, end int
-	// before is the number of bytes that the window has left behind.
+	// before is the number of bytes of the stream before data.
 	before int64
 	// err is what reading ended with, io.EOF for the end of the stream.
 	err error
-	// lastRead is how much the last read brought.
+	// lastRead is the number of bytes of the last read.
 	lastRead int
-	// limit is how much a value may need; zero is any amount.
+	// limit is the largest size of a value, zero for no limit.
 	limit int
-	// turns counts the reads at which something had been consumed since the one
-	// before, and most is the most that the window held since it counted from
-	// zero.
+	// turns counts the reads before which something was consumed. most is the most
+	// that the window held during these.
 	turns, most int
 }
 
-// roomyTurns is after how many turns a window that was never more than an eighth
-// full gets smaller: a large value was large for once.
+// roomyTurns is the number of turns after which a window that was never more than an
+// eighth full shrinks. One large value must not leave megabytes with a quiet watch.
 const roomyTurns = 16
 
 func newInput(from io.Reader) *input {
 	return &input{from: from, data: make([]byte, smallWindow+padding)}
 }
 
-// inputOf is an input that is all there. It copies data only where it must.
-func inputOf(data []byte) *input {
-	padded := make([]byte, len(data)+padding)
-	copy(padded, data)
-	return &input{data: padded, end: len(data), err: io.EOF}
-}
-
 // offset is the position in the stream.
 func (in *input) offset() int64 { return in.before + int64(in.pos) }
 
-// fill reads once more, behind what is there. What isn't consumed may move. It
-// returns false at the end of the stream, whose cause is in.err.
+// fill reads once more, behind what is there. It may move what isn't consumed. It returns
+// false at the end of the stream; in.err is the cause.
 func (in *input) fill() bool {
 	if in.err != nil {
 		return false
@@ -77,7 +72,7 @@ func (in *input) fill() bool {
 	}
 	switch {
 	case live == room, live == 0 && room > smallWindow && in.lastRead < smallWindow/2:
-		// Full, or a large window on what has become a trickle.
+		// The window is full, or it is large and little arrives at a time.
 		size := smallWindow
 		if live > 0 || in.lastRead >= smallWindow/2 {
 			size = max(2*room, smallWindow)
@@ -89,8 +84,8 @@ func (in *input) fill() bool {
 		in.move(in.data)
 	}
 	n, err := 0, error(nil)
-	// A reader may return nothing without an error; a hundred times in a row is
-	// what bufio and json take for broken.
+	// A reader may return no bytes and no error. Like bufio and encoding/json, give up
+	// after a hundred times in a row.
 	for range 100 {
 		if n, err = in.from.Read(in.data[in.end : len(in.data)-padding]); n > 0 || err != nil {
 			break
@@ -107,15 +102,15 @@ func (in *input) fill() bool {
 	return n > 0
 }
 
-// move copies what isn't consumed to the start of to, which becomes the window.
+// move makes to the window: it copies what isn't consumed to its start.
 func (in *input) move(to []byte) {
 	n := copy(to, in.data[in.pos:in.end])
 	in.before += int64(in.pos)
 	in.data, in.pos, in.end = to, 0, n
 }
 
-// peek skips white space and returns the first byte behind it, reading as much
-// as it takes. It returns false at the end of the stream.
+// peek skips white space, reading as much as that takes, and returns the next byte. It
+// returns false at the end of the stream.
 func (in *input) peek() (byte, bool) {
 	for {
 		for in.pos < in.end {
@@ -132,9 +127,9 @@ func (in *input) peek() (byte, bool) {
 	}
 }
 
-// frame makes sure that the JSON value at pos is there completely, whatever its
-// size, looking at each byte once. It returns false at the end of the stream.
-// It checks no syntax: what isn't well-formed may end anywhere.
+// frame reads until the JSON value at pos is there completely, looking at each byte once.
+// It returns false at the end of the stream. It doesn't check the syntax: a value that
+// isn't well-formed may end anywhere.
 func (in *input) frame() bool {
 	var f framer
 	for at := in.pos; ; {
@@ -149,15 +144,15 @@ func (in *input) frame() bool {
 	}
 }
 
-// framer finds the end of a value.
+// framer finds the end of a JSON value that arrives in pieces.
 type framer struct {
 	depth            int
 	inString, escape bool
 	started, scalar  bool
 }
 
-// scan looks at more of the value and says whether it ends there. The end of a
-// number is only known by what follows.
+// scan looks at the next piece of the value and reports whether the value ends there. A
+// number ends where something else begins.
 func (f *framer) scan(data []byte) bool {
 	for i := 0; i < len(data); i++ {
 		c := data[i]

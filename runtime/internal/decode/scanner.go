@@ -14,23 +14,30 @@ import (
 )
 
 // scanner reads the tokens of JSON text.
+//
+// Its methods expect the token at pos, and leave pos behind it. They return false after an
+// error, which is in err: errors as return values, two words each, are slower to pass up
+// through some ten levels of values. They read data without checks for end: padding
+// follows, in which every loop ends, and unexpected then tells an error of syntax from data
+// that aren't there yet.
 type scanner struct {
 	// data[pos:end] is to be decoded; padding follows.
 	data     []byte
 	pos, end int
-	// ended says that nothing will follow behind end.
+	// ended tells that the stream ends at end.
 	ended bool
+	// depth is the number of objects and arrays that pos is in.
 	depth int
-	// err is why a function returned false; path is where, innermost last, if
-	// it is known.
+	// err is the first error, path the names and indexes that lead to it, innermost
+	// first, as far as they are known.
 	err  error
 	path []string
-	// unquoted holds the string that was read last, if it had escapes.
+	// unquoted holds the last string that had escapes.
 	unquoted []byte
 }
 
 var (
-	// errMore says that the data end in the middle of a value.
+	// errMore tells that the data end in the middle of a value.
 	errMore    = errors.New("more data needed")
 	errTooDeep = errors.New("exceeded max depth")
 )
@@ -38,16 +45,19 @@ var (
 // maxDepth is how deep values may nest, as in encoding/json.
 const maxDepth = 10000
 
+// Words of eight equal bytes, to look at eight bytes of a string at once.
 const (
-	every   = 0x0101010101010101
-	high    = 0x80 * every
-	space   = 0x20 * every
-	quote   = '"' * every
-	escape  = '\\' * every
-	needHex = 6 // \uXXXX
+	every  = 0x0101010101010101
+	high   = 0x80 * every
+	space  = 0x20 * every
+	quote  = '"' * every
+	escape = '\\' * every
 )
 
-// begin prepares for a value at in's position.
+// needHex is the length of \uXXXX.
+const needHex = 6
+
+// begin makes the scanner read what begins at in's position.
 func (s *scanner) begin(in *input) {
 	s.data, s.pos, s.end, s.ended = in.data, in.pos, in.end, in.err != nil
 	s.depth, s.err, s.path = 0, nil, s.path[:0]
@@ -61,8 +71,8 @@ func (s *scanner) fail(err error) bool {
 	return false
 }
 
-// unexpected records that the byte at pos can't stand there: an error of syntax
-// unless the data simply end.
+// unexpected records that the byte at pos can't stand there. At the end of the data, which
+// is in the padding, that is errMore if the stream goes on. It returns false.
 func (s *scanner) unexpected(where string) bool {
 	if s.pos >= s.end {
 		if s.ended {
@@ -73,12 +83,12 @@ func (s *scanner) unexpected(where string) bool {
 	return s.fail(fmt.Errorf("invalid character %q %s", s.data[s.pos], where))
 }
 
-// mismatch records that there is no way to store this kind of value in a t.
+// mismatch records that a value of this kind can't be stored in a t. It returns false.
 func (s *scanner) mismatch(value string, t reflect.Type) bool {
 	return s.fail(fmt.Errorf("cannot unmarshal %s into a Go value of type %v", value, t))
 }
 
-// in records the step of the path that an error is below.
+// in records a step of the path to an error. It returns false.
 func (s *scanner) in(step string) bool {
 	if s.err != errMore {
 		s.path = append(s.path, step)
@@ -86,7 +96,7 @@ func (s *scanner) in(step string) bool {
 	return false
 }
 
-// location is the path to the last error.
+// location returns the path to the error.
 func (s *scanner) location() string {
 	var b strings.Builder
 	for i := len(s.path) - 1; i >= 0; i-- {
@@ -95,8 +105,8 @@ func (s *scanner) location() string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// next skips white space and returns the byte behind it, which stays. At the
-// end of the data that is zero.
+// next skips white space and returns the next byte, zero at the end of the data. It doesn't
+// consume that byte. API servers write no white space, hence one comparison comes first.
 func (s *scanner) next() byte {
 	for {
 		c := s.data[s.pos]
@@ -109,7 +119,7 @@ func (s *scanner) next() byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// enter steps into an object or array.
+// enter consumes the bracket that opens an object or array.
 func (s *scanner) enter() bool {
 	s.pos++
 	if s.depth++; s.depth > maxDepth {
@@ -118,15 +128,15 @@ func (s *scanner) enter() bool {
 	return true
 }
 
-// leave steps behind the end of an object or array.
+// leave consumes the bracket that closes an object or array.
 func (s *scanner) leave() bool {
 	s.pos++
 	s.depth--
 	return true
 }
 
-// open steps into an array. It returns true for empty if there is nothing in it
-// and it is closed again.
+// open consumes the bracket that opens an object or array. If it is empty, open consumes
+// end, too, and returns true for empty.
 func (s *scanner) open(end byte) (empty, ok bool) {
 	if !s.enter() {
 		return false, false
@@ -137,7 +147,7 @@ func (s *scanner) open(end byte) (empty, ok bool) {
 	return false, true
 }
 
-// another steps over the comma to the next value, or behind the end.
+// another consumes the comma before the next value, or end. where is for the error.
 func (s *scanner) another(end byte, where string) (more, ok bool) {
 	switch s.next() {
 	case ',':
@@ -150,7 +160,7 @@ func (s *scanner) another(end byte, where string) (more, ok bool) {
 	return false, s.unexpected(where)
 }
 
-// colon reads what stands between a name and its value.
+// colon consumes the colon between a name and its value, and white space around it.
 func (s *scanner) colon() bool {
 	if s.data[s.pos] != ':' && s.next() != ':' {
 		return s.unexpected("after object key")
@@ -160,9 +170,14 @@ func (s *scanner) colon() bool {
 	return true
 }
 
-// stringEnd finds the closing quote of the string whose content starts at i.
-// plain says that its content is what stands there: no escapes, valid UTF-8.
-// It returns -1 after an error.
+// stringEnd finds the closing quote of the string whose content starts at i. plain tells
+// that the content needs no decoding: it has no escapes and is valid UTF-8. stringEnd
+// returns -1 after an error.
+//
+// It looks at eight bytes at once. Most of a response is in strings, names included, and
+// byte by byte a relist of known objects, which does little else, takes 1.5 times as long.
+// The test is "hasless" of Sean Anderson's Bit Twiddling Hacks: subtracting 1 from a byte
+// that is zero sets its high bit.
 func (s *scanner) stringEnd(i int) (end int, plain bool) {
 	data := s.data
 	plain = true
@@ -175,8 +190,9 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 			return -1, false
 		}
 		w := binary.LittleEndian.Uint64(data[i:])
-		// The high bit of each byte that is a quote, a backslash, a control
-		// character or not ASCII; above the first such byte also of others.
+		// m has the high bit of each byte that is a quote, a backslash, a control
+		// character, or not ASCII. Borrows may set it in bytes above the first such
+		// byte, but only the first counts.
 		m := ((w - space) | ((w ^ quote) - every) | ((w ^ escape) - every) | w) & high
 		if m == 0 {
 			i += 8
@@ -207,7 +223,7 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 	}
 }
 
-// escapeLength is the length of the escape sequence at i, 0 after an error.
+// escapeLength returns the length of the escape sequence at i, 0 after an error.
 func (s *scanner) escapeLength(i int) int {
 	switch s.data[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -231,7 +247,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// bytes reads the string at pos. The result is valid until the next call.
+// bytes reads the string at pos and returns its content, valid until the next call. It is
+// a part of data if possible, so that nothing is copied for names and known strings.
 func (s *scanner) bytes() ([]byte, bool) {
 	start := s.pos + 1
 	end, plain := s.stringEnd(start)
@@ -246,7 +263,7 @@ func (s *scanner) bytes() ([]byte, bool) {
 	return s.unquoted, true
 }
 
-// literal reads the rest of a literal, whose first byte the caller knows.
+// literal reads true, false or null, whose first byte the caller has seen.
 func (s *scanner) literal(text string) bool {
 	for i := 1; i < len(text); i++ {
 		if s.data[s.pos+i] != text[i] {
@@ -259,7 +276,7 @@ func (s *scanner) literal(text string) bool {
 	return true
 }
 
-// number reads the number at pos.
+// number reads the number at pos and returns its text, valid until the window moves.
 func (s *scanner) number() (text []byte, ok bool) {
 	data, i := s.data, s.pos
 	if data[i] == '-' {
@@ -295,7 +312,7 @@ func (s *scanner) number() (text []byte, ok bool) {
 		i = digits(data, i)
 	}
 	if i >= s.end && !s.ended {
-		// It may go on.
+		// More digits may follow.
 		s.pos = i
 		s.unexpected("in numeric literal")
 		return nil, false
@@ -314,7 +331,8 @@ func digits(data []byte, i int) int {
 	return i
 }
 
-// raw reads any value and returns its text, valid until the window moves.
+// raw reads any value and returns its text, valid until the window moves. The syntax is
+// checked.
 func (s *scanner) raw() ([]byte, bool) {
 	start := s.pos
 	if !s.skip() {
@@ -323,7 +341,8 @@ func (s *scanner) raw() ([]byte, bool) {
 	return s.data[start:s.pos], true
 }
 
-// skip reads any value. Its syntax is checked as if it were decoded.
+// skip reads any value. Its syntax is checked as if it were decoded. It makes no errors of
+// types and no strings: a dropped field costs about a tenth of a decoded one.
 func (s *scanner) skip() bool {
 	switch c := s.data[s.pos]; c {
 	case '"':
@@ -394,9 +413,9 @@ func (s *scanner) skip() bool {
 	}
 }
 
-// appendUnquoted appends what the content of a JSON string stands for. The
-// escapes are known to be well-formed. Halves of surrogate pairs and invalid
-// UTF-8 become U+FFFD, one for each byte, as in encoding/json.
+// appendUnquoted appends the decoded content of a JSON string, whose escapes are
+// well-formed. Halves of surrogate pairs and bytes of invalid UTF-8 become U+FFFD each, as
+// in encoding/json.
 func appendUnquoted(to, content []byte) []byte {
 	for i := 0; i < len(content); {
 		c := content[i]
@@ -418,8 +437,8 @@ func appendUnquoted(to, content []byte) []byte {
 	return to
 }
 
-// appendEscaped appends what the escape at the start of text stands for, and
-// returns its length.
+// appendEscaped appends the character of the escape at the start of text, and returns the
+// length of the escape.
 func appendEscaped(to, text []byte) ([]byte, int) {
 	switch c := text[1]; c {
 	case 'b':
