@@ -12,31 +12,29 @@ import (
 // Event is one event of a watch.
 type Event struct {
 	Type watch.EventType
-	// Object is the object, unless that is a Status.
+	// Object is the event's object, unless that is a Status.
 	Object any
-	// Status is the object of an error that says that it is a Status.
+	// Status is the object of an Error event, if it is a Status.
 	Status *metav1.Status
-	// Known says that the object is the cached one, as it is, and Version which
-	// it came with.
+	// Known tells that Object is from the cache. Version is its resourceVersion then.
 	Known   bool
 	Version string
-	// Size is that of the event's text, in bytes.
+	// Size is the size of the event's text in bytes.
 	Size int
 }
 
-// Events is a stream of events, for one reader.
+// Events is a stream of events. It is for one goroutine.
 type Events struct {
 	reader
 	event Event
-	// cached has objects that are added handed over as they are cached.
+	// cached is where to find objects that are added.
 	cached   Cached
 	protobuf bool
-	// parts are what the last event in protobuf had, whose texts are nearly
-	// always those of the next.
+	// parts are those of the last event in protobuf.
 	parts parts
 }
 
-// maxEvent is the size of the largest event that is read: client-go's limit.
+// maxEvent is the largest size of an event, in bytes: client-go's limit.
 const maxEvent = 16 << 20
 
 var (
@@ -44,14 +42,14 @@ var (
 	errNoObject = errors.New("an event without an object")
 )
 
-// Events reads a watch's body as it arrives.
+// Events returns the events of a watch in JSON.
 func (d *Decoder) Events(from io.Reader) *Events {
 	e := &Events{reader: reader{Decoder: d, in: newInput(from)}}
 	e.in.limit = maxEvent
 	return e
 }
 
-// EventsProtobuf reads a watch's body in Kubernetes' protobuf encoding.
+// EventsProtobuf returns the events of a watch in protobuf.
 func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	e := &Events{reader: reader{Decoder: d, in: newInput(from)}, protobuf: true}
 	if !d.HasProtobuf() {
@@ -60,14 +58,14 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Cached says from when on objects that are added may be cached already, as those
-// of a list that is streamed as a watch are. It is for the reader of e.
+// Cached gives access to cached objects for the events that follow. It is for the initial
+// events of a list that is streamed as a watch; the zero value ends it. The goroutine that
+// calls Next calls it.
 func (e *Events) Cached(c Cached) { e.cached = c }
 
-// Next blocks until a whole event is there. It returns io.EOF at the end of the
-// stream between two events, io.ErrUnexpectedEOF inside of one, what reading
-// returned if it failed, and an [Error] for what is no event. Nothing more can
-// be read after an error.
+// Next blocks until a whole event is there. It returns io.EOF if the stream ends between two
+// events, io.ErrUnexpectedEOF if it ends in one, an error of reading as it is, and an [Error]
+// for text that isn't an event. No event can be read after an error.
 func (e *Events) Next() (Event, error) {
 	if e.protobuf {
 		return e.nextProtobuf()
@@ -93,7 +91,8 @@ func (e *Events) decode(d *jsonDecoder) bool {
 		return d.unexpected("looking for beginning of an event")
 	}
 	empty, ok := d.open('}')
-	// later is where the object stands if it came before the type.
+	// later is the place of an object that comes before the type, which decides what it
+	// is decoded as.
 	later, typed, hasObject := -1, false, false
 	for more := ok && !empty; more; {
 		name, ok := d.key()
@@ -137,7 +136,7 @@ func (e *Events) decode(d *jsonDecoder) bool {
 	return d.fail(fmt.Errorf("got invalid watch event type: %v", e.event.Type))
 }
 
-// body decodes the event's object.
+// body decodes the object of an event.
 func (e *Events) body(d *jsonDecoder) (ok bool) {
 	if e.event.Type == watch.Error {
 		var typ metav1.TypeMeta
@@ -160,13 +159,13 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 	return ok
 }
 
-// isStatus says whether an error's object is a Status, which has that name in
-// all versions, unless the objects are called so, too.
+// isStatus reports whether the object of an error is a Status. A resource may have that name,
+// too: then only a v1 Status is one.
 func (e *Events) isStatus(kind, apiVersion string) bool {
 	return kind == "Status" && (apiVersion == "v1" || e.typ.Name() != "Status")
 }
 
-// cutOff makes an end inside of an event one that its reader knows.
+// cutOff returns io.ErrUnexpectedEOF for an event that isn't complete, as io.Reader does.
 func cutOff(err error) error {
 	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
 		return io.ErrUnexpectedEOF

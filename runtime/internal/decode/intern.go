@@ -8,36 +8,41 @@ import (
 )
 
 const (
-	// longestShared is the length of the longest string that is looked for.
+	// longestShared is the length of the longest string to look for.
 	longestShared = 128
-	// The table has so many sets at first, and four times as many whenever there
-	// were four times as many misses as it has sets, up to the largest: 260 KB,
-	// and at most 2 MB of strings that nothing else uses.
+	// The table begins with smallestTable sets, and gets four times as many after four
+	// misses a set, up to largestTable: 260 KB, and at most 2 MB of strings that nothing
+	// else uses.
 	smallestTable = 1 << 7
 	largestTable  = 1 << 12
 )
 
-// stringTable holds strings that were seen, for others to share. It is a cache of sets
-// of four, each of which gives its strings a second chance in turn: a new one
-// takes the place of one that wasn't found since its last turn. So it is bounded,
-// strings that repeat stay whatever else goes through, and a string that is gone
-// from all objects is gone from it before long.
+// stringTable holds strings that were seen, for objects to share: names, label keys, images.
+// For a deployment that saves 67 of 116 allocations, and as many objects for the garbage
+// collector to mark as long as the deployment is cached.
+//
+// It is a set-associative cache, as processors have them, in which each set replaces strings
+// by the clock algorithm (second chance): a new string takes the place of the next one that
+// wasn't found since the hand was there last. So the table is bounded, strings that repeat
+// stay however many others go through, and a string that no object has any more leaves it
+// before long. [unique] and weak pointers would free strings exactly, but take several times
+// as long for each lookup, and a string of their own to look up.
 type stringTable struct {
 	seed maphash.Seed
 	sets []set
-	// states say of each set which of its strings were found, one bit each, and
-	// whose turn it is, in the bits above.
+	// states has a byte for each set: one bit for each string, which tells that it was
+	// found since the hand was there, and the hand in the bits above.
 	states []uint8
 	misses int
 }
 
-// set fits a line of the processor's cache.
+// set has four strings, 64 bytes: a line of the processor's cache.
 type set [ways]string
 
 const ways = 4
 
-// get returns a string of that content, if possible one that was returned
-// before.
+// get returns a string of that content, if possible one that it returned before. It only
+// allocates for a new one.
 func (t *stringTable) get(content []byte) string {
 	n := len(content)
 	if n == 0 {
@@ -56,7 +61,7 @@ func (t *stringTable) get(content []byte) string {
 	return t.add(i, string(content))
 }
 
-// share is get for what is a string already.
+// share returns an equal string from before, or s.
 func (t *stringTable) share(s string) string {
 	if len(s) == 0 || len(s) > longestShared {
 		return s
@@ -71,7 +76,8 @@ func (t *stringTable) share(s string) string {
 	return t.add(i, s)
 }
 
-// place is the number of the set that a string can be in.
+// place returns the number of the set where a string belongs, placeBytes the same for the
+// string's content.
 func (t *stringTable) place(content string) uint32 {
 	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
 		t.grow()
@@ -86,14 +92,14 @@ func (t *stringTable) placeBytes(content []byte) uint32 {
 	return uint32(maphash.Bytes(t.seed, content)) & uint32(len(t.sets)-1)
 }
 
-// add puts a string that wasn't found into its set. It returns it.
+// add puts a string that wasn't found into its set, and returns it.
 func (t *stringTable) add(i uint32, s string) string {
 	t.misses++
 	t.put(i, s, 0)
 	return s
 }
 
-// put puts a string into a set; found says whether it was found before.
+// put puts a string into a set. found is its bit.
 func (t *stringTable) put(i uint32, s string, found uint8) {
 	state := t.states[i]
 	turn := state >> ways
@@ -121,19 +127,19 @@ func (t *stringTable) grow() {
 }
 
 const (
-	// Only values of some length are looked for, and not of any.
+	// Values with shorter or longer texts aren't looked for: short ones save little, long
+	// ones rarely repeat.
 	shortestValue = 8
 	longestValue  = 4 << 10
-	// The table of values has so many buckets at first, and four times as many
-	// whenever there were as many misses, up to the largest.
+	// The table begins with smallestValues buckets, and gets four times as many after as
+	// many misses as it has buckets, up to largestValues.
 	smallestValues = 1 << 6
 	largestValues  = 1 << 11
-	// The table keeps so many bytes of text; beyond that it forgets.
+	// largestText is the number of bytes of text that the table keeps.
 	largestText = 2 << 20
-	// Of so many values of a field one in eight must have been there before for
-	// the field to be looked for any longer. If they weren't, so many values are
-	// let pass before the next attempt: fields may change their nature, and
-	// values that go round in a long circle show that late.
+	// Of trials values of a field, one in eight must be found. Otherwise the next pause
+	// values aren't looked for, which would take time for nothing. Then it is tried again:
+	// the objects may have changed, and values that repeat in a long cycle are found late.
 	trials = 512
 	pause  = 8 * trials
 )
@@ -148,18 +154,18 @@ type valueTable struct {
 	text int
 }
 
-// value is what a text was decoded into.
+// value is a decoded text.
 type value struct {
 	plan *plan
 	text []byte
 	is   reflect.Value
 }
 
-// history is how often values of a field were there before, of those that were
-// looked for since the last decision.
+// history counts, for a field, the values that were looked for since the last decision, and
+// those that were found.
 type history struct{ tries, hits, pause uint32 }
 
-// isHopeless says whether the next value isn't to be looked for.
+// isHopeless reports that the next value shouldn't be looked for.
 func (h *history) isHopeless() bool {
 	if h.pause > 0 {
 		h.pause--
@@ -174,7 +180,7 @@ func (h *history) isHopeless() bool {
 	return h.pause > 0
 }
 
-// isShared says whether values of a plan refer to memory.
+// isShared reports whether values of a plan refer to memory, so that sharing them saves some.
 func (p *plan) isShared() bool {
 	switch p.op {
 	case opStruct, opPointer, opSlice, opStrings, opBytes, opMap, opStringMap, opAny, opUnmarshaler, opForeign:
@@ -183,8 +189,7 @@ func (p *plan) isShared() bool {
 	return false
 }
 
-// share decodes the value of a field, or finds what its text was decoded into
-// before.
+// share decodes the value of a field, or finds the value that an equal text was decoded into.
 func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 	if !f.plan.isShared() || f.history.isHopeless() {
 		return d.value(f.plan, at)
@@ -226,7 +231,7 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 	return true
 }
 
-// add keeps one that was looked for in vain.
+// add adds a value that was looked for in vain.
 func (v *valueTable) add(one value) {
 	v.misses++
 	if v.text+len(one.text) > largestText {
@@ -237,8 +242,8 @@ func (v *valueTable) add(one value) {
 	*place = one
 }
 
-// forget makes room: what wasn't found again goes, and if that is too little
-// everything.
+// forget makes room. It removes the values that weren't found again, or all if that is too
+// little.
 func (v *valueTable) forget() {
 	proven := 0
 	for i := range v.buckets {
@@ -252,7 +257,7 @@ func (v *valueTable) forget() {
 	v.text = proven
 }
 
-// bucket returns the places for a text.
+// bucket returns the two places for a text.
 func (v *valueTable) bucket(text []byte) *[2]value {
 	if v.misses >= len(v.buckets) && len(v.buckets) < largestValues {
 		v.grow()

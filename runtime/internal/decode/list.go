@@ -7,31 +7,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ListVisitor receives a list as it is decoded. An error of one of its
-// functions ends the list and is returned as it is.
+// ListVisitor receives a list while it is decoded. If one of its functions returns an error,
+// the list ends and List returns that error.
 type ListVisitor struct {
-	// Type is called once, with the kind and version of the list, before the
-	// first item if the list begins with them, as servers write it, and at the
-	// end otherwise.
+	// Type, if not nil, is called once with the kind and version of the list: before the
+	// first item if they come first, as servers write them, else at the end.
 	Type func(metav1.TypeMeta) error
-	// Before, if not nil, is called before an item is decoded, when the first of
-	// its text is there. It may block: nothing is read meanwhile.
+	// Before, if not nil, is called before an item is decoded, when the beginning of its
+	// text is there. It may block; meanwhile nothing is read.
 	Before func() error
-	// Decoded, if not nil, is called before Item with the size of the text that
-	// the item was decoded from, in bytes. It isn't for items that were cached.
+	// Decoded, if not nil, is called before Item with the size of the item's text in
+	// bytes, except for items from the cache.
 	Decoded func(size int)
-	// Item is called for each item. The item belongs to the receiver.
+	// Item is called with each item, which belongs to the receiver.
 	Item func(any) error
 	Cached
 }
 
 var errItemsTwice = errors.New("the list has its items twice")
 
-// List decodes a list, to the end of the stream. Items that it has handed over
-// were decoded completely; the list isn't known to be valid before List returns.
+// List decodes a list up to the end of the stream. The items that it hands over are complete,
+// but only when List returns is the list known to be valid.
 //
-// The error is an [Error] for what is wrong with the list, and what from
-// returned if it can't be read.
+// An error in the list is an [Error]. An error of from is returned as it is.
 func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
 	l := list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}
 	err := l.read()
@@ -79,7 +77,7 @@ func (l *list) read() error {
 	return l.end()
 }
 
-// member reads a name and its value.
+// member reads a name and its value. Each is one attempt: a list isn't decoded as one value.
 func (l *list) member() error {
 	var name string
 	err := l.try(func(d *jsonDecoder) (ok bool) {
@@ -119,8 +117,8 @@ func (l *list) items() error {
 		return l.try(func(d *jsonDecoder) bool { return d.literal("null") })
 	}
 	if l.hasItems {
-		// Kubernetes' decoder would decode these onto the others, which are
-		// gone already.
+		// Kubernetes' decoder would decode these onto the first ones, which have been
+		// handed over already.
 		return l.failed(errItemsTwice)
 	}
 	l.hasItems = true
@@ -183,8 +181,7 @@ func (l *list) before() error {
 	return l.visitor.Before()
 }
 
-// handOver hands over an item that was decoded from so many bytes, from none if
-// it was cached.
+// handOver hands over an item whose text has size bytes, 0 for one from the cache.
 func (l *list) handOver(item any, size int) error {
 	l.complete++
 	if size > 0 && l.visitor.Decoded != nil {

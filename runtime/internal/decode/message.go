@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// protoDecoder decodes messages of protobuf. Like json, whose strings and plans it
-// uses, it is shared by all streams of a [Decoder], one at a time.
+// protoDecoder decodes messages of protobuf. It shares strings with json and normalizes by
+// its plans. All streams of a [Decoder] share it, one at a time.
 type protoDecoder struct {
 	json     *jsonDecoder
 	messages map[planKey]*messagePlan
 }
 
-// message decodes a regular message into the memory of p's type at at: what
-// encoders write, and what they wrote for later versions of the type. It returns
-// false, with the memory half written, for whatever else: the type's own method
-// then says whether it is right, and what is wrong.
+// message decodes a regular message into the value of p's type at at: what encoders write,
+// including those of later versions of the type, whose fields it skips. It returns false for
+// other messages, and leaves the value half written then: the caller asks the type's own
+// method, whose result and whose errors count. So nothing here has to be said about errors.
 func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
 	if p.own {
 		if unmarshal(reflect.NewAt(p.typ, at).Interface().(message), text) != nil {
@@ -78,8 +78,8 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 	return true
 }
 
-// uvarint is binary.Uvarint, quick for what has one byte, and refuses what
-// doesn't fit.
+// uvarint is binary.Uvarint, with a fast path for one byte: most tags and lengths have no
+// more.
 func uvarint(text []byte) (uint64, int) {
 	if len(text) > 0 && text[0] < 0x80 {
 		return uint64(text[0]), 1
@@ -87,7 +87,7 @@ func uvarint(text []byte) (uint64, int) {
 	return binary.Uvarint(text)
 }
 
-// cutBytes takes what has a length.
+// cutBytes cuts off a value that has a length.
 func cutBytes(text []byte) (value, behind []byte, ok bool) {
 	size, n := uvarint(text)
 	if n <= 0 || size > uint64(len(text)-n) {
@@ -97,9 +97,9 @@ func cutBytes(text []byte) (value, behind []byte, ok bool) {
 	return text[n:end:end], text[end:], true
 }
 
-// cutFields cuts a message all of whose fields have a length, where the numbers are
-// those of places in fields, from one on. A field that isn't there stays nil. It
-// returns false for whatever else, a field that comes twice included.
+// cutFields cuts a message into fields, whose numbers count from one. All of them must have a
+// length. A field that isn't there stays nil. It returns false for other messages, including
+// those where a field comes twice.
 func cutFields(text []byte, fields [][]byte) bool {
 	for len(text) > 0 {
 		i := int(text[0]>>3) - 1
@@ -114,7 +114,7 @@ func cutFields(text []byte, fields [][]byte) bool {
 	return true
 }
 
-// setNumber sets a field of a kind of number.
+// setNumber sets a bool or an int, or a pointer to one.
 func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 	switch f.op {
 	case boolOp:
@@ -135,8 +135,8 @@ func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 	}
 }
 
-// messageField decodes a field that has a length. tag is what stands before it
-// and behind what follows, to see how many more there are.
+// messageField decodes a field that has a length. tag is the field's tag and behind the text
+// that follows, to count how many more elements there are.
 func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, tag, behind []byte) bool {
 	switch f.op {
 	case stringOp:
@@ -171,8 +171,9 @@ func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 	return d.json.strings.get(value)
 }
 
-// another makes room for one more element of a slice, and at the first for all
-// that follow each other.
+// another appends a zero element to a slice, and returns its address. For the first element
+// it makes room for all that follow: encoders write them behind each other, and growing the
+// slice takes 3 more allocations for a Pod.
 func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
 	s := anySlice(to)
 	n := len(*s)
@@ -185,7 +186,7 @@ func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Poi
 	return element(*s, n, f.size)
 }
 
-// following counts the fields with the same tag that text begins with.
+// following returns how many fields with the same tag come next.
 func following(tag, text []byte) (count int) {
 	for bytes.HasPrefix(text, tag) {
 		_, behind, ok := cutBytes(text[len(tag):])

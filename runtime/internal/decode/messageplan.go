@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fieldOp is how a field of a message is decoded. None stands for what the
-// message has and the type doesn't.
+// fieldOp is how a field of a message is decoded. noOp is for numbers that the type doesn't
+// have.
 type fieldOp uint8
 
 const (
@@ -33,14 +33,14 @@ const (
 	mapOp       // of strings to messages or bytes
 )
 
-// messagePlan is what there is to know of a type's protobuf encoding, from the
-// tags of its fields.
+// messagePlan is what the decoder knows about the encoding of a type in protobuf. It is
+// compiled from the tags of the fields.
 type messagePlan struct {
 	typ reflect.Type
-	// own leaves it to the type's own method, and what that leaves to jsonDecoder.normalize.
+	// own leaves messages to the type's own method. jsonPlan is to normalize the result.
 	own      bool
 	jsonPlan *plan
-	// fields are found by their numbers.
+	// fields are indexed by their numbers.
 	fields []messageField
 }
 
@@ -50,29 +50,31 @@ type messageField struct {
 	wire   int
 	offset uintptr
 	typ    reflect.Type
-	// elem is the message that it is or has, size that of a slice's elements.
+	// elem is the plan of the field's message, or of its elements. size is that of an
+	// element of a slice.
 	elem *messagePlan
 	size uintptr
-	// drop has the value passed over, unique says that it doesn't repeat.
+	// drop makes the value be skipped, unique tells that it doesn't repeat.
 	drop, unique bool
-	// key and value are memory for an entry of a map, while nobody uses it.
+	// key and value are memory to decode an entry of a map into, invalid while in use.
 	key, value reflect.Value
 }
 
 var noField messageField
 
-// largestField is the largest number that a field may have here: they are
-// numbered from one.
+// largestField is the largest number of a field for which a type has a plan. Types of
+// Kubernetes number their fields from one without gaps.
 const largestField = 1 << 10
 
-// messageOf returns the plan of a type, whose pointer is a message.
+// messageOf returns the plan of a type without the fields that c drops. The type's pointer
+// must be a message.
 func (d *protoDecoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 	key := planKey{t, c}
 	if p, ok := d.messages[key]; ok {
 		return p
 	}
 	p := &messagePlan{typ: t}
-	d.messages[key] = p
+	d.messages[key] = p // Before its fields: the type may contain itself.
 	if !isGenerated(t) || !d.addFields(p, c) || !d.agrees(p) {
 		p.own, p.fields, p.jsonPlan = true, nil, d.json.plans.without(c, t)
 	}
@@ -136,7 +138,8 @@ func (f *messageField) sample(number int) []byte {
 	return append(append(text, byte(len(value))), value...)
 }
 
-// addFields returns false for a type that has something that isn't understood.
+// addFields compiles the fields of a plan. It returns false for a type with a field that can't
+// be decoded here.
 func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 	for i := range p.typ.NumField() {
 		sf := p.typ.Field(i)
@@ -144,7 +147,7 @@ func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 		if !tagged && sf.Anonymous && sf.Type == reflect.TypeFor[metav1.TypeMeta]() {
 			continue // Kinds aren't in the message but around it.
 		}
-		// Some tags have the wrong one of the two: the field's type decides.
+		// Some tags have the wrong wire type: the type of the field decides.
 		wire, rest, _ := strings.Cut(tag, ",")
 		digits, _, _ := strings.Cut(rest, ",")
 		number, err := strconv.Atoi(digits)
@@ -169,7 +172,8 @@ func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 	return true
 }
 
-// choose decides how a field is decoded. It returns false if it doesn't know.
+// choose sets the op of a field by its type. It returns false for types that can't be decoded
+// here.
 func (d *protoDecoder) choose(f *messageField, below *cut) bool {
 	f.wire = wireBytes
 	t := f.typ
@@ -230,8 +234,8 @@ func isMessage(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[message]())
 }
 
-// isOddMessage says whether t is a message that is no struct: a slice that is one,
-// as metav1.Verbs is, becomes an empty slice where it stands, not nil.
+// isOddMessage reports whether t is a message and not a struct. Slices that are messages, such
+// as metav1.Verbs, need their own method: an empty one becomes an empty slice, not nil.
 func isOddMessage(t reflect.Type) bool { return isMessage(t) && t.Kind() != reflect.Struct }
 
 func (d *protoDecoder) chooseMap(f *messageField, below *cut) bool {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// normalize does to an object that somebody else has decoded what decoding it here
-// would have done: repeated strings are shared, dropped fields are cleared.
+// normalize makes an object that its type's own method has decoded what it would be if it had
+// been decoded here: repeated strings are shared, dropped fields are cleared.
 func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	switch p.op {
 	case opString:
@@ -43,7 +43,7 @@ func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	}
 }
 
-// normalizeMap normalizes copies of a map's values, which have no memory of their own.
+// normalizeMap normalizes copies of a map's values, which have no address.
 func (d *jsonDecoder) normalizeMap(p *plan, at unsafe.Pointer) {
 	m := reflect.NewAt(p.typ, at).Elem()
 	if m.Len() == 0 {
@@ -58,7 +58,8 @@ func (d *jsonDecoder) normalizeMap(p *plan, at unsafe.Pointer) {
 	}
 }
 
-// needsNormalizing says whether there can be something to do in a value.
+// needsNormalizing reports whether values of a plan may have something to normalize: numbers
+// and times don't.
 func (p *plan) needsNormalizing() bool {
 	switch p.op {
 	case opString:
@@ -69,6 +70,7 @@ func (p *plan) needsNormalizing() bool {
 	return false
 }
 
+// normalizeFields normalizes a struct.
 func (d *jsonDecoder) normalizeFields(p *plan, at unsafe.Pointer) {
 	fs := d.fieldsOf(p)
 	if fs == nil {
@@ -94,7 +96,7 @@ fields:
 	}
 }
 
-// fieldsToNormalize are the fields that there can be something to do with.
+// fieldsToNormalize returns the fields that normalize has to visit.
 func (d *jsonDecoder) fieldsToNormalize(p *plan, fs *fields) []*field {
 	some := []*field{}
 	for i := range fs.list {

@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// op is how a type is decoded.
+// op is how values of a type are decoded.
 type op uint8
 
 const (
-	// opForeign leaves it to Kubernetes' own decoder.
+	// opForeign leaves them to Kubernetes' own decoder.
 	opForeign op = iota
 	opString
 	opBool
@@ -37,8 +37,9 @@ const (
 	opUnmarshaler
 )
 
-// plan is what there is to know of a type. It is compiled one level at a time:
-// a type that never occurs in what is decoded costs nothing.
+// plan is what the decoder knows about a type. It is compiled one level at a time: a type
+// that never occurs in the data costs nothing. A Pod has some 200 types, of which few are in
+// use in one cluster.
 type plan struct {
 	op  op
 	typ reflect.Type
@@ -47,35 +48,40 @@ type plan struct {
 	// fields are a struct's, without those that cut drops.
 	fields *fields
 	cut    *cut
-	// unique says that strings of this plan don't repeat.
+	// unique tells that strings of this plan don't repeat.
 	unique bool
-	// spare is memory for use while decoding: a slice, or an element of a map,
-	// with spareKey for its key.
+	// spare is memory to decode into: a slice, or an element of a map, with spareKey
+	// for its key. It is invalid while in use.
 	spare, spareKey reflect.Value
 }
 
 // plans are the plans of types, compiled when they are first asked for.
 type plans map[planKey]*plan
 
-// planKey is a type, and what of it is dropped where it stands.
+// planKey is a type, and the fields to drop in one place where it stands: a PodSpec may be
+// whole in one field and not in another.
 type planKey struct {
 	typ reflect.Type
 	cut *cut
 }
 
+// of returns the plan of a type of which nothing is dropped.
 func (ps plans) of(t reflect.Type) *plan { return ps.without(nil, t) }
 
+// without returns the plan of a type without the fields that c drops.
 func (ps plans) without(c *cut, t reflect.Type) *plan {
 	key := planKey{t, c}
 	if p, ok := ps[key]; ok {
 		return p
 	}
 	p := &plan{typ: t, cut: c}
-	ps[key] = p
+	ps[key] = p // Before choose: the type may contain itself.
 	p.op = ps.choose(p, t)
 	return p
 }
 
+// choose returns the op of a type and sets the plan of its elements. It makes the choices of
+// encoding/json.
 func (ps plans) choose(p *plan, t reflect.Type) op {
 	if t == reflect.TypeFor[metav1.Time]() {
 		return opTime
@@ -141,8 +147,8 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 	return opForeign
 }
 
-// fieldsOf are the fields of a struct's plan, which is another's from then on if
-// there are none.
+// fieldsOf returns the fields of a struct's plan. It returns nil for a struct that only
+// Kubernetes' own decoder can decode, and the plan leaves it to that from then on.
 func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 	if p.fields == nil {
 		if p.fields = fieldsOf(p.typ); p.fields == nil {
@@ -156,7 +162,7 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 	return p.fields
 }
 
-// compile finds the plan of a field.
+// compile sets the plan of a field, when the field occurs for the first time.
 func (d *jsonDecoder) compile(p *plan, f *field) {
 	f.plan = d.plans.without(p.cut.of(f.name), f.typ)
 	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name) {
@@ -164,9 +170,9 @@ func (d *jsonDecoder) compile(p *plan, f *field) {
 	}
 }
 
-// isUnique says whether a field rarely has the same value in two objects: looking
-// for another would be in vain. Elsewhere, names do repeat: those of containers,
-// variables and owners.
+// isUnique reports whether a field rarely has the same value in two objects. Its strings
+// stay out of the table of strings, where they would take the places of others and never be
+// found. Other names do repeat: those of containers, variables and owners.
 func isUnique(t reflect.Type, name string) bool {
 	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() {
 		return false
@@ -174,21 +180,23 @@ func isUnique(t reflect.Type, name string) bool {
 	return name == "name" || name == "uid" || name == "resourceVersion"
 }
 
-// fields are the names that a struct knows.
+// fields are the fields of a struct, by the names that they have in JSON.
 type fields struct {
+	// list has them in the order of the struct, which is that of encoders.
 	list []field
-	// byName finds what prediction didn't.
+	// byName finds those that weren't predicted.
 	byName map[string]int32
-	// first is the field that an object began with last.
+	// first is the field that the last object began with.
 	first int32
-	// toNormalize are those that normalize looks at, nil before the first time.
+	// toNormalize are the fields that normalize visits, nil before the first time.
 	toNormalize []*field
 }
 
-// field is one of a struct's names and where its value goes.
+// field is a field of a struct and where its value goes.
 type field struct {
-	// quoted is the name as it stands in the text, with both quotes and the
-	// colon; word and mask are its first eight bytes for a quick comparison.
+	// quoted is the name as it stands in the text, without the first quote and with
+	// the second and the colon. word is its first eight bytes, mask which of them
+	// there are.
 	quoted     string
 	word, mask uint64
 	name       string
@@ -199,23 +207,23 @@ type field struct {
 	typ    reflect.Type
 	// plan is nil until the field is first met.
 	plan *plan
-	// drop has the value skipped.
+	// drop makes the value be skipped.
 	drop bool
-	// foreign are fields whose tag says string.
+	// foreign tells that the tag has the option string.
 	foreign bool
 	// next is the field that followed last time.
-	next    int32
+	next int32
+	// history tells whether values of the field are worth looking for, see share.
 	history history
 }
 
-// hop is an embedded pointer on the way to a field.
+// hop is a pointer to an embedded struct on the way to a field.
 type hop struct {
 	offset uintptr
 	typ    reflect.Type // of the struct that it points to
 }
 
-// follow returns the struct that an embedded pointer leads to, and makes it if
-// there is none.
+// follow returns the struct that the pointer leads to, allocated if it was nil.
 func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 	slot := anyPointer(unsafe.Add(at, h.offset))
 	if *slot == nil {
@@ -224,19 +232,19 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 	return *slot
 }
 
-// candidate is a field under the rules of encoding/json for embedded structs:
-// the shallowest of a name wins, then one whose name comes from a tag; if there
-// are several still, none.
+// candidate is a field that may be hidden by another of its name. The rules are those of
+// encoding/json for embedded structs: the shallowest field wins, then the one whose name
+// comes from a tag. If several are left, all are ignored.
 type candidate struct {
 	field
 	index  []int
 	tagged bool
-	// settable is false behind a pointer to an unexported struct, which can't
-	// be allocated from outside.
+	// settable is false behind a pointer to an unexported struct: encoding/json can't
+	// allocate that, and returns an error.
 	settable bool
 }
 
-// level is a struct to look into.
+// level is a struct whose fields are searched: the type itself, or an embedded one.
 type level struct {
 	typ      reflect.Type
 	index    []int
@@ -245,8 +253,8 @@ type level struct {
 	settable bool
 }
 
-// fieldsOf returns the fields of a struct type, nil if it has one that only
-// Kubernetes' own decoder knows what to do with.
+// fieldsOf returns the fields of a struct type, found breadth first as in encoding/json. It
+// returns nil if only Kubernetes' own decoder can decode one of them.
 func fieldsOf(t reflect.Type) *fields {
 	var all []candidate
 	visited := map[reflect.Type]bool{}
@@ -281,8 +289,8 @@ func fieldsOf(t reflect.Type) *fields {
 	return newFields(dominant(all))
 }
 
-// look returns the candidate that field i is, or the struct that it embeds, or
-// neither.
+// look returns field i as a candidate, or the struct that it embeds, or neither for a field
+// that isn't in JSON.
 func (l level) look(i int) (*candidate, *level) {
 	sf := l.typ.Field(i)
 	target := sf.Type
@@ -317,7 +325,7 @@ func (l level) look(i int) (*candidate, *level) {
 	return c, nil
 }
 
-// validName says whether encoding/json takes a tag's name.
+// validName reports whether encoding/json accepts a name in a tag.
 func validName(name string) bool {
 	for _, c := range name {
 		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
@@ -327,8 +335,8 @@ func validName(name string) bool {
 	return name != ""
 }
 
-// dominant drops the fields that others hide, and sorts the rest as the struct
-// has them, which is how they arrive.
+// dominant removes the fields that others hide, and sorts the rest in the order of the
+// struct.
 func dominant(all []candidate) []candidate {
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		return cmp.Or(
@@ -360,6 +368,7 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
+// newFields prepares the fields for comparisons. It returns nil if one isn't decoded here.
 func newFields(kept []candidate) *fields {
 	fs := &fields{list: make([]field, len(kept)), byName: make(map[string]int32, len(kept))}
 	for i, c := range kept {

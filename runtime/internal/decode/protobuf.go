@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// message is what types with a protobuf encoding have.
+// message is implemented by pointers to types with an encoding in protobuf.
 type message interface{ Unmarshal([]byte) error }
 
-// unmarshal calls the type's own method. Some were written by hand and panic on
-// lengths that no encoder writes: that is an error of the message.
+// unmarshal calls the type's own method. Some of these are written by hand and panic for
+// lengths that no encoder writes: then the message is broken.
 func unmarshal(m message, text []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -29,13 +29,13 @@ func unmarshal(m message, text []byte) (err error) {
 	return m.Unmarshal(text)
 }
 
-// The field numbers of Kubernetes' messages.
+// Numbers of fields in Kubernetes' messages.
 const (
 	unknownType, unknownRaw, unknownLast = 1, 2, 4 // runtime.Unknown
 	listMetadata, listItems, listLast    = 1, 2, 2 // all lists
 )
 
-// prefix begins every message that is no part of another.
+// prefix precedes each list and each object of a watch.
 var prefix = []byte("k8s\x00")
 
 var (
@@ -45,12 +45,13 @@ var (
 	errNoProtobuf = errors.New("the type has no protobuf encoding")
 )
 
-// HasProtobuf says whether the type has a protobuf encoding.
+// HasProtobuf reports whether the type has an encoding in protobuf.
 func (d *Decoder) HasProtobuf() bool {
 	return isMessage(d.typ)
 }
 
-// fromProtobuf decodes an object.
+// fromProtobuf decodes an object, by the plan of its type or, if that refuses, by the type's own
+// method.
 func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,10 +68,9 @@ func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	return object, nil
 }
 
-// ListProtobuf is List for a list in Kubernetes' protobuf encoding, whose
-// metadata has the number 1 and whose items have the number 2, as in all lists
-// of k8s.io/api. Values aren't shared, strings and what is dropped are as in
-// JSON, but that nobody looks whether the content of what is dropped is well-formed.
+// ListProtobuf is List for a list in protobuf. The list's metadata must have the number 1 and
+// its items the number 2, as in all lists of k8s.io/api. Options.ShareValues has no effect. The
+// content of dropped fields isn't checked.
 func (d *Decoder) ListProtobuf(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
 	l := protobufList{list: list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}}
 	err := l.read()
@@ -109,7 +109,7 @@ func (l *protobufList) read() error {
 		switch {
 		case err != nil:
 		case number == unknownType:
-			// What comes twice is merged.
+			// A type that comes twice is merged, as everywhere in protobuf.
 			typ := runtime.TypeMeta{Kind: l.typ.Kind, APIVersion: l.typ.APIVersion}
 			err = l.message(&typ, -1)
 			merged := metav1.TypeMeta{Kind: typ.Kind, APIVersion: typ.APIVersion}
@@ -120,7 +120,7 @@ func (l *protobufList) read() error {
 		case number == unknownRaw:
 			err = l.body()
 		default:
-			err = l.pass(wire, -1)
+			err = l.skip(wire, -1)
 		}
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (l *protobufList) read() error {
 	}
 }
 
-// body reads the list itself.
+// body reads the list, which is the content of a runtime.Unknown.
 func (l *protobufList) body() error {
 	n, err := l.length(-1)
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *protobufList) body() error {
 		case number == listItems:
 			err = l.item(end)
 		default:
-			err = l.pass(wire, end)
+			err = l.skip(wire, end)
 		}
 		if err != nil {
 			return err
@@ -179,8 +179,8 @@ func (l *protobufList) item(end int64) error {
 	return l.handOver(item, len(text))
 }
 
-// frameHeader is what begins a frame of a watch: the length of the event that
-// follows, big-endian.
+// frameHeader is the size of the header of a frame of a watch: the length of the event, big
+// endian.
 const frameHeader = 4
 
 // nextProtobuf is Next for a stream in protobuf.
@@ -223,7 +223,7 @@ func (e *Events) nextProtobuf() (event Event, err error) {
 	return event, nil
 }
 
-// protobufObject decodes what is of the kind that e.parts says.
+// protobufObject decodes the object of an event, whose kind is in e.parts.
 func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 	kind, version := e.parts.kind, e.parts.apiVersion
 	if event.Type == watch.Error && e.isStatus(kind, version) {
@@ -237,11 +237,13 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 	return err
 }
 
-// parts are the texts of an event beside its object.
+// parts are the strings of an event outside of its object. They are kept from one event to the
+// next, because they are nearly always the same.
 type parts struct{ eventType, apiVersion, kind string }
 
-// event takes a metav1.WatchEvent apart, and returns the content of its object, a
-// runtime.RawExtension. What encoders write is cut, all else left to the type.
+// event decodes a metav1.WatchEvent and returns the content of its object, a
+// runtime.RawExtension. What encoders write is cut here, without copies; other messages are left
+// to the type's own method.
 func (p *parts) event(frame []byte) (object []byte, err error) {
 	var event [2][]byte // type and object
 	var extension [1][]byte
@@ -255,7 +257,7 @@ func (p *parts) event(frame []byte) (object []byte, err error) {
 	return raw.Object.Raw, err
 }
 
-// unknown does the same with a runtime.Unknown, and returns its content.
+// unknown decodes a runtime.Unknown in the same way and returns its content.
 func (p *parts) unknown(text []byte) (content []byte, err error) {
 	var unknown [unknownLast][]byte
 	var typ [2][]byte // apiVersion and kind
@@ -270,7 +272,7 @@ func (p *parts) unknown(text []byte) (content []byte, err error) {
 	return raw.Raw, err
 }
 
-// keep sets a string to what it nearly always is already.
+// keep sets a string, and allocates nothing if it has that content.
 func keep(s *string, content []byte) {
 	if *s != string(content) {
 		*s = string(content)
@@ -290,7 +292,7 @@ var (
 	errGroupEnd  = errors.New("proto: unexpected end of group")
 )
 
-// need makes sure that n bytes are there.
+// need reads until n bytes are there.
 func (r *reader) need(n int) error {
 	for r.in.end-r.in.pos < n {
 		if !r.in.fill() {
@@ -320,8 +322,8 @@ func (r *reader) varint() (uint64, error) {
 	return 0, r.failed(errBadVarint)
 }
 
-// tag reads a field's number, of 32 bits, and its wire type, which is that of
-// what has a length for all numbers up to last.
+// tag reads the tag of a field: its number, of 32 bits, and its wire type. Fields up to the
+// number last must have a length.
 func (r *reader) tag(last int32) (number int32, wire int, err error) {
 	tag, err := r.varint()
 	number, wire = int32(tag>>3), int(tag&7)
@@ -335,8 +337,8 @@ func (r *reader) tag(last int32) (number int32, wire int, err error) {
 	return number, wire, err
 }
 
-// length reads the length of what follows, which ends at limit or before. It fits
-// an int of 32 bits.
+// length reads a length, of at most 31 bits. What has it must not go beyond the offset limit,
+// if that isn't negative.
 func (r *reader) length(limit int64) (int, error) {
 	n, err := r.varint()
 	if err != nil {
@@ -348,7 +350,7 @@ func (r *reader) length(limit int64) (int, error) {
 	return int(n), nil
 }
 
-// bytes reads what has a length. It is valid until the next read.
+// bytes reads a value that has a length. It is valid until the next read.
 func (r *reader) bytes(limit int64) ([]byte, error) {
 	n, err := r.length(limit)
 	if err != nil {
@@ -362,9 +364,9 @@ func (r *reader) bytes(limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// pass skips a field of that wire type. A group ends where as many groups have
-// ended as have begun.
-func (r *reader) pass(wire int, limit int64) error {
+// skip skips a field of a wire type. A group, which may contain others, ends where as many groups
+// have ended as have begun.
+func (r *reader) skip(wire int, limit int64) error {
 	for depth := 0; ; {
 		switch wire {
 		case wireGroup:
@@ -374,7 +376,7 @@ func (r *reader) pass(wire int, limit int64) error {
 				return r.failed(errGroupEnd)
 			}
 		default:
-			if err := r.passOne(wire, limit); err != nil {
+			if err := r.skipScalar(wire, limit); err != nil {
 				return err
 			}
 		}
@@ -389,8 +391,8 @@ func (r *reader) pass(wire int, limit int64) error {
 	}
 }
 
-// passOne skips a field that is no group.
-func (r *reader) passOne(wire int, limit int64) (err error) {
+// skipScalar skips a field that isn't a group.
+func (r *reader) skipScalar(wire int, limit int64) (err error) {
 	n := 0
 	switch wire {
 	case wireVarint:
@@ -413,7 +415,7 @@ func (r *reader) passOne(wire int, limit int64) (err error) {
 	return err
 }
 
-// message reads what has a length into m.
+// message reads a value that has a length into m.
 func (r *reader) message(m message, limit int64) error {
 	text, err := r.bytes(limit)
 	if err != nil {

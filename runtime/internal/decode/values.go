@@ -14,28 +14,31 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// jsonDecoder decodes values of JSON text. All streams of a [Decoder] share it, one
-// at a time.
+// jsonDecoder decodes values of JSON text. All streams of a [Decoder] share it, one at a
+// time.
 //
-// Its methods take the plan of a type and the address of a value of that type. They
-// return false after an error, and leave the value half written then.
+// Its methods take the plan of a type and the address of a value of that type, which may
+// have content: a duplicate of a name is decoded onto the value before. They return false
+// after an error, and leave the value half written then. Where a rare case would need much
+// code, they call foreign.
 type jsonDecoder struct {
 	scanner
 	plans   plans
 	strings stringTable
-	// values are shared if shareValues is set.
+	// values holds decoded values to share, if shareValues is set.
 	values      valueTable
 	shareValues bool
 	// plainString is the plan of strings in slices and maps.
 	plainString plan
-	// pairs collects the strings of a slice, or of a map, until their number is known.
+	// pairs collects the strings of a slice or a map until their number is known, so
+	// that each is allocated once, in its final size.
 	pairs []string
-	// identity is that of the object that was looked for last.
+	// identity is that of the object that was looked for last. It is here because a
+	// local variable would be allocated for each object.
 	identity identity
 }
 
-// value decodes the value at pos into the memory of p's type at at. Where it
-// returns false the memory may be half written.
+// value decodes the value at pos into the value of p's type at at.
 func (d *jsonDecoder) value(p *plan, at unsafe.Pointer) bool {
 	switch p.op {
 	case opString:
@@ -73,8 +76,8 @@ func (d *jsonDecoder) value(p *plan, at unsafe.Pointer) bool {
 	}
 }
 
-// mismatched is what becomes of a value of a kind that p's type can't hold. Its
-// syntax comes first: what isn't JSON is reported as that.
+// mismatched records that p's type can't hold a value of this kind. The value is skipped
+// first, so that text that isn't JSON is reported as that.
 func (d *jsonDecoder) mismatched(p *plan) bool {
 	kind := "number"
 	switch d.data[d.pos] {
@@ -92,7 +95,7 @@ func (d *jsonDecoder) mismatched(p *plan) bool {
 	return d.skip() && d.mismatch(kind, p.typ)
 }
 
-// null reads a null that clears a pointer, map, slice or interface.
+// null reads a null, which clears a pointer, map, slice or interface.
 func (d *jsonDecoder) null(p *plan, at unsafe.Pointer) bool {
 	if !d.literal("null") {
 		return false
@@ -115,7 +118,7 @@ func (d *jsonDecoder) string(p *plan, to *string) bool {
 	return d.mismatched(p)
 }
 
-// text makes a string, or finds an equal one.
+// text returns a string of that content, an equal one from before if there is one.
 func (d *jsonDecoder) text(p *plan, content []byte) string {
 	if p.unique {
 		return string(content)
@@ -143,8 +146,7 @@ func (d *jsonDecoder) bool(p *plan, to *bool) bool {
 	return d.mismatched(p)
 }
 
-// numeral reads the number at pos. It returns nil for null, and not ok after an
-// error.
+// numeral reads the number at pos. It returns nil for null, which leaves numbers alone.
 func (d *jsonDecoder) numeral(p *plan) (text []byte, ok bool) {
 	switch c := d.data[d.pos]; {
 	case c == '-' || isDigit(c):
@@ -155,12 +157,13 @@ func (d *jsonDecoder) numeral(p *plan) (text []byte, ok bool) {
 	return nil, d.mismatched(p)
 }
 
+// int decodes into an int of any size.
 func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
 		return ok
 	}
-	n, err := parseInt(text)
+	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err == nil {
 		switch p.typ.Size() {
 		case 8:
@@ -182,28 +185,7 @@ func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// parseInt is strconv.ParseInt for what a JSON number looks like.
-func parseInt(text []byte) (int64, error) {
-	if len(text) > 18 {
-		return strconv.ParseInt(string(text), 10, 64)
-	}
-	digits, negative := text, text[0] == '-'
-	if negative {
-		digits = text[1:]
-	}
-	var n int64
-	for _, c := range digits {
-		if !isDigit(c) {
-			return strconv.ParseInt(string(text), 10, 64)
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if negative {
-		n = -n
-	}
-	return n, nil
-}
-
+// uint decodes into a uint of any size. API types have few, so reflection will do.
 func (d *jsonDecoder) uint(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
@@ -218,6 +200,7 @@ func (d *jsonDecoder) uint(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
+// float decodes into a float of any size, with reflection as well.
 func (d *jsonDecoder) float(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.numeral(p)
 	if text == nil {
@@ -232,6 +215,7 @@ func (d *jsonDecoder) float(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
+// pointer decodes into what a pointer points to. A duplicate goes into the same value.
 func (d *jsonDecoder) pointer(p *plan, at unsafe.Pointer) bool {
 	slot := anyPointer(at)
 	if d.data[d.pos] == 'n' {
@@ -247,7 +231,7 @@ func (d *jsonDecoder) pointer(p *plan, at unsafe.Pointer) bool {
 	return d.value(p.elem, *slot)
 }
 
-// byteSlice decodes a []byte, which is a string in base64.
+// byteSlice decodes a []byte from a string in base64.
 func (d *jsonDecoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 	to := (*[]byte)(at)
 	switch d.data[d.pos] {
@@ -273,8 +257,10 @@ func (d *jsonDecoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 	return d.foreign(p, at)
 }
 
-// time decodes a [metav1.Time]. What servers write, whole seconds in UTC, needs
-// no parser; it gives the same value.
+// time decodes a [metav1.Time]. Servers write whole seconds in UTC: unixSeconds reads those
+// without the type's own method, which decodes the string by encoding/json and then parses
+// it. For a deployment with 7 times it saves 21 of 71 allocations. All other texts are
+// left to the method.
 func (d *jsonDecoder) time(p *plan, at unsafe.Pointer) bool {
 	const length = len(`"2006-01-02T15:04:05Z"`)
 	if text := d.data[d.pos:]; d.pos+length <= d.end && text[0] == '"' && text[length-2] == 'Z' && text[length-1] == '"' {
@@ -287,8 +273,8 @@ func (d *jsonDecoder) time(p *plan, at unsafe.Pointer) bool {
 	return d.unmarshaler(p, at)
 }
 
-// unixSeconds reads 2006-01-02T15:04:05. It leaves days that may not exist to
-// others.
+// unixSeconds parses 2006-01-02T15:04:05. It returns false for other formats, and for dates
+// and times that don't exist.
 func unixSeconds(text []byte) (int64, bool) {
 	var n [19]int
 	for i, c := range text {
@@ -318,7 +304,9 @@ func unixSeconds(text []byte) (int64, bool) {
 	if month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
-	// Days since 1970-01-01, with years that begin in March.
+	// Days since 1970-01-01. Years begin in March here, so that leap days come last
+	// and the length of the months before is (153*m+2)/5. Source: Howard Hinnant's
+	// days_from_civil.
 	y, m := year, month-3
 	if m < 0 {
 		y, m = y-1, m+12
@@ -343,7 +331,7 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// unmarshaler hands the text to the type's own method.
+// unmarshaler decodes a value by its type's UnmarshalJSON.
 func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.raw()
 	if !ok {
@@ -355,7 +343,8 @@ func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// foreign hands the text to Kubernetes' own decoder.
+// foreign decodes a value by Kubernetes' own decoder: types that have no plan, and
+// duplicates of names, which are decoded onto what is there.
 func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.raw()
 	if !ok {
@@ -367,10 +356,11 @@ func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// anything decodes a value without a type.
+// anything decodes into an interface without methods.
 func (d *jsonDecoder) anything(p *plan, to *any) bool {
 	if *to != nil && reflect.TypeOf(*to).Kind() == reflect.Pointer {
-		// A duplicate is decoded into what the interface points to.
+		// As in encoding/json, a duplicate is decoded into what the interface
+		// points to.
 		return d.foreign(p, unsafe.Pointer(to))
 	}
 	v, ok := d.untyped()
@@ -380,6 +370,8 @@ func (d *jsonDecoder) anything(p *plan, to *any) bool {
 	return ok
 }
 
+// untyped decodes any value as a map[string]any, []any, string, bool, int64, float64 or
+// nil.
 func (d *jsonDecoder) untyped() (any, bool) {
 	switch c := d.data[d.pos]; c {
 	case '"':
@@ -410,10 +402,10 @@ func (d *jsonDecoder) untyped() (any, bool) {
 	}
 }
 
-// untypedNumber is an int64 if the text is an integer that fits.
+// untypedNumber returns an int64 if text is an integer that fits, else a float64.
 func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
 	if bytes.IndexByte(text, '.') < 0 {
-		if n, err := parseInt(text); err == nil {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return n, true
 		}
 	}
