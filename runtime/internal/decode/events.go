@@ -85,6 +85,8 @@ func (e *Events) Next() (Event, error) {
 	return event, nil
 }
 
+// decode decodes one event in JSON. Servers write the type first; if they don't, the object
+// is skipped and decoded when the type is known.
 func (e *Events) decode(d *jsonDecoder) bool {
 	e.event = Event{}
 	if d.next() != '{' {
@@ -139,6 +141,7 @@ func (e *Events) decode(d *jsonDecoder) bool {
 // body decodes the object of an event.
 func (e *Events) body(d *jsonDecoder) (ok bool) {
 	if e.event.Type == watch.Error {
+		// Look at the kind first, then decode the same text again.
 		var typ metav1.TypeMeta
 		start := d.pos
 		if !decodeInto(d, &typ) {

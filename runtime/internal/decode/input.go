@@ -60,6 +60,7 @@ func (in *input) fill() bool {
 		return false
 	}
 	room := len(in.data) - padding
+	// Shrink a window that a large value has left behind.
 	if in.pos > 0 {
 		in.turns++
 	}
@@ -79,8 +80,10 @@ func (in *input) fill() bool {
 		}
 		in.move(make([]byte, size+padding))
 	case in.lastRead >= room/2 && room < largeWindow:
+		// Much arrives at a time: fewer reads will do.
 		in.move(make([]byte, min(4*room, largeWindow)+padding))
 	case in.pos > 0:
+		// There is room once what is consumed has gone.
 		in.move(in.data)
 	}
 	n, err := 0, error(nil)

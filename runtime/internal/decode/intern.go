@@ -25,8 +25,8 @@ const (
 // by the clock algorithm (second chance): a new string takes the place of the next one that
 // wasn't found since the hand was there last. So the table is bounded, strings that repeat
 // stay however many others go through, and a string that no object has any more leaves it
-// before long. [unique] and weak pointers would free strings exactly, but take several times
-// as long for each lookup, and a string of their own to look up.
+// before long. The package unique would drop strings exactly then, but it wants a string to
+// look one up: the allocation that is to be saved.
 type stringTable struct {
 	seed maphash.Seed
 	sets []set
@@ -110,6 +110,8 @@ func (t *stringTable) put(i uint32, s string, found uint8) {
 	t.states[i] = state&(1<<ways-1) | found<<turn | (turn+1)%ways<<ways
 }
 
+// grow makes the table larger. All strings stay, with their bits; where a set overflows, those
+// that weren't found go first.
 func (t *stringTable) grow() {
 	before := *t
 	n := min(max(4*len(before.sets), smallestTable), largestTable)
@@ -144,8 +146,9 @@ const (
 	pause  = 8 * trials
 )
 
-// valueTable holds decoded values, for other objects to share. As in a set, a
-// bucket has a place for a value that was found again and one for another.
+// valueTable holds decoded values, for objects to share if Options.ShareValues is set. A bucket
+// has two values: the first was found at least once, the second is the newest. So values that
+// don't repeat only replace each other.
 type valueTable struct {
 	seed    maphash.Seed
 	buckets [][2]value
@@ -265,6 +268,7 @@ func (v *valueTable) bucket(text []byte) *[2]value {
 	return &v.buckets[maphash.Bytes(v.seed, text)&uint64(len(v.buckets)-1)]
 }
 
+// grow makes the table larger. All values stay, unless several fall into one bucket.
 func (v *valueTable) grow() {
 	before := v.buckets
 	if before == nil {

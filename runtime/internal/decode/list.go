@@ -36,7 +36,7 @@ func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, er
 	return l.meta, err
 }
 
-// list reads one list.
+// list reads one list in JSON.
 type list struct {
 	reader
 	visitor         ListVisitor
@@ -45,6 +45,7 @@ type list struct {
 	typed, hasItems bool
 }
 
+// read reads the whole list.
 func (l *list) read() error {
 	if err := l.expect('{', "looking for beginning of a list"); err != nil {
 		return err
@@ -100,6 +101,7 @@ func (l *list) member() error {
 	return l.try((*jsonDecoder).skip)
 }
 
+// sayType calls the visitor's Type, once.
 func (l *list) sayType() error {
 	if l.typed || l.visitor.Type == nil {
 		return nil
@@ -108,6 +110,7 @@ func (l *list) sayType() error {
 	return l.visitor.Type(l.typ)
 }
 
+// items reads the items one by one. Each is consumed when it was handed over.
 func (l *list) items() error {
 	c, err := l.peek()
 	if err != nil {
@@ -154,6 +157,7 @@ func (l *list) items() error {
 	return nil
 }
 
+// item decodes one item, or finds it in the cache, and hands it over.
 func (l *list) item() error {
 	if err := l.before(); err != nil {
 		return err
@@ -174,6 +178,7 @@ func (l *list) item() error {
 	return l.handOver(item.object, size)
 }
 
+// before calls the visitor's Before. The window keeps what it has meanwhile.
 func (l *list) before() error {
 	if l.visitor.Before == nil {
 		return nil

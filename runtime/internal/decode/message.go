@@ -34,12 +34,13 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 			return false
 		}
 		rest := text[n:]
+		// A table by number instead of a map: a message of Kubernetes has few gaps.
 		f := &noField
 		if number := tag >> 3; number < uint64(len(p.fields)) {
 			f = &p.fields[number]
 		}
 		if f.op != noOp && int(tag&7) != f.wire {
-			return false
+			return false // The type's own method says what is wrong with it.
 		}
 		switch tag & 7 {
 		case wireVarint:
@@ -71,7 +72,7 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 			}
 			rest = rest[4:]
 		default:
-			return false
+			return false // Groups, which no encoder of Kubernetes writes.
 		}
 		text = rest
 	}
@@ -145,10 +146,12 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 		s := d.messageString(f, value)
 		*(**string)(to) = &s
 	case bytesOp:
+		// A copy: value is part of the window.
 		*(*[]byte)(to) = bytes.Clone(value)
 	case messageOp:
 		return d.message(f.elem, value, to)
 	case messagePointerOp:
+		// A message that comes twice is merged.
 		slot := anyPointer(to)
 		if *slot == nil {
 			*slot = reflect.New(f.elem.typ).UnsafePointer()
@@ -164,6 +167,8 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 	return true
 }
 
+// messageString returns a string of that content, an equal one from before if there is one.
+// Like the generated methods it doesn't check that it is UTF-8.
 func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 	if f.unique {
 		return string(value)
@@ -199,7 +204,8 @@ func following(tag, text []byte) (count int) {
 	return count
 }
 
-// messageEntry decodes an entry of a map, a message of a key and a value.
+// messageEntry decodes an entry of a map, a message of a key and a value. Like another it makes
+// room for all entries at the first.
 func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
 	var parts [2][]byte
 	if !cutFields(entry, parts[:]) {
@@ -222,6 +228,8 @@ func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, t
 	if target.IsNil() {
 		target.Set(reflect.MakeMapWithSize(f.typ, 1+following(tag, behind)))
 	}
+	// reflect copies both into the map, so that they serve for all entries. The type may
+	// contain itself: take them.
 	name, value := f.key, f.value
 	f.value = reflect.Value{}
 	if !value.IsValid() {

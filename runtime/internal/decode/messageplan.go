@@ -230,6 +230,7 @@ func (d *protoDecoder) choose(f *messageField, below *cut) bool {
 	return f.op != noOp
 }
 
+// isMessage reports whether pointers to t have an encoding in protobuf.
 func isMessage(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[message]())
 }
@@ -238,6 +239,7 @@ func isMessage(t reflect.Type) bool {
 // as metav1.Verbs, need their own method: an empty one becomes an empty slice, not nil.
 func isOddMessage(t reflect.Type) bool { return isMessage(t) && t.Kind() != reflect.Struct }
 
+// chooseMap is choose for maps: of strings to strings, messages or bytes.
 func (d *protoDecoder) chooseMap(f *messageField, below *cut) bool {
 	key, elem := f.typ.Key(), f.typ.Elem()
 	switch {

@@ -83,6 +83,7 @@ func (d *Decoder) ListProtobuf(from io.Reader, visitor ListVisitor) (metav1.List
 // protobufList reads one list.
 type protobufList struct{ list }
 
+// read reads a runtime.Unknown, which contains the list.
 func (l *protobufList) read() error {
 	if !l.HasProtobuf() {
 		return errNoProtobuf
@@ -94,7 +95,7 @@ func (l *protobufList) read() error {
 		return l.failed(errNoPrefix)
 	}
 	l.in.pos += len(prefix)
-	// Nothing at all isn't an empty list.
+	// A response without any field isn't an empty list, but one that was cut off.
 	if err := l.need(1); err != nil {
 		return err
 	}
@@ -164,6 +165,8 @@ func (l *protobufList) body() error {
 	return nil
 }
 
+// item decodes one item and hands it over. Items in protobuf have their length in front, so that
+// nothing has to be tried again. They are never taken from the cache.
 func (l *protobufList) item(end int64) error {
 	if err := l.before(); err != nil {
 		return err

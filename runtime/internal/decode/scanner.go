@@ -16,10 +16,10 @@ import (
 // scanner reads the tokens of JSON text.
 //
 // Its methods expect the token at pos, and leave pos behind it. They return false after an
-// error, which is in err: errors as return values, two words each, are slower to pass up
-// through some ten levels of values. They read data without checks for end: padding
-// follows, in which every loop ends, and unexpected then tells an error of syntax from data
-// that aren't there yet.
+// error, which is in err. Most of these errors only tell that the value isn't there yet.
+//
+// The methods read data without comparing pos with end for each byte: every loop ends in the
+// padding, and unexpected then tells an error of syntax from data that aren't there yet.
 type scanner struct {
 	// data[pos:end] is to be decoded; padding follows.
 	data     []byte
@@ -184,6 +184,7 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 	ascii := true
 	start := i
 	for {
+		// Only an unfinished string reaches the last bytes of the padding.
 		if i+8 > len(data) {
 			s.pos = s.end
 			s.unexpected("in string literal")
@@ -201,6 +202,7 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 		i += bits.TrailingZeros64(m) / 8
 		switch c := data[i]; {
 		case c == '"' && i < s.end:
+			// ASCII, the usual case, needs no second look.
 			if !ascii && plain && !utf8.Valid(data[start:i]) {
 				plain = false
 			}

@@ -263,7 +263,8 @@ func (d *jsonDecoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 // left to the method.
 func (d *jsonDecoder) time(p *plan, at unsafe.Pointer) bool {
 	const length = len(`"2006-01-02T15:04:05Z"`)
-	if text := d.data[d.pos:]; d.pos+length <= d.end && text[0] == '"' && text[length-2] == 'Z' && text[length-1] == '"' {
+	text := d.data[d.pos:]
+	if d.pos+length <= d.end && text[0] == '"' && text[length-2] == 'Z' && text[length-1] == '"' {
 		if seconds, ok := unixSeconds(text[1 : length-2]); ok {
 			(*metav1.Time)(at).Time = time.Unix(seconds, 0)
 			d.pos += length
@@ -301,7 +302,10 @@ func unixSeconds(text []byte) (int64, bool) {
 	two := func(i int) int { return 10*n[i] + n[i+1] }
 	year, month, day := 100*two(0)+two(2), two(5), two(8)
 	hour, minute, second := two(11), two(14), two(17)
-	if month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59 {
+	if month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) {
+		return 0, false
+	}
+	if hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
 	// Days since 1970-01-01. Years begin in March here, so that leap days come last
