@@ -44,6 +44,8 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 			return false
 		}
 		if f == nil || f.drop {
+			// A name that isn't known doesn't change what is predicted: it may be the
+			// field of a later version that all objects have.
 			if !d.skip() {
 				return false
 			}
@@ -51,6 +53,7 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 			if f.plan == nil {
 				d.compile(p, f)
 			}
+			// Fields of embedded structs belong to the outer object in JSON.
 			to := at
 			for _, h := range f.via {
 				to = h.follow(to)
@@ -68,24 +71,9 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 		if f != nil {
 			previous = &f.next
 		}
-		switch c := d.data[d.pos]; {
-		case c == ',':
-			d.pos++
-		case c == '}':
-			return d.leave()
-		case isSpace(c):
-			switch d.next() {
-			case ',':
-				d.pos++
-			case '}':
-				return d.leave()
-			default:
-				return d.unexpected("after object key:value pair")
-			}
-		default:
-			return d.unexpected("after object key:value pair")
+		if more, ok := d.another('}', "after object key:value pair"); !more {
+			return ok
 		}
-		d.next()
 	}
 }
 

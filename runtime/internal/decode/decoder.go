@@ -59,6 +59,7 @@ type cut struct {
 	fields map[string]*cut
 }
 
+// cut returns the tree of the fields to drop, nil for none.
 func (o Options) cut() *cut {
 	if len(o.Drop) == 0 && !o.MetadataOnly {
 		return nil
@@ -112,6 +113,7 @@ type Error struct {
 	Err  error
 }
 
+// Error tells what is wrong, and where.
 func (e *Error) Error() string {
 	at := fmt.Sprintf("after %d items, at byte %d", e.Item, e.Offset)
 	if e.Path != "" {

@@ -23,7 +23,11 @@ type Event struct {
 	Size int
 }
 
-// Events is a stream of events. It is for one goroutine.
+// Events is a stream of events. It is for one goroutine. In JSON the stream is a sequence of
+// values, with or without white space between them:
+//
+//	{"type":"ADDED","object":{...}}
+//	{"type":"BOOKMARK","object":{...}}
 type Events struct {
 	reader
 	event Event

@@ -19,6 +19,12 @@ const (
 )
 
 // input is a window on a stream: data[pos:end] is read and not yet consumed.
+//
+//	the stream:  ....consumed....|consumed|not yet|room|padding
+//	data:                        |0    pos|    end|    |
+//	before:      |<------------->|
+//
+// Reading may overwrite what is consumed: nothing may refer to it then.
 type input struct {
 	from io.Reader
 	// data has padding behind end.

@@ -198,6 +198,7 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 		return d.value(f.plan, at)
 	}
 	target := reflect.NewAt(f.typ, at).Elem()
+	// A value is found by its text, before it is decoded: skipping it costs a fifth.
 	if !target.IsZero() {
 		// A duplicate is decoded onto what is there already.
 		return d.value(f.plan, at)
@@ -221,6 +222,8 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 			return true
 		}
 	}
+	// The value is decoded like any other, and kept with a copy of its text. The copy of
+	// the value is shallow: from now on it and the object share what it refers to.
 	kept := bytes.Clone(text)
 	end := d.pos
 	d.pos = start

@@ -36,7 +36,12 @@ func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, er
 	return l.meta, err
 }
 
-// list reads one list in JSON.
+// list reads one list in JSON:
+//
+//	{"kind":"PodList","apiVersion":"v1","metadata":{...},"items":[{...},{...}]}
+//
+// Each name, each value and each item is decoded and consumed separately. The names may come in
+// any order, but the kind is checked before the first item only if it comes first.
 type list struct {
 	reader
 	visitor         ListVisitor

@@ -14,6 +14,16 @@ type protoDecoder struct {
 	messages map[planKey]*messagePlan
 }
 
+// A message is a sequence of fields, each with a tag in front, an integer of variable length:
+//
+//	tag = number<<3 | wire type
+//	wire type 0: an integer of variable length
+//	wire type 1: 8 bytes
+//	wire type 2: a length and as many bytes: a string, []byte, message, or an element of a slice
+//	wire type 5: 4 bytes
+//
+// A slice is a field that comes several times, a map a slice of messages with the fields 1 and 2.
+
 // message decodes a regular message into the value of p's type at at: what encoders write,
 // including those of later versions of the type, whose fields it skips. It returns false for
 // other messages, and leaves the value half written then: the caller asks the type's own

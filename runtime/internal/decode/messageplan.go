@@ -14,6 +14,8 @@ import (
 // have.
 type fieldOp uint8
 
+// There is an op for each kind of field that types of Kubernetes have. Floats are none of them, nor
+// are fixed integers or packed fields.
 const (
 	noOp fieldOp = iota
 	boolOp

@@ -17,6 +17,8 @@ import (
 // op is how values of a type are decoded.
 type op uint8
 
+// Ops are chosen by the kind of a type, so that named types have those of their underlying
+// types. Where a comment names a type, the op is for slices or maps of exactly these elements.
 const (
 	// opForeign leaves them to Kubernetes' own decoder.
 	opForeign op = iota
@@ -40,6 +42,13 @@ const (
 // plan is what the decoder knows about a type. It is compiled one level at a time: a type
 // that never occurs in the data costs nothing. A Pod has 141 types of structs, of which
 // few occur in one cluster.
+//
+//	v1.Pod                 opStruct
+//	├── metadata           opStruct
+//	│   ├── name           opString, unique
+//	│   └── labels         opStringMap
+//	└── spec               opStruct
+//	    └── containers     opSlice, elem: the plan of v1.Container
 type plan struct {
 	op  op
 	typ reflect.Type

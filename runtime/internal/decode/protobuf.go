@@ -29,6 +29,26 @@ func unmarshal(m message, text []byte) (err error) {
 	return m.Unmarshal(text)
 }
 
+// A list in protobuf is a message in a message, behind a prefix of four bytes:
+//
+//	"k8s\0" runtime.Unknown{
+//	    1: TypeMeta{1: apiVersion, 2: kind}
+//	    2: the list{
+//	        1: ListMeta
+//	        2: item, as often as there are items
+//	    }
+//	}
+//
+// A watch has frames, each with its length in four bytes. The content of a frame is:
+//
+//	metav1.WatchEvent{
+//	    1: type
+//	    2: runtime.RawExtension{1: "k8s\0" runtime.Unknown{1: TypeMeta, 2: the object}}
+//	}
+//
+// Fields of messages may come in any order, and more than once, but encoders write them like this.
+// So items are decoded one by one while the list arrives, and events are cut without copies.
+
 // Numbers of fields in Kubernetes' messages.
 const (
 	unknownType, unknownRaw, unknownLast = 1, 2, 4 // runtime.Unknown

@@ -344,7 +344,8 @@ func (s *scanner) raw() ([]byte, bool) {
 }
 
 // skip reads any value. Its syntax is checked as if it were decoded. Skipping an object
-// takes a fifth of the time of decoding it, and no memory.
+// takes a fifth of the time of decoding it, and no memory. It has no calls of open and
+// another: with these a relist takes 7% longer.
 func (s *scanner) skip() bool {
 	switch c := s.data[s.pos]; c {
 	case '"':
