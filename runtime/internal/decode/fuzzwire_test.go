@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"reflect"
 	"testing"
@@ -75,19 +76,37 @@ func FuzzListProtobuf(f *testing.F) {
 // countBodies counts the bodies of a message, up to where it makes no sense.
 func countBodies(data []byte) (count int) {
 	data, _ = bytes.CutPrefix(data, prefix)
-	for {
+	for depth := 0; ; {
 		tag, n := binary.Uvarint(data)
-		if n <= 0 || tag&7 != wireBytes {
+		if n <= 0 {
 			return count
 		}
-		size, m := binary.Uvarint(data[n:])
-		if int32(tag>>3) == unknownRaw {
-			count++
+		data = data[n:]
+		size := uint64(0)
+		switch tag & 7 {
+		case wireVarint:
+			_, n := binary.Uvarint(data)
+			size = uint64(max(n, 0))
+		case wire64:
+			size = 8
+		case wire32:
+			size = 4
+		case wireGroup:
+			depth++
+		case wireGroupEnd:
+			depth--
+		case wireBytes:
+			if depth == 0 && int32(tag>>3) == unknownRaw {
+				count++
+			}
+			var n int
+			size, n = binary.Uvarint(data)
+			data = data[max(n, 0):]
 		}
-		if m <= 0 || size > uint64(len(data)-n-m) {
+		if size > uint64(len(data)) {
 			return count
 		}
-		data = data[n+m+int(size):]
+		data = data[size:]
 	}
 }
 
@@ -127,6 +146,9 @@ func fuzzEvents(f *testing.F, contentType string) {
 			typ, want, wantErr := theirs.Decode()
 			got, err := ours.Next()
 			if wantErr != nil || err != nil {
+				if contentType == runtime.ContentTypeJSON && wantErr == nil && countObjects(data, n) > 1 {
+					return // Each is decoded here; client-go only looks at the last.
+				}
 				if (wantErr == nil) != (err == nil) && !isForeign(want, got.Object) {
 					t.Fatalf("event %d: we say %v, they %v", n, err, wantErr)
 				}
@@ -145,6 +167,32 @@ func fuzzEvents(f *testing.F, contentType string) {
 			}
 		}
 	})
+}
+
+// countObjects counts the objects of the nth event in JSON.
+func countObjects(data []byte, n int) (count int) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	var event json.RawMessage
+	for range n + 1 {
+		if d.Decode(&event) != nil {
+			return 0
+		}
+	}
+	for d = json.NewDecoder(bytes.NewReader(event)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return count
+		}
+		if name, ok := token.(string); ok {
+			if name == "object" {
+				count++
+			}
+			var value json.RawMessage
+			if d.Decode(&value) != nil {
+				return count
+			}
+		}
+	}
 }
 
 // isForeign says whether an event is about something else than a pod, by what
