@@ -65,15 +65,12 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 		return m.matching(one(found), yield)
 	}
 	if s.store != nil && namespace == "" {
-		var err error
-		s.store.View(func(snapshot store.Snapshot[cache.ObjectName]) {
-			if selector.Empty() {
-				all(snapshot.Len(), snapshot.Values(), room, yield)
-			} else {
-				err = m.matching(snapshot.Labeled(m.wanted), yield)
-			}
-		})
-		return err
+		snapshot := s.store.Snapshot()
+		if selector.Empty() {
+			all(snapshot.Len(), snapshot.Values(), room, yield)
+			return nil
+		}
+		return m.matching(snapshot.Labeled(m.wanted), yield)
 	}
 	found, err := s.in(namespace, m.wanted)
 	if err != nil {

@@ -22,7 +22,7 @@ var mutations = map[string]mutation{
 	"store: what moves into a gap isn't found": {"internal/store/table.go",
 		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"},
 	"store: snapshots change": {"internal/store/pages.go",
-		"if born.values > ps.frozen {", "if born.values > ps.frozen || BUG {"},
+		"return !ps.shared.Load() && (", "return BUG || !ps.shared.Load() && ("},
 	"store: a list deletes nothing": {"internal/store/replacement.go",
 		"if !kept {", "if !kept && !BUG {"},
 	"store: a list leaves the version as it was": {"internal/store/replacement.go",

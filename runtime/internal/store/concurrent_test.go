@@ -98,7 +98,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 		},
 		func() {
 			for _, parity := range []int{0, 1} {
-				s.View(func(snapshot Snapshot[int]) {
+				func(snapshot Snapshot[int]) {
 					var others, found []any
 					for a := range snapshot.Values() {
 						if a.(account).amount%2 != parity {
@@ -109,7 +109,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a any) bool { return a.(account).amount%2 != parity })...)
 					}
 					check("Labeled and the others", append(found, others...))
-				})
+				}(s.Snapshot())
 			}
 		},
 		func() {

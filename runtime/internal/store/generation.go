@@ -1,7 +1,7 @@
 package store
 
 // generation is everything that a store holds between two replacements. It
-// isn't safe for concurrent use, except for pages.share and pages.lend.
+// isn't safe for concurrent use, except for pages.snapshot.
 type generation[K comparable] struct {
 	table   table
 	pages   pages[K]
@@ -10,7 +10,7 @@ type generation[K comparable] struct {
 }
 
 func newGeneration[K comparable](hasher *hasher) *generation[K] {
-	return &generation[K]{table: newTable(hasher), refs: &refs{}, pages: pages[K]{epoch: 1}}
+	return &generation[K]{table: newTable(hasher), refs: &refs{}, pages: pages[K]{}}
 }
 
 // find returns the slot of a key, and its tag in any case.
@@ -33,28 +33,22 @@ type place struct {
 	// indexed says that the indexes have all values of the object that will
 	// replace it.
 	indexed bool
-	// posting is the slot's in the first index, if any. Nobody needs it here: it
-	// is for locate to load what the indexes look at.
-	posting uint32
 }
 
 // locate finds the place of a key for who will write there.
 func (g *generation[K]) locate(key *K) (p place) {
 	if p.slot, p.tag, p.existed = g.find(key); p.existed {
 		p.old, p.oldVersion = g.pages.at(p.slot)
-		p.posting = g.refs.first(p.slot)
 	}
 	return p
 }
 
-// prepare copies what a write at p will change, for readers not to wait for it.
-// See pages.prepare.
-func (g *generation[K]) prepare(p place) {
+// target is the slot that a put at p writes.
+func (g *generation[K]) target(p place) uint32 {
 	if p.existed {
-		g.pages.prepare(p.slot)
-	} else {
-		g.pages.prepare(uint32(g.pages.length))
+		return p.slot
 	}
+	return uint32(g.pages.length)
 }
 
 // indexed says whether a slot has exactly these values in each index.

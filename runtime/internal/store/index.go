@@ -51,14 +51,6 @@ type refs struct {
 	width               int
 }
 
-// first returns what a row begins with.
-func (r *refs) first(slot uint32) (posting uint32) {
-	if r.width > 0 {
-		posting = r.postings[int(slot)*r.width]
-	}
-	return posting
-}
-
 // appendRow adds the row of the next slot.
 func (r *refs) appendRow() {
 	for range r.width {

@@ -60,9 +60,8 @@ func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (fou
 		return nil, err
 	}
 	slots := slices.Clone(x.lookup(value))
-	snapshot, reading := s.live.pages.lend()
+	snapshot := s.snapshot()
 	s.mu.RUnlock()
-	defer reading.Add(-1)
 	c := candidates{wanted: bitsOf(wanted), learning: learns(), yield: func(objects []any) bool {
 		found = append(found, objects...)
 		return true
@@ -96,33 +95,33 @@ const (
 	maxSummary = 12
 )
 
-// pageLabels is the summaries of a full page. Readers write them side by side, all
+// pageSummaries is the summaries of a full page. Readers write them side by side, all
 // the same. They are copied with the page.
-type pageLabels [pageSize]summary
+type pageSummaries [pageSize]summary
 
 // labels returns the summaries of a page, or nil if there are none. Full pages get
 // them if a list is learning.
-func (p *page[K]) labels(learning bool) *pageLabels {
-	known := p.known.Load()
+func (p *page[K]) labels(learning bool) *pageSummaries {
+	known := p.summaries.Load()
 	if known == nil && learning && len(p.objects) == pageSize {
-		p.known.CompareAndSwap(nil, new(pageLabels))
-		known = p.known.Load()
+		p.summaries.CompareAndSwap(nil, new(pageSummaries))
+		known = p.summaries.Load()
 	}
 	return known
 }
 
 // forget is for who puts another object into a page that nobody else has.
 func (p *page[K]) forget(i uint32) {
-	if known := p.known.Load(); known != nil {
+	if known := p.summaries.Load(); known != nil {
 		known[i] = 0
 	}
 }
 
-// copyLabels takes over the summaries of a page that has the same objects.
-func (p *page[K]) copyLabels(from *page[K]) {
-	known := from.known.Load()
+// copySummaries takes over the summaries of a page that has the same objects.
+func (p *page[K]) copySummaries(from *page[K]) {
+	known := from.summaries.Load()
 	if known == nil {
-		p.known.Store(nil)
+		p.summaries.Store(nil)
 		return
 	}
 	for i, own := 0, p.labels(true); i < pageSize; i++ {

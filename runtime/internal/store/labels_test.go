@@ -80,7 +80,7 @@ func TestLabeledFindsFewOthers(t *testing.T) {
 	if n > s.Len()/20 {
 		t.Errorf("%d objects are found for a label of 10 of %d", n, s.Len())
 	}
-	if known := s.live.pages.directory[1000/pageSize].known.Load(); known[1000%pageSize] != anyLabels {
+	if known := s.live.pages.directory[1000/pageSize].summaries.Load(); known[1000%pageSize] != anyLabels {
 		t.Errorf("the summary of many labels is %b", known[1000%pageSize])
 	}
 }
@@ -141,7 +141,7 @@ func TestLabeledAfterOthers(t *testing.T) {
 			}
 		}
 	}
-	read := func(then func()) { s.View(func(Snapshot[string]) { then() }) }
+	read := func(then func()) { s.Snapshot(); then() }
 	// Of the first pages all is known, and copies come and go.
 	ask("one", one, ones)
 	for i := range 10 {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -29,7 +28,7 @@ func sorted(list []any) []*object {
 // check compares everything that can be read with the model.
 func (m *model) check(t *testing.T, s *Store[string]) {
 	t.Helper()
-	s.View(func(s Snapshot[string]) { m.checkSnapshot(t, s) })
+	m.checkSnapshot(t, s.Snapshot())
 	if s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
 		t.Fatalf("Len %d, version %q, want %d, %q", s.Len(), s.ResourceVersion(), len(m.objects), m.version)
 	}
@@ -242,10 +241,9 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 	}
 }
 
-// view is a snapshot that ends, and what it must look like until then.
+// view is a snapshot and what it must look like.
 type view struct {
 	snapshot Snapshot[string]
-	reading  *atomic.Int64
 	then     *model
 }
 
@@ -255,12 +253,10 @@ func (m *model) look(t *testing.T, r *random, s *Store[string], views []view, be
 	if len(views) > 0 && r.IntN(8) < 2+len(views) {
 		i := r.IntN(len(views))
 		views[i].then.checkSnapshot(t, views[i].snapshot)
-		views[i].reading.Add(-1)
 		views = slices.Delete(views, i, i+1)
 	}
 	if begin && r.IntN(3) == 0 {
-		snapshot, reading := s.lend()
-		views = append(views, view{snapshot, reading, m.clone()})
+		views = append(views, view{s.Snapshot(), m.clone()})
 	}
 	return views
 }

@@ -4,105 +4,63 @@ import "sync/atomic"
 
 const (
 	pageBits = 8
-	// pageSize is the number of slots of a page. With keys of namespace and
-	// name, a full page is 18 KB where objects are any, as generated informers
-	// keep them, and 16 where they are pointers, an eighth of which is the
-	// allocator's. The first update of a page after a snapshot copies 8 KB of that,
-	// or 6, and 2 of summaries of labels if there are any; the first write of all
-	// copies the directory, too: 3 KB for 100,000 objects. See spares for where the
-	// copies go.
+	// pageSize is the number of slots of a page. With keys of namespace and name, a
+	// full page has 16 KB. The first update of a page after a snapshot copies 8 KB of
+	// that, and 2 KB of summaries of labels if there are any; the first write of all
+	// copies the directory, too: 3 KB for 100,000 objects.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
 )
 
-// page holds consecutive slots, a column each for what is read together:
-// lists read nothing but objects. All pages but the last are full. Once a
-// snapshot has a page, neither the page nor what it holds changes, but for the
-// summaries of labels that readers add; and behind the end of its columns may stand
-// more, of a younger page.
+// page holds consecutive slots, a column each for what is read together: lists read
+// nothing but objects. All pages but the last are full.
+//
+// A page that a snapshot has doesn't change, except for the summaries of labels that
+// readers add. Its arrays may hold more behind the end of its columns, which belongs
+// to a younger page.
 type page[K comparable] struct {
 	keys     []K
 	objects  []any
 	versions []string
-	// known is nil until a list makes summaries, and while the page isn't full.
-	known atomic.Pointer[pageLabels]
-}
-
-func newPage[K comparable](capacity int) *page[K] {
-	return &page[K]{
-		keys:     make([]K, 0, capacity),
-		objects:  make([]any, 0, capacity),
-		versions: make([]string, 0, capacity),
-	}
+	// summaries is nil until a list makes them, and while the page isn't full.
+	summaries atomic.Pointer[pageSummaries]
+	// epoch is when objects and versions were copied or made, keysEpoch is when keys
+	// were. Keys are copied for deletions only: updates leave them alone, and additions
+	// write where no snapshot looks.
+	epoch, keysEpoch uint64
 }
 
 // copied returns a copy of a column, with as much room.
 func copied[E any](column []E) []E { return append(make([]E, 0, cap(column)), column...) }
 
-// copy returns a page whose objects and versions may be written, and whose keys
-// may be appended to.
+// copy returns a page whose objects and versions may be written, and whose keys may
+// be appended to.
 func (p *page[K]) copy() *page[K] {
-	c := &page[K]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions)}
-	c.copyLabels(p)
+	c := &page[K]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions), keysEpoch: p.keysEpoch}
+	c.copySummaries(p)
 	return c
 }
 
-// pages is a growable array of slots whose pages are copied on the first
-// write after a snapshot.
+// pages is a growable array of slots, copied on write: a snapshot shares all pages
+// and the directory of them, and the first write of each copies it.
 type pages[K comparable] struct {
 	directory []*page[K]
 	length    int
-	// shared says that a snapshot was taken of the directory, and kept that there
-	// is one without an end among them. Readers set both.
-	shared, kept atomic.Bool
-	readers      readers
-	// epoch counts the directories, from 1. In lastKept the last snapshot without
-	// an end was taken. What was born in frozen or before, a snapshot may hold;
-	// the rest may be written.
-	epoch, lastKept, frozen uint64
-	born                    []birth
+	// shared says that a snapshot has the directory. Readers set it, concurrently.
+	shared atomic.Bool
+	// epoch counts the copies of the directory. What a page made or copied in this
+	// epoch, no snapshot has, unless the directory is shared.
+	epoch uint64
+}
 
-	spareDirectories spares[[]*page[K]]
-	sparePages       spares[*page[K]]
-	// unread counts the writes while nobody read and since a directory was copied.
-	unread int
-
-	// prepared are copies, made before readers have to wait, of what a write is
-	// expected to change: the directory and pages by their number.
-	prepared struct {
-		directory []*page[K]
-		pages     []preparedPage[K]
+// snapshot may run concurrently with reads, not with writes. It leaves the
+// resourceVersion to its caller.
+func (ps *pages[K]) snapshot() Snapshot[K] {
+	// Processors share the memory of what is only read.
+	if !ps.shared.Load() {
+		ps.shared.Store(true)
 	}
-}
-
-// birth says when the columns of a page were copied last. Keys are copied for
-// deletions only: updates leave them alone, and additions write where no
-// snapshot looks.
-type birth struct {
-	keys, values uint64
-	// prepared is the number of the page's copy in pages.prepared, plus one.
-	prepared int
-}
-
-// share returns a snapshot without an end. Like lend, it may run concurrently
-// with reads, not with writes, and leaves the resourceVersion to its caller.
-func (ps *pages[K]) share() Snapshot[K] {
-	set(&ps.kept, true)
-	set(&ps.shared, true)
 	return ps.view()
-}
-
-// lend returns a snapshot that ends when one is taken from the count.
-func (ps *pages[K]) lend() (Snapshot[K], *atomic.Int64) {
-	set(&ps.shared, true)
-	return ps.view(), ps.readers.join()
-}
-
-// set writes only what changes, for processors to share the memory.
-func set(b *atomic.Bool, to bool) {
-	if b.Load() != to {
-		b.Store(to)
-	}
 }
 
 // view is a snapshot for as long as nothing is written.
@@ -110,88 +68,60 @@ func (ps *pages[K]) view() Snapshot[K] {
 	return Snapshot[K]{directory: ps.directory, length: ps.length}
 }
 
-// read returns the last epoch of which a snapshot may be read still, or zero.
-func (ps *pages[K]) read() uint64 {
-	switch {
-	case ps.kept.Load():
-		return ps.epoch
-	case ps.readers.none():
-		return ps.lastKept
-	case ps.shared.Load():
-		return ps.epoch
-	default:
-		return ps.epoch - 1
+// owns says whether a page, and the directory, may be written: no snapshot has them.
+func (ps *pages[K]) owns(number uint32) bool {
+	return !ps.shared.Load() && (int(number) == len(ps.directory) || ps.directory[number].epoch == ps.epoch)
+}
+
+// ownCopy is what a write needs of its own because snapshots have what there is.
+type ownCopy[K comparable] struct {
+	number    uint32
+	page      *page[K]   // nil for the page that comes next
+	directory []*page[K] // nil if no snapshot has the directory
+}
+
+// copyOf copies what a write to a page needs. It changes nothing, so that it may run
+// concurrently with reads and snapshots.
+func (ps *pages[K]) copyOf(number uint32) ownCopy[K] {
+	c := ownCopy[K]{number: number}
+	if ps.shared.Load() {
+		c.directory = append(make([]*page[K], 0, len(ps.directory)+1), ps.directory...)
+	}
+	if int(number) < len(ps.directory) {
+		c.page = ps.directory[number].copy()
+	}
+	return c
+}
+
+// install puts copies in place, unless a snapshot has taken the directory since they
+// were made and it isn't among them.
+func (ps *pages[K]) install(c ownCopy[K]) {
+	if c.directory != nil {
+		ps.directory = c.directory
+		ps.epoch++
+		ps.shared.Store(false)
+	}
+	if c.page != nil && !ps.shared.Load() {
+		c.page.epoch = ps.epoch
+		ps.directory[c.number] = c.page
 	}
 }
 
-const (
-	// maxSpareDirectories is for two that wait and one that is free.
-	maxSpareDirectories = 3
-	// After maxUnread writes while nobody reads, spares are given up: they keep
-	// alive what was replaced and deleted since.
-	maxUnread = 256
-)
-
-// unshare makes the directory the writer's own.
-func (ps *pages[K]) unshare() {
-	ps.frozen = ps.read()
-	if ps.frozen < ps.epoch {
-		if ps.readers.none() {
-			set(&ps.shared, false)
-			if ps.unread++; ps.unread == maxUnread {
-				ps.spareDirectories, ps.sparePages = spares[[]*page[K]]{}, spares[*page[K]]{}
-			}
-		}
-		return
-	}
-	if ps.kept.Load() {
-		ps.lastKept = ps.epoch
-	} else {
-		ps.spareDirectories.keep(ps.directory, maxSpareDirectories)
-	}
-	if ps.readers.turn() {
-		ps.spareDirectories.turn()
-		ps.sparePages.turn()
-	}
-	if ps.prepared.directory != nil {
-		ps.directory, ps.prepared.directory = ps.prepared.directory, nil
-	} else {
-		ps.directory = ps.copyOfDirectory()
-	}
-	ps.epoch++
-	ps.unread = 0
-	ps.shared.Store(false)
-	ps.kept.Store(false)
-}
-
-// writable returns the page of slot, whose objects and versions may be written
-// and whose keys may be appended to.
+// writable returns the page of a slot, whose objects and versions may be written and
+// whose keys may be appended to.
 func (ps *pages[K]) writable(slot uint32) *page[K] {
-	ps.unshare()
 	number := slot >> pageBits
-	born := &ps.born[number]
-	if born.values > ps.frozen {
-		return ps.directory[number]
+	if !ps.owns(number) {
+		ps.install(ps.copyOf(number))
 	}
-	old := ps.directory[number]
-	if born.prepared > 0 {
-		ps.directory[number] = ps.prepared.pages[born.prepared-1].page
-	} else {
-		ps.directory[number] = ps.copyOf(number)
-	}
-	if born.values > ps.lastKept && len(old.objects) == pageSize {
-		ps.sparePages.keep(old, len(ps.directory)/2)
-	}
-	born.values = ps.epoch
 	return ps.directory[number]
 }
 
-// rewritable is writable for who changes or takes back keys.
+// rewritable returns a page whose keys may be changed, too.
 func (ps *pages[K]) rewritable(slot uint32) *page[K] {
-	p, born := ps.writable(slot), &ps.born[slot>>pageBits]
-	if born.keys <= ps.frozen {
-		p.keys = copied(p.keys)
-		born.keys = ps.epoch
+	p := ps.writable(slot)
+	if p.keysEpoch < ps.epoch {
+		p.keys, p.keysEpoch = copied(p.keys), ps.epoch
 	}
 	return p
 }
@@ -210,15 +140,22 @@ func (ps *pages[K]) at(slot uint32) (object any, version string) {
 func (ps *pages[K]) append(key K, object any, version string) uint32 {
 	slot := uint32(ps.length)
 	if slot&pageMask == 0 {
-		ps.unshare()
-		// Most informers of a program watch a handful of objects: only what
-		// outgrows the first page gets whole pages.
+		if !ps.owns(slot >> pageBits) {
+			ps.install(ps.copyOf(slot >> pageBits))
+		}
+		// Most informers of a program watch a handful of objects: only what outgrows the
+		// first page gets whole pages.
 		capacity := pageSize
 		if slot == 0 {
 			capacity = 4
 		}
-		ps.directory = append(ps.directory, newPage[K](capacity))
-		ps.born = append(ps.born, birth{keys: ps.epoch, values: ps.epoch})
+		ps.directory = append(ps.directory, &page[K]{
+			keys:      make([]K, 0, capacity),
+			objects:   make([]any, 0, capacity),
+			versions:  make([]string, 0, capacity),
+			epoch:     ps.epoch,
+			keysEpoch: ps.epoch,
+		})
 	}
 	p := ps.writable(slot)
 	p.keys = append(p.keys, key)
@@ -236,11 +173,11 @@ func (ps *pages[K]) truncate() {
 	clear(p.objects[i:])
 	clear(p.versions[i:])
 	p.keys, p.objects, p.versions = p.keys[:i], p.objects[:i], p.versions[:i]
-	p.known.Store(nil)
+	p.summaries.Store(nil)
 	if i == 0 {
 		last := len(ps.directory) - 1
 		ps.directory[last] = nil
-		ps.directory, ps.born = ps.directory[:last], ps.born[:last]
+		ps.directory = ps.directory[:last]
 	}
 	ps.length--
 }

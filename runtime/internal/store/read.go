@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // Get returns the object of a key.
@@ -55,26 +54,9 @@ func (s *Store[K]) Snapshot() Snapshot[K] {
 }
 
 func (s *Store[K]) snapshot() Snapshot[K] {
-	snapshot := s.live.pages.share()
+	snapshot := s.live.pages.snapshot()
 	snapshot.version = s.version
 	return snapshot
-}
-
-// View calls read with a Snapshot that ends, and must not be used any more, when
-// read returns. That spares writers most of what a Snapshot costs them. The store
-// may be written meanwhile, also by read.
-func (s *Store[K]) View(read func(Snapshot[K])) {
-	snapshot, reading := s.lend()
-	defer reading.Add(-1)
-	read(snapshot)
-}
-
-func (s *Store[K]) lend() (Snapshot[K], *atomic.Int64) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	snapshot, reading := s.live.pages.lend()
-	snapshot.version = s.version
-	return snapshot, reading
 }
 
 // All yields every key with its object, in no particular order, as they are
@@ -82,21 +64,15 @@ func (s *Store[K]) lend() (Snapshot[K], *atomic.Int64) {
 // may be written meanwhile, also from within the loop.
 func (s *Store[K]) All() iter.Seq2[K, any] {
 	return func(yield func(K, any) bool) {
-		s.View(func(snapshot Snapshot[K]) { snapshot.All()(yield) })
+		s.Snapshot().All()(yield)
 	}
 }
 
 // List returns every object, in no particular order.
-func (s *Store[K]) List() (list []any) {
-	s.View(func(snapshot Snapshot[K]) { list = snapshot.List() })
-	return list
-}
+func (s *Store[K]) List() []any { return s.Snapshot().List() }
 
 // Keys returns every key, in no particular order.
-func (s *Store[K]) Keys() (keys []K) {
-	s.View(func(snapshot Snapshot[K]) { keys = snapshot.Keys() })
-	return keys
-}
+func (s *Store[K]) Keys() []K { return s.Snapshot().Keys() }
 
 // HasIndex says whether there is an index of that name.
 func (s *Store[K]) HasIndex(name string) bool {
@@ -218,9 +194,8 @@ func match[K comparable, R any](s *Store[K], name string, column func(*page[K]) 
 		return found, nil
 	}
 	slots = slices.Clone(slots)
-	snapshot, reading := s.live.pages.lend()
+	snapshot := s.snapshot()
 	s.mu.RUnlock()
-	defer reading.Add(-1)
 	return pick(snapshot.directory, slots, column), nil
 }
 

@@ -68,8 +68,7 @@ func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool
 	at := s.live.locate(&key)
 	values := s.valuesOf(object)
 	at.indexed = at.existed && s.live.indexed(at.slot, values)
-	defer s.live.pages.settle()
-	s.live.prepare(at)
+	s.own(s.live.target(at))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live.put(at, key, object, version, values)
@@ -83,9 +82,9 @@ func (s *Store[K]) Delete(key K) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	at := s.live.locate(&key)
-	defer s.live.pages.settle()
-	s.live.prepare(at)
 	if at.existed {
+		s.own(at.slot)
+		s.own(uint32(s.live.pages.length - 1))
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.live.remove(at.slot)
@@ -113,9 +112,8 @@ func (s *Store[K]) Apply(changes []Change[K]) {
 			}
 		}
 	}
-	defer s.live.pages.settle()
 	for i := range changes {
-		s.live.prepare(s.live.locate(&changes[i].Key))
+		s.own(s.live.target(s.live.locate(&changes[i].Key)))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,6 +124,20 @@ func (s *Store[K]) Apply(changes []Change[K]) {
 	if cap(s.values) > maxScratch {
 		s.values = nil
 	}
+}
+
+// own copies the page of a slot that will be written, if a snapshot has it, so that
+// readers don't wait for the copy. A snapshot that is taken before the write makes it
+// copy the page once more, under mu.
+func (s *Store[K]) own(slot uint32) {
+	ps, number := &s.live.pages, slot>>pageBits
+	if int(number) > len(ps.directory) || ps.owns(number) {
+		return
+	}
+	c := ps.copyOf(number)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ps.install(c)
 }
 
 func (s *Store[K]) apply(c *Change[K], values [][]string) {
