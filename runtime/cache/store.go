@@ -44,7 +44,7 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 
 // newIndexer returns an empty indexer. It panics where client-go's panics later, on the first object.
 func newIndexer(keys indexer.Keys[string], indexers Indexers) *indexer.Indexer[string] {
-	x := indexer.New(store.New[string](store.Config[string]{}), keys)
+	x := indexer.New(store.New[string](), keys)
 	if err := x.AddIndexers(indexers); err != nil {
 		panic(err) // A nil function. A new store has no index of the same name.
 	}

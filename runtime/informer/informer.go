@@ -99,7 +99,7 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 	config.description = cmp.Or(config.description, config.typeName)
 	i := &informer[K]{
 		config:            config,
-		store:             store.New(store.Config[K]{}),
+		store:             store.New[K](),
 		log:               newChangeLog[K](),
 		hasSynced:         make(chan struct{}),
 		ended:             make(chan struct{}),

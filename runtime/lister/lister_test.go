@@ -37,7 +37,7 @@ type backed struct {
 func (b backed) Store() *store.Store[cache.ObjectName] { return b.store }
 
 func newStore(indexes map[string]store.IndexFunc) *store.Store[cache.ObjectName] {
-	s := store.New(store.Config[cache.ObjectName]{})
+	s := store.New[cache.ObjectName]()
 	if err := s.AddIndexes(indexes); err != nil {
 		panic(err)
 	}

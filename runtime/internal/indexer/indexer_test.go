@@ -35,7 +35,7 @@ var testIndexers = cache.Indexers{
 }
 
 func newIndexer(t *testing.T, indexers cache.Indexers) *indexer.Indexer[cache.ObjectName] {
-	x := indexer.New(store.New(store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))
+	x := indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))
 	if err := x.AddIndexers(indexers); err != nil {
 		t.Fatal(err)
 	}

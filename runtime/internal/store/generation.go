@@ -15,8 +15,10 @@ func newGeneration[K comparable](hasher *hasher) *generation[K] {
 
 // find returns the slot of a key, and its tag in any case.
 func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
-	if first, second, ok := textsOf(key); ok && fits(first, second) {
-		return g.table.find(first, second)
+	if g.table.texts.exist() {
+		if first, second, ok := textsOf(key); ok && fits(first, second) {
+			return g.table.find(first, second)
+		}
 	}
 	tag = tagOf(g.table.hasher, key)
 	at, i, ok := g.table.locate(tag, func(slot uint32) bool { return g.pages.key(slot) == *key })
@@ -67,9 +69,7 @@ func (g *generation[K]) put(p place, key K, object any, version string, values [
 	if !p.existed {
 		slot := g.pages.append(key, object, version)
 		g.table.add(p.tag)
-		if first, second, ok := textsOf(&key); ok {
-			g.table.texts.append(slot, first, second)
-		}
+		g.addText(slot)
 		g.refs.appendRow()
 		for i, x := range g.indexes {
 			x.set(slot, values[i])
@@ -84,6 +84,23 @@ func (g *generation[K]) put(p place, key K, object any, version string, values [
 	}
 	for i, x := range g.indexes {
 		x.update(p.slot, values[i])
+	}
+}
+
+// addText copies the text of the key in the last slot, and those of all others when
+// their number first needs it: 64 KB, some 20 us.
+func (g *generation[K]) addText(slot uint32) {
+	if slot < minTexts || !textual[K]() {
+		return
+	}
+	first := slot
+	if !g.table.texts.exist() {
+		first = 0
+	}
+	for ; first <= slot; first++ {
+		key := g.pages.key(first)
+		namespace, name, _ := textsOf(&key)
+		g.table.texts.append(first, namespace, name)
 	}
 }
 

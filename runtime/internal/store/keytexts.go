@@ -8,10 +8,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// keyTexts hold copies of the texts that keys consist of, for look-ups, most of
-// whose time is waiting for memory: with a copy in one line of a processor's cache
-// they needn't wait for the key and then for what it points to. Nobody else sees
-// the copies, so no snapshot shares them.
+// keyTexts holds copies of the texts that keys consist of. In a store that is larger
+// than a processor's caches, most of the time of a look-up is waiting for memory: with
+// a copy in one cache line it waits once, and not for the key and then for what that
+// points to. They cost 64 bytes an object, so stores of up to minTexts have none. No
+// snapshot shares them.
 type keyTexts struct {
 	// pages are as long as those of objects.
 	pages [][]keyText
@@ -29,10 +30,12 @@ const (
 	maxKeyText = 62
 	// noKeyText is the length of what is longer.
 	noKeyText = math.MaxUint8
+	// A store has key texts when it outgrows minTexts, until it has half as many.
+	minTexts = 4 * pageSize
 )
 
 // textsOf returns what a key consists of, if it has one of the types that are
-// usual for objects. Stores with keys of others have no keyTexts.
+// usual for objects. Stores with keys of other types have no keyTexts.
 func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	switch key := any(key).(type) {
 	case *cache.ObjectName:
@@ -46,8 +49,8 @@ func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	}
 }
 
-// usual says whether textsOf returns texts of keys of that type.
-func usual[K comparable]() bool {
+// textual says whether textsOf returns texts of keys of that type.
+func textual[K comparable]() bool {
 	var key K
 	_, _, ok := textsOf(&key)
 	return ok
@@ -89,16 +92,15 @@ func (t *keyText) is(first, second string) bool {
 
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
+// exist says whether there are texts of all slots; otherwise there are none.
+func (t *keyTexts) exist() bool { return len(t.pages) > 0 }
+
 func (t *keyTexts) at(slot uint32) *keyText { return &t.pages[slot>>pageBits][slot&pageMask] }
 
 // append adds the text of the next slot.
 func (t *keyTexts) append(slot uint32, first, second string) {
 	if slot&pageMask == 0 {
-		var page []keyText
-		if slot > 0 {
-			page = make([]keyText, 0, pageSize)
-		}
-		t.pages = append(t.pages, page)
+		t.pages = append(t.pages, make([]keyText, 0, pageSize))
 	}
 	page := &t.pages[slot>>pageBits]
 	*page = append(*page, keyText{})
@@ -107,6 +109,10 @@ func (t *keyTexts) append(slot uint32, first, second string) {
 
 // remove takes the text of a slot out. That of the last slot gets its place.
 func (t *keyTexts) remove(slot, last uint32) {
+	if last <= minTexts/2 {
+		t.pages = nil
+		return
+	}
 	*t.at(slot) = *t.at(last)
 	number := last >> pageBits
 	if t.pages[number] = t.pages[number][:last&pageMask]; last&pageMask == 0 {

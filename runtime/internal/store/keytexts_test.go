@@ -56,13 +56,13 @@ func TestManyKeys(t *testing.T) {
 
 func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 	r := rand.New(rand.NewPCG(1, 2))
-	s, m := New(Config[K]{}), map[K]any{}
+	s, m := New[K](), map[K]any{}
 	most := 0
 	for step := range 60_000 {
 		// It grows, shrinks and grows again.
 		key, puts := keys[r.IntN(len(keys))], 9
 		if step/20_000 == 1 {
-			puts = 2
+			puts = 0
 		}
 		old, existed := m[key]
 		var got any
@@ -84,7 +84,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 			t.Fatalf("after step %d Get(%v) = %v, %t, want %v, %t", step, key, got, ok, want, wanted)
 		}
 	}
-	if least := 4 * pageSize; most < least {
+	if least := 2 * minTexts; most < least {
 		t.Fatalf("there were never more than %d keys, of which %d are needed", most, least)
 	}
 	for _, key := range keys {
@@ -99,7 +99,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 // TestKeysOfOneTag looks up keys that only a comparison tells from others in the
 // store, first among few objects and then among many.
 func TestKeysOfOneTag(t *testing.T) {
-	s := New(Config[cache.ObjectName]{})
+	s := New[cache.ObjectName]()
 	byTag := map[uint32]cache.ObjectName{}
 	var pairs [][2]cache.ObjectName
 	for i := 0; len(pairs) < 8; i++ {
@@ -111,7 +111,7 @@ func TestKeysOfOneTag(t *testing.T) {
 		}
 		byTag[tag] = key
 	}
-	for _, others := range []int{0, 4 * pageSize} {
+	for _, others := range []int{0, minTexts} {
 		for i := range others {
 			s.Set(cache.ObjectName{Name: fmt.Sprint(i)}, i, "")
 		}
@@ -181,34 +181,46 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 	}
 }
 
-// TestKeyTextsComeAndGo wants as much room for texts as there are keys.
+// TestKeyTextsComeAndGo wants texts of the keys of a large store and none in a small
+// one.
 func TestKeyTextsComeAndGo(t *testing.T) {
-	s := New(Config[string]{})
-	room := func() (room int) {
+	s := New[string]()
+	const keys = 2 * minTexts
+	texts := func(want int) {
+		t.Helper()
+		n := 0
 		for _, page := range s.live.table.texts.pages {
-			room += cap(page)
+			n += len(page)
 		}
-		return room
+		if n != want {
+			t.Fatalf("%d keys have %d texts, want %d", s.Len(), n, want)
+		}
 	}
 	for range 3 {
-		for i := range 2*pageSize + 1 {
+		for i := range keys {
 			s.Set(fmt.Sprint(i), i, "")
-			if got, most := room(), max(2*(i+1), i+pageSize); i < pageSize && got > 2*(i+1) || got > most {
-				t.Fatalf("%d keys have room for %d texts", i+1, got)
+			if texts(0); i == minTexts-1 {
+				break
 			}
 		}
-		for i := range 2*pageSize + 1 {
-			s.Delete(fmt.Sprint(i))
+		for i := minTexts; i < keys; i++ {
+			s.Set(fmt.Sprint(i), i, "")
+			texts(i + 1)
 		}
-		if pages := len(s.live.table.texts.pages); pages != 0 {
-			t.Fatalf("no key has %d pages of texts", pages)
+		for i := range keys {
+			s.Delete(fmt.Sprint(i))
+			if left := keys - i - 1; left > minTexts/2 {
+				texts(left)
+			} else {
+				texts(0)
+			}
 		}
 	}
 }
 
 // TestPanicsLeaveNoLock looks keys up that can't be hashed.
 func TestPanicsLeaveNoLock(t *testing.T) {
-	s := New(Config[any]{})
+	s := New[any]()
 	for name, look := range map[string]func(){
 		"Get": func() { s.Get([]int{1}) }, "Has": func() { s.Has([]int{1}) }, "Lookup": func() { s.Lookup([]int{1}) },
 		"Set": func() { s.Set([]int{1}, 1, "") }, "Delete": func() { s.Delete([]int{1}) },
@@ -232,9 +244,9 @@ func TestPanicsLeaveNoLock(t *testing.T) {
 // TestTextKeysAreReadBesideWriters gets objects, each the length of its key, while
 // others are put, deleted and replaced.
 func TestTextKeysAreReadBesideWriters(t *testing.T) {
-	s := New(Config[string]{})
+	s := New[string]()
 	key := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", i%maxKeyText) }
-	const keys = 3 * pageSize
+	const keys = minTexts + pageSize
 	var writing, reading sync.WaitGroup
 	var stop atomic.Bool
 	for seed := range uint64(2) {

@@ -8,7 +8,7 @@ import (
 
 // Get returns the object of a key.
 func (s *Store[K]) Get(key K) (object any, ok bool) {
-	if !usual[K]() {
+	if !textual[K]() {
 		// Hashing it may panic, so the lock wants a defer.
 		object, _, ok = s.Lookup(key)
 		return object, ok

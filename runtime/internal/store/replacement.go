@@ -15,13 +15,8 @@ func (s *Store[K]) Begin() *Replacement[K] {
 	return &Replacement[K]{store: s, staged: newGeneration[K](s.hasher)}
 }
 
-// Add stages an object under its key, with its resourceVersion. Of several
-// objects with one key the last counts.
-func (r *Replacement[K]) Add(object any, version string) {
-	r.Set(r.store.config.Key(object), object, version)
-}
-
-// Set is Add under a key of the caller's choice.
+// Set stages an object under a key, with its resourceVersion. Of several objects
+// under one key the last counts.
 func (r *Replacement[K]) Set(key K, object any, version string) {
 	r.staged.put(r.staged.locate(&key), key, object, version, nil)
 }

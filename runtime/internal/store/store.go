@@ -6,17 +6,8 @@ import (
 	"sync"
 )
 
-// Config says how a store looks at its objects. The functions must be
-// deterministic and safe for concurrent use.
-type Config[K comparable] struct {
-	// Key returns the key of an object. Only Put and Replacement.Add need it.
-	Key func(any) K
-	// Indexes by name. More can be added later. Optional.
-	Indexes map[string]IndexFunc
-}
-
-// Backed is what an indexer offers that keeps its objects in a Store. Listers
-// find the stores of generated informers by it, whose T is any.
+// Backed is an indexer that keeps its objects in a Store. Listers find the store of a
+// generated informer by it.
 type Backed[K comparable] interface {
 	Store() *Store[K]
 }
@@ -24,7 +15,6 @@ type Backed[K comparable] interface {
 // Store holds the objects of one resource. See the package's documentation
 // for what it promises to concurrent readers and writers.
 type Store[K comparable] struct {
-	config Config[K]
 	hasher *hasher
 
 	// writing is held by one writer at a time, from before it computes what
@@ -43,24 +33,15 @@ type Store[K comparable] struct {
 // maxScratch bounds the scratch space that is kept between writes: 96 KB.
 const maxScratch = 4096
 
-// New returns an empty store.
-func New[K comparable](config Config[K]) *Store[K] {
-	s := &Store[K]{config: config, hasher: newHasher()}
+// New returns an empty store without indexes.
+func New[K comparable]() *Store[K] {
+	s := &Store[K]{hasher: newHasher()}
 	s.live = newGeneration[K](s.hasher)
-	s.live.add(s.live.index(config.Indexes))
 	return s
 }
 
-// KeyOf returns the key of an object as Config.Key gives it.
-func (s *Store[K]) KeyOf(object any) K { return s.config.Key(object) }
-
-// Put stores an object under its key, with its resourceVersion, which may be
-// "". It returns what it replaced.
-func (s *Store[K]) Put(object any, version string) (old any, existed bool) {
-	return s.Set(s.config.Key(object), object, version)
-}
-
-// Set is Put under a key of the caller's choice.
+// Set stores an object under a key, with its resourceVersion, which may be "". It
+// returns what it replaced.
 func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

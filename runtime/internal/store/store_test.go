@@ -53,7 +53,7 @@ func cast[T any](list []any) []T {
 
 // newIndexed returns a store with indexes.
 func newIndexed[K comparable](indexes map[string]IndexFunc) *Store[K] {
-	s := New(Config[K]{})
+	s := New[K]()
 	if err := s.AddIndexes(indexes); err != nil {
 		panic(err)
 	}

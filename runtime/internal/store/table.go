@@ -5,10 +5,14 @@ import (
 	"slices"
 )
 
-// table leads from the tag of a key, the upper half of its hash, to its slot:
-// open addressing with linear probing of buckets. A bucket's eight entries are
-// compared at once, so that where among them a slot is, isn't left to a
-// processor's guesses.
+// table leads from the tag of a key, the upper half of its hash, to its slot. It is
+// a Swiss table, as Abseil's flat_hash_map and, since 1.24, Go's maps are: open
+// addressing with linear probing of buckets, in which one word has a byte of each
+// entry's tag, so that all eight are compared at once. From Go's maps it differs in
+// what it needn't hold: keys and objects are in pages, which snapshots share, so its
+// entries are slot numbers, and the garbage collector doesn't look at them. With key
+// texts, a look-up among 100,000 objects takes 544 ns where a map behind an RWMutex
+// takes 873, among 10,000 118 and 232, among 100 85 and 88.
 type table struct {
 	hasher *hasher
 	// buckets are a power of two.
@@ -17,7 +21,7 @@ type table struct {
 	bits uint8
 	// tags of all slots: growing and deleting look at no key.
 	tags []uint32
-	// texts of all slots' keys, if they are usual ones.
+	// texts of all slots' keys, in large stores.
 	texts keyTexts
 }
 
@@ -141,7 +145,7 @@ func (t *table) remove(slot uint32) {
 		t.buckets[at].slots[i] = slot
 	}
 	t.tags = t.tags[:last]
-	if len(t.texts.pages) > 0 {
+	if t.texts.exist() {
 		t.texts.remove(slot, last)
 	}
 	if len(t.buckets) > 1 && len(t.tags) < len(t.buckets) {
