@@ -9,8 +9,8 @@ type generation[K comparable] struct {
 	refs    *refs
 }
 
-func newGeneration[K comparable](hasher *hasher) *generation[K] {
-	return &generation[K]{table: newTable(hasher), refs: &refs{}, pages: pages[K]{}}
+func newGeneration[K comparable]() *generation[K] {
+	return &generation[K]{table: newTable(), refs: &refs{}}
 }
 
 // find returns the slot of a key, and its tag in any case.
@@ -20,7 +20,7 @@ func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 			return g.table.find(first, second)
 		}
 	}
-	tag = tagOf(g.table.hasher, key)
+	tag = tagOf(hashing, key)
 	at, i, ok := g.table.locate(tag, func(slot uint32) bool { return g.pages.key(slot) == *key })
 	return g.table.buckets[at].slots[i], tag, ok
 }

@@ -5,12 +5,15 @@ import (
 	"math/bits"
 )
 
-// hasher hashes the keys of a store, and labels. They come from whoever may create
+// hasher hashes keys of stores, and labels. They come from whoever may create
 // objects, who must not be able to foretell what it makes of them.
 type hasher struct {
 	seed  maphash.Seed
 	words [4]uint64
 }
+
+// hashing is of all stores.
+var hashing = newHasher()
 
 func newHasher() *hasher {
 	h := &hasher{seed: maphash.MakeSeed()}

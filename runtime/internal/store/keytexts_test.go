@@ -105,7 +105,7 @@ func TestKeysOfOneTag(t *testing.T) {
 	for i := 0; len(pairs) < 8; i++ {
 		text := strings.Repeat("x", i%70) + fmt.Sprint(i)
 		key := cache.ObjectName{Namespace: text[:i%5], Name: text[i%5:]}
-		tag := tagOf(s.hasher, &key)
+		tag := tagOf(hashing, &key)
 		if other, ok := byTag[tag]; ok {
 			pairs = append(pairs, [2]cache.ObjectName{key, other})
 		}

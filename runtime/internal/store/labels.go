@@ -234,12 +234,10 @@ func bitsOf(wanted []LabelValues) [][]summary {
 	return bits
 }
 
-var labelHasher = newHasher()
-
 // bitsOfLabel returns a bit of each third of a summary: of objects with five other
 // labels one in a hundred seems to have the label, with ten one in sixteen. The
 // lowest bit, that of anyLabels, is none of them, so that no summary is zero.
 func bitsOfLabel(label, value string) summary {
-	hash := labelHasher.texts(label, value)
+	hash := hashing.texts(label, value)
 	return 1<<(1+hash%21) | 1<<(22+hash>>16%21) | 1<<(43+hash>>32%21)
 }

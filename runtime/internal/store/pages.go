@@ -10,6 +10,11 @@ const (
 	// copies the directory, too: 3 KB for 100,000 objects.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
+
+	// Most informers of a program watch a handful of objects: only what outgrows the
+	// first page gets whole pages. That one grows by half, for a store of 10 objects to
+	// have room for 12 and not for 16.
+	firstCapacity = 8
 )
 
 // page holds consecutive slots, a column each for what is read together: lists read
@@ -31,7 +36,17 @@ type page[K comparable] struct {
 }
 
 // copied returns a copy of a column, with as much room.
-func copied[E any](column []E) []E { return append(make([]E, 0, cap(column)), column...) }
+func copied[E any](column []E) []E { return withRoom(column, cap(column)) }
+
+func withRoom[E any](column []E, capacity int) []E {
+	return append(make([]E, 0, capacity), column...)
+}
+
+// grow makes room in a full first page.
+func (p *page[K]) grow() {
+	capacity := min(cap(p.objects)*3/2, pageSize)
+	p.keys, p.objects, p.versions = withRoom(p.keys, capacity), withRoom(p.objects, capacity), withRoom(p.versions, capacity)
+}
 
 // copy returns a page whose objects and versions may be written, and whose keys may
 // be appended to.
@@ -143,11 +158,9 @@ func (ps *pages[K]) append(key K, object any, version string) uint32 {
 		if !ps.owns(slot >> pageBits) {
 			ps.install(ps.copyOf(slot >> pageBits))
 		}
-		// Most informers of a program watch a handful of objects: only what outgrows the
-		// first page gets whole pages.
 		capacity := pageSize
 		if slot == 0 {
-			capacity = 4
+			capacity = firstCapacity
 		}
 		ps.directory = append(ps.directory, &page[K]{
 			keys:      make([]K, 0, capacity),
@@ -158,6 +171,9 @@ func (ps *pages[K]) append(key K, object any, version string) uint32 {
 		})
 	}
 	p := ps.writable(slot)
+	if len(p.objects) == cap(p.objects) {
+		p.grow()
+	}
 	p.keys = append(p.keys, key)
 	p.objects = append(p.objects, object)
 	p.versions = append(p.versions, version)

@@ -12,7 +12,7 @@ type Replacement[K comparable] struct {
 // Begin opens a replacement. The store stays as it is, for readers and
 // writers, until Commit.
 func (s *Store[K]) Begin() *Replacement[K] {
-	return &Replacement[K]{store: s, staged: newGeneration[K](s.hasher)}
+	return &Replacement[K]{store: s, staged: newGeneration[K]()}
 }
 
 // Set stages an object under a key, with its resourceVersion. Of several objects

@@ -15,8 +15,6 @@ type Backed[K comparable] interface {
 // Store holds the objects of one resource. See the package's documentation
 // for what it promises to concurrent readers and writers.
 type Store[K comparable] struct {
-	hasher *hasher
-
 	// writing is held by one writer at a time, from before it computes what
 	// it will change. Whoever holds it may read without mu.
 	writing sync.Mutex
@@ -35,9 +33,7 @@ const maxScratch = 4096
 
 // New returns an empty store without indexes.
 func New[K comparable]() *Store[K] {
-	s := &Store[K]{hasher: newHasher()}
-	s.live = newGeneration[K](s.hasher)
-	return s
+	return &Store[K]{live: newGeneration[K]()}
 }
 
 // Set stores an object under a key, with its resourceVersion, which may be "". It

@@ -14,7 +14,6 @@ import (
 // texts, a look-up among 100,000 objects takes 544 ns where a map behind an RWMutex
 // takes 873, among 10,000 118 and 232, among 100 85 and 88.
 type table struct {
-	hasher *hasher
 	// buckets are a power of two.
 	buckets []bucket
 	// bits is the binary logarithm of their number.
@@ -39,7 +38,9 @@ const (
 	everyByte = 0x0101010101010101
 )
 
-func newTable(hasher *hasher) table { return table{hasher: hasher, buckets: make([]bucket, 1)} }
+func newTable() table {
+	return table{buckets: make([]bucket, 1), tags: make([]uint32, 0, firstCapacity)}
+}
 
 // markOf is the mark of an entry, which is never zero: 0 and 1 share one.
 func markOf(tag uint32) uint64 { return uint64(max(1, uint8(tag))) }
@@ -73,7 +74,7 @@ func (t *table) after(at uint32) uint32 { return (at + 1) & uint32(len(t.buckets
 
 // find returns the slot of a key of two texts that fit, and its tag in any case.
 func (t *table) find(first, second string) (slot, tag uint32, ok bool) {
-	tag = uint32(t.hasher.texts(first, second) >> 32)
+	tag = uint32(hashing.texts(first, second) >> 32)
 	// Nearly always it is the first entry that may be the one.
 	b := &t.buckets[t.home(tag)]
 	if with := b.with(markOf(tag)); with != 0 {

@@ -19,7 +19,7 @@ func TestTable(t *testing.T) {
 		"without mark": func() uint32 { return r.Uint32() &^ 0xff },
 	} {
 		t.Run(name, func(t *testing.T) {
-			table, tags := newTable(newHasher()), []uint32(nil)
+			table, tags := newTable(), []uint32(nil)
 			for step := range 6000 {
 				// It grows, shrinks and grows again.
 				adds := 8
