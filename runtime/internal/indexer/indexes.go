@@ -86,11 +86,11 @@ func (x *Indexer[K]) GetIndexers() cache.Indexers {
 func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if taken := sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)); taken.Len() > 0 {
-		return fmt.Errorf("indexer conflict: %v", taken)
-	}
 	functions := make(map[string]store.IndexFunc, len(indexers))
 	for name, function := range indexers {
+		if _, taken := x.indexers[name]; taken {
+			return fmt.Errorf("indexer conflict: %v", sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)))
+		}
 		if function == nil {
 			functions[name] = nil // The store says so.
 			continue

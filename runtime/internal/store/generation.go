@@ -6,11 +6,11 @@ type generation[K comparable] struct {
 	table   table
 	pages   pages[K]
 	indexes []*index
-	refs    *refs
+	refs    refs
 }
 
 func newGeneration[K comparable]() *generation[K] {
-	return &generation[K]{table: newTable(), refs: &refs{}}
+	return &generation[K]{table: newTable()}
 }
 
 // find returns the slot of a key, and its tag in any case.
@@ -159,9 +159,9 @@ func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 
 // add makes computed indexes the generation's.
 func (g *generation[K]) add(a additional) {
-	*g.refs = *a.refs
+	g.refs = *a.refs
 	for _, x := range a.indexes {
-		x.refs.refs = g.refs
+		x.refs.refs = &g.refs
 		g.indexes = append(g.indexes, x)
 	}
 }
