@@ -90,11 +90,11 @@ func (g *generation[K]) put(p place, key K, object any, version string, values [
 // addText copies the text of the key in the last slot, and those of all others when
 // their number first needs it: 64 KB, some 20 us.
 func (g *generation[K]) addText(slot uint32) {
-	if slot < minTexts || !textual[K]() {
-		return
-	}
 	first := slot
 	if !g.table.texts.exist() {
+		if slot < minTexts || !textual[K]() {
+			return
+		}
 		first = 0
 	}
 	for ; first <= slot; first++ {

@@ -62,7 +62,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 		// It grows, shrinks and grows again.
 		key, puts := keys[r.IntN(len(keys))], 9
 		if step/20_000 == 1 {
-			puts = 0
+			puts = 1
 		}
 		old, existed := m[key]
 		var got any
@@ -209,11 +209,15 @@ func TestKeyTextsComeAndGo(t *testing.T) {
 		}
 		for i := range keys {
 			s.Delete(fmt.Sprint(i))
-			if left := keys - i - 1; left > minTexts/2 {
-				texts(left)
-			} else {
+			left := keys - i - 1
+			if left <= minTexts/2 {
 				texts(0)
+				continue
 			}
+			texts(left)
+			s.Set("another", i, "")
+			texts(left + 1)
+			s.Delete("another")
 		}
 	}
 }
