@@ -7,8 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/naming"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
 // NewReflector returns a reflector that is named after the line that calls NewReflector.
@@ -54,10 +52,9 @@ func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 	cache.DefaultWatchErrorHandler(ctx, r, err)
 }
 
-// NewRetryWithDeadline returns a helper that allows errors to be retried for a limited time, see
-// [reflector.NewRetryWithDeadline].
+// NewRetryWithDeadline returns client-go's helper that allows errors to be retried for a limited time.
 func NewRetryWithDeadline(
 	maxRetryDuration, minResetPeriod time.Duration, isRetryable func(error) bool, clock clock.Clock,
 ) RetryWithDeadline {
-	return reflector.NewRetryWithDeadline(maxRetryDuration, minResetPeriod, isRetryable, clock)
+	return cache.NewRetryWithDeadline(maxRetryDuration, minResetPeriod, isRetryable, clock)
 }

@@ -1,17 +1,13 @@
 package cache_test
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	clientgo "k8s.io/client-go/tools/cache"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/runtime/cache"
 )
@@ -62,26 +58,5 @@ func TestReflectorFillsIndexer(t *testing.T) {
 			t.Errorf("%v, %v, at %s of %s", found, err, indexer.LastStoreSyncResourceVersion(), r.LastSyncResourceVersion())
 		}
 		stop()
-	})
-}
-
-func TestRetryWithDeadlineLikeClientGo(t *testing.T) {
-	eachSeed(t, func(t *testing.T, r *randomPods) {
-		clock := clocktesting.NewFakeClock(time.Now())
-		retryable := func(err error) bool { return errors.Is(err, errBad) }
-		patience := time.Duration(r.IntN(3)) * time.Minute
-		ours := cache.NewRetryWithDeadline(patience, time.Minute, retryable, clock)
-		theirs := clientgo.NewRetryWithDeadline(patience, time.Minute, retryable, clock)
-		for range 50 {
-			switch r.IntN(3) {
-			case 0:
-				err := []error{nil, errBad, errors.New("other")}[r.IntN(3)]
-				ours.After(err)
-				theirs.After(err)
-			case 1:
-				clock.Step(time.Duration(r.IntN(80)) * time.Second)
-			}
-			same(t, "ShouldRetry", fmt.Sprint(ours.ShouldRetry()), fmt.Sprint(theirs.ShouldRetry()))
-		}
 	})
 }

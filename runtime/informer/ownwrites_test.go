@@ -152,7 +152,7 @@ func TestFreshFails(t *testing.T) {
 		if err := informer.WaitForOwnWrites(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
 			if err := lister.WaitForOwnWrites(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
 				t.Errorf("fresh from %T", other)
 			}

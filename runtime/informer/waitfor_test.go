@@ -82,7 +82,7 @@ func TestListerWaitsFor(t *testing.T) {
 			}
 		}
 		stop()
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](store.Config[cache.ObjectName]{}), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
+		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
 			if err := lister.WaitFor(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
 				t.Errorf("waited for %T", other)
 			}

@@ -46,7 +46,7 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 	stream := &restStream{watch: w, events: events, body: body, kind: s.kind, decoding: s.decoding}
 	if isListing(opts) {
 		s.decoding.begin()
-		events.Cached(s.decoding.cached)
+		events.Begin(s.decoding.cached)
 		stream.listing, stream.lease = true, s.lease
 	}
 	return stream, nil
@@ -212,7 +212,7 @@ func (s *restStream) convert(raw decode.Event) (Event, error) {
 		event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		if s.listing && event.InitialEventsEnd {
 			s.listing, s.lease = false, nil
-			s.events.Cached(decode.Cached{})
+			s.events.End()
 			s.decoding.end()
 		}
 		return event, nil

@@ -62,10 +62,16 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Cached gives access to cached objects for the events that follow. It is for the initial
-// events of a list that is streamed as a watch; the zero value ends it. The goroutine that
-// calls Next calls it.
-func (e *Events) Cached(c Cached) { e.cached = c }
+// Begin says that the events that follow are the initial events of a list that is streamed
+// as a watch, of which objects may be cached. End says that they are over: what follows are
+// changes, of which few come at a time. The goroutine that calls Next calls both.
+func (e *Events) Begin(c Cached) { e.cached = c }
+
+// End ends what Begin begins.
+func (e *Events) End() {
+	e.cached = Cached{}
+	e.in.shrink()
+}
 
 // Next blocks until a whole event is there. It returns io.EOF if the stream ends between two
 // events, io.ErrUnexpectedEOF if it ends in one, an error of reading as it is, and an [Error]

@@ -10,7 +10,7 @@ import (
 // connection, each of which is a system call or a switch to the goroutine that reads
 // frames of HTTP/2.
 const (
-	smallWindow = 4 << 10
+	smallWindow = 4<<10 - padding
 	largeWindow = 64 << 10
 	// padding are zero bytes behind the data that the scanner may read. No token
 	// contains a zero byte, so that each loop ends there: the scanner needs no check
@@ -49,6 +49,15 @@ const roomyTurns = 16
 
 func newInput(from io.Reader) *input {
 	return &input{from: from, data: make([]byte, smallWindow+padding)}
+}
+
+// shrink lets a large window go, for a stream on which little follows: a watch that waits
+// for changes needs none.
+func (in *input) shrink() {
+	if in.end-in.pos <= smallWindow && len(in.data) > smallWindow+padding {
+		in.move(make([]byte, smallWindow+padding))
+	}
+	in.turns, in.most, in.lastRead = 0, in.end, 0
 }
 
 // offset is the position in the stream.

@@ -10,10 +10,10 @@ import (
 const (
 	// longestShared is the length of the longest string to look for.
 	longestShared = 128
-	// The table begins with smallestTable sets, and gets four times as many after four
-	// misses a set, up to largestTable: 260 KB, and at most 2 MB of strings that nothing
-	// else uses.
-	smallestTable = 1 << 7
+	// The table begins with smallestTable sets, 1 KB, for the many informers of few objects,
+	// and gets twice as many after four misses a set, up to largestTable: 260 KB, and at most
+	// 2 MB of strings that nothing else uses.
+	smallestTable = 1 << 4
 	largestTable  = 1 << 12
 )
 
@@ -114,7 +114,7 @@ func (t *stringTable) put(i uint32, s string, found uint8) {
 // that weren't found go first.
 func (t *stringTable) grow() {
 	before := *t
-	n := min(max(4*len(before.sets), smallestTable), largestTable)
+	n := min(max(2*len(before.sets), smallestTable), largestTable)
 	*t = stringTable{seed: before.seed, sets: make([]set, n), states: make([]uint8, n)}
 	if before.sets == nil {
 		t.seed = maphash.MakeSeed()
