@@ -136,7 +136,7 @@ func Example_handlerOptions() {
 	for version := range 50 {
 		_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "square", fmt.Sprint(1000+version)), metav1.UpdateOptions{})
 	}
-	if err := informer.WaitFor(ctx, bakeries, "1049"); err != nil {
+	if err := informer.WaitForVersion(ctx, bakeries, "1049"); err != nil {
 		fmt.Println(err)
 	}
 	// All 50 are in the store. Soon what waits for the handler is one update.
@@ -165,7 +165,7 @@ func Example_readYourWrites() {
 
 	<-watching
 	written, _ := client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"), metav1.UpdateOptions{})
-	if err := lister.WaitFor(ctx, bakeries, written.ResourceVersion); err != nil {
+	if err := lister.WaitForVersion(ctx, bakeries, written.ResourceVersion); err != nil {
 		fmt.Println(err)
 	}
 	read, _ := bakeries.Bakeries("town").Get("corner")

@@ -70,7 +70,7 @@ func Example_silentWatch() {
 	}
 
 	created := server.Create(bakery("corner", "square", ""))
-	if err := informer.WaitFor(context.Background(), bakeries, created); err != nil {
+	if err := informer.WaitForVersion(context.Background(), bakeries, created); err != nil {
 		fmt.Println(err)
 	}
 	status, _ := informer.StatusOf(bakeries)

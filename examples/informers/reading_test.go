@@ -30,7 +30,7 @@ func Example_snapshot() {
 	version, before := bakeries.Snapshot()
 	<-watching
 	_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("c", "square", "1000"), metav1.CreateOptions{})
-	if err := informer.WaitFor(ctx, shop.Shop().V1().Bakeries().Informer(), "1000"); err != nil {
+	if err := informer.WaitForVersion(ctx, shop.Shop().V1().Bakeries().Informer(), "1000"); err != nil {
 		fmt.Println(err)
 	}
 	markets := map[string]int{}
@@ -71,7 +71,7 @@ func Example_versions() {
 	<-watching
 	_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"), metav1.UpdateOptions{})
 	fmt.Println("updated:", <-updated)
-	fmt.Println(informer.WaitFor(ctx, bakeries, "1000"), bakeries.GetStore().LastStoreSyncResourceVersion())
+	fmt.Println(informer.WaitForVersion(ctx, bakeries, "1000"), bakeries.GetStore().LastStoreSyncResourceVersion())
 	// Output:
 	// updated: harbour, version ""
 	// <nil> 1000

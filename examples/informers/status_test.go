@@ -30,7 +30,7 @@ func Example_status() {
 	// is as fresh as it says, and the watch is alive.
 	server.Skip(1000)
 	server.Bookmark()
-	if err := informer.WaitFor(context.Background(), bakeries, server.Version()); err != nil {
+	if err := informer.WaitForVersion(context.Background(), bakeries, server.Version()); err != nil {
 		fmt.Println(err)
 	}
 	s, _ := informer.StatusOf(bakeries)

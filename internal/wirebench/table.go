@@ -99,6 +99,7 @@ func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds i
 func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
 	compare(b, server, collection, pairs, rounds, []column{
 		{"KB/informer", func(c Cost) float64 { return float64(c.Live+c.Stacks) / kilo / footprintInformers }},
+		{"heap-KB/informer", func(c Cost) float64 { return float64(c.Live) / kilo / footprintInformers }},
 	})
 }
 

@@ -42,7 +42,7 @@ type Namespaces[F Runner] struct {
 	changing sync.Mutex
 	mu       sync.RWMutex
 	members  map[string]*member[F]
-	all      []*spread[F]
+	all      []*multiInformer[F]
 	// ctx is what everything runs with, nil before the start.
 	ctx      context.Context
 	stopping bool
@@ -90,8 +90,8 @@ func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.Sha
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s := &spread[F]{set: n, of: of, children: map[string]cache.SharedIndexInformer{}}
-	s.synced = newTogether(s.checkers, n.begin)
+	s := &multiInformer[F]{set: n, of: of, children: map[string]cache.SharedIndexInformer{}}
+	s.synced = newMultiChecker(s.checkers, n.begin)
 	n.all = append(n.all, s)
 	for namespace, m := range n.members {
 		s.children[namespace] = of(m.factory)
@@ -167,7 +167,7 @@ func (n *Namespaces[F]) Remove(namespace string) {
 		return
 	}
 	delete(n.members, namespace)
-	var handlers []*spreadHandler
+	var handlers []*multiHandler
 	for _, s := range n.all {
 		s.leave(namespace)
 		handlers = append(handlers, s.handlers...)

@@ -27,7 +27,7 @@ func TestNamespaces(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			s := newTown()
+			s := newNamespacedServer()
 			n := s.namespaces()
 			i := n.Informer(inNamespace.configMaps)
 			of := lister.New[*corev1.ConfigMap](i.GetIndexer(), configMapsResource.GroupResource())
@@ -139,7 +139,7 @@ func TestNamespaces(t *testing.T) {
 // with the set.
 func TestNamespacesSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newTown()
+		s := newNamespacedServer()
 		s.put("open", "a")
 		s.closed["closed"] = true
 		n := s.namespaces()
@@ -194,7 +194,7 @@ func TestNamespacesSync(t *testing.T) {
 // can't be done is refused.
 func TestNamespacesSetUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newTown()
+		s := newNamespacedServer()
 		s.put("a", "x")
 		s.put("b", "x")
 		n := s.namespaces()

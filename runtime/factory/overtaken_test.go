@@ -23,7 +23,7 @@ func TestTogetherOvertaken(t *testing.T) {
 		var looked func()
 		over := make(chan struct{})
 		defer close(over)
-		both := newTogether(func() []cache.DoneChecker {
+		both := newMultiChecker(func() []cache.DoneChecker {
 			found := slices.Clone(all)
 			if f := looked; f != nil {
 				looked = nil

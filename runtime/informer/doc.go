@@ -45,7 +45,7 @@
 //     [Core.Events], a loop over typed changes.
 //   - [WaitForSync] and [WaitForSyncOr] say why which informer has not synced,
 //     [StatusOf] how one is doing, [HealthCheck] the same to a health endpoint.
-//   - [WaitFor] waits for a resourceVersion, [Fresh] for what was written through
+//   - [WaitForVersion] waits for a resourceVersion, [Fresh] for what was written through
 //     the generated clientset: read your own writes.
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog that is bounded by the
 //     number of objects, and panics that are contained. Panics are counted and

@@ -34,7 +34,7 @@ func TestNilInformer(t *testing.T) {
 			for what, err := range map[string]error{
 				"StatusOf":         status.LastError,
 				"AddEventHandler":  adding,
-				"WaitFor":          informer.WaitFor(t.Context(), none, "1"),
+				"WaitFor":          informer.WaitForVersion(t.Context(), none, "1"),
 				"WaitForOwnWrites": informer.WaitForOwnWrites(t.Context(), none),
 				"Configure":        informer.Configure(none, informer.Tuning{}),
 				"SetDecoding":      informer.SetDecoding(none, listwatch.DecodingOptions{}),

@@ -25,7 +25,7 @@ var ErrWritesNotTracked = errors.New("the informer's client doesn't remember wha
 // another version of the API group.
 //
 // It waits for the highest resourceVersion that a create, update, patch or apply
-// was answered with, see [WaitFor] for how that is compared and how it
+// was answered with, see [WaitForVersion] for how that is compared and how it
 // ends. A deletion is mostly answered without a version: there it waits until the
 // cache no longer has the object, which it knows by its UID; one whose UID a
 // transform has removed counts as gone, and so does one that somebody else has
@@ -61,7 +61,7 @@ func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) er
 	if !ok {
 		return ErrWritesNotTracked
 	}
-	if err := i.WaitFor(ctx, written.ResourceVersion); err != nil {
+	if err := i.WaitForVersion(ctx, written.ResourceVersion); err != nil {
 		return err
 	}
 	return i.waitForDeletions(ctx, namespace, written.Deletions)

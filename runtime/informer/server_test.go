@@ -258,8 +258,8 @@ func (m made) Core() informer.Core[*configMap] {
 
 func (m made) Status() informer.Status { return m.Core().Status() }
 
-func (m made) WaitFor(ctx context.Context, version string) error {
-	return informer.WaitFor(ctx, m.TypedSharedIndexInformer, version)
+func (m made) WaitForVersion(ctx context.Context, version string) error {
+	return informer.WaitForVersion(ctx, m.TypedSharedIndexInformer, version)
 }
 
 func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {

@@ -120,9 +120,9 @@ func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncRes
 // Status says how the informer is doing, see [StatusOf].
 func (s *shared[K]) Status() Status { return s.core.Status() }
 
-// WaitFor waits until the cache shows a version, see the function WaitFor.
-func (s *shared[K]) WaitFor(ctx context.Context, resourceVersion string) error {
-	return s.core.WaitFor(ctx, resourceVersion)
+// WaitForVersion waits until the cache shows a version, see the function WaitForVersion.
+func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
+	return s.core.WaitForVersion(ctx, resourceVersion)
 }
 
 func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// WaitFor waits until what i caches shows the collection as it was at
+// WaitForVersion waits until what i caches shows the collection as it was at
 // resourceVersion or later: then a read sees the write that returned this
 // version, or what has become of it since. It returns ctx's error if that comes
 // first, and [ErrStopped] if the informer stops. Handlers may not have been told
@@ -26,18 +26,18 @@ import (
 // The cache learns how far it is from changes and bookmarks, so a version that
 // came with the write of an object of this collection takes as long as the event
 // takes to arrive, and any other takes until the next event or bookmark.
-func WaitFor(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
+func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
 	waiter, ok := shell.As[interface {
-		WaitFor(context.Context, string) error
+		WaitForVersion(context.Context, string) error
 	}](i)
 	if !ok {
 		return fmt.Errorf("wait for a version of %T: %w", i, unsupported(i))
 	}
-	return waiter.WaitFor(ctx, resourceVersion)
+	return waiter.WaitForVersion(ctx, resourceVersion)
 }
 
-// WaitFor is the function WaitFor.
-func (i *informer[K]) WaitFor(ctx context.Context, resourceVersion string) error {
+// WaitForVersion is the function WaitForVersion.
+func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	if resourceVersion == "" {
 		return nil
 	}

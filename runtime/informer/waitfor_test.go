@@ -73,7 +73,7 @@ func TestListerWaitsFor(t *testing.T) {
 			version := strconv.Itoa(s.put("a"))
 			views := lister.NewReadOnly(i.GetIndexer(), configMaps, (*configMap).GetResourceVersion)
 			for _, l := range []any{list, views, lister.NewGeneric(i.GetTypedIndexer(), configMaps)} {
-				if err := lister.WaitFor(t.Context(), l, version); err != nil {
+				if err := lister.WaitForVersion(t.Context(), l, version); err != nil {
 					t.Errorf("%T: %v", l, err)
 				}
 			}
@@ -83,7 +83,7 @@ func TestListerWaitsFor(t *testing.T) {
 		}
 		stop()
 		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
-			if err := lister.WaitFor(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
+			if err := lister.WaitForVersion(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
 				t.Errorf("waited for %T", other)
 			}
 		}
@@ -91,7 +91,7 @@ func TestListerWaitsFor(t *testing.T) {
 }
 
 func wait(t *testing.T, i made, version string) {
-	if err := informer.WaitFor(t.Context(), i, version); err != nil {
+	if err := informer.WaitForVersion(t.Context(), i, version); err != nil {
 		t.Errorf("version %q: %v", version, err)
 	}
 }
@@ -100,26 +100,26 @@ func TestWaitForFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
-		if err := i.WaitFor(t.Context(), "a3f"); err == nil {
+		if err := i.WaitForVersion(t.Context(), "a3f"); err == nil {
 			t.Error("waited for an opaque version")
 		}
-		if err := informer.WaitFor(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.WaitForVersion(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
 		defer cancel()
-		if err := i.WaitFor(ctx, "1"); err == nil || err.Error() != "patience" {
+		if err := i.WaitForVersion(ctx, "1"); err == nil || err.Error() != "patience" {
 			t.Errorf("error %v", err)
 		}
 		stop := run(i)
 		waited := make(chan error)
-		go func() { waited <- i.WaitFor(t.Context(), "1") }()
+		go func() { waited <- i.WaitForVersion(t.Context(), "1") }()
 		synctest.Wait()
 		s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "a3f"}}})
 		if err := <-waited; err == nil {
 			t.Error("the store's version is opaque, and the wait succeeded")
 		}
-		go func() { waited <- i.WaitFor(t.Context(), "99") }()
+		go func() { waited <- i.WaitForVersion(t.Context(), "99") }()
 		synctest.Wait()
 		stop()
 		if err := <-waited; err == nil {
@@ -159,7 +159,7 @@ func BenchmarkWaitFor(b *testing.B) {
 	<-i.HasSyncedChecker().Done()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := i.WaitFor(b.Context(), "1"); err != nil {
+		if err := i.WaitForVersion(b.Context(), "1"); err != nil {
 			b.Fatal(err)
 		}
 	}

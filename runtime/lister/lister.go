@@ -16,7 +16,7 @@
 //
 // Beside generated listers, which are as in client-go, there are functions that
 // take one, generic and read-only listers included: [ListByFields] finds objects
-// by the values of fields, [WaitFor] waits until the lister shows a
+// by the values of fields, [WaitForVersion] waits until the lister shows a
 // resourceVersion, and [WaitForOwnWrites] until it shows what was written through the
 // clientset behind it.
 //

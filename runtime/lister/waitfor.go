@@ -7,20 +7,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// WaitFor waits until what l, a lister that was generated or one of this package,
+// WaitForVersion waits until what l, a lister that was generated or one of this package,
 // reads shows a resourceVersion or a later one: who has written an object and
 // waits for the version that the write returned then reads what it wrote. It
 // fails with ctx, if the informer behind the lister stops, if there is none of
 // ours, or if versions are opaque.
-func WaitFor(ctx context.Context, l any, resourceVersion string) error {
+func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {
-		WaitFor(ctx context.Context, resourceVersion string) error
+		WaitForVersion(ctx context.Context, resourceVersion string) error
 	})
 	if !ok {
 		return fmt.Errorf("wait for a version: no informer of ours is behind %T", l)
 	}
-	return informed.WaitFor(ctx, resourceVersion)
+	return informed.WaitForVersion(ctx, resourceVersion)
 }
 
 // WaitForOwnWrites waits until what l, a lister that was generated or one of this package,

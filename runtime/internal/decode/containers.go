@@ -65,7 +65,7 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 				ok = d.value(f.plan, to)
 			}
 			if !ok {
-				return d.in("." + f.name)
+				return d.in("." + f.name())
 			}
 		}
 		if f != nil {
@@ -103,7 +103,7 @@ func (d *jsonDecoder) field(fs *fields, previous *int32) (*field, bool) {
 		return nil, false
 	}
 	var f *field
-	if i, known := fs.byName[string(name)]; known {
+	if i, known := fs.find(name); known {
 		f = &fs.list[i]
 		*previous = i
 	}

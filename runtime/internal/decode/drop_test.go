@@ -40,7 +40,7 @@ func path(rand *rand.Rand, t reflect.Type) string {
 			break
 		}
 		f := fs.list[rand.Intn(len(fs.list))]
-		names, t = append(names, f.name), f.typ
+		names, t = append(names, f.name()), f.typ
 	}
 	return strings.Join(names, ".")
 }

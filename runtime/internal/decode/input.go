@@ -10,7 +10,7 @@ import (
 // connection, each of which is a system call or a switch to the goroutine that reads
 // frames of HTTP/2.
 const (
-	smallWindow = 4<<10 - padding
+	smallWindow = 2<<10 - padding
 	largeWindow = 64 << 10
 	// padding are zero bytes behind the data that the scanner may read. No token
 	// contains a zero byte, so that each loop ends there: the scanner needs no check

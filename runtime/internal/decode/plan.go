@@ -170,7 +170,7 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 			return nil
 		}
 		for i := range p.fields.list {
-			p.fields.list[i].drop = p.cut.drops(p.fields.list[i].name)
+			p.fields.list[i].drop = p.cut.drops(p.fields.list[i].name())
 		}
 	}
 	return p.fields
@@ -178,8 +178,8 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 
 // compile sets the plan of a field, when the field occurs for the first time.
 func (d *jsonDecoder) compile(p *plan, f *field) {
-	f.plan = d.plans.without(p.cut.of(f.name), f.typ)
-	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name) {
+	f.plan = d.plans.without(p.cut.of(f.name()), f.typ)
+	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name()) {
 		f.plan = &plan{op: opString, typ: f.typ, unique: true}
 	}
 }
@@ -198,8 +198,6 @@ func isUnique(t reflect.Type, name string) bool {
 type fields struct {
 	// list has them in the order of the struct, which is that of encoders.
 	list []field
-	// byName finds those that weren't predicted.
-	byName map[string]int32
 	// first is the field that the last object began with.
 	first int32
 	// toNormalize are the fields that normalize visits, nil before the first time.
@@ -213,7 +211,6 @@ type field struct {
 	// there are.
 	quoted     string
 	word, mask uint64
-	name       string
 	// offset is from the struct, or from the last of the pointers that lead to
 	// an embedded struct.
 	offset uintptr
@@ -223,13 +220,13 @@ type field struct {
 	plan *plan
 	// drop makes the value be skipped.
 	drop bool
-	// foreign tells that the tag has the option string.
-	foreign bool
 	// next is the field that followed last time.
 	next int32
 	// history tells whether values of the field are worth looking for, see share.
 	history history
 }
+
+func (f *field) name() string { return f.quoted[:len(f.quoted)-2] }
 
 // hop is a pointer to an embedded struct on the way to a field.
 type hop struct {
@@ -251,8 +248,11 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 // comes from a tag. If several are left, all are ignored.
 type candidate struct {
 	field
+	name   string
 	index  []int
 	tagged bool
+	// foreign tells that the tag has the option string.
+	foreign bool
 	// settable is false behind a pointer to an unexported struct: encoding/json can't
 	// allocate that, and returns an error.
 	settable bool
@@ -382,23 +382,33 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
+// find returns the number of the field of that name. It is for fields that weren't predicted,
+// which are few: an index by name would take as much memory as the list, in each decoder.
+func (fs *fields) find(name []byte) (n int32, ok bool) {
+	for i := range fs.list {
+		if fs.list[i].name() == string(name) {
+			return int32(i), true
+		}
+	}
+	return 0, false
+}
+
 // newFields prepares the fields for comparisons. It returns nil if one isn't decoded here.
 func newFields(kept []candidate) *fields {
-	fs := &fields{list: make([]field, len(kept)), byName: make(map[string]int32, len(kept))}
+	fs := &fields{list: make([]field, len(kept))}
 	for i, c := range kept {
 		if c.foreign || !c.settable {
 			return nil
 		}
 		f := c.field
 		f.next = int32((i + 1) % len(kept))
-		f.quoted = f.name + `":`
+		f.quoted = c.name + `":`
 		var first [8]byte
 		for j := range copy(first[:], f.quoted) {
 			f.mask |= 0xff << (8 * j)
 		}
 		f.word = binary.LittleEndian.Uint64(first[:])
 		fs.list[i] = f
-		fs.byName[f.name] = int32(i)
 	}
 	return fs
 }

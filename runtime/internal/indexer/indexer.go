@@ -30,7 +30,7 @@ type Indexer[K comparable] struct {
 // Filler is an informer that fills an indexer's store. Listers ask it how far the
 // store is.
 type Filler interface {
-	WaitFor(ctx context.Context, resourceVersion string) error
+	WaitForVersion(ctx context.Context, resourceVersion string) error
 	WaitForOwnWrites(ctx context.Context, namespace string) error
 }
 
@@ -52,13 +52,13 @@ func (x *Indexer[K]) FilledBy(informer Filler) { x.filler = informer }
 
 var errNoFiller = errors.New("no informer fills the indexer")
 
-// WaitFor waits until the store shows a resourceVersion. It is an error if no
+// WaitForVersion waits until the store shows a resourceVersion. It is an error if no
 // informer fills the store.
-func (x *Indexer[K]) WaitFor(ctx context.Context, resourceVersion string) error {
+func (x *Indexer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	if x.filler == nil {
 		return fmt.Errorf("wait for a version: %w", errNoFiller)
 	}
-	return x.filler.WaitFor(ctx, resourceVersion)
+	return x.filler.WaitForVersion(ctx, resourceVersion)
 }
 
 // WaitForOwnWrites waits until the store shows what the informer's client wrote in

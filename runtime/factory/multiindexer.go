@@ -11,22 +11,22 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// spreadIndexer reads what the informers of several namespaces have.
-type spreadIndexer[F Runner] struct{ of *spread[F] }
+// multiIndexer reads what the informers of several namespaces have.
+type multiIndexer[F Runner] struct{ of *multiInformer[F] }
 
 // errReadOnly is what writes to an indexer of several namespaces are refused with.
 var errReadOnly = errors.New("the indexer of several namespaces can only be read")
 
-func (spreadIndexer[F]) Add(any) error               { return errReadOnly }
-func (spreadIndexer[F]) Update(any) error            { return errReadOnly }
-func (spreadIndexer[F]) Delete(any) error            { return errReadOnly }
-func (spreadIndexer[F]) Replace([]any, string) error { return errReadOnly }
-func (spreadIndexer[F]) Resync() error               { return nil }
-func (spreadIndexer[F]) Bookmark(string)             {}
+func (multiIndexer[F]) Add(any) error               { return errReadOnly }
+func (multiIndexer[F]) Update(any) error            { return errReadOnly }
+func (multiIndexer[F]) Delete(any) error            { return errReadOnly }
+func (multiIndexer[F]) Replace([]any, string) error { return errReadOnly }
+func (multiIndexer[F]) Resync() error               { return nil }
+func (multiIndexer[F]) Bookmark(string)             {}
 
-func (spreadIndexer[F]) LastStoreSyncResourceVersion() string { return "" }
+func (multiIndexer[F]) LastStoreSyncResourceVersion() string { return "" }
 
-func (x spreadIndexer[F]) Get(obj any) (item any, exists bool, err error) {
+func (x multiIndexer[F]) Get(obj any) (item any, exists bool, err error) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
 		return nil, false, cache.KeyError{Obj: obj, Err: err}
@@ -34,7 +34,7 @@ func (x spreadIndexer[F]) Get(obj any) (item any, exists bool, err error) {
 	return x.GetByKey(key)
 }
 
-func (x spreadIndexer[F]) GetByKey(key string) (item any, exists bool, err error) {
+func (x multiIndexer[F]) GetByKey(key string) (item any, exists bool, err error) {
 	namespace, _, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
 		return nil, false, nil // No object has such a key.
@@ -45,7 +45,7 @@ func (x spreadIndexer[F]) GetByKey(key string) (item any, exists bool, err error
 	return nil, false, nil
 }
 
-func (x spreadIndexer[F]) List() []any {
+func (x multiIndexer[F]) List() []any {
 	list := []any{}
 	for _, child := range x.of.now() {
 		list = append(list, child.GetIndexer().List()...)
@@ -53,7 +53,7 @@ func (x spreadIndexer[F]) List() []any {
 	return list
 }
 
-func (x spreadIndexer[F]) ListKeys() []string {
+func (x multiIndexer[F]) ListKeys() []string {
 	keys := []string{}
 	for _, child := range x.of.now() {
 		keys = append(keys, child.GetIndexer().ListKeys()...)
@@ -62,7 +62,7 @@ func (x spreadIndexer[F]) ListKeys() []string {
 }
 
 // Index asks only the namespace's informer for the objects of a namespace.
-func (x spreadIndexer[F]) Index(name string, obj any) ([]any, error) {
+func (x multiIndexer[F]) Index(name string, obj any) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		if m, err := meta.Accessor(obj); err == nil {
 			return x.ByIndex(name, m.GetNamespace())
@@ -71,7 +71,7 @@ func (x spreadIndexer[F]) Index(name string, obj any) ([]any, error) {
 	return collect(x.of.now(), func(child cache.Indexer) ([]any, error) { return child.Index(name, obj) })
 }
 
-func (x spreadIndexer[F]) ByIndex(name, value string) ([]any, error) {
+func (x multiIndexer[F]) ByIndex(name, value string) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		child := x.of.in(value)
 		if child == nil {
@@ -82,32 +82,32 @@ func (x spreadIndexer[F]) ByIndex(name, value string) ([]any, error) {
 	return collect(x.of.now(), func(child cache.Indexer) ([]any, error) { return child.ByIndex(name, value) })
 }
 
-func (x spreadIndexer[F]) IndexKeys(name, value string) ([]string, error) {
+func (x multiIndexer[F]) IndexKeys(name, value string) ([]string, error) {
 	keys, err := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.IndexKeys(name, value) })
 	slices.Sort(keys)
 	return keys, err
 }
 
-func (x spreadIndexer[F]) ListIndexFuncValues(name string) []string {
+func (x multiIndexer[F]) ListIndexFuncValues(name string) []string {
 	values, _ := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.ListIndexFuncValues(name), nil })
 	slices.Sort(values)
 	return slices.Compact(values)
 }
 
-func (x spreadIndexer[F]) GetIndexers() cache.Indexers {
+func (x multiIndexer[F]) GetIndexers() cache.Indexers {
 	for _, child := range x.of.now() {
 		return child.GetIndexer().GetIndexers()
 	}
 	return cache.Indexers{}
 }
 
-func (x spreadIndexer[F]) AddIndexers(indexers cache.Indexers) error {
+func (x multiIndexer[F]) AddIndexers(indexers cache.Indexers) error {
 	return x.of.AddIndexers(indexers)
 }
 
 // WaitForOwnWrites waits until the informers of a namespace, "" for all, show what was
 // written there, see [informer.WaitForOwnWrites].
-func (x spreadIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
+func (x multiIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	children := x.of.now()
 	if namespace != "" {
 		children = slices.DeleteFunc([]cache.SharedIndexInformer{x.of.in(namespace)}, func(i cache.SharedIndexInformer) bool { return i == nil })

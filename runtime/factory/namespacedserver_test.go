@@ -22,9 +22,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// town is a server that lets nobody read more than a namespace, and none of those
+// namespacedServer is a server that lets nobody read more than a namespace, and none of those
 // that are closed.
-type town struct {
+type namespacedServer struct {
 	clienttesting.ObjectTracker
 	mu      sync.Mutex
 	version int
@@ -33,17 +33,17 @@ type town struct {
 
 var configMapsResource = corev1.SchemeGroupVersion.WithResource("configmaps")
 
-func newTown() *town {
+func newNamespacedServer() *namespacedServer {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
-	return &town{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil), closed: map[string]bool{}}
+	return &namespacedServer{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil), closed: map[string]bool{}}
 }
 
-func (*town) IsWatchListSemanticsUnSupported() bool { return true }
+func (*namespacedServer) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (s *town) put(namespace, name string) {
+func (s *namespacedServer) put(namespace, name string) {
 	s.version++
 	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: fmt.Sprint(1000 + s.version)}}
 	if err := s.Create(configMapsResource, obj, namespace); err != nil {
@@ -55,7 +55,7 @@ func (s *town) put(namespace, name string) {
 
 // quarter is the client of a namespace.
 type quarter struct {
-	*town
+	*namespacedServer
 	namespace string
 }
 
@@ -72,7 +72,7 @@ func (q quarter) List(_ context.Context, _ metav1.ListOptions) (*corev1.ConfigMa
 	if err := q.refused(); err != nil {
 		return nil, err
 	}
-	list, err := q.town.List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
+	list, err := q.namespacedServer.List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (q quarter) List(_ context.Context, _ metav1.ListOptions) (*corev1.ConfigMa
 }
 
 func (q quarter) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	return q.town.Watch(configMapsResource, q.namespace, opts)
+	return q.namespacedServer.Watch(configMapsResource, q.namespace, opts)
 }
 
 // inNamespace stands for a generated factory that is limited to a namespace.
@@ -91,11 +91,11 @@ type inNamespace struct {
 func (f inNamespace) configMaps() cache.SharedIndexInformer {
 	return f.InformerFor(&corev1.ConfigMap{}, func(c quarter, resync time.Duration) cache.SharedIndexInformer {
 		return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
-			informer.Options{Client: c.town, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+			informer.Options{Client: c.namespacedServer, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
 	})
 }
 
-func (s *town) namespaces() *factory.Namespaces[inNamespace] {
+func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
 	return factory.NewNamespaces(func(namespace string) inNamespace {
 		return inNamespace{factory.New(quarter{s, namespace}, 0)}
 	})

@@ -14,7 +14,7 @@ import (
 // removed is not waited for.
 func TestLooksCostNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newTown()
+		s := newNamespacedServer()
 		s.closed["closed"], s.closed["other"] = true, true
 		n := s.namespaces()
 		i := n.Informer(inNamespace.configMaps)

@@ -8,12 +8,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// spreadHandler hands the events of all namespaces to one handler, one at a time.
+// multiHandler hands the events of all namespaces to one handler, one at a time.
 // It is its own registration.
-type spreadHandler struct {
+type multiHandler struct {
 	handler cache.ResourceEventHandler
 	options cache.HandlerOptions
-	synced  *together
+	synced  *multiChecker
 	removed atomic.Bool
 
 	mu sync.Mutex
@@ -31,7 +31,7 @@ type registered struct {
 }
 
 // join adds the handler to the informer of a namespace.
-func (h *spreadHandler) join(namespace string, child cache.SharedIndexInformer) error {
+func (h *multiHandler) join(namespace string, child cache.SharedIndexInformer) error {
 	as, err := child.AddEventHandlerWithOptions(h.in(namespace), h.options)
 	if err != nil {
 		return err
@@ -43,14 +43,14 @@ func (h *spreadHandler) join(namespace string, child cache.SharedIndexInformer) 
 	return nil
 }
 
-func (h *spreadHandler) leave(namespace string) {
+func (h *multiHandler) leave(namespace string) {
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
 	defer h.synced.change()
 	delete(h.at, namespace)
 }
 
-func (h *spreadHandler) remove() error {
+func (h *multiHandler) remove() error {
 	h.removed.Store(true)
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
@@ -64,7 +64,7 @@ func (h *spreadHandler) remove() error {
 }
 
 // left tells the handler that all that it knows of a namespace is gone.
-func (h *spreadHandler) left(namespace string) {
+func (h *multiHandler) left(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, obj := range h.known[namespace] {
@@ -75,11 +75,11 @@ func (h *spreadHandler) left(namespace string) {
 	delete(h.known, namespace)
 }
 
-func (h *spreadHandler) HasSynced() bool { return allDone(h.checkers()) }
+func (h *multiHandler) HasSynced() bool { return allDone(h.checkers()) }
 
-func (h *spreadHandler) HasSyncedChecker() cache.DoneChecker { return h.synced }
+func (h *multiHandler) HasSyncedChecker() cache.DoneChecker { return h.synced }
 
-func (h *spreadHandler) checkers() (list []cache.DoneChecker) {
+func (h *multiHandler) checkers() (list []cache.DoneChecker) {
 	h.atMu.Lock()
 	defer h.atMu.Unlock()
 	for _, r := range h.at {
@@ -89,7 +89,7 @@ func (h *spreadHandler) checkers() (list []cache.DoneChecker) {
 }
 
 // in returns the handler for one namespace's informer.
-func (h *spreadHandler) in(namespace string) cache.ResourceEventHandler {
+func (h *multiHandler) in(namespace string) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) {
 			h.tell(namespace, obj, false, func() { h.handler.OnAdd(obj, isInInitialList) })
@@ -101,7 +101,7 @@ func (h *spreadHandler) in(namespace string) cache.ResourceEventHandler {
 	}
 }
 
-func (h *spreadHandler) tell(namespace string, obj any, gone bool, call func()) {
+func (h *multiHandler) tell(namespace string, obj any, gone bool, call func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.removed.Load() {

@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// together is done when all of several are, of which there may be more or fewer
+// multiChecker is done when all of several are, of which there may be more or fewer
 // meanwhile. One goroutine waits for them, whoever looks and how often.
-type together struct {
+type multiChecker struct {
 	// checkers returns those of the moment.
 	checkers func() []cache.DoneChecker
 	// begin calls wait on a goroutine that it knows of, unless what wait has to
@@ -25,15 +25,15 @@ type together struct {
 	changed chan struct{}
 }
 
-func newTogether(checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{}))) *together {
-	return &together{checkers: checkers, begin: begin, changed: make(chan struct{})}
+func newMultiChecker(checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{}))) *multiChecker {
+	return &multiChecker{checkers: checkers, begin: begin, changed: make(chan struct{})}
 }
 
-func (t *together) Name() string { return "informers of namespaces" }
+func (t *multiChecker) Name() string { return "informers of namespaces" }
 
 // Done returns a channel that is closed when all are done, or never if the set is
 // shut down before.
-func (t *together) Done() <-chan struct{} {
+func (t *multiChecker) Done() <-chan struct{} {
 	if allDone(t.checkers()) {
 		done := make(chan struct{})
 		close(done)
@@ -54,14 +54,14 @@ func (t *together) Done() <-chan struct{} {
 
 // change says that there are others than before. Whoever can see those finds it
 // said: the lock that guards them is held.
-func (t *together) change() {
+func (t *multiChecker) change() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-func (t *together) wait(over <-chan struct{}) {
+func (t *multiChecker) wait(over <-chan struct{}) {
 	for {
 		t.mu.Lock()
 		changed := t.changed
@@ -85,7 +85,7 @@ func (t *together) wait(over <-chan struct{}) {
 
 // end tells who waits, unless there have been others since changed was read:
 // somebody may have asked because of those.
-func (t *together) end(changed chan struct{}) bool {
+func (t *multiChecker) end(changed chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.changed != changed {
