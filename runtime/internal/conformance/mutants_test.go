@@ -23,7 +23,7 @@ var mutations = map[string]mutation{
 		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"},
 	"store: snapshots change": {"internal/store/pages.go",
 		"return !ps.shared.Load() && (", "return BUG || !ps.shared.Load() && ("},
-	"store: a list deletes nothing": {"internal/store/replacement.go",
+	"store: a list deletes nothing": {"internal/store/changes.go",
 		"if !kept {", "if !kept && !BUG {"},
 	"store: a list leaves the version as it was": {"internal/store/replacement.go",
 		"s.live, s.version = next, resourceVersion", "if s.live = next; !BUG { s.version = resourceVersion }"},

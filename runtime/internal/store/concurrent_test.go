@@ -167,7 +167,7 @@ func transferOf(s *Store[int], r *rand.Rand) []Change[int] {
 		switch {
 		case !ok:
 			opened := account{id: accounts + r.IntN(accounts), amount: from.amount / 2}
-			if s.Has(opened.id) {
+			if has(s, opened.id) {
 				continue
 			}
 			from.amount -= opened.amount
@@ -187,7 +187,7 @@ func TestIterationMayWrite(t *testing.T) {
 		s.Set(accounts+id, account{id: accounts + id, amount: 1}, "")
 		seen++
 	}
-	if seen != accounts || s.Len() != accounts || s.Has(0) {
+	if seen != accounts || s.Len() != accounts || has(s, 0) {
 		t.Fatalf("saw %d of %d accounts, %d now", seen, accounts, s.Len())
 	}
 	for range s.All() {
@@ -224,15 +224,15 @@ func TestUnknownIndex(t *testing.T) {
 	if _, err := s.IndexKeys("none", "1"); !errors.As(err, &missing) {
 		t.Errorf("IndexKeys: %v", err)
 	}
-	if _, err := s.Index("none", account{}); !errors.As(err, &missing) || err.Error() != "Index with name none does not exist" {
-		t.Errorf("Index: %v", err)
+	if err := (&NoIndexError{Name: "none"}); err.Error() != "Index with name none does not exist" {
+		t.Error(err)
 	}
 	if values := s.IndexValues("none"); values != nil || s.HasIndex("none") || !s.HasIndex("bank") {
 		t.Errorf("values %v", values)
 	}
 }
 
-func TestIndexOfAnObject(t *testing.T) {
+func TestSeveralValues(t *testing.T) {
 	s := newStore()
 	for i, labels := range []string{"a", "b", "a,b", "c", ""} {
 		put(s, &object{Name: name(i), Labels: labels})
@@ -240,13 +240,13 @@ func TestIndexOfAnObject(t *testing.T) {
 	for labels, want := range map[string][]string{
 		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil, "a,a": {name(0), name(2)},
 	} {
-		found, err := s.Index("label", &object{Labels: labels})
+		found, err := s.ByIndex("label", byLabel(&object{Labels: labels})...)
 		var got []string
 		for _, o := range sorted(found) {
 			got = append(got, o.Name)
 		}
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("Index(%q) = %v, %v, want %v", labels, got, err, want)
+			t.Errorf("ByIndex of %q = %v, %v, want %v", labels, got, err, want)
 		}
 	}
 }

@@ -36,14 +36,14 @@ func checkLabeled(t *testing.T, objects []any, labeled func([]LabelValues) []any
 			delete(left, o)
 		}
 		for o := range left {
-			if has(o.(*object).GetLabels(), wanted) {
+			if hasLabels(o.(*object).GetLabels(), wanted) {
 				t.Fatalf("%v: %v is not found", wanted, o)
 			}
 		}
 	}
 }
 
-func has(set map[string]string, wanted []LabelValues) bool {
+func hasLabels(set map[string]string, wanted []LabelValues) bool {
 	return !slices.ContainsFunc(wanted, func(w LabelValues) bool {
 		value, ok := set[w.Label]
 		return !ok || !slices.Contains(w.Values, value)

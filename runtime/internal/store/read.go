@@ -33,12 +33,6 @@ func (s *Store[K]) Lookup(key K) (object any, version string, ok bool) {
 	return object, version, ok
 }
 
-// Has says whether there is an object under a key.
-func (s *Store[K]) Has(key K) bool {
-	_, ok := s.Get(key)
-	return ok
-}
-
 // Len is the number of objects.
 func (s *Store[K]) Len() int {
 	s.mu.RLock()
@@ -70,9 +64,6 @@ func (s *Store[K]) All() iter.Seq2[K, any] {
 
 // List returns every object, in no particular order.
 func (s *Store[K]) List() []any { return s.Snapshot().List() }
-
-// Keys returns every key, in no particular order.
-func (s *Store[K]) Keys() []K { return s.Snapshot().Keys() }
 
 // HasIndex says whether there is an index of that name.
 func (s *Store[K]) HasIndex(name string) bool {
@@ -129,18 +120,6 @@ func (s *Store[K]) ByIndex(name string, values ...string) ([]any, error) {
 // IndexKeys returns the keys of the objects that ByIndex returns.
 func (s *Store[K]) IndexKeys(name string, values ...string) ([]K, error) {
 	return match(s, name, keysOf, values)
-}
-
-// Index returns the objects that share a value in the named index with
-// object, which needn't be stored. The error is a *NoIndexError.
-func (s *Store[K]) Index(name string, object any) ([]any, error) {
-	s.mu.RLock()
-	x, err := s.live.named(name)
-	s.mu.RUnlock()
-	if err != nil {
-		return nil, err
-	}
-	return match(s, name, objectsOf, x.values(object))
 }
 
 func keysOf[K comparable](p *page[K]) []K      { return p.keys }

@@ -42,6 +42,12 @@ func byLength(o any) []string { return []string{fmt.Sprint(len(o.(*object).Label
 // put stores an object under its name.
 func put(s *Store[string], o *object) (old any, existed bool) { return s.Set(o.Name, o, o.Version) }
 
+// has says whether there is an object under a key.
+func has[K comparable](s *Store[K], key K) bool {
+	_, ok := s.Get(key)
+	return ok
+}
+
 // cast returns what a store returned as the type that all of it has.
 func cast[T any](list []any) []T {
 	typed := make([]T, len(list))
