@@ -32,10 +32,10 @@ func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return typedAs[T](l, found)
+	return typedObjects[T](l, found)
 }
 
-func typedAs[T any](l any, found []any) ([]T, error) {
+func typedObjects[T any](l any, found []any) ([]T, error) {
 	typed := make([]T, len(found))
 	for n, obj := range found {
 		var ok bool
@@ -47,32 +47,36 @@ func typedAs[T any](l any, found []any) ([]T, error) {
 }
 
 // ListViewsByFields is [ListByFields] of a read-only lister: it returns views.
-func ListViewsByFields[T runtime.Object, V any](l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector) ([]V, error) {
+func ListViewsByFields[T runtime.Object, V any](
+	l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector,
+) ([]V, error) {
 	found, err := listByFields(l, true, selector, matchLabels)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	objects, err := typedAs[T](l, found)
+	objects, err := typedObjects[T](l, found)
 	if err != nil {
 		return nil, err
 	}
 	return viewed(objects, l.view), nil
 }
 
-// listByFields refuses a lister that hides its objects, unless views will be made
+// listByFields refuses a lister that viewsOnly its objects, unless views will be made
 // of them.
-func listByFields(l any, views bool, selector fields.Selector, matchLabels labels.Selector) (list []any, err error) {
+func listByFields(
+	l any, views bool, selector fields.Selector, matchLabels labels.Selector,
+) (list []any, err error) {
 	ours, ok := l.(interface{ behind() reader })
 	if !ok {
-		return nil, fmt.Errorf("list by fields: %T is of another make", l)
+		return nil, fmt.Errorf("list by fields: %T is not a lister of this runtime", l)
 	}
 	namespace := ours.behind().namespace
 	self, ok := ours.behind().of.(*source)
 	if !ok || self.store == nil {
 		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
 	}
-	if self.hides && !views {
-		return nil, fmt.Errorf("list by fields: %T gives no objects away; ListViewsByFields lists views of them", l)
+	if self.viewsOnly && !views {
+		return nil, fmt.Errorf("list by fields: %T returns views only; use ListViewsByFields", l)
 	}
 	yield := func(obj any) { list = append(list, obj) }
 	switch {
@@ -117,7 +121,7 @@ func listByFields(l any, views bool, selector fields.Selector, matchLabels label
 	if matchLabels.Empty() {
 		return found, nil
 	}
-	err = newMatcher(matchLabels).matching(one(found), yield)
+	err = newMatcher(matchLabels).yieldMatching(oneChunk(found), yield)
 	return list, err
 }
 
@@ -133,7 +137,7 @@ func (s *source) undeclared(field string) error {
 	}
 }
 
-// undeclaredError is a [store.NoIndexError] in the words of who lists by fields.
+// undeclaredError is a [store.NoIndexError] that names the field.
 type undeclaredError struct {
 	text    string
 	noIndex *store.NoIndexError

@@ -1,27 +1,36 @@
-// Package lister reads the objects of one resource out of an informer's
-// indexer. Generated listers and factories are declarations over it.
+// Package lister reads the objects of one resource out of an informer's indexer.
+// Generated listers are declarations over it.
 //
-// Any cache.Indexer will do. Of one that is backed by a store of ours with keys of
-// type [cache.ObjectName] and objects that are any, as those of generated, dynamic
-// and metadata informers are, the store is read: a look-up builds no key, a list
-// sees one snapshot and delays nobody, and a list of a namespace costs what is in
-// the namespace if there is an index for it. A selector that asks for values of a
-// label costs what has these values if the store has a [store.LabelIndex] for the
-// label, see informer.IndexLabels. Without one, lists of all namespaces, or of one
-// that there is an index for, leave summaries of the labels that they see, of one
-// object in 32 each time: later ones look only at objects that may match, at those
-// that were put since or have more than twelve labels, and at the last 255 at most.
-// Other indexers, among them those of informers of a concrete type and of package
-// cache, are asked through their interface.
+// # What it promises
 //
-// Beside generated listers, which are as in client-go, there are functions that
-// take one, generic and read-only listers included: [ListByFields] finds objects
-// by the values of fields, [WaitForVersion] waits until the lister shows a
-// resourceVersion, and [WaitForOwnWrites] until it shows what was written through the
-// clientset behind it.
+// Listers of any cache.Indexer find what client-go's find, with the same errors. All
+// are safe for concurrent use. They return the objects that the indexer holds, not
+// copies: callers must not change them, labels included.
 //
-// Listers return the objects that the indexer holds, not copies: they must not
-// be changed.
+// The indexers of generated, dynamic and metadata informers keep their objects in a
+// store of this runtime. Listers read that store:
+//
+//   - Get allocates nothing.
+//   - List sees one instant of the store, and delays neither a writer nor a reader.
+//   - A list of a namespace costs what is in the namespace, if it is indexed.
+//   - A selector that asks for values of a label costs the objects that have them, if the
+//     label is indexed, see informer.IndexLabels. Of several such labels, the rarest
+//     counts.
+//   - Without an index of the label, a list looks at all objects, or at those of an
+//     indexed namespace. One list in 32 leaves summaries of the labels that it sees.
+//     Later lists look only at objects that may match: at some in a hundred that don't,
+//     at those that were put since or have more than twelve labels, and at the last
+//     255 at most.
+//
+// Other indexers, among them those of package cache, are asked through their
+// interface.
+//
+// # Beyond client-go
+//
+// Generated listers have client-go's methods and no more. What is added are functions
+// that take a lister, generic and read-only ones included: [ListByFields] finds objects
+// by the values of fields, [WaitForVersion] waits until the lister shows a resourceVersion, and
+// [WaitForOwnWrites] until it shows what was written through the clientset behind it.
 package lister
 
 import (
@@ -60,7 +69,9 @@ func NewNamespaced[T runtime.Object](parent ResourceIndexer[T], namespace string
 // List returns the objects whose labels match the selector, in no particular
 // order, and nil if there are none. It fails only for objects without metadata.
 func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) {
-	err = l.of.list(l.namespace, selector, func(n int) { ret = make([]T, 0, n) }, func(obj any) { ret = append(ret, obj.(T)) })
+	err = l.of.list(l.namespace, selector,
+		func(n int) { ret = make([]T, 0, n) },
+		func(obj any) { ret = append(ret, obj.(T)) })
 	return ret, err
 }
 

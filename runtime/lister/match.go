@@ -14,10 +14,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// narrowed returns the objects of the namespace that have what is wanted of an
+// byRarestLabel returns the objects of the namespace that have what is wanted of an
 // indexed label, of all such labels the rarest. ok is false if there is none, or
 // if an index of the namespace is as good.
-func (s *source) narrowed(namespace string, wanted []store.LabelValues) (found []any, ok bool) {
+func (s *source) byRarestLabel(namespace string, wanted []store.LabelValues) (found []any, ok bool) {
 	if s.store == nil {
 		return nil, false
 	}
@@ -93,8 +93,8 @@ func (m *matcher) matches(set map[string]string) bool {
 // looked at, so that a processor waits for their memory at once and not in turn.
 const ahead = 32
 
-// matching calls yield for the objects that match.
-func (m *matcher) matching(chunks iter.Seq[[]any], yield func(any)) error {
+// yieldMatching calls yield for the objects that match.
+func (m *matcher) yieldMatching(chunks iter.Seq[[]any], yield func(any)) error {
 	var accessors [ahead]metav1.Object
 	var sets [ahead]map[string]string
 	for chunk := range chunks {

@@ -37,19 +37,19 @@ type source struct {
 	// keyed by their namespace and name.
 	store    *store.Store[cache.ObjectName]
 	resource schema.GroupResource
-	// hides says that the objects are for views only.
-	hides bool
+	// viewsOnly says that the objects are for views only.
+	viewsOnly bool
 }
 
 // newSource is not inlined: the source's type would be in sight.
 //
 //go:noinline
-func newSource(indexer cache.Indexer, resource schema.GroupResource, hides bool) finder {
+func newSource(indexer cache.Indexer, resource schema.GroupResource, viewsOnly bool) finder {
 	// An indexer that is only seen as typed has another one inside.
 	if shell, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
 		indexer = shell.Untyped()
 	}
-	s := &source{indexer: indexer, resource: resource, hides: hides}
+	s := &source{indexer: indexer, resource: resource, viewsOnly: viewsOnly}
 	if backed, ok := indexer.(store.Backed[cache.ObjectName]); ok {
 		s.store = backed.Store()
 	}
@@ -61,29 +61,29 @@ func (s *source) list(namespace string, selector labels.Selector, room func(int)
 		return nil
 	}
 	m := newMatcher(selector)
-	if found, ok := s.narrowed(namespace, m.wanted); ok {
-		return m.matching(one(found), yield)
+	if found, ok := s.byRarestLabel(namespace, m.wanted); ok {
+		return m.yieldMatching(oneChunk(found), yield)
 	}
 	if s.store != nil && namespace == "" {
 		snapshot := s.store.Snapshot()
 		if selector.Empty() {
-			all(snapshot.Len(), snapshot.Values(), room, yield)
+			yieldAll(snapshot.Len(), snapshot.Values(), room, yield)
 			return nil
 		}
-		return m.matching(snapshot.Labeled(m.wanted), yield)
+		return m.yieldMatching(snapshot.Labeled(m.wanted), yield)
 	}
-	found, err := s.in(namespace, m.wanted)
+	found, err := s.inNamespace(namespace, m.wanted)
 	if err != nil {
 		return err
 	}
 	if !selector.Empty() {
-		return m.matching(one(found), yield)
+		return m.yieldMatching(oneChunk(found), yield)
 	}
-	all(len(found), slices.Values(found), room, yield)
+	yieldAll(len(found), slices.Values(found), room, yield)
 	return nil
 }
 
-func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
+func yieldAll(n int, objects iter.Seq[any], room func(int), yield func(any)) {
 	if n == 0 {
 		return
 	}
@@ -93,11 +93,11 @@ func all(n int, objects iter.Seq[any], room func(int), yield func(any)) {
 	}
 }
 
-// in returns the objects of a namespace, all that have the labels that are wanted
+// inNamespace returns the objects of a namespace, all that have the labels that are wanted
 // among them. What has no store is asked for all namespaces if it is empty.
-func (s *source) in(namespace string, wanted []store.LabelValues) ([]any, error) {
+func (s *source) inNamespace(namespace string, wanted []store.LabelValues) ([]any, error) {
 	if s.store == nil {
-		return listed(s.indexer, namespace)
+		return listIndexer(s.indexer, namespace)
 	}
 	indexed, err := s.store.LabeledByIndex(cache.NamespaceIndex, namespace, wanted)
 	if err == nil {
@@ -113,8 +113,8 @@ func (s *source) in(namespace string, wanted []store.LabelValues) ([]any, error)
 	return found, nil
 }
 
-// one yields a slice.
-func one(objects []any) iter.Seq[[]any] {
+// oneChunk yields a slice.
+func oneChunk(objects []any) iter.Seq[[]any] {
 	return func(yield func([]any) bool) { yield(objects) }
 }
 
@@ -131,5 +131,5 @@ func (s *source) get(namespace, name string) (any, error) {
 	if namespace != "" {
 		key = namespace + "/" + name
 	}
-	return get(s.indexer, s.resource, key, name)
+	return getFrom(s.indexer, s.resource, key, name)
 }

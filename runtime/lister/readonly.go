@@ -17,7 +17,9 @@ type ReadOnly[T runtime.Object, V any] struct {
 
 // NewReadOnly returns a lister of what view makes of the objects in indexer; for
 // the rest see [New].
-func NewReadOnly[T runtime.Object, V any](indexer cache.Indexer, resource schema.GroupResource, view func(T) V) ReadOnly[T, V] {
+func NewReadOnly[T runtime.Object, V any](
+	indexer cache.Indexer, resource schema.GroupResource, view func(T) V,
+) ReadOnly[T, V] {
 	return ReadOnly[T, V]{reader{of: newSource(indexer, resource, true)}, view}
 }
 

@@ -21,7 +21,9 @@ func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.Gene
 type generic struct{ reader }
 
 func (l generic) List(selector labels.Selector) (ret []runtime.Object, err error) {
-	err = l.of.list(l.namespace, selector, func(n int) { ret = make([]runtime.Object, 0, n) }, func(obj any) { ret = append(ret, obj.(runtime.Object)) })
+	err = l.of.list(l.namespace, selector,
+		func(n int) { ret = make([]runtime.Object, 0, n) },
+		func(obj any) { ret = append(ret, obj.(runtime.Object)) })
 	return ret, err
 }
 
@@ -49,8 +51,8 @@ func (l unnamed) Get(name string) (runtime.Object, error) {
 	return nil, errors.NewNotFound(l.of.(*source).resource, name)
 }
 
-// get returns what the indexer holds under a key; name is for the error.
-func get(indexer cache.Indexer, resource schema.GroupResource, key, name string) (any, error) {
+// getFrom returns what the indexer holds under a key; name is for the error.
+func getFrom(indexer cache.Indexer, resource schema.GroupResource, key, name string) (any, error) {
 	obj, exists, err := indexer.GetByKey(key)
 	if err != nil {
 		return nil, err
@@ -61,8 +63,8 @@ func get(indexer cache.Indexer, resource schema.GroupResource, key, name string)
 	return obj, nil
 }
 
-// listed returns the objects of a namespace, or all if it is empty.
-func listed(indexer cache.Indexer, namespace string) ([]any, error) {
+// listIndexer returns the objects of a namespace, or all if it is empty.
+func listIndexer(indexer cache.Indexer, namespace string) ([]any, error) {
 	if namespace == "" {
 		return indexer.List(), nil
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // WaitForVersion waits until what l, a lister that was generated or one of this package,
-// reads shows a resourceVersion or a later one: who has written an object and
-// waits for the version that the write returned then reads what it wrote. It
-// fails with ctx, if the informer behind the lister stops, if there is none of
-// ours, or if versions are opaque.
+// reads shows a resourceVersion or a later one: a caller that waits for the version
+// that its write returned then reads what it wrote. The error is ctx's, or says that
+// the informer behind the lister stopped, that there is none of this runtime, or that
+// versions are opaque.
 func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {
@@ -50,7 +50,7 @@ func WaitForOwnWrites(ctx context.Context, l any) error {
 	return informed.WaitForOwnWrites(ctx, namespace)
 }
 
-// behind returns what a lister reads from, nil if it is of another make, and the
+// behind returns what a lister of this runtime reads from, nil for another, and the
 // namespace that it is limited to.
 func behind(l any) (indexer cache.Indexer, namespace string) {
 	if ours, ok := l.(interface{ behind() reader }); ok {

@@ -80,9 +80,8 @@ func (x *Indexer[K]) GetIndexers() cache.Indexers {
 }
 
 // AddIndexers adds indexes and fills them. None is added if a name is taken or a
-// function nil.
-// As with client-go, an index function that fails for an object makes whoever
-// writes that object panic.
+// function nil. As with client-go, a write panics if an index function returns an error
+// for its object.
 func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -102,7 +101,8 @@ func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 			values, err := function(obj)
 			if err != nil {
 				key, _ := x.keys.Of(obj)
-				panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %w", x.keys.String(key), name, err))
+				text := "unable to calculate an index entry for key %q on index %q: %w"
+				panic(fmt.Errorf(text, x.keys.String(key), name, err))
 			}
 			return values
 		}

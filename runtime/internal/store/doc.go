@@ -16,7 +16,7 @@
 //
 // # Locks
 //
-// A store has two locks, and whoever takes both takes them in this order:
+// A store has two locks. A writer takes both, in this order:
 //
 //  1. Store.writing, a mutex, is held by one writer at a time, from before it looks at
 //     what it will change until all is changed. It protects nothing from readers. Its
@@ -45,8 +45,8 @@
 //
 // Three things are written with mu held for reading, or without it, and are atomic:
 // pages.shared, which every snapshot sets, and a page's summaries of labels, which
-// lists leave for later lists. Nobody who holds one of the two locks calls out of the
-// package, except for index functions, which must not call the store.
+// lists leave for later lists. No code outside the package runs under a lock, except
+// for index functions, under writing, which must not call the store.
 //
 // # Inside
 //

@@ -25,19 +25,19 @@ func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 	return g.table.buckets[at].slots[i], tag, ok
 }
 
-// place is where a key's object is, and that, if existed. It is valid until the
-// next write.
+// place says where the object of a key is and, if existed, which one. It is valid
+// until the next write.
 type place struct {
 	tag, slot  uint32
 	existed    bool
 	old        any
 	oldVersion string
-	// indexed says that the indexes have all values of the object that will
-	// replace it.
+	// indexed says that the indexes have exactly the values of the object that will
+	// replace it: then they needn't be written.
 	indexed bool
 }
 
-// locate finds the place of a key for who will write there.
+// locate finds the place of a key for a write.
 func (g *generation[K]) locate(key *K) (p place) {
 	if p.slot, p.tag, p.existed = g.find(key); p.existed {
 		p.old, p.oldVersion = g.pages.at(p.slot)

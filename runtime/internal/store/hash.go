@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// hasher hashes keys of stores, and labels. They come from whoever may create
-// objects, who must not be able to foretell what it makes of them.
+// hasher hashes keys of stores, and labels. Its seed is random: keys and labels come
+// from users of the cluster, who must not be able to choose some that collide.
 type hasher struct {
 	seed  maphash.Seed
 	words [4]uint64

@@ -17,8 +17,8 @@ type NoIndexError struct{ Name string }
 // Error has the words that client-go's stores use.
 func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
 
-// LabelIndex is the name of the index of objects by the value of a label. Who
-// looks for objects by their labels uses it where it exists.
+// LabelIndex is the name of the index of objects by the value of a label. Lists
+// by labels use it where it exists.
 func LabelIndex(label string) string { return "label:" + label }
 
 // FieldIndex is the name of the index of objects by the value of a field.
@@ -43,10 +43,11 @@ func ByLabel(label string) IndexFunc {
 type index struct {
 	name   string
 	values IndexFunc
-	ids    map[string]uint32
-	// postings are the slots of each value, in no order. The values are apart from
-	// them, and once more in shorts, for a processor to wait less for what each
-	// update compares.
+	// ids has the number of each value.
+	ids map[string]uint32
+	// postings has the slots of each value, by number and in no order. shared has the
+	// values by number, and shorts copies of them: an update compares values only, and
+	// waits for one cache line each.
 	postings [][]uint32
 	shared   []string
 	shorts   []short
@@ -66,8 +67,8 @@ const (
 	severalPostings = math.MaxUint32 - 1
 )
 
-// refs has a row for each slot and a column for each index: an update looks at
-// the postings of all, which are side by side, and mostly at no position.
+// refs has a row for each slot and a column for each index. An update that changes no
+// value reads the postings of its row, which are side by side, and no position.
 type refs struct {
 	postings, positions []uint32
 	width               int
@@ -272,8 +273,8 @@ func (x *index) move(from, to uint32) {
 	x.refs.set(from, ref{posting: noPosting})
 }
 
-// short is a value where nothing leads to it but its number: half a line of a
-// processor's cache, enough for most names.
+// short is a copy of a value that is found by its number, without following a
+// pointer: half a cache line, enough for most names.
 type short struct {
 	length uint8
 	text   [maxShort]byte

@@ -45,13 +45,18 @@ func withRoom[E any](column []E, capacity int) []E {
 // grow makes room in a full first page.
 func (p *page[K]) grow() {
 	capacity := min(cap(p.objects)*3/2, pageSize)
-	p.keys, p.objects, p.versions = withRoom(p.keys, capacity), withRoom(p.objects, capacity), withRoom(p.versions, capacity)
+	p.keys = withRoom(p.keys, capacity)
+	p.objects = withRoom(p.objects, capacity)
+	p.versions = withRoom(p.versions, capacity)
 }
 
 // copy returns a page whose objects and versions may be written, and whose keys may
 // be appended to.
 func (p *page[K]) copy() *page[K] {
-	c := &page[K]{keys: p.keys, objects: copied(p.objects), versions: copied(p.versions), keysEpoch: p.keysEpoch}
+	c := &page[K]{
+		keys: p.keys, keysEpoch: p.keysEpoch,
+		objects: copied(p.objects), versions: copied(p.versions),
+	}
 	c.copySummaries(p)
 	return c
 }

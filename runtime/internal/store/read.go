@@ -150,7 +150,9 @@ const shortResult = 1024
 
 // match returns what column holds of the objects that have one of values in
 // the named index, each once.
-func match[K comparable, R any](s *Store[K], name string, column func(*page[K]) []R, values []string) ([]R, error) {
+func match[K comparable, R any](
+	s *Store[K], name string, column func(*page[K]) []R, values []string,
+) ([]R, error) {
 	s.mu.RLock()
 	x, err := s.live.named(name)
 	if err != nil {

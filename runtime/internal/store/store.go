@@ -12,17 +12,16 @@ type Backed[K comparable] interface {
 	Store() *Store[K]
 }
 
-// Store holds the objects of one resource. See the package's documentation
-// for what it promises to concurrent readers and writers.
+// Store holds the objects of one resource. It is safe for concurrent use; see the
+// package's documentation for what it promises to readers and writers.
 type Store[K comparable] struct {
-	// writing is held by one writer at a time, from before it computes what
-	// it will change. Whoever holds it may read without mu.
+	// writing is held by one writer at a time. See the package's page on locks.
 	writing sync.Mutex
 	// values is the writer's scratch space: per change, per index.
 	values [][]string
 
-	// mu guards what follows. It is held for short sections only: no key or
-	// index function is called under it, and nothing is listed under it.
+	// mu guards what follows. It is held for short sections only: no index function is
+	// called under it, and nothing is listed under it.
 	mu      sync.RWMutex
 	live    *generation[K]
 	version string
@@ -41,7 +40,7 @@ func New[K comparable]() *Store[K] {
 func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	// All this here and not under mu, for readers not to wait for it.
+	// Readers needn't wait for these.
 	at := s.live.locate(&key)
 	values := s.valuesOf(object)
 	at.indexed = at.existed && s.live.indexed(at.slot, values)
@@ -73,8 +72,8 @@ func (s *Store[K]) Delete(key K) (old any, existed bool) {
 // Type is Deleted or anything else, which stores Object; its Key must be set.
 // Apply writes into changes what each of them did: Type, Old and OldVersion.
 //
-// Readers wait while the changes are made (under a microsecond each), so it is
-// for the caller to bound their number.
+// Readers wait while the changes are made (under a microsecond each), so the caller
+// bounds their number.
 func (s *Store[K]) Apply(changes []Change[K]) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -105,8 +105,8 @@ func (t *table) locate(tag uint32, is func(slot uint32) bool) (at uint32, i int,
 func (t *table) add(tag uint32) {
 	slot := uint32(len(t.tags))
 	t.tags = append(t.tags, tag)
-	// With more than 13 of 16 entries taken, who looks for what isn't there passes
-	// more than two buckets.
+	// With more than 13 of 16 entries taken, a look-up of a missing key would pass more
+	// than two buckets.
 	if len(t.tags)*16 > len(t.buckets)*bucketSize*13 {
 		t.resize(2 * len(t.buckets))
 	}
@@ -155,8 +155,8 @@ func (t *table) remove(slot uint32) {
 	}
 }
 
-// empty empties an entry. If its bucket was full, it gets one that has no room
-// there, so that no probe ends early, and so on with that one's.
+// empty empties an entry. If its bucket was full, an entry that overflowed from there
+// takes the place, so that no probe ends early; and so on with that one's bucket.
 func (t *table) empty(at uint32, i int) {
 	for t.buckets[at].full() {
 		from, j, ok := t.behind(at)
@@ -170,7 +170,7 @@ func (t *table) empty(at uint32, i int) {
 	t.buckets[at].set(i, 0, 0)
 }
 
-// behind returns an entry that is behind a full bucket for want of room there.
+// behind returns an entry that overflowed from a full bucket, or from one before it.
 func (t *table) behind(full uint32) (at uint32, i int, ok bool) {
 	mask := uint32(len(t.buckets) - 1)
 	for at = t.after(full); ; at = t.after(at) {
