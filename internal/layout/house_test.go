@@ -1,0 +1,128 @@
+package layout
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The size of the public API of the runtime, and of informer, which is what most users
+// see of it. A name more than that needs another to go, or a reason to move the bar.
+const (
+	maxExported         = 200
+	maxExportedInformer = 45
+)
+
+// TestExported counts the exported top-level names under runtime/, the two facades and
+// what is internal left out: the facades' names are client-go's.
+func TestExported(t *testing.T) {
+	total := 0
+	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"), func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if base := d.Name(); base == "internal" || base == "cache" || base == "workqueue" {
+			return filepath.SkipDir
+		}
+		n := exported(t, dir)
+		if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
+			t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > maxExported {
+		t.Errorf("the runtime exports %d names, at most %d are meant to be", total, maxExported)
+	}
+	if total < maxExportedInformer {
+		t.Errorf("only %d names were found", total)
+	}
+}
+
+func exported(t *testing.T, dir string) (n int) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv == nil && decl.Name.IsExported() {
+					n++
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						if spec.Name.IsExported() {
+							n++
+						}
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							if name.IsExported() {
+								n++
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// maxLines is how long a hand-written file may be.
+const maxLines = 500
+
+// TestFiles: a file that somebody wrote has at most 500 lines, and imports unsafe only in
+// decode, where unsafe.go says on what terms.
+func TestFiles(t *testing.T) {
+	read := 0
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := entry.Name(); entry.IsDir() && (base == "testdata" || strings.HasPrefix(base, ".") && name != root) {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		read++
+		if n := bytes.Count(text, []byte("\n")); n > maxLines && !bytes.Contains(text, []byte("Code generated ")) {
+			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?", name, n, maxLines)
+		}
+		inDecode := strings.HasPrefix(filepath.ToSlash(name), "../../runtime/internal/decode/")
+		if !inDecode && !strings.HasSuffix(name, "_test.go") && bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
+			t.Errorf("%s imports unsafe", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read < 300 {
+		t.Errorf("only %d files were read", read)
+	}
+}
