@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -66,6 +67,11 @@ func (c typedFeed) Watch(context.Context, metav1.ListOptions) (watch.Interface, 
 	return c.feed, nil
 }
 
+// facade is what runtime/cache's NewSharedIndexInformer returns.
+func (f *feed) facade() cache.SharedIndexInformer {
+	return informer.New(f, &configMap{}, cache.SharedIndexInformerOptions{})
+}
+
 func (f *feed) theirs() cache.SharedIndexInformer {
 	return cache.NewSharedIndexInformer(f, &configMap{}, 0, nil)
 }
@@ -100,37 +106,45 @@ func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
 	}
 }
 
-// BenchmarkEvents is the way of an update from the watch to all handlers.
+// BenchmarkEvents is the way of an update from the watch to all handlers, of informers
+// that generated constructors return and of those of the facade.
 func BenchmarkEvents(b *testing.B) {
-	const keys = 1024
+	facade := slices.Clone(makes)
+	facade[0].make = (*feed).facade
 	for _, handlers := range []int{1, 4, 16} {
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("handlers=%d/%s", handlers, m.name), func(b *testing.B) {
-				f := newFeed(keys)
-				events := make([]watch.Event, 4*keys)
-				for n := range events {
-					events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
-				}
-				i := m.make(f)
-				var done sync.WaitGroup
-				for range handlers {
-					if _, err := i.AddEventHandler(count(keys+b.N, &done)); err != nil {
-						b.Fatal(err)
-					}
-				}
-				stop := run(i)
-				<-i.HasSyncedChecker().Done()
-				b.ReportAllocs()
-				b.ResetTimer()
-				for n := range b.N {
-					f.events <- events[n%len(events)]
-				}
-				done.Wait()
-				b.StopTimer()
-				stop()
-			})
+			b.Run(fmt.Sprintf("generated/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
+		}
+		for _, m := range facade {
+			b.Run(fmt.Sprintf("facade/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
 		}
 	}
+}
+
+func benchmarkEvents(b *testing.B, handlers int, newInformer func(*feed) cache.SharedIndexInformer) {
+	const keys = 1024
+	f := newFeed(keys)
+	events := make([]watch.Event, 4*keys)
+	for n := range events {
+		events[n] = watch.Event{Type: watch.Modified, Object: sample(n%keys, keys+1+n)}
+	}
+	i := newInformer(f)
+	var done sync.WaitGroup
+	for range handlers {
+		if _, err := i.AddEventHandler(count(keys+b.N, &done)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stop := run(i)
+	<-i.HasSyncedChecker().Done()
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := range b.N {
+		f.events <- events[n%len(events)]
+	}
+	done.Wait()
+	b.StopTimer()
+	stop()
 }
 
 // BenchmarkInitialSync is the way of many objects from memory to all handlers; a
