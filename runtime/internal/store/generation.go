@@ -21,6 +21,9 @@ func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 		}
 	}
 	tag = tagOf(hashing, key)
+	if slot, ok := g.table.first(tag); ok && g.pages.key(slot) == *key {
+		return slot, tag, true
+	}
 	at, i, ok := g.table.locate(tag, func(slot uint32) bool { return g.pages.key(slot) == *key })
 	return g.table.buckets[at].slots[i], tag, ok
 }

@@ -12,7 +12,8 @@ import (
 // what it needn't hold: keys and objects are in pages, which snapshots share, so its
 // entries are slot numbers, and the garbage collector doesn't look at them. With key
 // texts, a look-up among 100,000 objects takes 544 ns where a map behind an RWMutex
-// takes 873, among 10,000 118 and 232, among 100 85 and 88.
+// takes 873, among 10,000 118 and 232. In a small store, without texts, it takes some
+// 5 ns more than a map's 20.
 type table struct {
 	// buckets are a power of two.
 	buckets []bucket
@@ -75,15 +76,21 @@ func (t *table) after(at uint32) uint32 { return (at + 1) & uint32(len(t.buckets
 // find returns the slot of a key of two texts that fit, and its tag in any case.
 func (t *table) find(first, second string) (slot, tag uint32, ok bool) {
 	tag = uint32(hashing.texts(first, second) >> 32)
-	// Nearly always it is the first entry that may be the one.
-	b := &t.buckets[t.home(tag)]
-	if with := b.with(markOf(tag)); with != 0 {
-		if slot := b.slots[entry(with)]; t.texts.at(slot).is(first, second) {
-			return slot, tag, true
-		}
+	if slot, ok := t.first(tag); ok && t.texts.at(slot).is(first, second) {
+		return slot, tag, true
 	}
 	at, i, ok := t.locate(tag, func(slot uint32) bool { return t.texts.at(slot).is(first, second) })
 	return t.buckets[at].slots[i], tag, ok
+}
+
+// first returns the first slot that may have a tag, which nearly always is the one.
+func (t *table) first(tag uint32) (slot uint32, ok bool) {
+	b := &t.buckets[t.home(tag)]
+	with := b.with(markOf(tag))
+	if with == 0 {
+		return 0, false
+	}
+	return b.slots[entry(with)], true
 }
 
 // locate returns the entry of the first slot of a tag that is the one.
