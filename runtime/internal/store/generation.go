@@ -44,6 +44,7 @@ type place struct {
 func (g *generation[K]) locate(key *K) (p place) {
 	if p.slot, p.tag, p.existed = g.find(key); p.existed {
 		p.old, p.oldVersion = g.pages.at(p.slot)
+		g.refs.prefetch(p.slot)
 	}
 	return p
 }
