@@ -141,13 +141,14 @@ func TestLabeledAfterOthers(t *testing.T) {
 			}
 		}
 	}
+	// A write copies the page that a snapshot has.
 	read := func(then func()) { s.Snapshot(); then() }
 	// Of the first pages all is known, and copies come and go.
 	ask("one", one, ones)
 	for i := range 10 {
 		read(func() { put(s, &object{Name: name(i), Labels: "one"}) })
 	}
-	// Of the last one nothing is. Its copy takes the place of one of those.
+	// Of the last one nothing is.
 	read(func() { put(s, &object{Name: name(ones), Labels: "two"}) })
 	ask("two", two, twos)
 	// The last object goes, and another comes.

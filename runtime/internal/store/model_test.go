@@ -247,8 +247,8 @@ type view struct {
 	then     *model
 }
 
-// look begins and ends views, of which there may be several at once. At times
-// none may begin, and soon nothing needs to be copied.
+// look takes and drops views, of which there may be several at once. At times none is
+// taken, and soon no page needs a copy.
 func (m *model) look(t *testing.T, r *random, s *Store[string], views []view, begin bool) []view {
 	if len(views) > 0 && r.IntN(8) < 2+len(views) {
 		i := r.IntN(len(views))
