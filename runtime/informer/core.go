@@ -12,19 +12,19 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// Core gives typed access to all that an informer that generated code returned
-// offers beyond client-go's interface. Its methods are safe for concurrent use.
+// Core gives typed access to what a generated informer offers beyond client-go's
+// interface. Its methods are safe for concurrent use.
 //
 // Objects are shared with the cache and must not be modified. All of them are of
-// type T: the informer refuses others that a list, an event, a transform or a
-// write to its indexer brings.
+// type T: the informer refuses an object of another type that comes from a list, an
+// event, a transform or a write to its indexer.
 type Core[T cache.Object] struct {
 	informer *informer[cache.ObjectName]
 	shared   *shared[cache.ObjectName]
 }
 
-// CoreOf returns the core of an informer of objects of type T that generated code
-// returned. ok is false if it is of another make, or of another type.
+// CoreOf returns the core of a generated informer of objects of type T. ok is false if
+// the informer is of another type or was not made by generated code.
 func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
 	s, ok := shell.As[*shared[cache.ObjectName]](i)
 	if !ok || s.core.config.keys.Type != reflect.TypeFor[T]() {
@@ -33,7 +33,7 @@ func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
 	return Core[T]{s.core, s}, true
 }
 
-// Get returns the object of a name.
+// Get returns the object that has a name; ok is false if there is none.
 func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 	cached, ok := c.informer.store.Get(name)
 	if ok {
@@ -48,8 +48,9 @@ func (c Core[T]) List() []T {
 	return list
 }
 
-// All yields every object by its name, in no particular order, as they are when
-// the loop starts. It copies none of them, and the cache may change meanwhile.
+// All yields every object by its name, in no particular order. It shows the cache as
+// it is when the loop starts, copies nothing, and doesn't keep the cache from
+// changing.
 func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
 		for name, obj := range c.informer.store.All() {
@@ -61,9 +62,9 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 }
 
 // Snapshot returns what the cache holds now, and the resourceVersion of the
-// collection that it shows, "" before the first list. The objects may be iterated
-// any number of times. While they are held, those that the cache has replaced
-// since stay in memory.
+// collection that it shows, "" before the first list. objects may be iterated any
+// number of times. As long as it is referenced, the objects that the cache has
+// replaced since stay in memory.
 func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
 	s := c.informer.store.Snapshot()
 	return s.ResourceVersion(), func(yield func(cache.ObjectName, T) bool) {
@@ -83,19 +84,19 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 //		}
 //	}
 //
-// The loop gets what a handler would get that is added when it begins, in the
-// same order: first what the cache holds, then Synced, then every change. Its
-// body runs on the caller's goroutine, which reads the informer's log directly;
-// a slow body delays nobody, and what waits for it is the backlog of the handler
-// called "events" in [Status]. A panic of the body goes to the caller.
+// The loop gets what a handler gets that is added when the loop begins, in the same
+// order: first what the cache holds, then Synced, then every change. The body runs
+// on the caller's goroutine. A slow body delays no handler; the events that wait for
+// it are the backlog of the handler called "events" in [Status]. A panic of the body
+// goes to the caller.
 //
-// It ends at once when its body breaks, else when ctx is done, which ctx.Err
-// tells, or when the informer stops. Each range over it is a loop of its own;
-// several may run at a time.
+// The loop ends when its body breaks, when ctx is done, or when the informer stops;
+// ctx.Err tells the last two apart. Each range is a loop of its own, and several may
+// run at a time.
 func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
 		for e := range c.informer.events(ctx) {
-			// There is no old object but of updates, and none of Synced.
+			// Only updates have an old object, and Synced has none at all.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
 			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial, Missed: e.Missed}) {
@@ -105,8 +106,8 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	}
 }
 
-// AddEventHandler registers a typed handler with the options of this package. A
-// handler that is nil is an error.
+// AddEventHandler registers a typed handler with the options of this package. It
+// returns an error if the handler is nil or the informer has stopped.
 func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
 		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.informer.config.typeName)
@@ -115,15 +116,15 @@ func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], opt
 	return c.shared.AddHandler(&converting[T]{handler}, options)
 }
 
-// AddIndexes adds indexes, at any time before the informer has stopped. It adds
-// none of them if one of the names is taken, or one of the functions nil.
+// AddIndexes adds indexes, at any time before the informer has stopped. It returns an
+// error and adds none if a name is taken or a function is nil.
 func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
 	return c.informer.beforeStop(func() error { return c.informer.store.AddIndexes(untypedIndexes(indexes)) })
 }
 
 // SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it. An object that it fails for is
-// reported and not stored. It is an error after the start.
+// transform owns the object and may change it. If it fails, the object is reported
+// and not stored. SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.informer.SetTransform(nil)

@@ -1,76 +1,97 @@
-// Package informer keeps a typed copy of a collection on a server and tells
-// handlers of every change.
+// Package informer keeps a copy of a collection on a server and tells handlers of every change to it.
 //
-// # From the source to a handler
+// # From the server to a handler
 //
-//	reflector ──> sink ──> deltafifo ──> writer ──> store
-//	(lists, watches)                        │
-//	                                        └────> log ──> handler, handler, ...
+//	listwatch ──> reflector ──> sink ──> deltafifo ──> writer ──> store
+//	(decoding)    (lists,       (transform,             │
+//	               watches)      key)                   └────> change log ──> handler, handler, ...
 //
-// The reflector has a goroutine: it pushes what the source says into the queue
-// and never waits for anything behind it. The writer, on the goroutine of
-// [Informer.Run], takes whatever the queue holds, changes the store, and writes
-// once into the log what that changed. Each handler reads the log with a cursor
-// of its own, from a goroutine that exists only while it has something to read.
-// So a slow handler delays nobody, its backlog costs one copy for all handlers
-// ([Registration.Backlog] says how long it is), and an idle informer has two
-// goroutines, whatever the number of its handlers.
+// The reflector runs on a goroutine of its own. It decodes each watch event and gives it to the sink, which
+// transforms the object, computes its key and appends a delta to the queue. Appending never blocks, so nothing
+// behind the queue slows down reading from the server.
+//
+// The writer runs on the goroutine of RunWithContext. It takes everything that the queue holds, applies it to
+// the store, and appends what changed to the change log. A node of the log is a single change or a batch: the
+// changes that were applied together, up to 512, or a whole list, resync or snapshot.
+//
+// Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
+// while there is something to read, then calls OnAdd, OnUpdate or OnDelete. So a slow handler delays neither
+// the store nor other handlers, and an idle informer has two goroutines, however many handlers it has.
+//
+// # Who may change an object
+//
+// A transform may, before the object is stored: it owns the object. From then on the store, listers and all
+// handlers share the object, and nobody may change it. [Tuning] can sample objects to find code that does;
+// KUBE_CACHE_MUTATION_DETECTOR=true checks all of them.
+//
+// # Where memory is bounded
+//
+//   - A list is collected into the store's next content, beside the current one; generated informers decode it
+//     item by item. A [listwatch.Limiter] bounds how many lists, or how many of their bytes, are in flight.
+//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are let go when they
+//     stay far larger than the batches.
+//   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A handler
+//     that was added with Coalesce reads the log at once and keeps at most one entry for each object instead.
+//     [StatusOf] shows every backlog.
+//   - A cursor keeps at most one node that was read in part.
+//
+// # Locks
+//
+// informer.mu guards the state, the settings and the list of handlers. informer.joining is held by the writer
+// while the store and the log change together, and by a handler that joins a running informer: it reads a
+// snapshot and takes its place in the log with no change in between.
+//
+// The order is mu, then joining, then the store's own locks. Registering a handler needs both mu and joining,
+// in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to ask
+// whether a resync is due. The locks of waiters and coalescers come last: under the former the store is read,
+// under the latter no other lock is taken. No lock is held while a handler is called.
 //
 // # Which notifications there are
 //
 // Those of client-go v0.37, in the same order for each handler:
 //
-//   - The first list is added, with isInInitialList set. A handler has synced
-//     once it was given all of it.
-//   - A later list first reports what is gone, as missed deletions, then every
-//     object of the list as an update or add.
-//   - An update that left the resourceVersion as it was reaches only handlers
-//     that resync: those that were added since the informer last looked at the
-//     clock, and those for which a resync was due when it did. A resync is an
+//   - The first list is added, with isInInitialList set. A handler has synced once it was given all of it.
+//   - A later list first reports what is gone, as missed deletions, then every object of the list as an update
+//     or an addition.
+//   - An update that left the resourceVersion as it was reaches only handlers that resync: those that were added
+//     since the informer last checked for due resyncs, and those for which one was due then. A resync is an
 //     update of every object to itself.
 //   - A deletion is reported even for an object that was not known.
-//   - A handler that joins a running informer is first given what the store
-//     holds, as if from an initial list.
+//   - A handler that joins a running informer is first given what the store holds, as if from an initial list.
 //
-// Unlike there, the version of an object is what the server sent: a transform
-// may remove it from the object. And a handler that panics, where the process
-// survives that, still becomes synced.
+// There are two differences. The version of an object is what the server sent, even if a transform removes it
+// from the object. And a handler that panics still syncs, where the process survives the panic.
 //
 // # Beyond client-go
 //
-// What client-go's interfaces have no place for is reached by functions that take
-// whatever generated code returns, and is off unless asked for:
+// Functions reach what client-go's interfaces have no method for. They take whatever generated code returns,
+// and what they do is off unless asked for:
 //
-//   - [Of] gives the [Core] of a generated informer, and with it
-//     [Core.Events], a loop over typed changes.
-//   - [WaitForSync] and [WaitForSyncOr] say why which informer has not synced,
-//     [StatusOf] how one is doing, [HealthCheck] the same to a health endpoint.
-//   - [WaitForVersion] waits for a resourceVersion, [Fresh] for what was written through
-//     the generated clientset: read your own writes.
-//   - [AddEventHandler] takes [HandlerOptions]: a backlog that is bounded by the
-//     number of objects, and panics that are contained. Panics are counted and
-//     backlogs measured in any case, see [Status].
-//   - [IndexLabels] and [IndexField] declare indexes that listers use, of informers
-//     that generated code returned.
-//   - [Tune] sets deadlines for servers that fall silent, tells of objects that
-//     were deleted and created again as such, and samples for mutations.
-//   - [SetMetricsProvider] names who makes the metrics that client-go's informers
-//     have; contrib/prometheus has one.
+//   - [CoreOf] gives the [Core] of a generated informer: typed reads, handlers and indexes, and with
+//     [Core.Events] a loop over typed changes.
+//   - [WaitForSync] and [WaitForSyncOr] say which informer has not synced, and why. [StatusOf] says how one is
+//     doing, [HealthCheck] says the same to a health endpoint.
+//   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for what was written through the
+//     generated clientset: read your own writes.
+//   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
+//     panics. Panics are counted and backlogs measured in any case, see [Status].
+//   - [IndexLabels] and [IndexField] declare indexes that listers use.
+//   - [Configure] sets deadlines for servers that fall silent, reports an object that was deleted and created
+//     again as such, and samples objects for mutations. [SetDecoding] changes how objects are decoded.
+//   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have; contrib/prometheus
+//     has one.
 //
-// Package factory has the same for all informers of a factory, and releases single
-// ones. examples/informers shows each of them.
+// Package factory has the same for all informers of a factory, and releases single ones. examples/informers
+// shows each of them.
 //
-// # Faces and types
+// # Types
 //
-// [Informer] is for any key and type; who makes one of a concrete type has no any
-// between the source and the handler. [Shared] shows one as client-go's informers,
-// [Indexer] shows its store as client-go's indexer.
+// Below the edge objects are any, and the runtime is compiled once. The type informer does the work. shared
+// shows it as client-go's [cache.SharedIndexInformer], and typedShared, which generated constructors return,
+// shows a shared as [cache.TypedSharedIndexInformer]. Only typedShared and [Core] know the objects' type: Go
+// compiles generic code anew in each package that names a type, so each generated package compiles no more than
+// those conversions. Objects are pointers, which cost nothing to put into an any. A generated informer refuses
+// an object of another type that comes from a list, an event, a transform or a write to its indexer.
 //
-// What generated constructors return is a [TypedShared] over a Shared whose objects
-// are any, and all of one type: Go compiles generic code anew in every package that
-// names a type, and so everything below TypedShared is compiled once, here, and not
-// with each generated package. Objects are pointers, which cost nothing to put into
-// an any; what comes in from outside (lists, events, transforms, writes to the
-// indexer) is refused unless it is of the one type, and typed handlers get it
-// converted. [Of] gives the typed [Core] of such an informer.
+// The key is a [cache.ObjectName] in generated informers and a string in those that [New] and the facade make.
 package informer

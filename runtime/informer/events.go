@@ -40,38 +40,22 @@ type Event[T any] struct {
 	// Old is what Object took the place of. It is set for updates only.
 	Old T
 	// Initial says that an added object belongs to the initial list, or was in
-	// the store already when the loop began.
+	// the store when the loop began.
 	Initial bool
-	// Missed says that a removal was not seen: a list no longer contained the
-	// object, and Object is the last state that was known of it.
+	// Missed says that the deletion itself was not seen: a list no longer contained
+	// the object, and Object is its last known state.
 	Missed bool
 }
 
-// events returns the changes of the store, for a loop over them:
-//
-//	for event := range informer.Events(ctx) {
-//		switch event.Type {
-//		...
-//		}
-//	}
-//
-// The loop gets what a handler would get that is added when it begins, in the
-// same order: first what the store holds, then Synced, then every change. Its
-// body runs on the caller's goroutine, which reads the informer's log directly;
-// a slow body delays nobody, and what waits for it is the backlog of
-// the handler called "events" in [Status]. A panic of the body goes to the
-// caller.
-//
-// It ends at once when its body breaks, else when ctx is done, which ctx.Err
-// tells, or when the informer stops.
-// Each range over it is a loop of its own; several may run at a time.
+// events is [Core.Events] without the type. The loop's goroutine is the reader of a
+// registration of its own, so no other goroutine stands between the log and the body.
 func (i *informer[K]) events(ctx context.Context) iter.Seq[Event[any]] {
 	return func(yield func(Event[any]) bool) {
 		r, err := i.addLoop(ctx, yield)
 		if err != nil {
-			return // It has stopped.
+			return // The informer has stopped.
 		}
-		// This goroutine owns the reader, so it has to finish it.
+		// This goroutine is the reader, so it finishes the registration.
 		defer func() {
 			i.RemoveHandler(r)
 			r.state.Store(finished)
@@ -90,7 +74,7 @@ func (i *informer[K]) events(ctx context.Context) iter.Seq[Event[any]] {
 	}
 }
 
-// addLoop registers a handler whose reader is the caller.
+// addLoop registers a handler whose reader is the calling goroutine.
 func (i *informer[K]) addLoop(ctx context.Context, yield func(Event[any]) bool) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

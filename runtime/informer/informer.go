@@ -26,36 +26,40 @@ import (
 type config[K comparable] struct {
 	// source is where the objects come from.
 	source listwatch.Source
-	// keys says how objects are keyed. An object without a key is reported and not
+	// keys computes the keys of objects. An object without a key is reported and not
 	// stored.
 	keys indexer.Keys[K]
-	// resyncPeriod is the default of handlers. Zero means that, unless a
-	// handler asks for resyncs before the start, there are none.
+	// resyncPeriod is the default for handlers. Zero means no resyncs, unless a
+	// handler asks for them before the start.
 	resyncPeriod time.Duration
 	Tuning
-	// identifier returns what identifies the informer in metrics. It is called
-	// when the informer starts. Without it, or if what it returns is not
-	// reserved, there are no metrics.
+	// identifier returns the informer's identity in metrics. It is called when the
+	// informer starts. Without it, or if the identity is not reserved, there are no
+	// metrics.
 	identifier func() cache.InformerNameAndResource
-	// metricsProvider makes the metrics. The default is SetMetricsProvider's.
+	// metricsProvider makes the metrics. The default is the provider that was given
+	// to SetMetricsProvider.
 	metricsProvider cache.InformerMetricsProvider
-	// name is the informer's in logs. The default is made of typeName.
+	// name names the informer in logs. The default is made of typeName.
 	name string
-	// typeName is how names and logs call the objects' type.
+	// typeName names the objects' type in names and logs.
 	typeName string
-	// description is what logs of the reflector call the objects. The default
-	// is typeName.
+	// description names the objects in logs of the reflector. The default is
+	// typeName.
 	description string
 }
 
 // informer keeps a store equal to a collection on a server, and tells handlers
 // of every change. All methods are safe for concurrent use.
 //
-// Per object, the states in the store are a subsequence of the server's, in
-// order. A list becomes visible in the store at once. Each handler gets every
+// For each object, the states in the store are a subsequence of the server's, in
+// order. A list becomes visible in the store as a whole. Each handler gets every
 // change of the store once, in order, after the change is visible in the store
-// and its indexes; there is no order between handlers, and none waits for
-// another.
+// and its indexes. Handlers don't wait for each other, and there is no order
+// between them.
+//
+// Locks are taken in this order: mu, joining, the store's own. The package's
+// documentation says why.
 type informer[K comparable] struct {
 	config config[K]
 	store  *store.Store[K]
@@ -64,8 +68,8 @@ type informer[K comparable] struct {
 	// hasSynced is closed once the first list is in the store.
 	hasSynced chan struct{}
 
-	// joining is held while the store and the log change together, and by a
-	// handler that joins a running informer. It is taken after mu.
+	// joining is held while the store and the log change together, and while a
+	// handler joins a running informer. It is taken after mu.
 	joining sync.Mutex
 	// handlers and audience are replaced under mu, never modified.
 	handlers atomic.Pointer[[]*registration[K]]
@@ -73,13 +77,12 @@ type informer[K comparable] struct {
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
 	waiters waiters
-	// ended is closed when the informer stops. It is never closed if the
-	// informer doesn't start.
+	// ended is closed when the informer stops, and never if it doesn't start.
 	ended chan struct{}
-	// deletionsSeen is the sequence number of a deletion of the informer's client:
-	// the store shows it and all before it.
+	// deletionsSeen is the sequence number of the last deletion by the informer's
+	// client up to which the store shows all of them.
 	deletionsSeen atomic.Uint64
-	// failures tells those who wait for the sync that a list or watch has failed.
+	// failures announces failed lists and watches to the waits for the sync.
 	failures broadcast
 
 	mu               sync.Mutex
@@ -88,8 +91,8 @@ type informer[K comparable] struct {
 	onWatchError     func(context.Context, error)
 	reflector        *reflector.Reflector
 	queue            *deltafifo.DeltaFIFO[K]
-	// resyncCheckPeriod is how often the running informer looks whether a
-	// resync is due; zero is never.
+	// resyncCheckPeriod is how often the running informer checks whether a resync
+	// is due. Zero is never.
 	resyncCheckPeriod time.Duration
 }
 
@@ -109,19 +112,19 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 	return i
 }
 
-// errStarted is what the setters return too late; the words are client-go's.
+// errStarted is returned by setters that are called too late. The text is client-go's.
 var errStarted = errors.New("informer has already started")
 
 // SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it. An object that it fails for is
-// reported and not stored. It is an error after the start.
+// transform owns the object and may change it. If it fails, the object is
+// reported and not stored. SetTransform returns an error after the start.
 func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
 
-// SetWatchErrorHandler has handle called, in place of a log line, whenever a
-// list or watch ends with an error. handle must return quickly. It is an error
-// after the start.
+// SetWatchErrorHandler makes the informer call handle, in place of writing a log
+// line, whenever a list or watch ends with an error. handle must return quickly.
+// SetWatchErrorHandler returns an error after the start.
 func (i *informer[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
 	return i.beforeStart(func() { i.onWatchError = handle })
 }
@@ -148,15 +151,15 @@ func (i *informer[K]) beforeStop(add func() error) error {
 // HasSynced says whether the store holds a complete list.
 func (i *informer[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
-// HasSyncedChecker returns HasSynced as something to wait for.
+// HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
 func (i *informer[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: i.syncName(), done: i.hasSynced}
 }
 
 func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.typeName }
 
-// LastSyncResourceVersion returns the version up to which the server was read,
-// "" before the first list. The store may be behind it.
+// LastSyncResourceVersion returns the resourceVersion up to which the reflector
+// has read, "" before the first list. The store may be behind it.
 func (i *informer[K]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -166,26 +169,27 @@ func (i *informer[K]) LastSyncResourceVersion() string {
 	return i.reflector.LastSyncResourceVersion()
 }
 
-// reflectorStub returns the running reflector's, see [reflector.Reflector.ClientGoStub].
+// reflectorStub returns the stub of the running reflector, see
+// [reflector.Reflector.ClientGoStub].
 func (i *informer[K]) reflectorStub() *cache.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.reflector.ClientGoStub()
 }
 
-// IsStopped says whether the informer has run and stopped. It is never started
-// again, and takes no more handlers.
+// IsStopped says whether the informer has run and stopped. A stopped informer
+// can't be started again and takes no more handlers.
 func (i *informer[K]) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
 }
 
-// Run lists and watches until ctx is done, and returns after all that it
-// started has ended, calls of handlers included. What handlers are behind with
-// then is dropped. An informer runs once: the second call returns at once. If an
-// index function panics, so does Run, and waits for nobody, unless utilruntime is
-// told to survive panics.
+// Run lists and watches until ctx is done. It returns after every goroutine that
+// it started has ended, those that call handlers included, and drops what handlers
+// have not been told by then. An informer runs once: a second call logs a warning
+// and returns at once. If an index function panics, Run panics without waiting for
+// its goroutines, unless utilruntime is configured to survive panics.
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
@@ -198,14 +202,16 @@ func (i *informer[K]) Run(ctx context.Context) {
 	detector.last()
 }
 
-// runUntil has stopped the informer when it returns, and when it panics.
+// runUntil pumps until ctx is done. It stops the informer when it returns, and also
+// when it panics.
 func (i *informer[K]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	i.pump(ctx, detector)
 }
 
-// pump moves what the reflector learns through the queue into the store and the
-// log, until ctx is done. An index function's panic goes to the caller at once.
+// pump runs the reflector, and applies what it puts into the queue to the store and
+// the log, until ctx is done. A panic of an index function goes to the caller at
+// once.
 func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
 	queue := deltafifo.New[K]()
 	w := &writer[K]{
@@ -249,13 +255,14 @@ func (i *informer[K]) stop() {
 	}
 }
 
-// AddHandler registers a handler. If the informer runs, the handler gets an add
-// for each object in the store first, and then every later change; no change
-// is missed and none comes twice. It is an error once the informer has stopped.
+// AddHandler registers a handler. If the informer runs, the handler first gets an
+// addition for each object in the store, and then every later change; no change
+// is missed and none comes twice. AddHandler returns an error once the informer has
+// stopped.
 //
-// Its resync period is the requested one, but at least a second and at least
-// how often the informer looks at the clock, which is fixed when it starts: the
-// least period that any handler has asked for by then, or the informer's own.
+// The handler's resync period is the requested one, raised to a second and to the
+// informer's resync check period. The latter is fixed at the start: the least
+// period that a handler has asked for by then, or the informer's own.
 func (i *informer[K]) AddHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -267,7 +274,7 @@ func (i *informer[K]) AddHandler(handler handler[K], options HandlerOptions) (*r
 	return r, nil
 }
 
-// newRegistration makes a registration that isn't the informer's yet. The
+// newRegistration makes a registration without adding it to the informer. The
 // caller holds mu.
 func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions) (*registration[K], error) {
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
@@ -296,7 +303,7 @@ func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions
 	return r, nil
 }
 
-// register makes a registration one of the informer's. The caller holds mu.
+// register adds a registration to the informer. The caller holds mu.
 func (i *informer[K]) register(r *registration[K]) {
 	i.joining.Lock()
 	defer i.joining.Unlock()
@@ -311,10 +318,9 @@ func (i *informer[K]) register(r *registration[K]) {
 	}
 }
 
-// RemoveHandler ends the delivery to a handler. It may be called more than
-// once, and from within the handler; it doesn't wait for a call that is under
-// way (the registration's ShutdownChan tells when that is over). What waits in the
-// backlog is dropped.
+// RemoveHandler ends the delivery to a handler and drops its backlog. It may be
+// called more than once, and by the handler itself. It doesn't wait for a call that
+// is under way: the registration's ShutdownChan is closed when that has returned.
 func (i *informer[K]) RemoveHandler(r *registration[K]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

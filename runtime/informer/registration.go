@@ -24,16 +24,16 @@ type registration[K comparable] struct {
 	handler  handler[K]
 	name     string
 	logger   klog.Logger
-	// coalescer is what handler is if the backlog is to be bounded.
+	// coalescer is handler if the backlog is bounded, else nil.
 	coalescer *coalescer[K]
-	// contain says that a panic of the handler ends nothing.
+	// contain says that the reader goes on after a panic of the handler.
 	contain bool
 	panics  atomic.Int64
-	// arrived is not nil if a loop of the user's reads the log, not a goroutine
-	// of ours. It then holds an element when there may be something to read.
+	// arrived is nil unless a range over Events reads the log. It then holds an
+	// element when there may be something to read.
 	arrived chan struct{}
 
-	// state says who owns the fields of the reader below.
+	// state decides which goroutine owns the reader's fields below.
 	state atomic.Int32
 	// removed tells the reader to deliver nothing more.
 	removed   atomic.Bool
@@ -58,9 +58,9 @@ type registration[K comparable] struct {
 	resyncing         bool
 }
 
-// The states of a registration. The goroutine that moves it from idle to
-// reading owns the reader until it moves it back; whoever moves it to finished
-// closes the channel of that name.
+// The states of a registration. The goroutine that moves it from idle to reading
+// owns the reader's fields until it moves it back. The goroutine that moves it to
+// finished closes the channel of that name.
 const (
 	idle int32 = iota
 	reading
@@ -74,23 +74,23 @@ var _ cache.ResourceEventHandlerRegistration = &registration[string]{}
 // as delivered.
 func (r *registration[K]) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
-// HasSyncedChecker returns HasSynced as something to wait for.
+// HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
 func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: r.informer.syncName() + " + event handler " + r.name, done: r.hasSynced}
 }
 
-// ShutdownChan returns a channel that is closed once the handler was removed,
-// or its informer has stopped, and its last call has returned.
+// ShutdownChan returns a channel that is closed once the handler was removed, or
+// its informer has stopped, and the handler's last call has returned.
 func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
 
 // Name returns the handler's name.
 func (r *registration[K]) Name() string { return r.name }
 
-// Backlog returns how many notifications wait for the handler, the one that it
-// is working on not counted. Resyncs that are not for it count until it has
+// Backlog returns how many notifications wait for the handler, without the one that
+// it is working on. Resyncs that the handler doesn't get count until the reader has
 // passed them.
 func (r *registration[K]) Backlog() int {
-	// The order matters: what is appended in between must not count as delivered.
+	// In this order the difference is never negative: appended only grows.
 	delivered := r.delivered.Load()
 	backlog := int(r.informer.log.appended.Load() - delivered)
 	if r.coalescer != nil {
@@ -102,7 +102,7 @@ func (r *registration[K]) Backlog() int {
 // Panics returns how often the handler has panicked.
 func (r *registration[K]) Panics() int { return int(r.panics.Load()) }
 
-// wake makes sure that what was appended to the log will be read.
+// wake makes sure that the log is read up to its end.
 func (r *registration[K]) wake() {
 	if r.arrived != nil {
 		select {
@@ -137,9 +137,9 @@ func (r *registration[K]) finish() {
 	close(r.finished)
 }
 
-// join makes a registration that begins with what the snapshot holds and goes
-// on with what is appended to the log from now on. The caller keeps the log's
-// writer out.
+// join makes the registration begin with what the snapshot holds and go on with
+// what is appended to the log from now on. The caller holds joining, so that the
+// writer appends nothing meanwhile.
 func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	l := r.informer.log
 	first := &node[K]{batch: &batch[K]{bulk: s.Changes(), length: s.Len(), initial: true, synced: synced}}
@@ -148,16 +148,16 @@ func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	r.delivered.Store(l.appended.Load() - uint64(s.Len()))
 }
 
-// audience is who gets unchanged updates: everyone, or those in members. It
-// never changes; a nil audience is everyone.
+// audience is the set of handlers that get unchanged updates. It never changes; nil
+// means all handlers.
 type audience[K comparable] struct{ members []*registration[K] }
 
 func (a *audience[K]) includes(r *registration[K]) bool {
 	return a == nil || slices.Contains(a.members, r)
 }
 
-// afterCrash is how long a handler that panicked is left alone, if the process
-// survives it.
+// afterCrash is the pause after a panic, if the process survives that, so that a
+// handler or index function that always panics doesn't keep a CPU busy.
 const afterCrash = time.Second
 
 // read delivers until the handler has caught up or was removed.
@@ -170,8 +170,7 @@ func (r *registration[K]) read() {
 			r.finish()
 			return
 		}
-		// From the moment it is idle, the reader's fields may be somebody
-		// else's.
+		// Once it is idle, another goroutine may own the reader's fields.
 		cursor := r.cursor
 		r.state.Store(idle)
 		if cursor.next.Load() == nil && !r.removed.Load() {
@@ -183,9 +182,9 @@ func (r *registration[K]) read() {
 	}
 }
 
-// guard makes calls of the handler, and deals with its panics: they are
-// contained if the handler asked for it, else handled as utilruntime decides. If
-// that lets the process live, the handler is left alone for a while.
+// guard runs calls, which call the handler, and handles a panic: as an error if the
+// handler was added with ContainPanics, else as utilruntime is configured to. If the
+// process survives the latter, guard pauses.
 func (r *registration[K]) guard(calls func()) {
 	if r.contain {
 		r.contained(calls)
@@ -216,12 +215,12 @@ func (r *registration[K]) contained(calls func()) {
 	calls()
 }
 
-// listener is a handler that is told when the initial list was read to its end.
-// It closes hasSynced when that is delivered.
-type listener interface{ listed() }
+// initialListHandler is a handler that has to be told when the initial list was read
+// to its end. It closes hasSynced itself, once the list was delivered.
+type initialListHandler interface{ listed() }
 
-// deliver calls the handler until it has caught up or was removed, or until it
-// panics. What it panicked at is not delivered again.
+// deliver calls the handler until it has caught up, was removed, or panics. The
+// notification at which it panicked is not delivered again.
 func (r *registration[K]) deliver() {
 	for {
 		n := r.cursor
@@ -230,7 +229,7 @@ func (r *registration[K]) deliver() {
 		}
 		if n.batch != nil && n.batch.synced && !r.synced {
 			r.synced = true
-			if handler, ok := r.handler.(listener); ok {
+			if handler, ok := r.handler.(initialListHandler); ok {
 				handler.listed()
 			} else {
 				close(r.hasSynced)
@@ -270,7 +269,8 @@ func (r *registration[K]) deliverNode(n *node[K]) bool {
 	return true
 }
 
-// tell calls the handler. It gets unchanged updates if it is resyncing.
+// tell calls the handler with a change. An unchanged update is told only if the
+// handler is resyncing.
 func (r *registration[K]) tell(c change, initial, resyncing bool) {
 	switch c.kind {
 	case added:
@@ -288,13 +288,15 @@ func (r *registration[K]) tell(c change, initial, resyncing bool) {
 	}
 }
 
+// deliverBulk delivers what is left of a list, a resync or the snapshot of a late
+// registration. It returns false if the handler was removed meanwhile.
 func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 	resyncing := b.audience.includes(r)
 	if b.resync && !resyncing {
 		r.delivered.Add(uint64(b.length))
 		return true
 	}
-	// What was delivered before the handler panicked is passed over.
+	// The handler may have panicked: skip what it was told before.
 	passed := r.index
 	for c := range b.bulk {
 		if passed > 0 {
@@ -317,8 +319,9 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 	return true
 }
 
-// recreate tells of an object that took the place of one that is gone. If the
-// handler panics at the deletion, it is told of the addition all the same.
+// recreate tells the handler of a missed deletion and of the object that took the
+// place of the deleted one. The addition is told even if the handler panics at the
+// deletion.
 func (r *registration[K]) recreate(gone, obj any) {
 	defer r.handler.OnAdd(obj, false)
 	key, _ := r.informer.config.keys.Of(gone)

@@ -10,10 +10,9 @@ import (
 // minResyncPeriod is the least period that a handler gets, as in client-go.
 const minResyncPeriod = time.Second
 
-// resyncPeriodFor returns the period that a new handler which asks for wanted
-// will count as having asked for. Before the informer starts, a handler that
-// wants resyncs more often than the informer looks at the clock makes it look
-// more often; afterwards it has to take what there is. The caller holds mu.
+// resyncPeriodFor returns the period that a new handler counts as having asked for
+// if it asks for wanted. Before the start, a period below the resync check period
+// lowers that; after the start, the period is raised to it. The caller holds mu.
 func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
 	if wanted <= 0 {
 		return wanted
@@ -36,8 +35,8 @@ func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) 
 	return wanted
 }
 
-// effectivePeriod is what becomes of a requested period when the clock is
-// looked at every check.
+// effectivePeriod returns the period that a handler gets if it requested one and the
+// informer checks for due resyncs every check.
 func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Duration {
 	switch {
 	case requested == 0:
@@ -53,8 +52,8 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 	}
 }
 
-// resyncDue says whether a resync is due for any handler, and decides who gets
-// unchanged updates until it is called again.
+// resyncDue says whether a resync is due for any handler. It also decides which
+// handlers get unchanged updates until it is called again.
 func (i *informer[K]) resyncDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -70,7 +69,7 @@ func (i *informer[K]) resyncDue(now time.Time) bool {
 	return due
 }
 
-// updateAudience recomputes who gets unchanged updates. The caller holds mu.
+// updateAudience recomputes which handlers get unchanged updates. The caller holds mu.
 func (i *informer[K]) updateAudience() {
 	var a audience[K]
 	handlers := *i.handlers.Load()

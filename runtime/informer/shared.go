@@ -18,8 +18,9 @@ import (
 )
 
 // New returns an informer of what lw lists and watches, keyed by namespace/name, as
-// client-go's NewSharedIndexInformerWithOptions does. Events with objects of another
-// type than example's are logged and dropped; a nil example accepts all.
+// client-go's NewSharedIndexInformerWithOptions does. A watch event whose object is of
+// another type than example is logged and dropped; a nil example accepts all types. New
+// panics if one of the index functions is nil.
 func New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return newShared(config[string]{
 		source:          listwatch.FromListerWatcher(lw, example),
@@ -32,8 +33,8 @@ func New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedInd
 	}, options.Indexers)
 }
 
-// shared shows an informer as client-go's [cache.SharedIndexInformer]. The methods
-// that have a doc comment there behave as it says.
+// shared shows an informer as client-go's [cache.SharedIndexInformer]. A method without
+// a comment here does what its comment there says.
 type shared[K comparable] struct {
 	core    *informer[K]
 	indexer *indexer.Indexer[K]
@@ -63,8 +64,8 @@ func (s *shared[K]) AddEventHandlerWithOptions(handler cache.ResourceEventHandle
 	return s.AddHandler(handler, HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
 }
 
-// AddHandler is AddEventHandlerWithOptions with the options of this package. The
-// registration is a *registration.
+// AddHandler is AddEventHandlerWithOptions with the options of this package. It returns
+// a *registration.
 func (s *shared[K]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	options.Name = cmp.Or(options.Name, handlerName(handler))
 	r, err := s.core.AddHandler(untyped[K]{handler: handler, key: s.core.config.keys.String}, options)
@@ -74,8 +75,8 @@ func (s *shared[K]) AddHandler(handler cache.ResourceEventHandler, options Handl
 	return r, nil
 }
 
-// RemoveEventHandler removes a handler by its registration. One that is
-// registered no more, or with another informer, is no error.
+// RemoveEventHandler removes a handler by its registration. It does nothing if the
+// registration was removed before or belongs to another informer of this package.
 func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	switch handle := handle.(type) {
 	case *registration[K]:
@@ -98,8 +99,7 @@ func (s *shared[K]) AddIndexers(indexers cache.Indexers) error {
 	return s.core.beforeStop(func() error { return s.indexer.AddIndexers(indexers) })
 }
 
-// GetController returns a controller that only tells about the informer: it
-// can't run it.
+// GetController returns a controller that reports the informer's state and can't run it.
 func (s *shared[K]) GetController() cache.Controller { return controller[K]{s} }
 
 // Run is RunWithContext for a stop channel.
@@ -107,8 +107,8 @@ func (s *shared[K]) Run(stopCh <-chan struct{}) {
 	s.RunWithContext(wait.ContextForChannel(stopCh))
 }
 
-// RunWithContext runs the informer until ctx is done, and returns when all that it
-// started has ended.
+// RunWithContext runs the informer until ctx is done, and returns when all goroutines
+// that it started have ended.
 func (s *shared[K]) RunWithContext(ctx context.Context) { s.core.Run(ctx) }
 
 func (s *shared[K]) HasSynced() bool { return s.core.HasSynced() }
@@ -135,9 +135,9 @@ func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error 
 	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext has handler called when a list or watch ends
-// with an error. The reflector that it is given has ours' name and type
-// description and nothing else: ours isn't of that type.
+// SetWatchErrorHandlerWithContext makes the informer call handler when a list or watch
+// ends with an error. The reflector that handler is given is a stub: it has the name and
+// the type description of the informer's reflector, which is not of client-go's type.
 func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {
 		return s.core.SetWatchErrorHandler(nil)
@@ -146,8 +146,8 @@ func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHand
 	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, stub(), err) })
 }
 
-// SetTransform makes every object pass through transform, which has to return
-// one of the objects' type, before it is stored.
+// SetTransform makes every object pass through transform before it is stored. transform
+// has to return an object of the same type.
 func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	if transform == nil {
 		return s.core.SetTransform(nil)
@@ -164,16 +164,16 @@ func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	})
 }
 
-// Identity returns what identifies the informer in metrics, for SetIdentity of
-// another one that takes its place.
+// Identity returns the function that returns the informer's identity in metrics, for
+// SetIdentity of an informer that takes its place.
 func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	return s.core.config.identifier
 }
 
-// SetIdentity sets what identifies the informer in metrics. After the start it
-// does nothing.
+// SetIdentity sets the function that returns the informer's identity in metrics. After
+// the start it does nothing.
 func (s *shared[K]) SetIdentity(identity func() cache.InformerNameAndResource) {
 	_ = s.core.beforeStart(func() { s.core.config.identifier = identity })
 }
@@ -186,8 +186,8 @@ func (c controller[K]) RunWithContext(context.Context)      {}
 func (c controller[K]) HasSynced() bool                     { return c.shared.HasSynced() }
 func (c controller[K]) HasSyncedChecker() cache.DoneChecker { return c.shared.HasSyncedChecker() }
 
-// LastSyncResourceVersion is "" where client-go's switch InformerResourceVersion is
-// off. The informer's own method doesn't ask for that.
+// LastSyncResourceVersion is "" if client-go's feature gate InformerResourceVersion is
+// off. The informer's own method ignores the gate.
 func (c controller[K]) LastSyncResourceVersion() string {
 	if !features.FeatureGates().Enabled(features.InformerResourceVersion) {
 		return ""
