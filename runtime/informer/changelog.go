@@ -7,56 +7,57 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// changeLog is the one list of changes that all handlers of an informer read, each
-// at its own pace. Its writer is the goroutine that writes to the store. A reader
-// holds a cursor, which is the node that it reads next. What every cursor has
-// passed is garbage: a log that all have read holds nothing, and what a slow
-// handler has yet to read exists once, not once for each handler.
+// changeLog is a linked list of the changes of the store. All handlers of an informer
+// read the same list, each at its own pace. The goroutine that writes to the store
+// appends to it. A reader holds a cursor: the node that it reads next. Nodes that every
+// cursor has passed are garbage, so a log that all handlers have read holds nothing,
+// and the backlog of several slow handlers exists once.
 //
-// The last node is empty: a reader that has caught up waits at it, without
-// keeping the objects of an earlier node alive.
+// The last node is empty. A reader that has caught up waits at it, and so keeps no
+// objects of an earlier node alive.
 type changeLog[K comparable] struct {
 	tail *node[K]
-	// appended is how many changes were appended ever.
+	// appended counts all changes that were ever appended.
 	appended atomic.Uint64
 }
 
-// nodeSize is how many single changes go into one node. It bounds how long a
-// late handler waits for its registration (a node is applied under the lock
-// that it needs) and how much a handler in the middle of a node keeps alive.
+// nodeSize is the largest number of single changes in a node. It bounds how long the
+// registration of a handler waits (the changes of a node are applied under joining),
+// and how much a handler in the middle of a node keeps alive.
 const nodeSize = 512
 
-// node is what became visible together: a single change, as most that a watch brings
-// are, or a batch. Nothing of it changes once next is set.
+// node is what became visible in the store together: a single change, as most changes
+// that a watch brings are, or a batch. It doesn't change once next is set.
 //
-// It takes 48 bytes, no more than client-go's informers need for a notification, in
-// the buffer of each handler: it is what waits for a handler that is behind.
+// The nodes are the backlog of a slow handler. One takes 48 bytes, no more than a
+// notification takes in client-go's buffer, which each handler has for itself.
 type node[K comparable] struct {
 	next atomic.Pointer[node[K]]
 	// old and new are a single addition, update or deletion. Any other change is
-	// in a batch.
+	// in batch.
 	old, new any
 	batch    *batch[K]
 }
 
-// batch is a node of several changes, or of one that not everybody gets.
+// batch is several changes, or a single one that only some handlers get or that is not
+// a plain addition, update or deletion.
 type batch[K comparable] struct {
-	// changes are those of single objects, bulk what a whole replacement, resync
-	// or late registration changed. length counts either.
+	// changes are those of single objects, bulk those of a whole list, resync or
+	// late registration. length is the number of either.
 	changes []change
 	bulk    iter.Seq[store.Change[K]]
 	length  int
-	// audience says who gets the unchanged updates. If resync is set, there are no
-	// others.
+	// audience says which handlers get unchanged updates. resync says that all changes
+	// are unchanged updates.
 	audience *audience[K]
 	resync   bool
-	// initial says that what is added belongs to the initial list, and synced that
-	// the initial list ends here.
+	// initial says that additions belong to the initial list, synced that the initial
+	// list ends here.
 	initial, synced bool
 }
 
-// change is what handlers are told of one change of the store. An addition has no
-// old object, a deletion no new one.
+// change is what handlers are told of a change of one object. An addition has no old
+// object, a deletion no new one.
 type change struct {
 	old, new any
 	kind     kind
@@ -68,8 +69,8 @@ type kind uint8
 const (
 	added kind = iota
 	updated
-	// unchanged is an update whose resourceVersion did not change: a resync,
-	// or an object that a relist brought again.
+	// unchanged is an update that leaves the resourceVersion as it was: a resync,
+	// or an object that a later list contained again.
 	unchanged
 	deleted
 	// recreated is an update that is told as a missed deletion and an addition.
@@ -78,14 +79,14 @@ const (
 
 func newChangeLog[K comparable]() *changeLog[K] { return &changeLog[K]{tail: &node[K]{}} }
 
-// appendBatch publishes a batch. Only the writer of the log may call it.
+// appendBatch publishes a batch. Only the goroutine of the writer may call it.
 func (l *changeLog[K]) appendBatch(b batch[K]) {
 	l.tail.batch = &b
 	l.publish(b.length)
 }
 
-// appendChange publishes one change, of which audience gets it if it is an unchanged
-// update. Only the writer of the log may call it.
+// appendChange publishes one change. If it is an unchanged update, only audience gets it.
+// Only the goroutine of the writer may call it.
 func (l *changeLog[K]) appendChange(c change, audience *audience[K]) {
 	if c.kind != singleKind(c.old, c.new) {
 		l.appendBatch(batch[K]{changes: []change{c}, length: 1, audience: audience})
@@ -95,7 +96,7 @@ func (l *changeLog[K]) appendChange(c change, audience *audience[K]) {
 	l.publish(1)
 }
 
-// publish hands the tail to the readers and begins another.
+// publish makes the tail visible to readers and begins another node.
 func (l *changeLog[K]) publish(length int) {
 	n := l.tail
 	l.tail = &node[K]{}
@@ -103,7 +104,7 @@ func (l *changeLog[K]) publish(length int) {
 	n.next.Store(l.tail)
 }
 
-// singleKind returns the kind of the change that a node without a batch is.
+// singleKind returns the kind of the change in a node without a batch.
 func singleKind(old, new any) kind {
 	switch {
 	case old == nil:
@@ -115,7 +116,7 @@ func singleKind(old, new any) kind {
 	}
 }
 
-// kindOf says what kind of notification a change of the store is.
+// kindOf returns the kind of notification that a change of the store makes.
 func kindOf[K comparable](c *store.Change[K]) kind {
 	switch c.Type {
 	case store.Added:

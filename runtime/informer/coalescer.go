@@ -2,44 +2,44 @@ package informer
 
 import "sync"
 
-// coalescer stands between the log and a handler whose backlog is to be bounded.
-// The registration's reader calls it in place of the handler, and never waits:
-// so the log is read at once, and what waits for the handler is one entry an
-// object. A goroutine of the coalescer's own, which exists only while something
-// waits, calls the handler.
+// coalescer stands between the log and a handler with a bounded backlog. The
+// registration's reader calls it in place of the handler. It never blocks, so the
+// log is read at once, and at most one entry for each object waits for the handler.
+// The coalescer calls the handler on a goroutine of its own, which exists only while
+// entries wait.
 type coalescer[K comparable] struct {
 	registration *registration[K]
 	handler      handler[K]
 
 	mu      sync.Mutex
 	waiting map[K]*merged[K]
-	// first and last are the ends of a list of what is in waiting, in the order
+	// first and last are the ends of a list of the entries in waiting, in the order
 	// in which the objects first changed.
 	first, last *merged[K]
-	// count numbers the entries.
+	// count is the number of the newest entry.
 	count uint64
-	// delivering says that the goroutine exists, ending that it closes finished
-	// when it ends.
+	// delivering says that the goroutine exists, ending that it has to close
+	// finished when it ends.
 	delivering, ending bool
-	// current is the number of what is with the handler, zero if nothing is.
+	// current is the number of the entry that the handler works on, zero if none.
 	current uint64
-	// listing is true from the moment in which the initial list was read until
-	// it was delivered: as long as there is an entry up to initial.
+	// listing is true from when the initial list was read to its end until it was
+	// delivered, which is until no entry with a number up to initial is left.
 	listing bool
 	initial uint64
 }
 
-// merged is everything that waits to be told about an object.
+// merged is an entry: all that the handler has not been told of an object.
 type merged[K comparable] struct {
 	key            K
 	number         uint64
 	previous, next *merged[K]
 
-	// gone is a deletion, if deleted is set. What follows comes after it.
+	// gone is a deletion, if deleted is set. It is told before what follows.
 	deleted bool
 	gone    deletion[K]
-	// latest is the latest state, if present is set: an update of old, or an
-	// addition if added is set.
+	// latest is the latest state, if present is set: an addition if added is set,
+	// else an update of old.
 	present, added bool
 	initial        bool
 	old, latest    any
@@ -49,14 +49,14 @@ func newCoalescer[K comparable](r *registration[K], handler handler[K]) *coalesc
 	return &coalescer[K]{registration: r, handler: handler, waiting: map[K]*merged[K]{}}
 }
 
-// OnAdd merges an addition into what waits.
+// OnAdd merges an addition into the object's entry.
 func (c *coalescer[K]) OnAdd(obj any, isInInitialList bool) {
 	c.merge(c.key(obj), func(m *merged[K]) {
 		m.present, m.added, m.initial, m.latest = true, true, isInInitialList, obj
 	})
 }
 
-// OnUpdate merges an update into what waits.
+// OnUpdate merges an update into the object's entry.
 func (c *coalescer[K]) OnUpdate(oldObj, newObj any) {
 	c.merge(c.key(newObj), func(m *merged[K]) {
 		if !m.present {
@@ -66,8 +66,8 @@ func (c *coalescer[K]) OnUpdate(oldObj, newObj any) {
 	})
 }
 
-// OnDelete merges a deletion into what waits. Of an object that the handler
-// wasn't told of, nothing remains.
+// OnDelete merges a deletion into the object's entry. If the handler was never told
+// of the object, the entry is removed.
 func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	key := gone.Key
 	if !gone.Missed {
@@ -85,7 +85,7 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	})
 }
 
-// key returns the key of an object that is or was in the store, so it has one.
+// key returns the key of an object. The object is or was in the store, so it has one.
 func (c *coalescer[K]) key(obj any) K {
 	key, _ := c.registration.informer.config.keys.Of(obj)
 	return key
@@ -103,8 +103,8 @@ func (c *coalescer[K]) merge(key K, change func(*merged[K])) {
 	change(m)
 	if c.first != nil && !c.delivering {
 		c.delivering = true
-		// The reader, which is calling, is counted among them: nobody has
-		// stopped to wait for them yet.
+		// The calling reader is counted in readers, so Run's wait for them has
+		// not ended yet.
 		c.registration.informer.readers.Add(1)
 		go c.deliver()
 	}
@@ -136,7 +136,7 @@ func (c *coalescer[K]) unlink(m *merged[K]) {
 	c.checkListed()
 }
 
-// listed says that the initial list was read to its end.
+// listed notes that the initial list was read to its end.
 func (c *coalescer[K]) listed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +144,8 @@ func (c *coalescer[K]) listed() {
 	c.checkListed()
 }
 
-// checkListed closes the registration's hasSynced once the handler has got the
-// initial list. The caller holds mu.
+// checkListed closes the registration's hasSynced once the initial list was delivered.
+// The caller holds mu.
 func (c *coalescer[K]) checkListed() {
 	waiting := c.first != nil && c.first.number <= c.initial || c.current != 0 && c.current <= c.initial
 	if c.listing && !waiting {
@@ -154,7 +154,7 @@ func (c *coalescer[K]) checkListed() {
 	}
 }
 
-// deliver calls the handler as long as something waits.
+// deliver calls the handler until no entry waits.
 func (c *coalescer[K]) deliver() {
 	r := c.registration
 	defer r.informer.readers.Done()
@@ -172,8 +172,8 @@ func (c *coalescer[K]) deliver() {
 	}
 }
 
-// take returns what is next for the handler. If there is nothing, or the handler
-// was removed, the goroutine has to end.
+// take returns the next entry. It returns nil, and the goroutine has to end, if there
+// is none or the handler was removed.
 func (c *coalescer[K]) take() *merged[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +195,7 @@ func (c *coalescer[K]) take() *merged[K] {
 	return m
 }
 
-// finish is called when the reader will read nothing more.
+// finish drops all entries. It is called when the reader has ended.
 func (c *coalescer[K]) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

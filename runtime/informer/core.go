@@ -113,7 +113,7 @@ func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], opt
 		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.informer.config.typeName)
 	}
 	options.Name = cmp.Or(options.Name, typedHandlerName(handler))
-	return c.shared.AddHandler(&converting[T]{handler}, options)
+	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an

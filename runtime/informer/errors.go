@@ -10,28 +10,24 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// What client-go's interfaces have no place for is reached by functions, which find
-// out whether an informer can do it: what generated code returns can, an informer
-// of another make can't.
-
-// ErrUnsupportedInformer is returned for an informer that isn't of this package.
+// ErrUnsupportedInformer is returned for an informer that was not made by this package:
+// the functions that go beyond client-go's interfaces can't work with it.
 var ErrUnsupportedInformer = errors.New("the informer is of another make")
 
-// ErrStopped is what a wait returns when the informer stops before what it waits
-// for.
+// ErrStopped is returned by a wait if the informer stops first.
 var ErrStopped = errors.New("the informer has stopped")
 
-// errNil is returned for no informer at all, rather than a panic.
+// errNil is returned for an informer that is nil.
 var errNil = errors.New("the informer is nil: pass what a constructor or a factory's Informer returned")
 
-// errNoFunction is returned for a function that is nil, rather than a panic at its
+// errNoFunction is returned for a function that is nil, in place of a panic at its
 // first call.
 var errNoFunction = errors.New("there is no function to call, it is nil")
 
-// isNil says whether there is no informer, or one seen as typed that isn't there.
+// isNil says whether an informer, or the one inside of a typed one, is nil.
 func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
 
-// unsupported is why an informer can't do what only those of this package can.
+// unsupported returns the error for an informer that isn't one of this package.
 func unsupported(i cache.SharedInformer) error {
 	if isNil(i) {
 		return errNil
@@ -39,7 +35,7 @@ func unsupported(i cache.SharedInformer) error {
 	return ErrUnsupportedInformer
 }
 
-// notOfType is why an informer doesn't have objects of type T, as [CoreOf] gives them.
+// notOfType returns the error for an informer of which [CoreOf] has no Core[T].
 func notOfType[T any](i cache.SharedInformer) error {
 	if s, ok := shell.As[*shared[cache.ObjectName]](i); ok {
 		return fmt.Errorf("the informer holds %s, not %s", s.core.config.keys.Type, reflect.TypeFor[T]())

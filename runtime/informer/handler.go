@@ -18,64 +18,68 @@ import (
 // in the order in which the store changed. Objects are shared with the store
 // and with other handlers: they must not be modified.
 type handler[K comparable] interface {
-	// OnAdd is called for an object that is new. isInInitialList is true for
-	// what the first list brought, and for what the store held already when
-	// the handler was registered.
+	// OnAdd is called for a new object. isInInitialList is true for objects of the
+	// first list, and for those that the store held when the handler was registered.
 	OnAdd(obj any, isInInitialList bool)
-	// OnUpdate is called for an object that took the place of another; changes
+	// OnUpdate is called for an object that took the place of another. States
 	// between the two may have been missed. On a resync both are the same.
 	OnUpdate(oldObj, newObj any)
-	// OnDelete is called for an object that is gone.
+	// OnDelete is called for a deleted object.
 	OnDelete(gone deletion[K])
 }
 
-// deletion says what is known of an object that is gone.
+// deletion says what is known of a deleted object.
 type deletion[K comparable] struct {
-	// Object is the state in which the server deleted the object, or, with
-	// Missed, the last state that the informer knew.
+	// Object is the state in which the server deleted the object or, if Missed is
+	// set, the last state that the informer knew.
 	Object any
 	// Missed says that the deletion itself was not seen: a list no longer
 	// contained the object.
 	Missed bool
-	// Key is the key of the object. It is set only with Missed.
+	// Key is the key of the object. It is set only if Missed is.
 	Key K
 }
 
-// HandlerOptions adjust a registration. The zero value is fine.
+// HandlerOptions are the options of a registration. The zero value registers the handler
+// as client-go does.
 type HandlerOptions struct {
-	// Name is the handler's in logs and in the name of its HasSyncedChecker.
+	// Name names the handler in logs, in [HandlerStatus] and in its HasSyncedChecker.
+	// The default is made from its type or functions.
 	Name string
-	// Logger is where warnings about the handler go. The default is
-	// klog.Background().
+	// Logger gets warnings about the handler. The default is klog.Background().
 	Logger *klog.Logger
-	// ResyncPeriod is how often the handler wants an update of every object in
-	// the store: never if zero, as often as the informer's default if nil. The
-	// informer may do it less often, see [AddEventHandler].
+	// ResyncPeriod is how often the handler wants an update of every object in the
+	// store. Zero is never, nil is the informer's default. A period is raised to one
+	// second and to the period in which the informer checks for due resyncs, which is
+	// fixed when it starts.
 	ResyncPeriod *time.Duration
-	// Coalesce bounds the backlog by the number of objects: changes of one
-	// object that the handler has not been told of yet become one. It then sees
-	// the latest state of each object, in the order in which they first changed,
-	// but not every state in between; an object that came and went meanwhile is
-	// not reported at all. An object that was deleted and created again is
-	// reported as both.
+	// Coalesce bounds the backlog by the number of objects: changes of an object
+	// that the handler has not been told of yet are merged into one. The handler then
+	// sees the latest state of each object, in the order in which the objects first
+	// changed, but not every state in between. An object that was created and deleted
+	// meanwhile is not reported. One that was deleted and created again is reported
+	// as a deletion and an addition.
 	Coalesce bool
-	// ContainPanics goes on with the next notification when the handler has
-	// panicked, whatever utilruntime says of panics. The panic is handled as an
-	// error by utilruntime, with the handler's name, and counted, see
-	// [HandlerStatus].
+	// ContainPanics makes a panic of the handler an error that utilruntime handles,
+	// with the handler's name, whether or not utilruntime is configured to survive
+	// panics. The next notification follows at once. Panics are counted in
+	// [HandlerStatus] with and without ContainPanics.
 	ContainPanics bool
 }
 
-// untyped calls a client-go handler, with tombstones as client-go has them.
-type untyped[K comparable] struct {
+// untypedHandler calls a client-go handler, with client-go's tombstones.
+type untypedHandler[K comparable] struct {
 	handler cache.ResourceEventHandler
 	key     func(K) string
 }
 
-func (u untyped[K]) OnAdd(obj any, isInInitialList bool) { u.handler.OnAdd(obj, isInInitialList) }
-func (u untyped[K]) OnUpdate(oldObj, newObj any)         { u.handler.OnUpdate(oldObj, newObj) }
+func (u untypedHandler[K]) OnAdd(obj any, isInInitialList bool) {
+	u.handler.OnAdd(obj, isInInitialList)
+}
 
-func (u untyped[K]) OnDelete(gone deletion[K]) {
+func (u untypedHandler[K]) OnUpdate(oldObj, newObj any) { u.handler.OnUpdate(oldObj, newObj) }
+
+func (u untypedHandler[K]) OnDelete(gone deletion[K]) {
 	if gone.Missed {
 		u.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: u.key(gone.Key), Obj: gone.Object})
 		return
@@ -83,35 +87,34 @@ func (u untyped[K]) OnDelete(gone deletion[K]) {
 	u.handler.OnDelete(gone.Object)
 }
 
-// converting is a typed handler of an informer whose objects are any. An object of
+// convertingHandler calls a typed handler with objects that it gets as any. An object of
 // another type makes it panic.
-type converting[T cache.Object] struct {
+type convertingHandler[T cache.Object] struct {
 	handler cache.TypedResourceEventHandler[T]
 }
 
-func (a *converting[T]) OnAdd(obj any, isInInitialList bool) {
-	a.handler.OnAdd(obj.(T), isInInitialList)
+func (h *convertingHandler[T]) OnAdd(obj any, isInInitialList bool) {
+	h.handler.OnAdd(obj.(T), isInInitialList)
 }
 
-func (a *converting[T]) OnUpdate(oldObj, newObj any) {
-	a.handler.OnUpdate(oldObj.(T), newObj.(T))
+func (h *convertingHandler[T]) OnUpdate(oldObj, newObj any) {
+	h.handler.OnUpdate(oldObj.(T), newObj.(T))
 }
 
-func (a *converting[T]) OnDelete(obj any) {
+func (h *convertingHandler[T]) OnDelete(obj any) {
 	tombstone := tombstoneOf(obj)
 	if tombstone == nil {
-		a.handler.OnDelete(cache.DeletedObject[T]{OptionalObj: obj.(T)})
+		h.handler.OnDelete(cache.DeletedObject[T]{OptionalObj: obj.(T)})
 		return
 	}
 	deleted := cache.DeletedObject[T]{FinalStateUnknown: tombstone}
 	if tombstone.Obj != nil {
 		deleted.OptionalObj = tombstone.Obj.(T)
 	}
-	a.handler.OnDelete(deleted)
+	h.handler.OnDelete(deleted)
 }
 
-// tombstoneOf returns a copy of the tombstone that stands for an object, nil if
-// it is the object itself.
+// tombstoneOf returns a copy of obj if it is a tombstone, else nil.
 func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 	tombstone, ok := obj.(cache.DeletedFinalStateUnknown)
 	if !ok {
@@ -121,8 +124,8 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 	return &copied
 }
 
-// handlerName names a handler as client-go does: by its type, or, when it is a
-// set of functions, by those.
+// handlerName names a handler as client-go does: by its functions if it is one of
+// client-go's sets of functions, else by its type.
 func handlerName(handler cache.ResourceEventHandler) string {
 	switch h := handler.(type) {
 	case cache.ResourceEventHandlerFuncs:
@@ -134,7 +137,7 @@ func handlerName(handler cache.ResourceEventHandler) string {
 	}
 }
 
-// typedHandlerName is handlerName for a typed handler of whatever type.
+// typedHandlerName is handlerName for a typed handler, whatever its type parameter.
 func typedHandlerName(handler any) string {
 	v := reflect.Indirect(reflect.ValueOf(handler))
 	if !v.IsValid() || v.Type().PkgPath() != reflect.TypeFor[cache.ResourceEventHandlerFuncs]().PkgPath() ||
@@ -144,8 +147,8 @@ func typedHandlerName(handler any) string {
 	return functionNames(handler, v.FieldByName("AddFunc").Interface(), v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
 }
 
-// typeName is the type of a handler, or what its pointer points to, with the
-// path of its package. A type without a name is described.
+// typeName returns the name of a handler's type, or of the type that it points to,
+// with the path of the package. A type without a name is printed as %T prints it.
 func typeName(handler any) string {
 	if handler == nil {
 		return fmt.Sprintf("%T", handler)
@@ -164,8 +167,8 @@ func typeName(handler any) string {
 	return name
 }
 
-// functionNames names functions by what they have in common, the function or
-// the type that they are written in, or else by all their names.
+// functionNames returns the function or type in which all the functions are written,
+// or else all their names.
 func functionNames(handler any, functions ...any) string {
 	var names, qualifiers []string
 	for _, function := range functions {
@@ -193,9 +196,10 @@ func functionNames(handler any, functions ...any) string {
 	}
 }
 
-// AddEventHandler is i.AddEventHandlerWithOptions with the options of this
-// package. A handler that is nil is an error; client-go's method takes it, here
-// as there, and panics at the first event.
+// AddEventHandler is i.AddEventHandlerWithOptions with the options of this package. It
+// returns an error if the handler is nil; the method, like client-go's, accepts a nil
+// handler and panics at the first event. The error is [ErrUnsupportedInformer] if i is
+// not an informer of this package. It is safe for concurrent use.
 func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := shell.As[adder](i)
 	if !ok {

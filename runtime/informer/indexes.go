@@ -11,22 +11,22 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// IndexFunc computes the values under which an index has an object: none, one or
-// several. It must be deterministic and safe for concurrent use, and must not call
-// the informer.
+// IndexFunc computes the values under which an index finds an object: none, one or
+// several. It must be deterministic and safe for concurrent use, and must not call the
+// informer.
 type IndexFunc[T any] func(T) []string
 
-// NoIndexError says that an informer, or a lister over it, has no index of a name.
+// NoIndexError says that an informer, or a lister over it, has no index of that name.
 type NoIndexError = store.NoIndexError
 
-// IndexLabels indexes the objects of an informer by the values of labels, at any
-// time before it has stopped. Its listers then answer selectors that ask for
-// values of one of them at the cost of the result, without being told; what
-// writes pay is about as much as for any index. A label that is indexed already
-// is no error.
+// IndexLabels indexes the objects of an informer by the values of labels, at any time
+// before it has stopped. Listers use such an index by themselves: the cost of a selector
+// that asks for values of an indexed label is that of its result. A write pays for it
+// about what it pays for any index. A label that is indexed already is no error. It is
+// safe for concurrent use.
 //
-// It takes informers that generated constructors return. Of others it is an error,
-// since nobody would read such indexes.
+// It returns an error if i was not made by a generated constructor: no lister would use
+// the index.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	s, ok := shell.As[interface{ indexLabels([]string) error }](i)
 	if !ok {
@@ -38,9 +38,9 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	return s.indexLabels(labels)
 }
 
-// IndexField indexes the objects of an informer by the values of what is called
-// a field, at any time before it has stopped: lister.ListByFields finds them by
-// it. values returns none for an object that is not to be found.
+// IndexField adds an index called field to a generated informer, at any time before it
+// has stopped. values computes the values of an object, none if it is not to be found.
+// lister.ListByFields reads the index. It is safe for concurrent use.
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values IndexFunc[T]) error {
 	core, ok := CoreOf[T](i)
 	if !ok {
@@ -67,8 +67,8 @@ func (s *shared[K]) indexLabels(labels []string) error {
 	})
 }
 
-// untypedIndexes has typed index functions take objects as any. Functions that are
-// nil stay nil.
+// untypedIndexes makes typed index functions take objects as any. It keeps nil functions
+// nil, so that AddIndexes refuses them.
 func untypedIndexes[T any](indexes map[string]IndexFunc[T]) map[string]store.IndexFunc {
 	untyped := make(map[string]store.IndexFunc, len(indexes))
 	for name, function := range indexes {

@@ -199,7 +199,7 @@ func (i *informer[K]) Run(ctx context.Context) {
 	detector := newMutationDetector(i.config.typeName, i.config.Tuning)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
-	detector.last()
+	detector.compareLast()
 }
 
 // runUntil pumps until ctx is done. It stops the informer when it returns, and also

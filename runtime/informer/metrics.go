@@ -8,14 +8,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
-// SetMetricsProvider makes the informers that are started from now on, and that
-// have no provider of their own, use this one. Only the first call has an
-// effect, as with client-go's function for client-go's informers, whose provider
-// nobody can read.
+// SetMetricsProvider sets the provider for informers that start from now on and have
+// none of their own. Only the first call has an effect. client-go's function of this name
+// sets a provider for client-go's informers only, which this package can't read. It is
+// safe for concurrent use.
 func SetMetricsProvider(provider cache.InformerMetricsProvider) { metrics.SetProvider(provider) }
 
-// informerMetrics are those of an informer, published when client-go publishes them. A
-// nil *informerMetrics does nothing and costs nothing.
+// informerMetrics are the metrics of an informer, published when client-go publishes
+// them. A nil *informerMetrics does nothing.
 type informerMetrics struct {
 	length  cache.GaugeMetric
 	latency cache.HistogramMetric
@@ -38,14 +38,14 @@ func newMetrics[K comparable](config config[K]) *informerMetrics {
 	}
 }
 
-// queued shows how much waits between the reflector and the store.
+// queued publishes how many deltas wait between the reflector and the store.
 func (m *informerMetrics) queued(queue interface{ Len() int }) {
 	if m != nil {
 		m.length.Set(float64(queue.Len()))
 	}
 }
 
-// took shows that a batch was taken off the queue, and returns when.
+// took publishes that a batch was taken off the queue. It returns the time for observe.
 func (m *informerMetrics) took(queue interface{ Len() int }) (when time.Time) {
 	if m != nil {
 		m.queued(queue)
@@ -54,8 +54,7 @@ func (m *informerMetrics) took(queue interface{ Len() int }) (when time.Time) {
 	return when
 }
 
-// observe records how long a batch took from the queue into the store and the
-// log of the handlers.
+// observe records how long it took to apply a batch to the store and the change log.
 func (m *informerMetrics) observe(taken time.Time) {
 	if m != nil {
 		m.latency.Observe(time.Since(taken).Seconds())

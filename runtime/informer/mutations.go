@@ -17,37 +17,37 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
-// mutationDetector keeps a copy of every object that an informer handed out and
-// panics once one of them differs from its copy: somebody changed an object
-// that is shared. It is for tests and costs the memory of all objects twice;
-// KUBE_CACHE_MUTATION_DETECTOR=true turns it on, as with client-go. A nil
+// mutationDetector finds code that modifies the shared objects of an informer. It keeps
+// a copy of objects that the informer hands out and compares them with it. A nil
 // detector does nothing.
 //
-// With a sample it keeps a copy of some objects, and reports what it finds, at the
-// latest when the informer has stopped.
+// KUBE_CACHE_MUTATION_DETECTOR=true makes it copy every object, which doubles their
+// memory, and panic when it finds a difference, as with client-go. With a sample it
+// copies some objects and reports differences, the last ones when the informer has
+// stopped.
 type mutationDetector struct {
 	name string
-	// every is how many objects come on one that is watched, period how often
-	// they are compared. A nil report panics.
+	// every is n if one in n objects is copied, period how often objects are compared.
+	// Without report, a difference is a panic.
 	every  int
 	period time.Duration
 	report func(original, modified runtime.Object)
 
 	mu      sync.Mutex
-	new     []observed
+	new     []watchedObject
 	skipped int
 
-	// Of the goroutine that compares.
-	current, previous []observed
+	// The fields below belong to the goroutine that compares.
+	current, previous []watchedObject
 	rotated           time.Time
 }
 
-// observed is an object with its copy.
-type observed struct{ object, copy runtime.Object }
+// watchedObject is an object with its copy.
+type watchedObject struct{ object, copy runtime.Object }
 
 const (
-	// comparePeriod is how often objects are compared, retainPeriod how long
-	// at least one is compared after it was handed out; both as in client-go.
+	// comparePeriod is how often objects are compared, retainPeriod how long an
+	// object is compared at least after it was handed out. Both are client-go's.
 	comparePeriod = time.Second
 	retainPeriod  = 2 * time.Minute
 	// samplePeriod is comparePeriod for samples.
@@ -72,7 +72,7 @@ func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 	return d
 }
 
-// nameOf is the namespace and name of an object, "" if it has no metadata.
+// nameOf returns the namespace/name of an object, "" if it has no metadata.
 func nameOf(obj runtime.Object) string {
 	name, err := indexer.ObjectName(obj)
 	if err != nil {
@@ -81,24 +81,24 @@ func nameOf(obj runtime.Object) string {
 	return name.String()
 }
 
-// add begins to watch an object, if it is one that can be copied.
+// add begins to watch an object, if it is sampled and can be copied.
 func (d *mutationDetector) add(obj any) {
 	if d == nil {
 		return
 	}
-	if !d.chooses() {
+	if !d.samples() {
 		return
 	}
 	if object, ok := obj.(runtime.Object); ok {
-		o := observed{object: object, copy: object.DeepCopyObject()}
+		o := watchedObject{object: object, copy: object.DeepCopyObject()}
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.new = append(d.new, o)
 	}
 }
 
-// chooses says whether the next object is one to be watched.
-func (d *mutationDetector) chooses() bool {
+// samples says whether to watch the next object.
+func (d *mutationDetector) samples() bool {
 	if d.every == 1 {
 		return true
 	}
@@ -111,8 +111,8 @@ func (d *mutationDetector) chooses() bool {
 	return true
 }
 
-// run compares in each period until done is closed. Its panic is not caught:
-// whoever turned the detector on wants the process to end.
+// run compares once in each period until done is closed. Its panic is not caught: the
+// detector was turned on to end the process.
 func (d *mutationDetector) run(done <-chan struct{}) {
 	if d == nil {
 		return
@@ -133,10 +133,10 @@ func (d *mutationDetector) run(done <-chan struct{}) {
 	}
 }
 
-// last compares samples once more, after run and all handlers have ended: what
-// lives shorter than a period, as tests do, is told, too. Without a sample there is
-// no such comparison, as with client-go.
-func (d *mutationDetector) last() {
+// compareLast compares sampled objects once more, after run and all handlers have ended,
+// for informers that live shorter than a period, as in tests. Without a sample it does
+// nothing, as with client-go.
+func (d *mutationDetector) compareLast() {
 	if d != nil && d.report != nil {
 		d.compare()
 	}
@@ -149,13 +149,13 @@ func (d *mutationDetector) compare() {
 	d.mu.Unlock()
 
 	altered := false
-	for _, generation := range [][]observed{d.current, d.previous} {
+	for _, generation := range [][]watchedObject{d.current, d.previous} {
 		for i, o := range generation {
 			switch {
 			case reflect.DeepEqual(o.object, o.copy):
 			case d.report != nil:
 				d.report(o.copy, o.object)
-				generation[i] = observed{} // Once is enough.
+				generation[i] = watchedObject{} // It is reported once.
 			default:
 				altered = true
 				fmt.Printf("CACHE %s[%d] ALTERED!\n%v\n", d.name, i, diff.ObjectGoPrintSideBySide(o.object, o.copy))

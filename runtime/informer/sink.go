@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// newReflector makes what fills the queue.
+// newReflector makes the reflector that fills the queue.
 func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) *reflector.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -31,19 +31,19 @@ func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMet
 	return r
 }
 
-// sink takes what the reflector learns. Objects are transformed before they are
-// queued, so that nothing keeps what the transform drops.
+// sink takes the reflector's lists and events, and fills the queue. It transforms objects
+// before it queues them, so that the queue doesn't keep what the transform drops.
 type sink[K comparable] struct {
 	store     *store.Store[K]
 	queue     *deltafifo.DeltaFIFO[K]
 	metrics   *informerMetrics
 	key       func(any) (K, error)
 	transform func(any) (any, error)
-	// keeps says that lists may bring objects out of the store itself.
+	// keeps says that lists may contain objects of the store itself, see keepUnchanged.
 	keeps bool
 }
 
-// accept returns an object as it will be stored, and its key.
+// accept returns the object that will be stored, and its key.
 func (s sink[K]) accept(obj any) (key K, accepted any, err error) {
 	if s.transform != nil {
 		if obj, err = s.transform(obj); err != nil {
@@ -123,8 +123,9 @@ func (s staging[K]) Commit(resourceVersion string) error {
 
 func (s staging[K]) Discard() { s.staged.Discard() }
 
-// keepUnchanged tells a source that wants to know what the store holds already.
-// It says whether there is one.
+// keepUnchanged gives the source a function that finds objects in the store, so that a
+// list need not decode those whose version hasn't changed. It returns false if the
+// source has no use for it.
 func (i *informer[K]) keepUnchanged() bool {
 	source, ok := i.config.source.(interface {
 		KeepUnchanged(func(decode.Identity) (any, bool)) bool
@@ -139,8 +140,8 @@ func (i *informer[K]) keepUnchanged() bool {
 	})
 }
 
-// keep stages an object of the store again, as it is: it has been transformed,
-// and its version is kept beside it.
+// keep stages obj again if it is an object of the store itself, without transforming it
+// a second time. It returns false if it isn't one.
 func (s staging[K]) keep(obj any) bool {
 	if !s.sink.keeps {
 		return false

@@ -12,38 +12,37 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Tuning is what an informer can do otherwise than client-go's. The zero value
-// is an informer as client-go has it.
+// Tuning changes an informer's behaviour from client-go's. With the zero value it behaves
+// as client-go's.
 type Tuning struct {
-	// InitialEventsTimeout is how long to wait for the bookmark that ends a
-	// streamed list before listing in pages: some servers, proxies and fakes
-	// never send it. Time in which the list waits for its limiter doesn't count.
-	// Zero is for ever. [Status] has it as the last error.
+	// InitialEventsTimeout is how long the informer waits for the bookmark that ends a
+	// streamed list before it lists in pages instead: some servers, proxies and fakes
+	// never send that bookmark. Time in which the list waits for its limiter doesn't
+	// count. Zero waits for ever. A timeout shows as the last error in [Status].
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long an open watch may bring nothing, not even a
-	// bookmark, before it is opened anew: a connection that died without a word
-	// looks like a quiet one. Servers send a bookmark about every minute. Zero
-	// is for ever. [Status] has it as the last error.
+	// SilenceTimeout is how long an open watch may bring nothing, not even a bookmark,
+	// before the informer opens it anew: without it, a dead connection looks like a
+	// quiet one. Servers send a bookmark about every minute. Zero waits for ever. A
+	// timeout shows as the last error in [Status].
 	SilenceTimeout time.Duration
-	// RecreationIsDeletion tells handlers of an object that was deleted and
-	// created again while nobody watched what happened: a missed deletion, then
-	// an addition. It is recognised by its UID. Without it, that is an update.
+	// RecreationIsDeletion makes the informer report an object that was deleted and
+	// created again, while it wasn't watching, as a missed deletion and an addition.
+	// Without it, that is an update. The UID tells the two objects apart.
 	RecreationIsDeletion bool
-	// MutationSample watches one in so many of the objects that the informer
-	// hands out, for a few minutes each, for changes by those who got it: objects
-	// are shared and must not be modified. Zero is none. A thousand costs so
-	// little that production can afford it.
+	// MutationSample makes the informer check one in so many of the objects that it
+	// hands out, for a few minutes each, for modifications, which are bugs: the objects
+	// are shared. Zero checks none. 1000 is cheap enough for production.
 	MutationSample int
-	// OnMutation is called with an object as it was handed out and as it is, once
-	// for each object that was found to be modified: within ten seconds or, if the
-	// informer stops, after its handlers have returned. By default that is reported
-	// to utilruntime as an error, with the object's namespace and name and the
-	// difference.
+	// OnMutation is called once for each object that was found to be modified, with a
+	// copy from before and the object: within ten seconds or, if the informer stops,
+	// after its handlers have returned. The default reports an error to utilruntime,
+	// with the object's namespace and name and the difference.
 	OnMutation func(original, modified runtime.Object)
 }
 
-// Configure sets the options of an informer before its start. It returns an error if
-// that is over, if the informer is of another make, or if an option is negative.
+// Configure sets the tuning of an informer, in place of one that was set before. It returns
+// an error if the informer has started, if a value is negative, or, [ErrUnsupportedInformer],
+// if i is not an informer of this package. It is safe for concurrent use.
 func Configure(i cache.SharedInformer, tuning Tuning) error {
 	ours, ok := shell.As[interface{ configure(Tuning) error }](i)
 	if !ok {
@@ -55,7 +54,7 @@ func Configure(i cache.SharedInformer, tuning Tuning) error {
 	return ours.configure(tuning)
 }
 
-// validate refuses what is below zero, which may have been meant for anything.
+// validate refuses negative values, which have no meaning.
 func (t Tuning) validate() error {
 	switch {
 	case t.InitialEventsTimeout < 0:
@@ -72,13 +71,13 @@ func (s *shared[K]) configure(tuning Tuning) error {
 	return s.core.beforeStart(func() { s.core.config.Tuning = tuning })
 }
 
-// errNoStreams is for sources that take objects as others have decoded them.
+// errNoStreams is returned for sources that get decoded objects from a client.
 var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
 
-// SetDecoding has an informer that a generated constructor made drop fields of
-// objects before they are decoded, share more between objects, or take them as
-// client-go decodes them. It is an error after the start, and for informers of
-// another make.
+// SetDecoding sets how a generated informer decodes objects: it can drop fields before
+// they are decoded, share more between objects, or leave the decoding to client-go. It
+// returns an error after the start, and if i was not made by a generated constructor. It
+// is safe for concurrent use.
 func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) error {
 	ours, ok := shell.As[interface {
 		setDecoding(listwatch.DecodingOptions) error

@@ -8,16 +8,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// typedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]:
-// it converts objects to T on their way to typed handlers and out of the typed
-// indexer, and does nothing else. Generated constructors return it, over an
-// informer that admits objects of type T only. What this package's functions do
-// with an informer they do with the one inside.
+// typedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]: it
+// converts objects to T for typed handlers and reads of the typed indexer, and does
+// nothing else. Generated constructors return it, over an informer that admits only
+// objects of type T. The functions of this package work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// Typed shows an informer as one for objects of type T. If it is one already
-// it is returned as it is. Otherwise objects of other types make handlers and
-// index functions panic.
+// Typed returns i as an informer of objects of type T: i itself if it is one, else an
+// informer that shows it as one. With the latter, typed handlers, index functions and
+// reads panic at an object of another type.
 func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
@@ -28,7 +27,7 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 // AddTypedEventHandler registers a typed handler, with at most one set of
 // options.
 func (s *typedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return addTyped(s.SharedIndexInformer, &converting[T]{handler}, handler, options)
+	return addTyped(s.SharedIndexInformer, &convertingHandler[T]{handler}, handler, options)
 }
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
@@ -44,8 +43,8 @@ func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 // Untyped returns the informer inside.
 func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
-// addTyped registers what converts objects for a typed handler, under that one's
-// name.
+// addTyped registers a convertingHandler under the name of its typed handler. It has no
+// type parameter, so it is compiled once.
 func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any, options []cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	var o cache.HandlerOptions
 	switch len(options) {
@@ -61,16 +60,15 @@ func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler
 	return i.AddEventHandlerWithOptions(converting, o)
 }
 
-// adder is what takes handlers with the options of this package.
+// adder is an informer that takes handlers with the options of this package.
 type adder interface {
 	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
 }
 
-// typedIndexer is an indexer, seen as typed.
+// typedIndexer shows an indexer as client-go's [cache.TypedIndexer].
 type typedIndexer[T any] struct{ cache.Indexer }
 
-// Untyped returns the indexer itself, for those who look for what it can do
-// beside.
+// Untyped returns the indexer inside, which may implement more interfaces.
 func (x *typedIndexer[T]) Untyped() cache.Indexer { return x.Indexer }
 
 func (x *typedIndexer[T]) TypedIndex(name string, obj T) ([]T, error) {
@@ -96,8 +94,8 @@ func typedObjects[T any](objects []any, err error) ([]T, error) {
 	return typed, nil
 }
 
-// untypedIndexers is client-go's TypedIndexersToIndexers but for functions that are
-// nil, which stay nil.
+// untypedIndexers is client-go's TypedIndexersToIndexers, but keeps nil functions nil, so
+// that AddIndexers refuses them.
 func untypedIndexers[T any](indexers cache.TypedIndexers[T]) cache.Indexers {
 	untyped := cache.TypedIndexersToIndexers(indexers)
 	for name, function := range indexers {

@@ -13,20 +13,20 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// writer applies what comes out of the queue to the store and appends what
-// that changed to the log. It runs on one goroutine. The informer's joining
-// lock is held for each step, so that a handler can join between two.
+// writer applies the deltas of the queue to the store and appends what they changed
+// to the log. It runs on one goroutine. It holds the informer's joining lock for one
+// step at a time, so that a handler can join between two steps.
 type writer[K comparable] struct {
 	informer *informer[K]
 	detector *mutationDetector
 	metrics  *informerMetrics
 	logger   klog.Logger
-	// changes are the single changes that are not applied yet.
+	// changes are the single changes that have yet to be applied.
 	changes []store.Change[K]
 	synced  bool
 }
 
-// takeBatch applies what is in the queue, as soon as something is. It returns
+// takeBatch waits until the queue holds something and applies all of it. It returns
 // false when ctx is done.
 func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]) bool {
 	batch, err := queue.PopBatch(ctx)
@@ -61,19 +61,19 @@ func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 	}
 }
 
-// keepChanges is how many changes there is always room for: 7 KB at most.
+// keepChanges is the capacity up to which the buffer of changes is kept: 7 KB at most.
 const keepChanges = 64
 
-// end applies what is pending of a batch of so many deltas.
+// end applies the pending changes of a batch of so many deltas.
 func (w *writer[K]) end(batch int) {
 	w.flush()
 	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
-		// The burst that they grew in is over.
+		// The buffer grew in a burst that is over.
 		w.changes = nil
 	}
 }
 
-// change adds a single change. It is applied at the latest by flush.
+// change adds a single change to those that the next flush applies.
 func (w *writer[K]) change(c store.Change[K]) {
 	w.changes = append(w.changes, c)
 	if len(w.changes) == nodeSize {
@@ -81,8 +81,8 @@ func (w *writer[K]) change(c store.Change[K]) {
 	}
 }
 
-// flush applies the single changes that are pending. If an index function panics
-// at one of them, and the process survives that, the others are made all the same.
+// flush applies the pending changes together. If an index function panics at one of
+// them, and the process survives that, flush applies the others one by one.
 func (w *writer[K]) flush() {
 	if len(w.changes) == 0 {
 		return
@@ -98,20 +98,19 @@ func (w *writer[K]) flush() {
 	w.changes = w.changes[:0]
 }
 
-// apply makes the changes. It returns false if none of them was made.
+// apply applies w.changes in one step. It returns false if it applied none.
 func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
-		// A change that comes before the first list makes the informer synced:
-		// its source has no list to wait for.
-		w.sync()
+		// A change before the first list means that the source has no initial list.
+		w.markSynced()
 		w.informer.store.Apply(w.changes)
 		applied = true
 		if audience := w.informer.audience.Load(); len(w.changes) == 1 {
-			w.informer.log.appendChange(w.told(0), audience)
+			w.informer.log.appendChange(w.notification(0), audience)
 		} else {
 			changes := make([]change, len(w.changes))
 			for i := range changes {
-				changes[i] = w.told(i)
+				changes[i] = w.notification(i)
 			}
 			w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), audience: audience})
 		}
@@ -119,13 +118,13 @@ func (w *writer[K]) apply() (applied bool) {
 	return applied
 }
 
-// told returns what handlers are told of the applied change at i.
-func (w *writer[K]) told(i int) change {
+// notification returns what handlers are told of the applied change at i.
+func (w *writer[K]) notification(i int) change {
 	c := &w.changes[i]
 	k := kindOf(c)
 	if k == deleted {
-		// What the server sent is the final state; what was stored is older. It
-		// is reported even if nothing was stored.
+		// c.Object, which the server sent, is the final state; c.Old, which was
+		// stored, is older. The deletion is reported even if nothing was stored.
 		return change{old: c.Object, kind: deleted}
 	}
 	w.detector.add(c.Object)
@@ -135,9 +134,9 @@ func (w *writer[K]) told(i int) change {
 	return change{c.Old, c.Object, k}
 }
 
-// replace makes the staged objects the store's only ones. The first time it
-// completes the informer's sync. If an index function panics at one of them, and
-// the process survives that, the others are stored all the same.
+// replace makes the staged objects the only ones of the store. The first call
+// completes the informer's sync. If an index function panics at one of the objects,
+// and the process survives that, replace stores the others.
 func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string) {
 	w.flush()
 	if !w.commit(staged, resourceVersion) {
@@ -146,8 +145,8 @@ func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string
 	}
 }
 
-// exclude leaves those objects as they are in the store, or out of it, at which
-// index functions panic.
+// exclude takes the objects at which an index function panics out of the staged ones.
+// Their state in the store then stays as it is.
 func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 	var bad []K
 	staged.Each(func(key K, object any, _ string) {
@@ -164,7 +163,8 @@ func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 	}
 }
 
-// commit returns false if it changed nothing.
+// commit makes the staged objects the store's in one step. It returns false if an index
+// function panicked and the store is as it was.
 func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
@@ -188,7 +188,7 @@ func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string)
 	return committed
 }
 
-// resync reports every object to the handlers that resync.
+// resync appends an update of every object to itself, for the handlers that resync.
 func (w *writer[K]) resync() {
 	w.flush()
 	w.step(func() {
@@ -204,23 +204,24 @@ func (w *writer[K]) resync() {
 	})
 }
 
-// bookmark records that the store is as the collection was at a version.
+// bookmark records that the store shows the collection at resourceVersion.
 func (w *writer[K]) bookmark(resourceVersion string) {
 	w.flush()
 	w.informer.store.Bookmark(resourceVersion)
-	w.reached()
+	w.announceVersion()
 }
 
-// reached tells that the store may show a later version than before.
-func (w *writer[K]) reached() {
+// announceVersion updates the waits and the metric that depend on the version of the
+// store, which may be later than before.
+func (w *writer[K]) announceVersion() {
 	w.informer.waiters.release()
 	if w.metrics != nil {
 		w.metrics.version(w.informer.store.ResourceVersion())
 	}
 }
 
-// sync marks the informer as synced without an initial list.
-func (w *writer[K]) sync() {
+// markSynced marks the informer as synced without an initial list, once.
+func (w *writer[K]) markSynced() {
 	if w.synced {
 		return
 	}
@@ -229,19 +230,19 @@ func (w *writer[K]) sync() {
 	w.informer.log.appendBatch(batch[K]{synced: true})
 }
 
-// step runs one step, then wakes the handlers. An index function may panic:
-// where the process is configured to survive that, what the step would have
-// changed is lost, and the writer pauses before the next.
+// step runs one step, then wakes the handlers. If an index function panics, and the
+// process survives that, the step changes nothing, and the writer pauses.
 func (w *writer[K]) step(do func()) {
 	if crashed := w.try(do); crashed {
 		time.Sleep(afterCrash)
 	}
-	w.reached()
+	w.announceVersion()
 	for _, r := range *w.informer.handlers.Load() {
 		r.wake()
 	}
 }
 
+// try runs do under the joining lock and says whether it panicked.
 func (w *writer[K]) try(do func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(w.logger)
@@ -251,8 +252,8 @@ func (w *writer[K]) try(do func()) (crashed bool) {
 	return false
 }
 
-// isRecreation says whether a change is an object in place of another one of the
-// same name, and is to be told as what it is.
+// isRecreation says whether a change replaced an object by another one of the same
+// name, and is to be told as a deletion and an addition.
 func (i *informer[K]) isRecreation(c *store.Change[K]) bool {
 	if !i.config.RecreationIsDeletion || c.Type != store.Updated {
 		return false
