@@ -9,28 +9,26 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// HealthOptions say what is not healthy.
+// HealthOptions say when an informer is not healthy.
 type HealthOptions struct {
-	// FailingFor is how long an informer may fail in a row. Zero is a minute.
+	// FailingFor is how long lists and watches may fail in a row. Zero is a minute.
 	FailingFor time.Duration
-	// SilentFor is how long nothing may arrive on an open watch, not even a
-	// bookmark. Zero is for ever.
+	// SilentFor is how long an open watch may bring nothing, not even a bookmark. Zero
+	// is for ever.
 	SilentFor time.Duration
-	// Backlog is how many notifications may wait for a handler. Zero is any
-	// number.
+	// Backlog is how many notifications may wait for a handler. Zero is any number.
 	Backlog int
-	// Synced makes an informer that has not synced yet unhealthy, as it should
-	// be for a check of readiness.
+	// Synced makes an informer unhealthy until it has synced, for a check of
+	// readiness.
 	Synced bool
 }
 
-// HealthCheck returns a check of informers for a health endpoint: it fits
-// controller-runtime's healthz.Checker, and the function that apiserver's
-// healthz.NamedCheck takes. It returns an error that names each informer that is
-// not healthy, and why: it has stopped, it fails, or what the options say. Of
-// informers of another make it knows only whether they have stopped or synced. An
-// informer that is nil is not healthy.
-// It is safe for concurrent use.
+// HealthCheck returns a check of informers for a health endpoint. It has the type of
+// controller-runtime's healthz.Checker and of the function that apiserver's
+// healthz.NamedCheck takes. Its error says of each unhealthy informer why: it has stopped,
+// it fails, or what the options name. Of an informer that is not one of this package it
+// knows only whether it has stopped or synced. A nil informer is unhealthy. The check is
+// safe for concurrent use.
 func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(*http.Request) error {
 	return func(*http.Request) error {
 		var errs []error
@@ -46,10 +44,10 @@ func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(
 	}
 }
 
-// missing is the error for one of several informers that is nil.
+// missing returns the error for the n-th of several informers, from 0, if it is nil.
 func missing(n, of int) error { return fmt.Errorf("informer %d of %d: %w", n+1, of, errNil) }
 
-// defaultFailingFor lets a restart of the server pass.
+// defaultFailingFor is longer than a server takes to restart.
 const defaultFailingFor = time.Minute
 
 func (o HealthOptions) check(s Status, now time.Time) error {

@@ -22,7 +22,7 @@ func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMet
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
 		ErrorHandler:    i.onWatchError,
-		Failed:          func(error) { i.failures.tell() },
+		Failed:          func(error) { i.failures.announce() },
 
 		InitialEventsTimeout: i.config.InitialEventsTimeout,
 		SilenceTimeout:       i.config.SilenceTimeout,

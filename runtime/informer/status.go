@@ -1,9 +1,15 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
@@ -20,42 +26,45 @@ const (
 	Streaming = State(reflector.Streaming)
 	// Listing is reading a list in pages.
 	Listing = State(reflector.Listing)
-	// Waiting is a list that was begun and has to wait for those of other
-	// informers that share its limiter.
+	// Waiting is waiting, with a list that has begun, for the lists of other
+	// informers that share the limiter.
 	Waiting = State(reflector.Waiting)
 	// Watching is following changes.
 	Watching = State(reflector.Watching)
 	// BackingOff is waiting before the next attempt.
 	BackingOff = State(reflector.BackingOff)
-	// Stopped is the end.
+	// Stopped is an informer that has stopped.
 	Stopped = State(reflector.Stopped)
 )
 
-// Status says how an informer is doing. Times are zero for what never was.
+// Status says how an informer is doing. A time is zero if what it dates has not
+// happened. The fields are read one after another while the informer goes on, so they
+// may differ by some changes.
 type Status struct {
-	// Name is the informer's, Type what it caches.
+	// Name names the informer, Type the type of its objects.
 	Name, Type string
-	// State is what it is doing at the server, Since when that began.
+	// State is what the informer is doing at the server, Since when it began to.
 	State State
 	Since time.Time
-	// Synced says that the store holds a complete list, and Listed when the
-	// last list became visible.
+	// Synced says that the store holds a complete list. Listed is when the last list
+	// became visible.
 	Synced bool
 	Listed time.Time
-	// LastError is the last error of a list or watch, even if it was overcome
-	// since. FailingSince is when the first of those Failures happened after
-	// which no watch could be opened; it is zero while all is well.
+	// LastError is the last error of a list or watch, even if a later attempt
+	// succeeded. Failures counts the failures in a row since a watch was last opened,
+	// and FailingSince is when the first of them happened. Both are zero while all is
+	// well.
 	LastError    error
 	FailingSince time.Time
 	Failures     int
-	// LastEvent is when something arrived on the watch, be it a bookmark, and
-	// LastBookmark when a bookmark did. Servers send one about every minute: an
-	// older one means that the connection may be dead.
+	// LastEvent is when the watch last brought anything, bookmarks included.
+	// LastBookmark is when it last brought a bookmark. Servers send a bookmark about
+	// every minute, so an older one means that the connection may be dead.
 	LastEvent, LastBookmark time.Time
 	// ResourceVersion is the version of the collection that the store shows.
 	ResourceVersion string
-	// Objects is how many the store holds, Queued how much was read from the
-	// server that is not in the store yet.
+	// Objects is the number of objects in the store. Queued is the number of changes
+	// that were read from the server and are not in the store yet.
 	Objects, Queued int
 	Handlers        []HandlerStatus
 }
@@ -63,15 +72,14 @@ type Status struct {
 // HandlerStatus says how a handler is doing.
 type HandlerStatus struct {
 	Name string
-	// Synced says that it has been told of the initial list, Backlog how many
-	// notifications wait for it, Panics how often it panicked.
+	// Synced says that the handler has been told of the initial list. Backlog is how
+	// many notifications wait for it, Panics how often it has panicked.
 	Synced  bool
 	Backlog int
 	Panics  int
 }
 
-// Status says how the informer is doing. Its parts are read one after another
-// while the informer goes on.
+// Status says how the informer is doing.
 func (i *informer[K]) Status() Status {
 	i.mu.Lock()
 	r, queue := i.reflector, i.queue
@@ -104,12 +112,12 @@ func (i *informer[K]) Status() Status {
 	return s
 }
 
-// reporter is what has a Status. Informers of this package do; others don't.
+// reporter is an informer that has a Status, as those of this package have.
 type reporter interface{ Status() Status }
 
-// StatusOf says how an informer is doing that may be of any make. ok is false if
-// it can't tell; then only Name, Synced and State are set, and that as far as
-// known. Of an informer that is nil LastError says so.
+// StatusOf says how any informer is doing. If it is not an informer of this package, ok
+// is false and s has no more than Name, Synced and whether it has stopped. For a nil
+// informer, ok is false and LastError says so. It is safe for concurrent use.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 	if ours, ok := shell.As[reporter](i); ok {
 		return ours.Status(), true
@@ -122,4 +130,128 @@ func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 		s.State = Stopped
 	}
 	return s, false
+}
+
+// SyncError says why an informer has not synced.
+type SyncError struct {
+	// Informer is the informer's name, State what it is doing.
+	Informer string
+	State    State
+	// Reason says in a few words what is wrong. After an error it is "forbidden",
+	// "unauthorized", "not served", "throttled", "unreachable" or "failed"; else it is
+	// "not started", "pending", "stopped" or "waiting for the lists of other
+	// informers". It is for people: programs look at State, [SyncError.Permanent], or
+	// at Err with [k8s.io/apimachinery/pkg/api/errors].
+	Reason string
+	// Err is the last error, nil if there was none. Attempts counts the errors in a
+	// row, and Since is when the first of them happened.
+	Err      error
+	Since    time.Time
+	Attempts int
+}
+
+func (e *SyncError) Error() string {
+	switch {
+	case e.Err == nil && e.State == Idle:
+		return fmt.Sprintf("%s: %s: call Start of its factory, or its own Run", e.Informer, e.Reason)
+	case e.Err == nil:
+		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
+	}
+	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339), e.Attempts, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *SyncError) Unwrap() error { return e.Err }
+
+// Permanent says whether the error is one that rarely goes away by waiting: missing
+// permissions, unknown credentials, or a resource that isn't served, often for lack of
+// its CustomResourceDefinition. [WaitForSyncOr] takes it as giveUp.
+func (e *SyncError) Permanent() bool {
+	return apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
+}
+
+func isNotServed(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// NotSyncedError is returned by a wait for the sync of informers.
+type NotSyncedError struct {
+	// Cause is the cause of the context's end, nil if the wait ended for another
+	// reason.
+	Cause error
+	// Informers has an error for each informer that has not synced, sorted by name.
+	Informers []*SyncError
+}
+
+func (e *NotSyncedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d informers have not synced", len(e.Informers))
+	if len(e.Informers) == 1 {
+		b.Reset()
+		b.WriteString("an informer has not synced")
+	}
+	if e.Cause != nil {
+		fmt.Fprintf(&b, " (%v)", e.Cause)
+	}
+	for n, one := range e.Informers {
+		b.WriteString([]string{": ", "; "}[min(n, 1)])
+		b.WriteString(one.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause and each informer's error.
+func (e *NotSyncedError) Unwrap() []error {
+	var all []error
+	if e.Cause != nil {
+		all = append(all, e.Cause)
+	}
+	for _, one := range e.Informers {
+		all = append(all, one)
+	}
+	return all
+}
+
+// NotSynced returns why the informer has not synced, nil if it has.
+func (s Status) NotSynced() *SyncError {
+	if s.Synced {
+		return nil
+	}
+	e := &SyncError{Informer: s.Name, State: s.State, Reason: "pending"}
+	if s.Failures > 0 {
+		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
+	}
+	switch {
+	case s.State == Waiting && s.Failures == 0:
+		e.Reason = "waiting for the lists of other informers"
+	case s.State == Stopped:
+		e.Reason = "stopped"
+	case s.State == Idle:
+		e.Reason = "not started"
+	}
+	return e
+}
+
+// reasonOf returns the Reason for an error of a list or watch.
+func reasonOf(err error) string {
+	var network net.Error
+	var request *url.Error
+	switch {
+	case apierrors.IsForbidden(err):
+		return "forbidden"
+	case apierrors.IsUnauthorized(err):
+		return "unauthorized"
+	case isNotServed(err):
+		return "not served"
+	case apierrors.IsTooManyRequests(err):
+		return "throttled"
+	case apierrors.IsServiceUnavailable(err), errors.As(err, &network), errors.As(err, &request):
+		return "unreachable"
+	default:
+		return "failed"
+	}
+}
+
+func byName(errs []*SyncError) {
+	slices.SortFunc(errs, func(a, b *SyncError) int { return strings.Compare(a.Informer, b.Informer) })
 }

@@ -1,0 +1,392 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// WaitForSync waits, on channels, until every informer has synced. If ctx is done or an
+// informer stops first, it returns a *[NotSyncedError] that says of each informer that
+// has not synced why, since when, and after how many attempts. An informer that wasn't
+// started is waited for, since it may be started later; after ten seconds WaitForSync
+// logs it, once. An informer that is not one of this package is waited for, too, but
+// can't say why it hasn't synced. A nil informer is an error at once. WaitForSync is
+// safe for concurrent use.
+//
+// It doesn't wait for handlers: use their registration's HasSyncedChecker.
+func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
+	return WaitForSyncOr(ctx, func(*SyncError) bool { return false }, informers...)
+}
+
+// WaitForSyncOr is WaitForSync that also ends when giveUp returns true for an informer's
+// error. It calls giveUp after each failure, one call at a time. The informers go on
+// trying after the wait has ended. A nil giveUp is an error at once.
+func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer) error {
+	if giveUp == nil {
+		return fmt.Errorf("wait for informers to sync: %w", errNoFunction)
+	}
+	for n, i := range informers {
+		if isNil(i) {
+			return fmt.Errorf("wait for informers to sync: %w", missing(n, len(informers)))
+		}
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var asking sync.Mutex
+	ask := func(e *SyncError) bool {
+		asking.Lock()
+		defer asking.Unlock()
+		return giveUp(e)
+	}
+	var waiters sync.WaitGroup
+	for _, i := range informers {
+		waiters.Go(func() {
+			if !waitForOne(waiting, ask, i) {
+				cancel()
+			}
+		})
+	}
+	var reminder sync.WaitGroup
+	waited := make(chan struct{})
+	reminder.Go(func() {
+		select {
+		case <-time.After(notStartedFor):
+			logNotStarted(ctx, informers)
+		case <-waited:
+		}
+	})
+	waiters.Wait()
+	close(waited)
+	reminder.Wait()
+
+	e := &NotSyncedError{Cause: context.Cause(ctx)}
+	for _, i := range informers {
+		s, _ := StatusOf(i)
+		if err := s.NotSynced(); err != nil {
+			e.Informers = append(e.Informers, err)
+		}
+	}
+	if len(e.Informers) == 0 {
+		return nil
+	}
+	byName(e.Informers)
+	return e
+}
+
+// notStartedFor is when a wait logs the informers that were not started. Without it, a
+// forgotten Start would show nowhere.
+const notStartedFor = 10 * time.Second
+
+func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
+	e := &NotSyncedError{}
+	for _, i := range informers {
+		s, _ := StatusOf(i)
+		if one := s.NotSynced(); one != nil && one.State == Idle {
+			e.Informers = append(e.Informers, one)
+		}
+	}
+	if len(e.Informers) > 0 {
+		byName(e.Informers)
+		klog.FromContext(ctx).Info("Still waiting", "err", e)
+	}
+}
+
+// observable is the part of this package's informers that waits for the sync use.
+type observable interface {
+	reporter
+	// progress returns channels that are closed at the next failure and when
+	// the informer stops.
+	progress() (failed, stopped <-chan struct{})
+}
+
+// waitForOne waits until i has synced. It returns false if it can't, or if giveUp says so.
+func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.SharedInformer) bool {
+	synced := i.HasSyncedChecker().Done()
+	for {
+		var failed, stopped <-chan struct{}
+		if o, ok := shell.As[observable](i); ok {
+			failed, stopped = o.progress()
+			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
+				return false
+			}
+		}
+		select {
+		case <-synced:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-stopped:
+			return cache.IsDone(i.HasSyncedChecker())
+		case <-failed:
+		}
+	}
+}
+
+func (i *informer[K]) progress() (failed, stopped <-chan struct{}) {
+	return i.failures.next(), i.ended
+}
+
+// WaitForVersion waits until the cache of i shows the collection at resourceVersion or
+// later. A read then sees the write that returned this version, or a later state. It
+// returns the cause of ctx's end if that comes first, and [ErrStopped] if the informer
+// stops. It doesn't wait until handlers have been told. It is safe for concurrent use.
+//
+// An empty version is reached at once. Versions are compared by
+// [resourceversion.CompareResourceVersion]; if they are opaque, that is an error.
+//
+// The cache learns its version from events and bookmarks. So a version that came from a
+// write to this collection is reached when the event of that write arrives, any other
+// version with the next event or bookmark.
+func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
+	waiter, ok := shell.As[interface {
+		WaitForVersion(context.Context, string) error
+	}](i)
+	if !ok {
+		return fmt.Errorf("wait for a version of %T: %w", i, unsupported(i))
+	}
+	return waiter.WaitForVersion(ctx, resourceVersion)
+}
+
+// WaitForVersion is the function WaitForVersion.
+func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
+	if resourceVersion == "" {
+		return nil
+	}
+	if _, err := resourceversion.CompareResourceVersion(resourceVersion, resourceVersion); err != nil {
+		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
+	}
+	return i.waitUntil(ctx, func() (bool, error) {
+		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
+		if err != nil {
+			return false, fmt.Errorf("wait for version %q: %w", resourceVersion, err)
+		}
+		return met, nil
+	})
+}
+
+// isAtLeast says whether a store at version at, "" if it has none, shows version wanted.
+func isAtLeast(at, wanted string) (bool, error) {
+	if at == "" {
+		return false, nil
+	}
+	order, err := resourceversion.CompareResourceVersion(at, wanted)
+	return order >= 0, err
+}
+
+// waitUntil waits until met returns true or an error. met is called after each step of
+// the writer, on its goroutine, and must be quick.
+func (i *informer[K]) waitUntil(ctx context.Context, met func() (bool, error)) error {
+	if ok, err := met(); ok || err != nil {
+		return err
+	}
+	w := i.waiters.add(met)
+	defer i.waiters.remove(w)
+	// The store may have changed between met and add.
+	i.waiters.release()
+	select {
+	case <-w.done:
+		return w.err
+	default:
+	}
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-i.ended:
+		return ErrStopped
+	}
+}
+
+// waiters is the list of waits for a state of the store.
+type waiters struct {
+	// count is the length of list. It spares the writer the lock while it is zero.
+	count atomic.Int32
+	mu    sync.Mutex
+	list  []*waiter
+}
+
+type waiter struct {
+	met func() (bool, error)
+	// done is closed once met has returned true or an error, which is in err.
+	done chan struct{}
+	err  error
+}
+
+func (ws *waiters) add(met func() (bool, error)) *waiter {
+	w := &waiter{met: met, done: make(chan struct{})}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.list = append(ws.list, w)
+	ws.count.Add(1)
+	return w
+}
+
+func (ws *waiters) remove(w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if at := slices.Index(ws.list, w); at >= 0 {
+		ws.list = slices.Delete(ws.list, at, at+1)
+		ws.count.Add(-1)
+	}
+}
+
+// release ends the waits whose condition is met.
+func (ws *waiters) release() {
+	if ws.count.Load() == 0 {
+		return
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.list = slices.DeleteFunc(ws.list, func(w *waiter) bool {
+		met, err := w.met()
+		if !met && err == nil {
+			return false
+		}
+		w.err = err
+		close(w.done)
+		return true
+	})
+	ws.count.Store(int32(len(ws.list)))
+}
+
+// broadcast announces repeated events to any number of goroutines. The zero value is
+// ready.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed by the next call of announce.
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *broadcast) announce() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}
+
+// ErrWritesNotTracked is returned for an informer whose client doesn't remember what was
+// written through it: it isn't a generated one, or a wrapper hides it.
+var ErrWritesNotTracked = errors.New("the informer's client doesn't remember what it wrote")
+
+// WaitForOwnWrites waits until the cache of i shows everything that was written, by the
+// time of the call, through the clientset that i was made with. A read then sees these
+// writes, or later states of the objects. It is safe for concurrent use.
+//
+// It waits for the highest resourceVersion that a create, update, patch or apply returned;
+// see [WaitForVersion] for how versions are compared and how the wait ends. A deletion
+// mostly returns no version: for each one it waits until the cache no longer has an object
+// of that name and UID. An object whose UID a transform has removed counts as gone, and so
+// does one that another client created and the cache has not seen yet.
+//
+// It doesn't wait for:
+//
+//   - writes through another clientset or another version of the API group;
+//   - deletions of collections;
+//   - the sync: if nothing was written it returns at once, even for an informer that was
+//     not started;
+//   - anything with a generated fake clientset, whose objects have no versions unless a test
+//     sets them.
+//
+// If the informer selects objects by label or field, or its transform fails for what was
+// written, the write itself brings it no event, and the wait lasts until the next event or
+// bookmark.
+//
+// The error is [ErrWritesNotTracked] if the client doesn't remember its writes.
+func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
+	if isNil(i) {
+		return fmt.Errorf("wait for what was written to %T: %w", i, errNil)
+	}
+	waiter, ok := i.GetIndexer().(interface {
+		WaitForOwnWrites(ctx context.Context, namespace string) error
+	})
+	if !ok {
+		return fmt.Errorf("wait for what was written to %T: %w", i, ErrUnsupportedInformer)
+	}
+	return waiter.WaitForOwnWrites(ctx, "")
+}
+
+// WaitForOwnWrites is the function WaitForOwnWrites for writes in a namespace, "" for all.
+func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
+	writing, ok := i.config.source.(listwatch.Writing)
+	if !ok {
+		return ErrWritesNotTracked
+	}
+	written, ok := writing.Written(namespace, i.deletionsSeen.Load())
+	if !ok {
+		return ErrWritesNotTracked
+	}
+	if err := i.WaitForVersion(ctx, written.ResourceVersion); err != nil {
+		return err
+	}
+	return i.waitForDeletions(ctx, namespace, written.Deletions)
+}
+
+// waitForDeletions waits until the store shows the deletions in a namespace. They are in
+// order: it remembers those up to the first that the store doesn't show, so that the next
+// call doesn't look at them again.
+func (i *informer[K]) waitForDeletions(ctx context.Context, namespace string, deletions []listwatch.Deletion) error {
+	for len(deletions) > 0 && i.shows(deletions[0]) {
+		i.deletionsSeen.Store(deletions[0].Sequence)
+		deletions = deletions[1:]
+	}
+	deletions = slices.DeleteFunc(deletions, func(d listwatch.Deletion) bool {
+		return namespace != "" && d.Namespace != namespace
+	})
+	if len(deletions) == 0 {
+		return nil
+	}
+	return i.waitUntil(ctx, func() (bool, error) {
+		for len(deletions) > 0 && i.shows(deletions[0]) {
+			deletions = deletions[1:]
+		}
+		return len(deletions) == 0, nil
+	})
+}
+
+// shows says whether the store shows a deletion. Once it does, it does for ever.
+func (i *informer[K]) shows(d listwatch.Deletion) bool {
+	if !i.HasSynced() {
+		return false
+	}
+	if d.After != "" {
+		// If versions are opaque, WaitForVersion has returned an error.
+		if known, err := isAtLeast(i.store.ResourceVersion(), d.After); err == nil && !known {
+			return false
+		}
+	}
+	key, err := i.config.keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
+	if err != nil {
+		return true // No object has such a key.
+	}
+	obj, ok := i.store.Get(key)
+	if !ok {
+		return true
+	}
+	m, err := meta.Accessor(obj)
+	return err != nil || m.GetUID() != d.UID
+}
