@@ -42,8 +42,8 @@ func (c *cursor) next() int {
 	return 0
 }
 
-// TestReadersOfTheLog: however far they are apart, every reader gets every change
-// once and in order, and what all have read is garbage.
+// TestReadersOfTheLog: however far apart they are, every reader gets every change once and
+// in order, and nodes that all have read are garbage.
 func TestReadersOfTheLog(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 6))

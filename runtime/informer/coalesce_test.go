@@ -14,8 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestCoalescing: what happened to an object while the handler was busy becomes
-// one change of it.
+// TestCoalescing: the changes of an object while the handler is busy become one.
 func TestCoalescing(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -59,8 +58,8 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestCoalescedSync: the initial list counts as delivered when the handler has
-// got what is left of it, and not before.
+// TestCoalescedSync: the initial list counts as delivered once the handler has been told
+// of all that is left of it, and not before.
 func TestCoalescedSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -92,7 +91,7 @@ func TestCoalescedSync(t *testing.T) {
 	})
 }
 
-// TestCoalescedSyncByDeletion: what is left of the initial list may be nothing.
+// TestCoalescedSyncByDeletion: nothing may be left of the initial list.
 func TestCoalescedSyncByDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -114,7 +113,7 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 	})
 }
 
-// TestCoalescedBacklog: the backlog counts objects, whatever happens to them.
+// TestCoalescedBacklog: the backlog counts objects, not their changes.
 func TestCoalescedBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys, changes = 50, 5000
@@ -156,8 +155,8 @@ func BenchmarkBlocked(b *testing.B) {
 	}
 }
 
-// BenchmarkBlockedSingly is the heap that updates take while handlers are
-// blocked, each of which comes after the one before has been handed out.
+// BenchmarkBlockedSingly is the heap that updates take while handlers are blocked, if
+// each update comes after the one before has been handed out.
 func BenchmarkBlockedSingly(b *testing.B) {
 	blocked{keys: 1_000, updates: 250_000, singly: true}.bench(b, "")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestCoreRefusesOtherTypes: what a transform of the untyped informer inside makes
-// of an object is refused if it is of another type, in lists and in watches.
+// TestCoreRefusesOtherTypes: an object that a transform has turned into another type is
+// refused, in lists and in watches.
 func TestCoreRefusesOtherTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestEvents: a loop gets what is there, the end of that, and every change.
+// TestEvents: a loop gets the objects that are there, Synced, and every change.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -58,9 +58,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestLoopsEnd: by a break, a panic, the informer's stop, and their context; then
-// the handler is gone. After the stop there is nothing to loop over.
-// TestBreak: a loop ends when its body breaks, be it that nothing more comes.
+// TestBreak: a loop ends when its body breaks, even if no more events come.
 func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -68,7 +66,7 @@ func TestBreak(t *testing.T) {
 		i := s.ours(informer.Options{})
 		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
-		// breaks returns what is closed when a loop has broken at its event n.
+		// breaks returns a channel that is closed when a loop has broken at its event n.
 		breaks := func(n int) <-chan struct{} {
 			broken := make(chan struct{})
 			go func() {

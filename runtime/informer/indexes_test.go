@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestDeclaredIndexes: declared once or twice, before or after the start, an
-// index of labels or of a field is there.
+// TestDeclaredIndexes: an index of labels or of a field exists, whether it is declared
+// once or twice, before or after the start.
 func TestDeclaredIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -62,8 +62,7 @@ func TestDeclaredIndexes(t *testing.T) {
 	})
 }
 
-// TestLabelsAreIndexedAtTheSameTime: whoever declares the same label isn't in
-// anybody's way.
+// TestLabelsAreIndexedAtTheSameTime: several goroutines can declare the same label.
 func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	var declaring sync.WaitGroup

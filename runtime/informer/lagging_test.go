@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// delay is how much later than on the server things are known.
+// delay is how much later than the server a watch shows a change.
 const delay = 500 * time.Millisecond
 
 // lagging is a client of a server whose watches lag behind, and that remembers
@@ -89,7 +89,7 @@ func (l *lagging) write(name string) {
 	l.highest[l.objects[name].Namespace], l.highest[""] = version, version
 }
 
-// delete answers with a status, as servers mostly do.
+// delete returns a status, as servers mostly do.
 func (l *lagging) delete(name string) {
 	obj := l.objects[name]
 	if obj == nil {

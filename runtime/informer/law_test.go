@@ -130,8 +130,8 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// TestJoiningWhileEverythingRuns registers handlers while the server changes,
-// on the real clock: what joins has to fit to what follows.
+// TestJoiningWhileEverythingRuns registers handlers while the server changes, on the real
+// clock: the snapshot that a handler gets has to fit the changes that follow.
 func TestJoiningWhileEverythingRuns(t *testing.T) {
 	const rounds, handlers, changes = 20, 10, 500
 	for range rounds {
@@ -169,7 +169,7 @@ func TestJoiningWhileEverythingRuns(t *testing.T) {
 	}
 }
 
-// finite is a model that is told when it has seen the object "last".
+// finite is a model that ends when it has seen the object "last".
 type finite struct {
 	*model
 	last chan struct{}

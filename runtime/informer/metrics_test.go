@@ -58,7 +58,7 @@ func (g *gauges) take() map[string]float64 {
 	return maps.Clone(g.values)
 }
 
-// TestMetrics: ours shows what client-go's informer shows.
+// TestMetrics: our informer and client-go's have the same metrics.
 func TestMetrics(t *testing.T) {
 	resource := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	synctest.Test(t, func(t *testing.T) {
@@ -112,9 +112,9 @@ func cutName(metric string) (kind, name, resource string) {
 	return kind, name, resource
 }
 
-// processProvider is the one that the first of two settings makes the process's,
-// for good. firstProvider sets both, once in a run of the tests, and returns what
-// there was before.
+// processProvider becomes the provider of the process, for good, by the first of two
+// settings. firstProvider makes both, once in a run of the tests, and returns the provider
+// from before.
 var (
 	processProvider = &gauges{values: map[string]float64{}}
 	firstProvider   = sync.OnceValue(func() cache.InformerMetricsProvider {

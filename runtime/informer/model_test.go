@@ -23,8 +23,8 @@ type model struct {
 	// objects are the versions by name.
 	objects map[string]string
 	initial bool
-	// latest says that the handler is told of the latest states only: what it
-	// knew of an object that is gone may not be the last that was known.
+	// latest says that the handler coalesces: the state that it knew of a deleted
+	// object need not be the last.
 	latest bool
 	// synced says that a loop has come to the end of the initial list.
 	synced bool
@@ -34,7 +34,7 @@ func newModel(t *testing.T, i made, pause func()) *model {
 	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause, objects: map[string]string{}, initial: true}
 }
 
-// enter checks what holds for every call and returns what ends it.
+// enter checks what holds for every call. It returns a function that ends the call.
 func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.inside.Add(1) != 1 {
 		m.t.Error("two calls of one handler at the same time")

@@ -20,8 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestMutationIsFound: with client-go's switch on, whoever changes an object of
-// the cache ends the process, whichever way the object came in.
+// TestMutationIsFound: with client-go's switch on, changing an object of the cache
+// ends the process, whichever way the object came in.
 func TestMutationIsFound(t *testing.T) {
 	const way = "WAY_OF_THE_OBJECT"
 	if os.Getenv(way) != "" {
@@ -60,8 +60,8 @@ func mutate(t *testing.T, way string) {
 	stop()
 }
 
-// watchMutations samples objects for mutations and appends to found what their label
-// was and has become.
+// watchMutations samples objects for mutations and appends to found the old and the new
+// value of their label.
 func watchMutations(sample int, found *[]string) informer.Tuning {
 	return informer.Tuning{MutationSample: sample, OnMutation: func(original, modified runtime.Object) {
 		*found = append(*found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
@@ -71,8 +71,8 @@ func watchMutations(sample int, found *[]string) informer.Tuning {
 // mark sets the label that watchMutations reports.
 func mark(obj any) { metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me") }
 
-// TestSampledMutation: of many objects those that are watched were modified, and
-// are reported once each.
+// TestSampledMutation: many objects are modified, and each sampled one of them is
+// reported once.
 func TestSampledMutation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -94,8 +94,8 @@ func TestSampledMutation(t *testing.T) {
 		for _, obj := range i.GetStore().List() {
 			mark(obj)
 		}
-		// What comes later takes the detector's lock, which tells the race
-		// detector that the mutations came before the comparison.
+		// Later objects take the detector's lock, which tells the race detector
+		// that the mutations came before the comparison.
 		for n := range 10 {
 			s.put(string(rune('a' + n)))
 		}
@@ -111,8 +111,8 @@ func TestSampledMutation(t *testing.T) {
 	})
 }
 
-// TestMutationBeforeTheEnd: what a handler modified is found when the informer
-// stops, be it long before the next comparison.
+// TestMutationBeforeTheEnd: an object that a handler modified is found when the informer
+// stops, even long before the next comparison.
 func TestMutationBeforeTheEnd(t *testing.T) {
 	s := newServer()
 	s.put("a")

@@ -37,7 +37,7 @@ func TestMutationDetector(t *testing.T) {
 				d.run(done)
 			}()
 			bubble.Advance(test.age)
-			// The lock is for the race detector: what it finds here is meant.
+			// The lock keeps the race detector quiet: this race is intended.
 			d.mu.Lock()
 			obj.Name = "changed"
 			d.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestNilInformer: an informer that somebody forgot to make is an error that says
-// so, of each function that returns one, and a panic of none.
+// TestNilInformer: for a nil informer, every function that returns an error returns one
+// that says so, and none panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
 	for name, none := range map[string]cache.SharedIndexInformer{"nil": nil, "typed": informer.Typed[*configMap](nil)} {
@@ -47,7 +47,7 @@ func TestNilInformer(t *testing.T) {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
-			// It is said at once, though the other never syncs.
+			// The error comes at once, though the other informer never syncs.
 			if err := informer.WaitForSync(t.Context(), ours, none); err == nil || !strings.Contains(err.Error(), "informer 2 of 2: ") {
 				t.Errorf("waiting for two: %v", err)
 			}
@@ -59,8 +59,7 @@ func TestNilInformer(t *testing.T) {
 	}
 }
 
-// TestNoGivingUp: a missing function is an error before there is a failure that it
-// would be asked about.
+// TestNoGivingUp: a nil giveUp is an error before there is a failure to ask it about.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "no function to call") {
@@ -68,7 +67,7 @@ func TestNoGivingUp(t *testing.T) {
 	}
 }
 
-// TestRefused: what can't have been meant is an error, which says what is wrong.
+// TestRefused: an argument that makes no sense is an error that says what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
@@ -90,8 +89,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNilClientset: who runs an informer without a clientset panics, as with
-// client-go, and is told why.
+// TestNilClientset: running an informer without a clientset panics, as with client-go,
+// with a text that says why.
 func TestNilClientset(t *testing.T) {
 	for name, client := range map[string]any{"nil": nil, "typed": (*configMap)(nil)} {
 		t.Run(name, func(t *testing.T) {

@@ -56,8 +56,8 @@ func TestPanicInHandler(t *testing.T) {
 	})
 }
 
-// TestPanicInTheMiddle: of what a list brought, only what the handler panics at
-// is lost.
+// TestPanicInTheMiddle: of a list, the handler misses only the object at which it
+// panics.
 func TestPanicInTheMiddle(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestPanicInIndexFunction(t *testing.T) {
 	})
 }
 
-// TestPanicAtOneOfMany: an index function that panics at an object costs nobody
-// else, be they of one list or came at the same time.
+// TestPanicAtOneOfMany: an index function that panics at one object doesn't affect
+// others of the same list or batch.
 func TestPanicAtOneOfMany(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -142,10 +142,10 @@ func TestPanicAtOneOfMany(t *testing.T) {
 			s.put(name)
 		}
 		check("a batch", 4, 3)
-		// What can't be indexed any more stays as it was.
+		// An object that can't be indexed any more stays as it was.
 		s.put("b")
 		s.forget(func() { s.put("a"); s.put("c"); s.remove("d") })
-		// What was watched, then the list: a deletion, one that changed, two that didn't.
+		// The watched changes, then the list: a deletion, a changed object, two unchanged ones.
 		check("another list", 3, 1+4)
 		if obj, _, _ := i.GetStore().GetByKey("ns1/a"); obj.(*configMap).ResourceVersion != "7" {
 			t.Errorf("stored %v", obj)
@@ -154,8 +154,8 @@ func TestPanicAtOneOfMany(t *testing.T) {
 	})
 }
 
-// TestContainedPanics: the handler goes on at once, and it is told what
-// panicked, how often.
+// TestContainedPanics: the handler goes on at once, and each panic is reported and
+// counted.
 func TestContainedPanics(t *testing.T) {
 	for _, coalesce := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestContainedPanics(t *testing.T) {
 	}
 }
 
-// TestPanicEndsRun: where a process does not survive panics, that of an index
-// function goes to who runs the informer, be that busy or not.
+// TestPanicEndsRun: where a process does not survive panics, the panic of an index
+// function goes to the caller of Run, whether or not a handler is busy.
 func TestPanicEndsRun(t *testing.T) {
 	for name, live := range map[string]bool{"the first list": false, "an event": true} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestPanicEndsRun(t *testing.T) {
 					}
 					return nil, nil
 				}}})
-				// A handler that doesn't return must not hold it up either.
+				// A handler that doesn't return must not delay the panic.
 				busy := make(chan struct{})
 				must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
 				ctx, cancel := context.WithCancel(t.Context())

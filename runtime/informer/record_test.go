@@ -17,9 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// What the scenarios provoke is none of the reader's business.
+	// Logs of the errors that the scenarios provoke would hide those of failures.
 	klog.SetLogger(logr.Discard())
-	// Its limit of the rate of errors mixes the time of different tests.
+	// The rate limit of errors mixes the clocks of different tests.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -99,9 +99,8 @@ func (r typedRecorder) OnDelete(gone cache.DeletedObject[*configMap]) {
 	}
 }
 
-// inOrder sorts runs of calls whose order neither informer promises: what a
-// handler finds when it joins, what a relist no longer has, and what a resync
-// goes over.
+// inOrder sorts runs of calls whose order neither informer promises: the objects that a
+// handler finds when it joins, those that a relist no longer has, and those of a resync.
 func inOrder(calls []string) []string {
 	kind := func(call string) string { return strings.Fields(call)[0] }
 	for start := 0; start < len(calls); {

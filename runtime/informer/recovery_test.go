@@ -27,8 +27,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// flaky is a server in memory whose responses are cut or spoilt at random
-// places, until it has sent as many changes as it is to.
+// flaky is a server in memory whose responses are cut or spoilt at random places until
+// it has sent a given number of changes.
 type flaky struct {
 	contentType string
 	changes     int
@@ -39,11 +39,11 @@ type flaky struct {
 	log    []watch.Event
 	state  map[string]*corev1.ConfigMap
 	spoilt int
-	// settle is called when all changes are sent and one waits for more.
-	settle func()
+	// allSent is called when all changes were sent and a watch waits for more.
+	allSent func()
 }
 
-// content is what belongs to a version of an object.
+// content returns the content of an object at a version.
 func content(name, version string) map[string]string {
 	return map[string]string{"head": name + version, "body": fmt.Sprintf("%0200s", version), "tail": name + version}
 }
@@ -114,7 +114,7 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	case len(s.log) < s.changes && body.Len() > 0 && s.random.Intn(2) == 0:
 		s.spoil(&body)
 	case len(s.log) == s.changes && query.Get("watch") != "":
-		s.settle()
+		s.allSent()
 		from = io.MultiReader(&body, endless{r.Context()})
 	}
 	return &http.Response{
@@ -123,7 +123,7 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// spoil cuts a body, or has something in it that JSON hasn't anywhere.
+// spoil cuts a body, or puts something into it that isn't JSON.
 func (s *flaky) spoil(body *bytes.Buffer) {
 	s.spoilt++
 	at := s.random.Intn(body.Len())
@@ -134,7 +134,7 @@ func (s *flaky) spoil(body *bytes.Buffer) {
 	body.Truncate(at)
 }
 
-// endless has nothing to read until its context ends.
+// endless is a body that brings nothing until its context ends.
 type endless struct{ ctx context.Context }
 
 func (e endless) Read([]byte) (int, error) {
@@ -142,8 +142,8 @@ func (e endless) Read([]byte) (int, error) {
 	return 0, e.ctx.Err()
 }
 
-// From lists and watches that are cut and spoilt wherever it may be, only whole
-// objects arrive, and in the end all of them.
+// From lists and watches that are cut and spoilt anywhere, only whole objects arrive, and
+// in the end all of them.
 func TestRecovery(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, lister := range []any{nil, listsOnly{}} {
@@ -160,7 +160,7 @@ func recovery(t *testing.T, contentType string, lister any, seed int64) {
 	settled := make(chan struct{})
 	s := &flaky{
 		contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)), state: map[string]*corev1.ConfigMap{},
-		settle: sync.OnceFunc(func() { close(settled) }),
+		allSent: sync.OnceFunc(func() { close(settled) }),
 	}
 	config := &rest.Config{Host: "http://server", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: contentType}}
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}

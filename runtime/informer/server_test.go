@@ -31,7 +31,7 @@ type server struct {
 	// forgotten is the version up to which the history is gone.
 	forgotten int
 	watches   map[*stream]bool
-	// watched is told when a watch begins.
+	// watched gets an element when a watch begins.
 	watched *sync.Cond
 	fail    error
 	gate    chan struct{}
@@ -95,7 +95,7 @@ func (s *server) remove(name string) {
 	s.send(watch.Event{Type: watch.Deleted, Object: gone})
 }
 
-// bookmark tells every watch how far it is.
+// bookmark sends every watch the current version.
 func (s *server) bookmark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func versionOf(obj runtime.Object) int {
 	return version
 }
 
-// state is what the server has: names with versions.
+// state returns the names of the server's objects, with versions.
 func (s *server) state() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +244,7 @@ func (s *server) ours(opts informer.Options) made {
 	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
 }
 
-// made is what generated constructors return, with what functions find in it.
+// made is the informer of a generated constructor, with the functions of this package as methods.
 type made struct {
 	cache.TypedSharedIndexInformer[*configMap]
 }
@@ -264,7 +264,7 @@ func (m made) WaitForVersion(ctx context.Context, version string) error {
 
 func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
 	if opts.Indexers == nil {
-		// client-go's can't be added to a nil map.
+		// client-go adds to this map, so it must not be nil.
 		opts.Indexers = cache.Indexers{}
 	}
 	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{

@@ -62,7 +62,7 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// TestWhyNotSynced: who waits is told what is wrong with each informer.
+// TestWhyNotSynced: the error of a wait says what is wrong with each informer.
 func TestWhyNotSynced(t *testing.T) {
 	for _, test := range []struct {
 		err       error
@@ -100,7 +100,7 @@ func TestWhyNotSynced(t *testing.T) {
 	}
 }
 
-// An informer that only waits for its turn isn't failing.
+// TestWaitingIsNoFailure: an informer that waits for its limiter isn't failing.
 func TestWaitingIsNoFailure(t *testing.T) {
 	waiting := informer.Status{State: informer.Waiting}
 	if e := waiting.NotSynced(); e.Reason != "waiting for the lists of other informers" || e.Err != nil {
@@ -112,7 +112,7 @@ func TestWaitingIsNoFailure(t *testing.T) {
 	}
 }
 
-// Who waits for what nobody starts reads so, once.
+// TestNotStartedIsTold: a wait for an informer that isn't started logs that, once.
 func TestNotStartedIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -131,7 +131,7 @@ func TestNotStartedIsTold(t *testing.T) {
 	})
 }
 
-// TestGiveUp: what time doesn't mend is known at the first failure.
+// TestGiveUp: a permanent error ends the wait at the first failure.
 func TestGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden, fine := newServer(), newServer()
@@ -156,7 +156,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// TestWaitingDoesNotPoll: nobody looks at a clock while informers sync.
+// TestWaitingDoesNotPoll: no timer runs while informers sync.
 func TestWaitingDoesNotPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

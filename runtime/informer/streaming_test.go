@@ -69,7 +69,7 @@ func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, tra
 			replaced <- struct{}{}
 		}
 	}
-	// A resync period makes it hear of objects that stay as they are.
+	// With a resync period, handlers are told of unchanged objects.
 	if _, err := i.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{
 		AddFunc:    last,
 		UpdateFunc: func(_, obj any) { last(obj) },
@@ -79,7 +79,7 @@ func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, tra
 	return i, replaced
 }
 
-// listsOnly is a clientset that has lists read in pages.
+// listsOnly is a clientset that makes informers list in pages.
 type listsOnly struct{}
 
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
@@ -98,9 +98,9 @@ func object(name, version, data string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q},"data":{"k":%q}}`, name, version, data)
 }
 
-// With the option, a relist keeps the very objects whose version stayed, as the
-// transform made them, and takes those that changed. Without it, it keeps those
-// whose text stayed, too.
+// With the option, a relist keeps the objects whose version is the same, as the transform
+// made them, and takes those that changed. Without it, it also keeps those whose text is
+// the same.
 func TestKeepUnchanged(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestRecreation: an object that was replaced by another of its name while nobody
-// watched is an update, or what it is where asked for.
+// TestRecreation: an object that was replaced by another of its name while the informer
+// didn't watch is an update or, with RecreationIsDeletion, a deletion and an addition.
 func TestRecreation(t *testing.T) {
 	for _, test := range []struct {
 		asked bool

@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestTyped has the typed face of our informer and of one of another make.
+// TestTyped uses our informer and client-go's as typed informers.
 func TestTyped(t *testing.T) {
 	s := newServer()
 	ours := s.ours(informer.Options{})

@@ -24,9 +24,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestWaitFor: whoever waits for a version is released by the change, bookmark
-// or list that brings it, at that moment, and reads what it waited for.
-func TestWaitFor(t *testing.T) {
+// TestWaitForVersion: a wait for a version ends with the change, bookmark or list that
+// brings it, and the store then shows it.
+func TestWaitForVersion(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		server func(s *server)
@@ -64,8 +64,8 @@ func TestWaitFor(t *testing.T) {
 	}
 }
 
-// TestListerWaitsFor: what a lister reads is awaited through the lister, too.
-func TestListerWaitsFor(t *testing.T) {
+// TestListerWaitsForVersion: a lister can wait for what it reads, too.
+func TestListerWaitsForVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("first") // No server is at version 0.
@@ -99,7 +99,7 @@ func wait(t *testing.T, i made, version string) {
 	}
 }
 
-func TestWaitForFails(t *testing.T) {
+func TestWaitForVersionFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
@@ -131,8 +131,8 @@ func TestWaitForFails(t *testing.T) {
 	})
 }
 
-// TestReadYourWrites: on the real clock, whoever waits for the version of its own
-// write reads this write or a later one.
+// TestReadYourWrites: on the real clock, a read after a wait for the version of a write
+// shows this write or a later one.
 func TestReadYourWrites(t *testing.T) {
 	s := newServer()
 	s.put("first") // No server is at version 0.
@@ -169,10 +169,10 @@ func BenchmarkWaitFor(b *testing.B) {
 	stop()
 }
 
-// TestFresh: after Fresh the lister shows what was written by then, or later;
-// where that is shown already, Fresh takes no time, and otherwise as long as it
-// takes to arrive.
-func TestFresh(t *testing.T) {
+// TestWaitForOwnWrites: after the wait, the lister shows what was written before it, or
+// later states. The wait takes no time if the lister shows that already, else as long as
+// the events take to arrive.
+func TestWaitForOwnWrites(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
@@ -192,7 +192,7 @@ func TestFresh(t *testing.T) {
 					written[name], pending[namespace] = l.version, time.Now()
 					ours[l.objects[name].UID] = true
 				case 1:
-					// What neither the cache nor we know could still come and go.
+					// Objects that neither the cache nor the test knows could still come and go.
 					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
 					if obj := l.objects[name]; obj != nil && (ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
 						l.delete(name)
@@ -219,7 +219,7 @@ func TestFresh(t *testing.T) {
 							last = at
 						}
 					}
-					// What was written before the first list came with that.
+					// The first list brought what was written before it.
 					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() && took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
 					}
@@ -243,9 +243,9 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestFreshDeletions: a deletion by UID is over when the object is gone, replaced
-// or was never known, and not before the cache can have known it.
-func TestFreshDeletions(t *testing.T) {
+// TestWaitForOwnDeletions: a wait for a deletion ends when the object is gone or
+// replaced, or was never known, and not before the cache can have known it.
+func TestWaitForOwnDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLagging()
 		i := l.informer(informer.Options{})
@@ -289,9 +289,9 @@ func TestFreshDeletions(t *testing.T) {
 	})
 }
 
-// TestFreshFails: where nobody remembers, Fresh says so, and it ends as every
-// wait does.
-func TestFreshFails(t *testing.T) {
+// TestWaitForOwnWritesFails: it is an error if the client doesn't remember its writes,
+// and the wait ends as every wait does.
+func TestWaitForOwnWritesFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		i := s.ours(informer.Options{})
@@ -331,7 +331,7 @@ func TestFreshFails(t *testing.T) {
 	})
 }
 
-func BenchmarkFresh(b *testing.B) {
+func BenchmarkWaitForOwnWrites(b *testing.B) {
 	l := newLagging()
 	l.write("a")
 	i := l.informer(informer.Options{})

@@ -40,7 +40,7 @@ type rig struct {
 	calls  names
 }
 
-// newNamedInformer returns an informer of what is named.
+// newNamedInformer returns an informer of named objects.
 func newNamedInformer() *informer[string] {
 	keys := indexer.Strings(func(obj any) (string, error) { return obj.(named).name, nil })
 	return newInformer(config[string]{keys: keys, typeName: "named"})
@@ -132,9 +132,9 @@ func (r *rig) take(t *testing.T, atLeast int) {
 	r.writer.informer.readers.Wait()
 }
 
-// TestNobodyJoinsAStep: a handler that joins while the writer changes store and
-// log waits until both are changed.
-func TestNobodyJoinsAStep(t *testing.T) {
+// TestNoHandlerJoinsAStep: a handler that joins while the writer changes store and log
+// waits until both are changed.
+func TestNoHandlerJoinsAStep(t *testing.T) {
 	r := newRig(t)
 	i := r.writer.informer
 	i.started = true
