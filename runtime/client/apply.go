@@ -11,15 +11,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// Upstream's texts: programs have no other way to tell them from a server's.
+// The texts are upstream's: a program can recognise these errors by nothing else.
 var (
 	errNoObject = errors.New("object provided to Apply must not be nil")
 	errNoName   = errors.New("obj.Name must be provided to Apply")
 )
 
-// Configuration is an apply configuration of an object with metadata, by
-// pointer: what `*XApplyConfiguration` is. It doesn't embed comparable, for then
-// the compiler would make code for each configuration instead of for all.
+// Configuration is a pointer to an apply configuration of an object with metadata, such
+// as *PodApplyConfiguration. It doesn't embed comparable: the compiler would then make
+// code for each configuration instead of once for all.
 type Configuration interface {
 	GetName() *string
 }
@@ -30,8 +30,8 @@ type ClientWithApply[T Object, C Configuration] struct {
 	applier[T, C]
 }
 
-// NewWithApply makes the client of a resource that has apply configurations of
-// the pointer type C; for the rest see New.
+// NewWithApply returns a client of a resource that has apply configurations of the
+// pointer type C. For the rest see New.
 func NewWithApply[T Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
 	at := newEndpoint(rest, codec, resource, namespace, nil, opts)
 	return &ClientWithApply[T, C]{Client[T]{untyped{at}}, applier[T, C]{at}}
@@ -46,8 +46,8 @@ type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct 
 	applier[T, C]
 }
 
-// NewWithListAndApply makes the client of a resource that can be listed and
-// has apply configurations; see NewWithList and NewWithApply.
+// NewWithListAndApply returns a client of a resource that can be listed and has apply
+// configurations; see NewWithList and NewWithApply.
 func NewWithListAndApply[T Object, L runtime.Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
 	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}, applier[T, C]{at}}
@@ -56,9 +56,9 @@ func NewWithListAndApply[T Object, L runtime.Object, C Configuration](rest rest.
 // applier adds server-side apply.
 type applier[T Object, C Configuration] struct{ at *endpoint }
 
-// Apply merges the fields that configuration sets into the object of its name,
-// creates it if there is none, and returns it as the server has it now. The
-// fields belong to opts.FieldManager from then on.
+// Apply merges the fields that configuration sets into the object of its name, or
+// creates it, and returns the object as stored. opts.FieldManager owns the fields from
+// then on.
 func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
 	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = pointee.New[T](); return result })
 	return result, err

@@ -13,20 +13,20 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Object is what a typed client handles: an API object with metadata.
+// Object is an API object with metadata.
 type Object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// Client sends the requests of one resource, in one namespace or, where that
-// is empty, of a cluster-scoped resource or across all namespaces.
+// Client sends the requests of a resource, in one namespace. With an empty namespace, the
+// resource is cluster-scoped or requests are for all namespaces. Its methods are safe for
+// concurrent use.
 type Client[T Object] struct{ untyped }
 
-// New makes the client of a resource. T, which must be a pointer to a struct, is
-// the type of its objects. An empty namespace is for cluster-scoped resources,
-// which should have the option ClusterScoped too, and for lists and watches of
-// all namespaces.
+// New returns a client of a resource. T is the type of its objects and must be a pointer
+// to a struct. An empty namespace is for cluster-scoped resources, which should have the
+// option ClusterScoped, too, and for lists and watches of all namespaces.
 func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
 	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, nil, opts)}}
 }
@@ -37,34 +37,34 @@ func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions
 	return result, c.at.read(ctx, name, &opts, result)
 }
 
-// Create stores obj and returns it as the server has it now.
+// Create creates obj and returns the object as stored.
 func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.create(ctx, obj, &opts, result)
 }
 
-// Update replaces the object of obj's name by obj and returns it as the server
-// has it now.
+// Update replaces the object of obj's name by obj and returns the object as stored.
 func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj.GetName(), obj, "", &opts, result)
 }
 
-// UpdateStatus replaces the status of the object of obj's name, and nothing
-// else where the resource has a status sub-resource.
+// UpdateStatus replaces the status of the object of obj's name by obj's, and nothing else
+// if the resource has a status sub-resource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj.GetName(), obj, "status", &opts, result)
 }
 
-// Patch changes the object of that name, or the sub-resource that the path of
-// subresources leads to, and returns it as the server has it now.
+// Patch changes the object of that name, or the sub-resource at the path of subresources,
+// and returns the response.
 func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.patch(ctx, name, pt, data, &opts, subresources, result)
 }
 
-// untyped is what of a client knows no types.
+// untyped has the methods of a client that need no type parameter, so that they are
+// compiled once.
 type untyped struct{ at *endpoint }
 
 // GetClient returns the REST client that the requests go through.
@@ -75,16 +75,15 @@ func (c *untyped) GetNamespace() string { return c.at.namespace }
 
 func (c *untyped) requester() *endpoint { return c.at }
 
-// Watch opens a stream of changes to the objects that opts select. It ends
-// after opts.TimeoutSeconds if they are set, when the server ends it, when ctx
-// is done, or by Stop.
+// Watch opens a stream of changes to the objects that opts select. The stream ends after
+// opts.TimeoutSeconds, if set, when the server ends it, when ctx is done, or by Stop.
 func (c *untyped) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
 	return c.at.collection(c.at.rest, &opts).Watch(ctx)
 }
 
-// Delete asks the server to delete the object of that name. It may be gone
-// only later, when its finalizers have run.
+// Delete asks the server to delete the object of that name. An object with finalizers is
+// gone only when they were removed.
 func (c *untyped) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	result := c.at.to(c.at.rest.Delete()).
 		Name(name).
@@ -97,7 +96,7 @@ func (c *untyped) Delete(ctx context.Context, name string, opts metav1.DeleteOpt
 	return err
 }
 
-// Written tells an informer of what was written, see [listwatch.Writing].
+// Written returns what was written through the client, see [listwatch.Writing].
 func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bool) {
 	if c.at.writes == nil {
 		return listwatch.Written{}, false

@@ -11,23 +11,22 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// errNoBurst has upstream's text, which is all that tells it from others.
+// errNoBurst has upstream's text: a program can recognise it by nothing else.
 var errNoBurst = errors.New("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
 
-// Group is a group and version of an API as a clientset talks to it.
+// Group describes how a clientset talks to a group and version of an API.
 type Group struct {
-	// Version is what is served.
+	// Version is the group and version.
 	Version schema.GroupVersion
-	// APIPath is the root that groups are served under: "/apis", and "/api"
-	// for the core group.
+	// APIPath is the root of the group's URLs: "/api" for the core group, else "/apis".
 	APIPath string
-	// Scheme and Codecs are the clientset's.
+	// Scheme and Codecs are those of the clientset.
 	Scheme *runtime.Scheme
 	Codecs serializer.CodecFactory
 }
 
-// RESTClient makes the REST client of the group. The HTTP client wins over what
-// config says of transport; config itself is not changed.
+// RESTClient returns a REST client of the group. The transport is client's, not config's.
+// config is not modified.
 func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
 	version := g.Version
@@ -36,11 +35,11 @@ func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Inter
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-// InternalRESTClient makes the REST client of the internal version of the group.
-// It speaks the version that config names if that is of the group, else the one
-// that the scheme prefers, and converts objects from and to the internal ones;
-// Version.Version is not used. It is apart so that who has no internal versions
-// links nothing of it.
+// InternalRESTClient returns a REST client of the internal version of the group. It talks
+// to the server in the version that config names if that is of the group, else in the one
+// that the scheme prefers, and converts objects from and to internal ones. It ignores
+// Version.Version. It is a method of its own so that clientsets without internal versions
+// don't link it.
 func (g *Group) InternalRESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
 	config.APIPath = g.APIPath
@@ -52,8 +51,8 @@ func (g *Group) InternalRESTClient(config *rest.Config, client *http.Client) (re
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-// ForConfig makes an HTTP client from config and calls build with it and a copy
-// of config that has a user agent. Whatever build makes shares the transport.
+// ForConfig makes an HTTP client from config and calls build with it and a copy of config
+// that has a user agent. All clients that build makes share the transport.
 func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client) (C, error)) (C, error) {
 	config = withUserAgent(config)
 	client, err := rest.HTTPClientFor(config)
@@ -63,7 +62,7 @@ func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client
 	return build(config, client)
 }
 
-// ForGroup makes a client of a group: build is called with its REST client.
+// ForGroup makes a client of a group by calling build with the group's REST client.
 func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
 	restClient, err := group.RESTClient(config, client)
 	if err != nil {
@@ -81,23 +80,23 @@ func ForInternalGroup[C any](config *rest.Config, client *http.Client, group Gro
 	return build(restClient), nil
 }
 
-// GroupClient is what makes the clients of a group version's resources: generated
-// code defines types of their own of it. Its methods are safe for concurrent use.
+// GroupClient makes the clients of a group version's resources. Generated code defines a
+// type of its own for each group version. Its methods are safe for concurrent use.
 type GroupClient struct {
-	// One pointer, because generated types are comparable.
+	// It is a pointer because generated types must be comparable.
 	shared *shared
 }
 
-// shared is what the clients of a group version's resources have in common.
+// shared is the state that the clients of a group version's resources share.
 type shared struct {
 	rest   rest.Interface
 	writes Writes
 }
 
-// NewGroupClient makes a GroupClient that sends requests through c.
+// NewGroupClient returns a GroupClient that sends requests through c.
 func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{&shared{rest: c}} }
 
-// RESTClient returns what requests are sent through, nil for a nil GroupClient.
+// RESTClient returns the client that sends the requests, nil for a nil GroupClient.
 func (c *GroupClient) RESTClient() rest.Interface {
 	if c == nil {
 		return nil
@@ -105,8 +104,7 @@ func (c *GroupClient) RESTClient() rest.Interface {
 	return c.shared.rest
 }
 
-// Writes returns what remembers the writes of all these clients, nil for a nil
-// GroupClient.
+// Writes returns the record of the writes of all these clients, nil for a nil GroupClient.
 func (c *GroupClient) Writes() *Writes {
 	if c == nil {
 		return nil
@@ -114,10 +112,9 @@ func (c *GroupClient) Writes() *Writes {
 	return &c.shared.writes
 }
 
-// WithRateLimiter returns a copy of config for all clients of a clientset to
-// share one rate limiter: that of config, else one of its QPS and Burst. It is
-// an error to set QPS and not Burst. Without any of them each client has rest's
-// default limits to itself.
+// WithRateLimiter returns a copy of config whose rate limiter all clients of a clientset
+// share: config's own, else one of its QPS and Burst. It returns an error if QPS is set and
+// Burst isn't. If none is set, each client has rest's default limits to itself.
 func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
 	shared := *config
 	if shared.RateLimiter == nil && shared.QPS > 0 {
@@ -137,7 +134,7 @@ func Must[C any](made C, err error) C {
 	return made
 }
 
-// withUserAgent returns a copy of config that names the program to the server.
+// withUserAgent returns a copy of config that has a user agent.
 func withUserAgent(config *rest.Config) *rest.Config {
 	named := *config
 	if named.UserAgent == "" {

@@ -17,8 +17,8 @@ type ClientWithList[T Object, L runtime.Object] struct {
 	collection
 }
 
-// NewWithList makes the client of a resource that can be listed. L, which
-// must be a pointer to a struct, is the type of its lists; for the rest see New.
+// NewWithList returns a client of a resource that can be listed. L is the type of its
+// lists and must be a pointer to a struct. For the rest see New.
 func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
 	return &ClientWithList[T, L]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}}
@@ -27,8 +27,8 @@ func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.
 // lister adds the methods for collections.
 type lister[L runtime.Object] struct{ at *endpoint }
 
-// List reads the objects that opts select, or one page of them when opts have
-// a limit. It gives up after opts.TimeoutSeconds if they are set.
+// List reads the objects that opts select, or one page of them if opts have a limit.
+// It gives up after opts.TimeoutSeconds, if set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
 	return list, l.at.list(ctx, &opts, list)

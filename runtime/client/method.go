@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// Requester is any type that embeds one of this package's clients: the
-// receiver of a generated method.
+// Requester is a type that embeds one of this package's clients: the receiver of a
+// generated method.
 type Requester interface {
 	requester() *endpoint
 }
@@ -26,8 +26,8 @@ func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource
 		VersionedParams(&opts, at.codec))
 }
 
-// ListAs reads the objects that opts select as an R, or with a sub-resource
-// that of the object of that name. Without one the name is not used.
+// ListAs reads the objects that opts select as an R. With a sub-resource it reads that of
+// the object of that name; without one it ignores the name.
 func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Get())
@@ -39,9 +39,8 @@ func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresourc
 		Timeout(timeout(&opts)))
 }
 
-// CreateAs posts in to the resource, or to the sub-resource of the object of
-// that name, and returns the answer as an R. Without a sub-resource the name
-// is not used.
+// CreateAs posts in to the resource and returns the response as an R. With a sub-resource
+// it posts to that of the object of that name; without one it ignores the name.
 func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Post())
@@ -53,8 +52,8 @@ func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 		Body(in))
 }
 
-// UpdateAs replaces the object of that name, or its sub-resource, by in and
-// returns the answer as an R.
+// UpdateAs replaces the object of that name, or its sub-resource, by in and returns the
+// response as an R.
 func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Put()).
@@ -64,8 +63,8 @@ func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 		Body(in))
 }
 
-// PatchAs changes the object of that name, or the sub-resource that the path
-// of subresources leads to, and returns the answer as an R.
+// PatchAs changes the object of that name, or the sub-resource at the path of
+// subresources, and returns the response as an R.
 func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Patch(pt)).

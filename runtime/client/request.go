@@ -8,10 +8,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// endpoint is where the requests of one resource go to. It knows no types, so
-// that what all resources share is compiled once.
+// endpoint is the address of a resource's requests. It has no type parameter, so that the
+// code that all resources share is compiled once.
 type endpoint struct {
-	// Nobody compares endpoints, so the compiler need not make what does.
+	// Endpoints are never compared. This keeps the compiler from making the code.
 	_ [0]func()
 
 	rest            rest.Interface
@@ -20,30 +20,29 @@ type endpoint struct {
 	namespace       string
 	clusterScoped   bool
 	prefersProtobuf bool
-	// none is the nil list; nil itself for what can't be listed.
+	// none is a nil pointer of the list's type, nil if the resource can't be listed.
 	none runtime.Object
-	// writes is where to note what is written, nil for nowhere.
+	// writes notes what is written. It may be nil.
 	writes *Writes
 }
 
-// Option changes how a client asks. It is what one of the functions that return
-// one has set, not a function, because the compiler would make that anew for each
-// resource.
+// Option changes a client's requests. It is a struct, not a function, because the compiler
+// would make the function anew for each resource.
 type Option struct {
 	prefersProtobuf, clusterScoped bool
 	writes                         *Writes
 }
 
-// PrefersProtobuf makes requests ask for protobuf and send it, unless the
-// configuration of the REST client names a content type. It is for resources
-// whose every version has a protobuf encoding: custom resources have none.
+// PrefersProtobuf makes requests send protobuf and ask for it, unless the configuration
+// of the REST client names a content type. It is for resources that have a protobuf
+// encoding in every version. Custom resources have none.
 func PrefersProtobuf() Option {
 	return Option{prefersProtobuf: true}
 }
 
-// ClusterScoped says that the resource has no namespaces. The extra methods
-// (GetAs and its kin) of any other resource refuse an empty namespace before
-// they send a request that names an object.
+// ClusterScoped says that the resource has no namespaces. Without it, the extra methods
+// (GetAs, ListAs, CreateAs, UpdateAs, PatchAs, ApplyAs) refuse an empty namespace in a
+// request that names an object.
 func ClusterScoped() Option {
 	return Option{clusterScoped: true}
 }
@@ -60,8 +59,8 @@ func newEndpoint(rest rest.Interface, codec runtime.ParameterCodec, resource, na
 	return e
 }
 
-// to addresses the resource. Without a namespace the request spans all of
-// them, and a server answers what it likes to a name that comes with it.
+// to addresses the resource. Without a namespace the request spans all namespaces; it
+// doesn't check that a request with a name has one.
 func (e *endpoint) to(request *rest.Request) *rest.Request {
 	return request.
 		UseProtobufAsDefaultIfPreferred(e.prefersProtobuf).
@@ -69,10 +68,10 @@ func (e *endpoint) to(request *rest.Request) *rest.Request {
 		Resource(e.resource)
 }
 
-// strictlyTo addresses the resource for the extra methods. It sets the
-// namespace of a namespaced resource even when it is empty, which rest refuses
-// for requests that carry a name and for creations. That is how upstream's
-// generated methods differ from its generic ones.
+// strictlyTo addresses the resource for the extra methods. It sets the namespace of a
+// namespaced resource even if it is empty; rest refuses that for creations and for
+// requests with a name. Upstream's generated methods differ from its generic ones in
+// the same way.
 func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 	return request.
 		UseProtobufAsDefaultIfPreferred(e.prefersProtobuf).
@@ -80,16 +79,16 @@ func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 		Resource(e.resource)
 }
 
-// collection is the request of a list or, as opts have it, of a watch, by a
-// client that stands for e.rest.
+// collection returns the request of a list or, if opts say so, of a watch. client takes
+// the place of e.rest.
 func (e *endpoint) collection(client rest.Interface, opts *metav1.ListOptions) *rest.Request {
 	return e.to(client.Get()).
 		VersionedParams(opts, e.codec).
 		Timeout(timeout(opts))
 }
 
-// timeout is the time that the server was asked to end a list or watch after;
-// the client gives up then too. Zero is no limit.
+// timeout returns the time after which the server is asked to end a list or watch. The
+// client gives up after that time, too. Zero is no limit.
 func timeout(opts *metav1.ListOptions) time.Duration {
 	if opts.TimeoutSeconds == nil {
 		return 0

@@ -10,15 +10,15 @@ import (
 	"k8s.io/client-go/util/apply"
 )
 
-// The requests of clients of any type, whose answer goes into an object that they
-// are given. They know no types, so that they are compiled once.
+// The requests of all clients. They decode the response into an object that the caller
+// passes, and so need no type parameter and are compiled once.
 
-// send sends a request and decodes the answer.
+// send sends a request and decodes the response.
 func send(ctx context.Context, into runtime.Object, request *rest.Request) error {
 	return request.Do(ctx).Into(into)
 }
 
-// write is send for requests that change an object, and notes what they did.
+// write is send for requests that change an object. It notes the new version in writes.
 func (e *endpoint) write(ctx context.Context, into runtime.Object, request *rest.Request) error {
 	err := send(ctx, into, request)
 	e.wrote(into, err)
@@ -37,8 +37,7 @@ func (e *endpoint) create(ctx context.Context, obj runtime.Object, opts *metav1.
 		Body(obj))
 }
 
-// update replaces the object of that name by obj, or a sub-resource of it unless
-// that is "".
+// update replaces the object of that name, or its sub-resource unless that is "", by obj.
 func (e *endpoint) update(ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions, into runtime.Object) error {
 	request := e.to(e.rest.Put()).Name(name)
 	if subresource != "" {
@@ -57,9 +56,9 @@ func (e *endpoint) patch(ctx context.Context, name string, pt types.PatchType, d
 		Body(data))
 }
 
-// apply applies a configuration, of which none is the nil one. The answer goes
-// into what newObject returns, which is called unless the configuration is
-// refused before it is sent.
+// apply applies a configuration. none is the nil of its type. The response goes into the
+// object that newObject returns; newObject is not called if the configuration is refused
+// before it is sent.
 func (e *endpoint) apply(ctx context.Context, configuration, none Configuration, opts metav1.ApplyOptions, newObject func() runtime.Object, subresources ...string) error {
 	if configuration == none {
 		return errNoObject

@@ -10,11 +10,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// collection adds what of the methods for collections knows no types.
+// collection adds the methods for collections that need no type parameter, so that they
+// are compiled once.
 type collection struct{ at *endpoint }
 
-// RESTResource tells informers how to ask, so that they can decode objects as they
-// arrive, see [listwatch.Streaming].
+// RESTResource describes the requests of lists and watches, so that informers can send
+// them and decode objects as they arrive, see [listwatch.Streaming].
 func (s *collection) RESTResource() listwatch.RESTResource {
 	return listwatch.RESTResource{Client: s.at.rest, Request: s.at.collection, List: reflect.TypeOf(s.at.none)}
 }

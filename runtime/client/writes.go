@@ -15,56 +15,55 @@ import (
 )
 
 const (
-	// keepNamespaces is how many namespaces of a resource have a version of
-	// their own. Beyond that, those that were written to longest ago share one.
+	// keepNamespaces is how many namespaces of a resource have a version of their
+	// own. Beyond that, those with the oldest versions share one.
 	keepNamespaces = 1024
 	// keepDeletions is how many deletions of a resource are remembered at most.
 	keepDeletions = 1024
 )
 
-// Writes remembers, for each resource, how far the writes of its clients have
-// taken it: the highest resourceVersion that a create, update, patch or apply
-// was answered with, in each namespace, and the last deletions. Informers that
-// list through one of these clients can so wait for exactly that, see
-// lister.Fresh.
+// Writes remembers the writes of clients, for each resource: the highest resourceVersion
+// that a create, update, patch or apply returned, in each namespace, and the last
+// deletions. Informers that list through one of these clients can wait until they show
+// these writes, see lister.WaitForOwnWrites.
 //
-// It is bounded: of a resource it keeps a version each for 1,024 namespaces, one
-// for all others together, and at least the last 512 deletions. It learns nothing
-// from a write that was answered with an error or not at all, from a deletion of
-// a collection, and from the deletion of a single object whose answer has neither
-// a version nor a UID, unless the UID was its precondition.
+// It is bounded: for each resource it keeps a version each for 1,024 namespaces, one for
+// all others together, and at least the last 512 deletions. It doesn't record a write that
+// failed or got no response, a deletion of a collection, and a deletion whose response has
+// neither a version nor a UID, unless the UID was a precondition.
 //
 // The zero value is ready. It is safe for concurrent use and must not be copied.
 type Writes struct {
 	mu sync.Mutex
-	// resources are *written, few enough to look through. Not to say so keeps
-	// them out of programs that only read.
+	// resources are of type *written, few enough to search in turn. Without the type
+	// here, the linker drops the code of written from programs that only read.
 	resources []any
 }
 
-// written is what is remembered of one resource.
+// written records the writes to one resource.
 type written struct {
 	resource string
 
 	mu sync.Mutex
-	// versions are the highest by namespace, "" of what has none; highest is
-	// the highest of all.
+	// versions has the highest version of each namespace, under "" that of
+	// cluster-scoped objects. highest is the highest of all.
 	versions map[string]string
 	highest  string
-	// before is the highest of the namespaces that are no longer in versions.
+	// before is at least the highest version of the namespaces that are no longer in
+	// versions.
 	before string
-	// deletions are the last ones, in their order; sequence is the last one's.
+	// deletions are the last ones, in order. sequence is the number of the last one.
 	deletions []listwatch.Deletion
 	sequence  uint64
 }
 
-// RememberIn makes a client note what it writes in w, which clients of other
-// resources of the same group version may share. A nil w remembers nothing.
+// RememberIn makes a client record its writes in w. Clients of other resources of the same
+// group version may share w. A nil w records nothing.
 func RememberIn(w *Writes) Option {
 	return Option{writes: w}
 }
 
-// wrote notes the answer to a write.
+// wrote records the response to a write.
 func (e *endpoint) wrote(answer runtime.Object, err error) {
 	if err != nil || e.writes == nil {
 		return
@@ -74,7 +73,7 @@ func (e *endpoint) wrote(answer runtime.Object, err error) {
 	}
 }
 
-// deleted notes the answer to a deletion: the object, if it isn't gone yet, or a
+// deleted records the response to a deletion: the object, if it isn't gone yet, or a
 // status, which has no version.
 func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.Result) {
 	if e.writes == nil || len(opts.DryRun) > 0 {
@@ -84,7 +83,7 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 	if opts.Preconditions != nil && opts.Preconditions.UID != nil {
 		uid = *opts.Preconditions.UID
 	}
-	// An answer that can't be decoded says nothing; the deletion was one.
+	// A response that can't be decoded is no failure: the object was deleted.
 	answer, _ := result.Get()
 	switch answer := answer.(type) {
 	case metav1.Object:
@@ -100,7 +99,7 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 	}
 }
 
-// of returns what is known of a resource.
+// of returns the record of a resource.
 func (w *Writes) of(resource string) *written {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,8 +123,8 @@ func (k *written) version(namespace, version string) {
 	}
 }
 
-// forget lets the older half of the namespaces share a version. The caller holds
-// mu.
+// forget makes the half of the namespaces with the older versions share one. The caller
+// holds mu.
 func (k *written) forget() {
 	all := make([]string, 0, len(k.versions))
 	for _, version := range k.versions {
@@ -145,7 +144,7 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 	defer k.mu.Unlock()
 	k.sequence++
 	if len(k.deletions) == keepDeletions {
-		// Half at a time, so that it is not the whole list that moves each time.
+		// Dropping half at a time makes moving the rest cheap per deletion.
 		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
 	k.deletions = append(k.deletions, listwatch.Deletion{
@@ -157,8 +156,9 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 	})
 }
 
-// since returns what was written in a namespace, "" for all, and deleted after a
-// deletion. If only is not "", nothing but what was in that namespace.
+// since returns the highest version that was written in a namespace, "" for all, and the
+// deletions after number after. only, the namespace of the client, limits both unless it
+// is "".
 func (k *written) since(only, namespace string, after uint64) (result listwatch.Written) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -185,8 +185,8 @@ func (k *written) in(namespace string) string {
 	return k.before
 }
 
-// later returns the later of two versions, the first of which may be "". Of
-// versions that can't be compared it is the second, which was answered later.
+// later returns the later of two versions, the first of which may be "". If they can't be
+// compared it returns the second, whose response came later.
 func later(a, b string) string {
 	if a != "" && compare(a, b) > 0 {
 		return a
@@ -194,8 +194,8 @@ func later(a, b string) string {
 	return b
 }
 
-// compare orders versions as [resourceversion.CompareResourceVersion] does, and
-// takes those that it can't compare for equal.
+// compare orders versions as [resourceversion.CompareResourceVersion] does. Versions that
+// it can't compare are equal.
 func compare(a, b string) int {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

@@ -93,6 +93,8 @@ func TestBreak(t *testing.T) {
 	})
 }
 
+// TestLoopsEnd: a loop ends by a break, a panic, the end of its context and the stop of
+// the informer, and then its handler is gone. After the stop a loop has no events.
 func TestLoopsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -1,12 +1,12 @@
-// Package apply is what generated apply configurations call to fill in their
-// fields. Its functions are for one goroutine at a time, as the configurations
-// are. All but [Ensure] return their first argument, the configuration, so that
-// generated methods are one expression.
+// Package apply has the functions by which generated apply configurations fill in their
+// fields. Like the configurations, they are not safe for concurrent use. All setters but
+// [Ensure] return their first argument, the configuration, so that a generated method is
+// one expression.
 //
-// A package of generated code has each of them compiled for every combination of
-// type arguments. So that this stays cheap, type arguments are pointers where
-// possible, which share one instance, and what is more than an assignment is not
-// inlined: it would be compiled once more in each method.
+// A package of generated code compiles each function for every combination of type
+// arguments. To keep that cheap, type arguments are pointers where possible, which share
+// one instance, and the functions are not inlined: each method would compile them once
+// more.
 package apply
 
 import (
@@ -24,7 +24,7 @@ func Set[B, P any](b B, field *P, value P) B {
 	return b
 }
 
-// Ensure returns what a field points to, a zero value if it pointed to nothing.
+// Ensure returns the pointer in a field. It sets the field to a new zero value if it is nil.
 //
 //go:noinline
 func Ensure[V any](field **V) *V {
@@ -42,9 +42,8 @@ func Append[B, T any](b B, list *[]T, values []T) B {
 	return b
 }
 
-// AppendCopies appends copies of what values point to. It panics, naming the
-// method that was called, when one of them is nil; those before it are appended
-// then.
+// AppendCopies appends copies of the values behind pointers. It panics at a nil pointer,
+// after it has appended those before it; the panic names the method that was called.
 //
 //go:noinline
 func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
@@ -70,8 +69,8 @@ func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 	return b
 }
 
-// Merge puts entries into a map, which it makes if there is none and one is
-// needed; values of keys that are there already are replaced.
+// Merge puts entries into a map and replaces the values of keys that the map has. It makes
+// a map if there is none and entries is not empty.
 //
 //go:noinline
 func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
@@ -92,16 +91,15 @@ func Extracted[P any](b P, err error) (P, error) {
 	return b, nil
 }
 
-// Kinds are the apply configurations of the kinds of a group version: nil
-// pointers, one of each type.
+// Kinds lists the types of a group version's apply configurations, as nil pointers.
 type Kinds struct {
 	Version schema.GroupVersion
 	Configs []any
 }
 
-// ForKind returns a new apply configuration of a kind, nil if versions have none.
-// It is of the type whose name is that of the kind, beginning with a capital
-// letter, with ApplyConfiguration at the end.
+// ForKind returns a new apply configuration of a kind, nil if versions have none. The name
+// of its type is that of the kind, with a capital letter at the beginning and
+// ApplyConfiguration at the end.
 func ForKind(kind schema.GroupVersionKind, versions ...Kinds) any {
 	if kind.Kind == "" {
 		return nil

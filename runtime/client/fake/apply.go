@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// Upstream's texts, which tests of error paths may compare.
+// The texts are upstream's: tests of error paths may compare them.
 var (
 	errNoConfiguration = errors.New("configuration provided to Apply must not be nil")
 	errNoName          = errors.New("configuration.Name must be provided to Apply")
@@ -25,8 +25,8 @@ type ClientWithApply[T client.Object, C client.Configuration] struct {
 	applier[T, C]
 }
 
-// NewWithApply makes the fake client of a resource that has apply
-// configurations of the pointer type C.
+// NewWithApply returns a fake client of a resource that has apply configurations of the
+// pointer type C.
 func NewWithApply[T client.Object, C client.Configuration](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithApply[T, C] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithApply[T, C]{*c, applier[T, C]{c.at}}
@@ -41,8 +41,8 @@ type ClientWithListAndApply[T client.Object, L runtime.Object, C client.Configur
 	applier[T, C]
 }
 
-// NewWithListAndApply makes the fake client of a resource that can be listed
-// and has apply configurations; see NewWithList and NewWithApply.
+// NewWithListAndApply returns a fake client of a resource that can be listed and has apply
+// configurations; see NewWithList and NewWithApply.
 func NewWithListAndApply[T client.Object, L runtime.Object, C client.Configuration](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithListAndApply[T, L, C] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithListAndApply[T, L, C]{*c, lister[L]{c.at}, collection{c.at}, applier[T, C]{c.at}}

@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Option says what else a fake client should know.
+// Option changes a fake client.
 type Option func(*target)
 
 // ClusterScoped says that the resource has no namespaces.
@@ -23,18 +23,19 @@ func ClusterScoped() Option {
 	return func(t *target) { t.clusterScoped = true }
 }
 
-// Client records the calls for one resource, in one namespace or, where that
-// is empty, of a cluster-scoped resource or across all namespaces.
+// Client records the calls for a resource, in one namespace. With an empty namespace, the
+// resource is cluster-scoped or calls are for all namespaces. Its methods are safe for
+// concurrent use.
 type Client[T client.Object] struct{ untyped }
 
-// New makes the fake client of a resource. T, which must be a pointer to a
-// struct, is the type of its objects.
+// New returns a fake client of a resource. T is the type of its objects and must be a
+// pointer to a struct.
 func New[T client.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *Client[T] {
 	return &Client[T]{untyped{fake, newTarget(fake, namespace, resource, kind, opts)}}
 }
 
-// as is an answer as an R, nil if it is. An answer of another type is a mistake
-// in a reactor and panics.
+// as converts a reactor's answer to an R, a nil one to a nil R. An answer of another type
+// is a mistake in the reactor, and as panics.
 func as[R runtime.Object](answer runtime.Object, err error) (R, error) {
 	if answer == nil {
 		return *new(R), err
@@ -67,9 +68,9 @@ func (c *Client[T]) Patch(_ context.Context, name string, pt types.PatchType, da
 	return as[T](c.at.patch(name, pt, data, opts, subresources, pointee.New[T]()))
 }
 
-// untyped is what of a client knows no types. That Fake isn't embedded keeps its
-// methods, and those of the lock in it, from being made for each typed client: it
-// would double the size of a package of fakes and add half to its compile time.
+// untyped has the methods of a client that need no type parameter. Fake is not embedded:
+// the compiler would make its methods, and those of the lock in it, for each typed client,
+// which doubles the size of a package of fakes and adds half to its compile time.
 type untyped struct {
 	Fake *testing.Fake
 	at   *target
@@ -99,9 +100,8 @@ func (c *untyped) Delete(_ context.Context, name string, opts metav1.DeleteOptio
 	return err
 }
 
-// Written says that nothing was written that an informer could wait for: a fake's
-// objects have no versions but those that a test gives them, see
-// [listwatch.Writing].
+// Written reports no writes, see [listwatch.Writing]: a fake's objects have no versions
+// unless a test sets them, so there is nothing to wait for.
 func (c *untyped) Written(string, uint64) (listwatch.Written, bool) {
 	return listwatch.Written{}, true
 }

@@ -1,8 +1,8 @@
-// Package fake is what generated fake clientsets delegate to. Its clients send
-// nothing: each call is recorded as an action of a testing.Fake, whose reactors
-// answer it. The types and functions mirror those of package client.
+// Package fake has what generated fake clientsets are made of. Its clients send nothing:
+// they record each call as an action of a testing.Fake, whose reactors answer it. The
+// types and functions mirror those of package client.
 //
-// Actions equal those of client-go's fakes, so that tests which look at
-// Fake.Actions(), or register reactors by verb, resource and sub-resource, see
-// what they expect. What the reactors leave unanswered returns an empty object.
+// Actions equal those of client-go's fakes, so tests that look at Fake.Actions(), or
+// register reactors by verb, resource and sub-resource, see what they expect. A call that
+// no reactor answers returns an empty object.
 package fake

@@ -22,9 +22,8 @@ type ClientWithList[T client.Object, L runtime.Object] struct {
 	collection
 }
 
-// NewWithList makes the fake client of a resource that can be listed. L, which
-// must be a pointer to a struct, is the type of its lists, whose field Items holds
-// objects or pointers to them.
+// NewWithList returns a fake client of a resource that can be listed. L is the type of its
+// lists and must be a pointer to a struct with a field Items of objects or pointers.
 func NewWithList[T client.Object, L runtime.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithList[T, L] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithList[T, L]{*c, lister[L]{c.at}, collection{c.at}}
@@ -33,9 +32,9 @@ func NewWithList[T client.Object, L runtime.Object](fake *testing.Fake, namespac
 // lister adds the method that returns a list.
 type lister[L runtime.Object] struct{ at *target }
 
-// List records a list and returns those objects of the answer that the label
-// selector of opts matches. Field selectors are left to the reactors. A
-// selector that can't be parsed panics.
+// List records a list and returns those objects of the answer that match the label
+// selector of opts. It leaves field selectors to the reactors, and panics if a selector
+// can't be parsed.
 func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
 	answer, selector, err := l.at.list(opts, pointee.New[L]())
@@ -45,7 +44,7 @@ func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) 
 	return list, err
 }
 
-// collection adds what of the methods for collections knows no types.
+// collection adds the methods for collections that need no type parameter.
 type collection struct{ at *target }
 
 // DeleteCollection records a delete-collection.
@@ -73,8 +72,8 @@ func selectItems(to, from runtime.Object, selector labels.Selector) {
 	}
 }
 
-// copyListMeta copies the metadata of a list: as a whole where it is embedded,
-// else what the list gives access to.
+// copyListMeta copies the metadata of a list: as a whole if the list gives access to it,
+// else the fields that it has methods for.
 func copyListMeta(to, from runtime.Object) {
 	if dst, src := listMeta(to), listMeta(from); dst != nil && src != nil {
 		*dst = *src

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// Recorder is any type that embeds one of this package's clients: the receiver
-// of a generated method.
+// Recorder is a type that embeds one of this package's clients: the receiver of a
+// generated method.
 type Recorder interface {
 	recorder() *target
 }
@@ -24,10 +24,9 @@ func GetAs[R runtime.Object](_ context.Context, c Recorder, name, subresource st
 	return as[R](at.invoke(testing.NewGetSubresourceActionWithOptions(at.resource, at.namespace, subresource, name, opts), pointee.New[R]()))
 }
 
-// ListAs records a list. A list action has no name, so that of a sub-resource's
-// object is lost; its answer is returned as it is, without a look at labels. Of
-// a cluster-scoped resource the action has of opts only the selectors, as
-// upstream's has.
+// ListAs records a list. It ignores the name, since a list action has none, and returns
+// the answer without selecting by labels. For a cluster-scoped resource the action has
+// only the selectors of opts, as upstream's.
 func ListAs[R runtime.Object](_ context.Context, c Recorder, _, subresource string, opts metav1.ListOptions) (R, error) {
 	at := c.recorder()
 	action := testing.NewListActionWithOptions(at.resource, at.kind, at.namespace, opts)
@@ -38,15 +37,14 @@ func ListAs[R runtime.Object](_ context.Context, c Recorder, _, subresource stri
 	return as[R](at.invoke(action, pointee.New[R]()))
 }
 
-// CreateAs records a create. The name is that of the object whose sub-resource
-// is posted to.
+// CreateAs records a create. name is the object whose sub-resource is posted to.
 func CreateAs[R runtime.Object](_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
 	at := c.recorder()
 	return as[R](at.invoke(testing.NewCreateSubresourceActionWithOptions(at.resource, name, subresource, at.namespace, in, opts), pointee.New[R]()))
 }
 
-// UpdateAs records an update. An update action has no name, so that of a
-// sub-resource's object is lost unless it is in's own.
+// UpdateAs records an update. It ignores the name, since an update action has only that of
+// its object.
 func UpdateAs[R runtime.Object](_ context.Context, c Recorder, _, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
 	at := c.recorder()
 	return as[R](at.invoke(testing.NewUpdateSubresourceActionWithOptions(at.resource, subresource, at.namespace, in, opts), pointee.New[R]()))
@@ -58,12 +56,11 @@ func PatchAs[R runtime.Object](_ context.Context, c Recorder, name string, pt ty
 	return as[R](at.invoke(testing.NewPatchSubresourceActionWithOptions(at.resource, at.namespace, name, pt, data, opts, subresources...), pointee.New[R]()))
 }
 
-// ApplyAs records a patch with the configuration as JSON. Without a
-// sub-resource the name is the configuration's own and the argument not used.
+// ApplyAs records a patch with the configuration as JSON. Without a sub-resource it uses
+// the configuration's name and ignores name.
 //
-// Upstream's fakes record the private name of the input type ("scale" for a
-// Scale) as the sub-resource; generated code passes that one, to record the
-// same.
+// Upstream's fakes record the private name of the input type ("scale" for a Scale) as the
+// sub-resource. Generated code passes that name, so that the action is the same.
 func ApplyAs[R runtime.Object, C any](ctx context.Context, c Recorder, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
 	if any(configuration) == any(*new(C)) {
 		return *new(R), errNoConfiguration

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 )
 
-// target is the resource that the actions of a client name, and where they are
-// recorded. It knows no types, so that what all fakes share is compiled once.
+// target is the resource that a client's actions name, and the Fake that records them. It
+// has no type parameter, so that the code that all fakes share is compiled once.
 type target struct {
 	fake          *testing.Fake
 	namespace     string
@@ -31,8 +31,7 @@ func newTarget(fake *testing.Fake, namespace string, resource schema.GroupVersio
 	return t
 }
 
-// invoke records action and returns what the reactors answer, or unanswered if
-// they answer with nothing.
+// invoke records an action and returns the reactors' answer, or unanswered if that is nil.
 func (t *target) invoke(action testing.Action, unanswered runtime.Object) (runtime.Object, error) {
 	answer, err := t.fake.Invokes(action, unanswered)
 	if answer == nil {
@@ -49,7 +48,7 @@ func (t *target) create(obj runtime.Object, opts metav1.CreateOptions, unanswere
 	return t.invoke(testing.NewCreateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
 }
 
-// update records an update of obj, or of a sub-resource of it unless that is "".
+// update records an update of obj, or of its sub-resource unless that is "".
 func (t *target) update(subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object) (runtime.Object, error) {
 	if subresource == "" {
 		return t.invoke(testing.NewUpdateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
@@ -61,8 +60,8 @@ func (t *target) patch(name string, pt types.PatchType, data []byte, opts metav1
 	return t.invoke(testing.NewPatchSubresourceActionWithOptions(t.resource, t.namespace, name, pt, data, opts, subresources...), unanswered)
 }
 
-// apply records a patch, and no object beside the error of one that is refused
-// before that. none is the nil configuration of the same type.
+// apply records a patch. If it refuses the configuration, it records nothing and returns a
+// nil object. none is the nil of the configuration's type.
 func (t *target) apply(configuration, none client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object, subresources ...string) (runtime.Object, error) {
 	if configuration == none {
 		return nil, errNoConfiguration
@@ -78,8 +77,8 @@ func (t *target) apply(configuration, none client.Configuration, opts metav1.App
 	return t.patch(*name, types.ApplyPatchType, data, opts.ToPatchOptions(), subresources, unanswered)
 }
 
-// list records a list. It returns the answer, nil if there is none, and which of
-// the objects in it are wanted.
+// list records a list. It returns the answer, which may be nil, and the label selector of
+// opts.
 func (t *target) list(opts metav1.ListOptions, unanswered runtime.Object) (runtime.Object, labels.Selector, error) {
 	action := testing.NewListActionWithOptions(t.resource, t.kind, t.namespace, opts)
 	answer, err := t.fake.Invokes(action, unanswered)

@@ -8,17 +8,15 @@ import (
 	"k8s.io/client-go/testing"
 )
 
-// NewTracker makes a tracker that holds the objects and answers every action of
-// fake: creates, updates and deletions are kept as they come, without
-// validation, defaults or conflicts. It panics when an object is not of the
-// scheme.
+// NewTracker returns a tracker that holds objects and answers every action of fake. It
+// stores what creates and updates contain, without validation, defaults or conflicts. It
+// panics if an object's type is not in the scheme.
 func NewTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object) testing.ObjectTracker {
 	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
 }
 
-// NewManagedTracker is NewTracker for a tracker that keeps account of who owns
-// which field, by the types that converter knows, and so answers server-side
-// apply.
+// NewManagedTracker is NewTracker for a tracker that also tracks the owners of fields, by
+// the types that converter knows, and so answers server-side apply.
 func NewManagedTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, converter managedfields.TypeConverter, objects ...runtime.Object) testing.ObjectTracker {
 	return serve(fake, testing.NewFieldManagedObjectTracker(scheme, decoder, converter), objects)
 }
