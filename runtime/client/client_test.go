@@ -72,7 +72,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// Beside the error of a request there is an empty object, as upstream has it.
+// A request that fails returns an empty object with the error, as upstream's do.
 func TestFailedRequestReturnsEmptyObject(t *testing.T) {
 	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("broken") })}
 	c, err := apps.RESTClient(&rest.Config{Host: "http://server"}, broken)
@@ -160,8 +160,8 @@ func TestMust(t *testing.T) {
 	client.Must(3, failed)
 }
 
-// An internal version stands for the version that the configuration names if
-// it is of the group, else for the one that the scheme prefers.
+// A client of an internal version talks to the server in the version that the
+// configuration names if it is of the group, else in the one that the scheme prefers.
 func TestInternalVersion(t *testing.T) {
 	internal := apps
 	internal.Version.Version = runtime.APIVersionInternal

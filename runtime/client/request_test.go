@@ -57,8 +57,7 @@ func newDeployments(c rest.Interface, namespace string, opts ...client.Option) d
 	return deployments{client.NewWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment](c, codec, "deployments", namespace, opts...)}
 }
 
-// recorder is a transport that notes the requests and answers each with an
-// empty object.
+// recorder is a transport that records the requests and answers each with an empty object.
 type recorder struct {
 	requests []request
 }
@@ -239,7 +238,7 @@ func check(t *testing.T, seen *recorder, want request) {
 	}
 }
 
-// A GroupClient gives what it was made of, and a nil one nothing. The types that
+// A GroupClient returns the client that it was made with, a nil one nil. The types that
 // generated code makes of it are comparable, as upstream's are.
 func TestGroupClient(t *testing.T) {
 	sent := &rest.RESTClient{}

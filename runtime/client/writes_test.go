@@ -19,8 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// answering returns a REST client whose every request is answered with what body
-// points to.
+// answering returns a REST client that gets the text behind body as each response.
 func answering(t *testing.T, body *string) rest.Interface {
 	t.Helper()
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -43,7 +42,7 @@ func answer(version string) string {
 
 const gone = `{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"d","kind":"deployments","uid":"u"}}`
 
-// What every kind of write teaches.
+// What is recorded of each kind of write.
 func TestWritten(t *testing.T) {
 	type do = func(context.Context, deployments) error
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
@@ -139,9 +138,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Versions are those of a namespace and of a resource, the highest whatever the
-// order of the answers. Namespaces beyond what is kept share one that is high
-// enough.
+// The version of a namespace and of a resource is the highest one, whatever the order of
+// the responses. Namespaces beyond the limit share a version that is high enough.
 func TestWrittenWhere(t *testing.T) {
 	var body string
 	c, writes := answering(t, &body), &client.Writes{}
@@ -188,7 +186,7 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "", "5999")
 }
 
-// Of many deletions the last are kept, and each is told once.
+// Of many deletions the last ones are kept, and each is returned once.
 func TestWrittenDeletions(t *testing.T) {
 	body := gone
 	c := newDeployments(answering(t, &body), "ns", client.RememberIn(&client.Writes{}))

@@ -2,23 +2,21 @@ package factory
 
 import "k8s.io/client-go/tools/cache"
 
-// Access is what generated factories return for a kind: its shared informer,
-// which is of type I when seen as typed, and a lister of type L over the
-// informer's cache. It is as safe for concurrent use as the functions that it was
-// made of.
+// Access is what generated factories return for a kind: its shared informer, also as
+// a typed one of type I, and a lister of type L over the informer's cache. It is safe for
+// concurrent use if the functions are that it was made with.
 type Access[I, L any] struct {
 	informer func() cache.SharedIndexInformer
 	typed    func(cache.SharedIndexInformer) I
 	lister   func() L
 }
 
-// NewAccess makes an Access to the informer that get returns, which is asked
-// anew each time.
+// NewAccess returns an Access to the informer that get returns. Each method calls get.
 func NewAccess[I, L any](get func() cache.SharedIndexInformer, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) *Access[I, L] {
 	return &Access[I, L]{get, typed, func() L { return newLister(get().GetIndexer()) }}
 }
 
-// WithTyped gives typed access to what has untyped access only.
+// WithTyped adds TypedInformer to an access that has no typed informer.
 func WithTyped[I, L any](untyped interface {
 	Informer() cache.SharedIndexInformer
 	Lister() L

@@ -1,22 +1,22 @@
-// Package factory is what every generated SharedInformerFactory delegates to:
-// it keeps one informer per type, starts those that were not started yet, waits
-// for their first sync and shuts them down together.
+// Package factory has what generated SharedInformerFactories are made of: it keeps one
+// informer for each type, starts informers, waits for their first sync and shuts them down
+// together.
 //
-// An informer need not be one of ours: whatever satisfies
-// [cache.SharedIndexInformer] can be handed in through InformerFor.
+// InformerFor takes any implementation of [cache.SharedIndexInformer], not only this
+// module's.
 //
-// What upstream's interface of generated factories can't say is reached by
-// functions, which take such a factory:
+// Functions that take a generated factory reach what upstream's interface has no method
+// for:
 //
-//	WaitForSync       waits, and says of each informer why it has not synced
-//	HealthCheck       is a check of all informers for /healthz
+//	WaitForSync       waits for the sync; its error says why an informer has not synced
+//	HealthCheck       returns a check of all informers for /healthz
 //	Statuses          says how each informer is doing
-//	Hold, Release     stop a single informer when the last who needs it is done
-//	Adjust            changes every informer as it is made
-//	TweakListOptions  changes what the informer of one type lists and watches
+//	Hold, Release     count the users of an informer and stop it after the last one
+//	OnCreate          sets up every informer when it is made
+//	TweakListOptions  changes the lists and watches of the informer of one type
 //
-// Namespaces runs such a factory for each of a set of namespaces that may change,
-// and shows what they have as one.
+// Namespaces runs such a factory for each namespace of a set that may change, and shows
+// their objects as one cache.
 package factory
 
 import (
@@ -31,12 +31,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Factory keeps one shared informer for each Go type. C is the clientset that
-// its informers are made with; a nil one is fine as long as no informer is
-// started.
+// Factory keeps one shared informer for each Go type. C is the type of the clientset that
+// informers are made with. The clientset may be nil if no informer is started.
 //
-// All methods are safe for concurrent use, but for the setters, which belong
-// before the first InformerFor.
+// All methods but the setters are safe for concurrent use. Call the setters before the
+// first InformerFor.
 type Factory[C any] struct {
 	client        C
 	defaultResync time.Duration
@@ -46,8 +45,8 @@ type Factory[C any] struct {
 	set           Set[reflect.Type]
 }
 
-// New makes an empty factory. defaultResync is the resync period of the
-// informers that SetCustomResync doesn't name; zero means no resync.
+// New returns an empty factory. defaultResync is the resync period of informers whose
+// type has none by SetCustomResync. Zero means no resync.
 func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 	return &Factory[C]{
 		client:        client,
@@ -56,16 +55,15 @@ func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 	}
 }
 
-// SetCustomResync gives the types of the keys a resync period of their own.
-// Calls add up; the last one wins for a type.
+// SetCustomResync sets resync periods for the Go types of the keys. The last call wins
+// for a type.
 func (f *Factory[C]) SetCustomResync(periods map[metav1.Object]time.Duration) {
 	for obj, period := range periods {
 		f.customResync[reflect.TypeOf(obj)] = period
 	}
 }
 
-// SetTransform makes every informer that the factory gets from now on pass its
-// objects through transform before it stores them.
+// SetTransform sets the transform of every informer that the factory gets from now on.
 func (f *Factory[C]) SetTransform(transform cache.TransformFunc) { f.transform = transform }
 
 // SetInformerName names the informers in metrics. Shutdown releases the name.
@@ -86,7 +84,7 @@ func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Durati
 		}
 		informer := newFunc(f.client, period)
 		if f.transform != nil {
-			// Only an informer that somebody else made and started can refuse.
+			// Fails only if newFunc returned an informer that was started.
 			if err := informer.SetTransform(f.transform); err != nil {
 				utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
 			}
@@ -101,9 +99,8 @@ func (f *Factory[C]) Start(stopCh <-chan struct{}) {
 }
 
 // StartWithContext starts every informer that this factory has not started
-// before, each on a goroutine of its own, and returns at once. They run until
-// ctx is done. Call it again after asking for more informers. After Shutdown it
-// does nothing.
+// before, each on a goroutine of its own, and returns at once. They run until ctx is
+// done. Call it again after asking for more informers. After Shutdown it does nothing.
 func (f *Factory[C]) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
 
 // WaitForCacheSync is WaitForCacheSyncWithContext for a stop channel.
@@ -111,10 +108,9 @@ func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]b
 	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
-// WaitForCacheSyncWithContext blocks, on channels, until every informer that is
-// started at the time of the call has synced, or ctx is done. The result says
-// for each which it was. It says nothing about handlers: wait for their
-// registration's HasSyncedChecker.
+// WaitForCacheSyncWithContext blocks, on channels, until every informer that was started
+// before the call has synced, or ctx is done. The result says which informers have synced.
+// It doesn't wait for handlers: use their registration's HasSyncedChecker.
 func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	result := cache.SyncResult{Synced: f.set.WaitForCacheSync(ctx)}
 	for _, synced := range result.Synced {
@@ -125,15 +121,15 @@ func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.Sync
 	return result
 }
 
-// Shutdown waits until every started informer has returned, then releases the
-// informer name. It stops nothing itself: end the context or close the channel
-// that the informers were started with, before or while it waits.
+// Shutdown waits until every started informer has returned, then releases the informer
+// name. It doesn't stop informers: end the context or close the channel that they were
+// started with, before or during the call.
 func (f *Factory[C]) Shutdown() {
 	f.set.Shutdown()
 	f.informerName.Release()
 }
 
-// Handle returns what to embed.
+// Handle returns the handle that a generated factory embeds.
 func (f *Factory[C]) Handle() Handle { return f.set.Handle() }
 
 func (f *Factory[C]) owner() owner { return &f.set }

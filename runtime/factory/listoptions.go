@@ -9,15 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TweakListOptions makes f, a generated factory, pass the options of every list
-// and every watch of obj's type, and of no other, to tweak: after the factory's
-// own tweakListOptions, and after those given before for the type. Only obj's Go
-// type matters. That f can have informers of the type isn't known: a type that it
-// has none of changes nothing.
+// TweakListOptions makes f, a generated factory, pass the options of every list and watch
+// of obj's Go type to tweak: after the factory's own tweakListOptions, and after the tweaks
+// that the type was given before. If f has no informer of the type, TweakListOptions can't
+// know that and has no effect. It is safe for concurrent use.
 //
-// It is an error when the informer of that type is there already: its first
-// list may have been sent. The type of a list is one, too: an informer is of the
-// type of what it lists.
+// It returns an error if the informer of the type has been made, since its first list may
+// have been sent. It also returns an error if obj is a list: pass an object of the type
+// that is listed.
 func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
 	o, err := ownerOf(f)
 	switch {
@@ -38,13 +37,13 @@ func isList(obj runtime.Object) bool {
 	return list
 }
 
-// TweaksOf is what generated code makes the tweak of an informer of obj's type
-// of: all, which is the factory's own and may be nil, and then what
-// TweakListOptions was given for the type.
+// TweaksOf returns the tweak for an informer of obj's type: all, which is the factory's own
+// and may be nil, followed by those that TweakListOptions was given for the type. Generated
+// code calls it.
 func TweaksOf[F ~func(*metav1.ListOptions)](f any, obj runtime.Object, all F) F {
 	o, err := ownerOf(f)
 	if err != nil {
-		return all // of another make: it has no others
+		return all // TweakListOptions refuses such a factory.
 	}
 	tweaks := o.tweaksOf(reflect.TypeOf(obj))
 	if len(tweaks) == 0 {

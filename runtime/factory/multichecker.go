@@ -7,21 +7,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// multiChecker is done when all of several are, of which there may be more or fewer
-// meanwhile. One goroutine waits for them, whoever looks and how often.
+// multiChecker is done when all of several checkers are done, the set of which may change
+// meanwhile. At most one goroutine waits for them, however often Done is called.
 type multiChecker struct {
-	// checkers returns those of the moment.
+	// checkers returns the present checkers.
 	checkers func() []cache.DoneChecker
-	// begin calls wait on a goroutine that it knows of, unless what wait has to
-	// end with is over already.
+	// begin calls wait on a goroutine, with a channel that is closed when wait has to
+	// return. It does nothing if that channel is closed already.
 	begin func(wait func(over <-chan struct{}))
 
-	// mu is held for moments only: no other lock is taken with it.
+	// mu comes last: no other lock is taken under it.
 	mu sync.Mutex
-	// pending is closed when all are done. It is nil if nobody has asked since
-	// they were.
+	// pending is closed when all checkers are done. It is nil if Done wasn't called
+	// since.
 	pending chan struct{}
-	// changed is closed when there are others than before.
+	// changed is closed when the set of checkers changes.
 	changed chan struct{}
 }
 
@@ -29,47 +29,48 @@ func newMultiChecker(checkers func() []cache.DoneChecker, begin func(wait func(o
 	return &multiChecker{checkers: checkers, begin: begin, changed: make(chan struct{})}
 }
 
-func (t *multiChecker) Name() string { return "informers of namespaces" }
+func (c *multiChecker) Name() string { return "informers of namespaces" }
 
-// Done returns a channel that is closed when all are done, or never if the set is
-// shut down before.
-func (t *multiChecker) Done() <-chan struct{} {
-	if allDone(t.checkers()) {
+// Done returns a channel that is closed when all checkers are done. It is never closed if
+// the Namespaces are shut down first.
+func (c *multiChecker) Done() <-chan struct{} {
+	if allDone(c.checkers()) {
 		done := make(chan struct{})
 		close(done)
 		return done
 	}
-	t.mu.Lock()
-	first := t.pending == nil
+	c.mu.Lock()
+	first := c.pending == nil
 	if first {
-		t.pending = make(chan struct{})
+		c.pending = make(chan struct{})
 	}
-	pending := t.pending
-	t.mu.Unlock()
+	pending := c.pending
+	c.mu.Unlock()
 	if first {
-		t.begin(t.wait)
+		c.begin(c.wait)
 	}
 	return pending
 }
 
-// change says that there are others than before. Whoever can see those finds it
-// said: the lock that guards them is held.
-func (t *multiChecker) change() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	close(t.changed)
-	t.changed = make(chan struct{})
+// change announces that the set of checkers has changed. The caller holds the lock that
+// guards the set, so nobody sees the new set before changed is closed.
+func (c *multiChecker) change() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
-func (t *multiChecker) wait(over <-chan struct{}) {
+// wait waits until all checkers are done, or over is closed.
+func (c *multiChecker) wait(over <-chan struct{}) {
 	for {
-		t.mu.Lock()
-		changed := t.changed
-		t.mu.Unlock()
-		checkers := t.checkers()
+		c.mu.Lock()
+		changed := c.changed
+		c.mu.Unlock()
+		checkers := c.checkers()
 		next := slices.IndexFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
 		if next < 0 {
-			if t.end(changed) {
+			if c.end(changed) {
 				return
 			}
 			continue
@@ -83,16 +84,16 @@ func (t *multiChecker) wait(over <-chan struct{}) {
 	}
 }
 
-// end tells who waits, unless there have been others since changed was read:
-// somebody may have asked because of those.
-func (t *multiChecker) end(changed chan struct{}) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.changed != changed {
+// end closes pending and returns true, unless the set of checkers has changed since
+// changed was read: a caller of Done may wait because of a new checker.
+func (c *multiChecker) end(changed chan struct{}) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changed != changed {
 		return false
 	}
-	close(t.pending)
-	t.pending = nil
+	close(c.pending)
+	c.pending = nil
 	return true
 }
 

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// multiHandler hands the events of all namespaces to one handler, one at a time.
-// It is its own registration.
+// multiHandler gives the events of all namespaces to one handler, one at a time. It is
+// its own registration.
 type multiHandler struct {
 	handler cache.ResourceEventHandler
 	options cache.HandlerOptions
@@ -17,54 +17,57 @@ type multiHandler struct {
 	removed atomic.Bool
 
 	mu sync.Mutex
-	// known is what the handler was told of, by namespace and key.
+	// known has the objects that the handler was told of, by namespace and key.
 	known map[string]map[string]any
-	// at has a lock of its own, so that it can be read while the handler runs.
-	atMu sync.Mutex
-	at   map[string]registered
+	// members has a lock of its own, so that it can be read while the handler runs.
+	membersMu sync.Mutex
+	members   map[string]registeredAt
 }
 
-// registered is where a handler was added.
-type registered struct {
-	child cache.SharedIndexInformer
-	as    cache.ResourceEventHandlerRegistration
+// registeredAt is the registration of a handler with the informer of a namespace.
+type registeredAt struct {
+	child        cache.SharedIndexInformer
+	registration cache.ResourceEventHandlerRegistration
 }
 
 // join adds the handler to the informer of a namespace.
 func (h *multiHandler) join(namespace string, child cache.SharedIndexInformer) error {
-	as, err := child.AddEventHandlerWithOptions(h.in(namespace), h.options)
+	r, err := child.AddEventHandlerWithOptions(h.in(namespace), h.options)
 	if err != nil {
 		return err
 	}
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
+	h.membersMu.Lock()
+	defer h.membersMu.Unlock()
 	defer h.synced.change()
-	h.at[namespace] = registered{child, as}
+	h.members[namespace] = registeredAt{child, r}
 	return nil
 }
 
+// leave forgets the informer of a namespace, which is about to stop.
 func (h *multiHandler) leave(namespace string) {
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
+	h.membersMu.Lock()
+	defer h.membersMu.Unlock()
 	defer h.synced.change()
-	delete(h.at, namespace)
+	delete(h.members, namespace)
 }
 
+// remove removes the handler from the informers of all namespaces.
 func (h *multiHandler) remove() error {
 	h.removed.Store(true)
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
+	h.membersMu.Lock()
+	defer h.membersMu.Unlock()
 	defer h.synced.change()
 	var errs []error
-	for _, r := range h.at {
-		errs = append(errs, r.child.RemoveEventHandler(r.as))
+	for _, r := range h.members {
+		errs = append(errs, r.child.RemoveEventHandler(r.registration))
 	}
-	clear(h.at)
+	clear(h.members)
 	return errors.Join(errs...)
 }
 
-// left tells the handler that all that it knows of a namespace is gone.
-func (h *multiHandler) left(namespace string) {
+// forget tells the handler of a missed deletion of every object that it knows in a
+// namespace, whose informer has stopped.
+func (h *multiHandler) forget(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, obj := range h.known[namespace] {
@@ -80,15 +83,15 @@ func (h *multiHandler) HasSynced() bool { return allDone(h.checkers()) }
 func (h *multiHandler) HasSyncedChecker() cache.DoneChecker { return h.synced }
 
 func (h *multiHandler) checkers() (list []cache.DoneChecker) {
-	h.atMu.Lock()
-	defer h.atMu.Unlock()
-	for _, r := range h.at {
-		list = append(list, r.as.HasSyncedChecker())
+	h.membersMu.Lock()
+	defer h.membersMu.Unlock()
+	for _, r := range h.members {
+		list = append(list, r.registration.HasSyncedChecker())
 	}
 	return list
 }
 
-// in returns the handler for one namespace's informer.
+// in returns the handler for the informer of a namespace.
 func (h *multiHandler) in(namespace string) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) {
@@ -101,6 +104,7 @@ func (h *multiHandler) in(namespace string) cache.ResourceEventHandler {
 	}
 }
 
+// tell records the object as known, or gone, and calls the handler.
 func (h *multiHandler) tell(namespace string, obj any, gone bool, call func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// multiIndexer reads what the informers of several namespaces have.
+// multiIndexer reads the caches of the informers of several namespaces as one.
 type multiIndexer[F Runner] struct{ of *multiInformer[F] }
 
-// errReadOnly is what writes to an indexer of several namespaces are refused with.
+// errReadOnly is returned by writes to an indexer of several namespaces.
 var errReadOnly = errors.New("the indexer of several namespaces can only be read")
 
 func (multiIndexer[F]) Add(any) error               { return errReadOnly }
@@ -61,7 +61,7 @@ func (x multiIndexer[F]) ListKeys() []string {
 	return keys
 }
 
-// Index asks only the namespace's informer for the objects of a namespace.
+// Index asks only one informer if the index is that by namespace.
 func (x multiIndexer[F]) Index(name string, obj any) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		if m, err := meta.Accessor(obj); err == nil {
@@ -105,8 +105,8 @@ func (x multiIndexer[F]) AddIndexers(indexers cache.Indexers) error {
 	return x.of.AddIndexers(indexers)
 }
 
-// WaitForOwnWrites waits until the informers of a namespace, "" for all, show what was
-// written there, see [informer.WaitForOwnWrites].
+// WaitForOwnWrites waits until the informer of a namespace, or of all for "", shows what
+// was written there, see [informer.WaitForOwnWrites].
 func (x multiIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	children := x.of.now()
 	if namespace != "" {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// multiInformer is an informer of several namespaces, made of one for each.
+// multiInformer shows the informers of several namespaces as one.
 type multiInformer[F Runner] struct {
 	set *Namespaces[F]
 	of  func(F) cache.SharedIndexInformer
@@ -19,12 +19,12 @@ type multiInformer[F Runner] struct {
 	children map[string]cache.SharedIndexInformer
 	handlers []*multiHandler
 	synced   *multiChecker
-	// prepare is what was done to the children that exist and is to be done to
-	// every other before it starts.
+	// prepare has the settings that the children got. Each new child gets them before
+	// it starts.
 	prepare []func(child cache.SharedIndexInformer) error
 }
 
-// each does something to all children and to all that come.
+// each calls do for every child, and for every later one before it starts.
 func (s *multiInformer[F]) each(do func(child cache.SharedIndexInformer) error) error {
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *multiInformer[F]) AddEventHandlerWithResyncPeriod(handler cache.Resourc
 }
 
 func (s *multiInformer[F]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{}, at: map[string]registered{}}
+	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{}, members: map[string]registeredAt{}}
 	h.synced = newMultiChecker(h.checkers, s.set.begin)
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
@@ -90,8 +90,8 @@ func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	return nil
 }
 
-// adopt makes child, which hasn't been started, what those of other namespaces
-// are. The caller holds the set's mu.
+// adopt gives child, which has not started, the settings and handlers of the others. The
+// caller holds the set's mu.
 func (s *multiInformer[F]) adopt(namespace string, child cache.SharedIndexInformer) error {
 	for _, prepare := range s.prepare {
 		if err := prepare(child); err != nil {
@@ -108,8 +108,7 @@ func (s *multiInformer[F]) adopt(namespace string, child cache.SharedIndexInform
 	return nil
 }
 
-// leave is the end of a namespace for what follows. The caller holds the set's
-// mu.
+// leave removes a namespace. The caller holds the set's mu.
 func (s *multiInformer[F]) leave(namespace string) {
 	delete(s.children, namespace)
 	s.synced.change()
@@ -139,9 +138,11 @@ func (s *multiInformer[F]) SetWatchErrorHandlerWithContext(handler cache.WatchEr
 	})
 }
 
-// GetController returns the informer, which is all that a controller is.
-func (s *multiInformer[F]) GetController() cache.Controller     { return s }
-func (s *multiInformer[F]) Run(stopCh <-chan struct{})          { s.RunWithContext(wait.ContextForChannel(stopCh)) }
+// GetController returns the informer, which has all methods of a controller.
+func (s *multiInformer[F]) GetController() cache.Controller { return s }
+func (s *multiInformer[F]) Run(stopCh <-chan struct{}) {
+	s.RunWithContext(wait.ContextForChannel(stopCh))
+}
 func (s *multiInformer[F]) RunWithContext(ctx context.Context)  { <-ctx.Done() }
 func (s *multiInformer[F]) LastSyncResourceVersion() string     { return "" }
 func (s *multiInformer[F]) HasSynced() bool                     { return allDone(s.checkers()) }

@@ -17,10 +17,9 @@ type Runner interface {
 	Shutdown()
 }
 
-// Namespaces runs a generated factory F for each of a set of namespaces, which
-// may change while they run, so that a program that may read those only, by
-// RBAC, needs nothing cluster-wide. Its informers show the objects of all of them
-// as one:
+// Namespaces runs a generated factory F for each namespace of a set, which may change
+// while they run. A program that has permissions for these namespaces only needs no
+// cluster-wide ones. Its informers show the objects of all namespaces as one cache:
 //
 //	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
 //		return externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
@@ -32,23 +31,23 @@ type Runner interface {
 //	namespaces.StartWithContext(ctx)
 //	namespaces.Add("one")
 //
-// All methods are safe for concurrent use. Remove and Shutdown wait for handlers,
-// so no handler may call them.
+// All methods are safe for concurrent use. Remove and Shutdown wait for handlers, so a
+// handler must not call them.
 type Namespaces[F Runner] struct {
 	newFactory func(namespace string) F
 
-	// changing is held while a namespace is added or removed: what handlers are
-	// told of one ends before it begins anew. It is taken before mu.
+	// changing is held while a namespace is added or removed, so that handlers are
+	// told the end of a namespace before it can be added again. It is taken before mu.
 	changing sync.Mutex
 	mu       sync.RWMutex
 	members  map[string]*member[F]
 	all      []*multiInformer[F]
-	// ctx is what everything runs with, nil before the start.
+	// ctx is the context of all informers, nil before the start.
 	ctx      context.Context
 	stopping bool
 	// ended is closed by Shutdown.
 	ended chan struct{}
-	// waiting counts who waits for handlers and informers to sync.
+	// waiting counts the goroutines that wait for handlers and informers to sync.
 	waiting sync.WaitGroup
 }
 
@@ -59,8 +58,8 @@ type member[F Runner] struct {
 	stop    context.CancelFunc
 }
 
-// NewNamespaces returns an empty set of namespaces. newFactory makes the factory
-// of one, limited to it. It panics if newFactory is nil.
+// NewNamespaces returns an empty set of namespaces. newFactory makes a factory that is
+// limited to one namespace. NewNamespaces panics if newFactory is nil.
 func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F] {
 	if newFactory == nil {
 		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
@@ -68,20 +67,20 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{}, ended: make(chan struct{})}
 }
 
-// Informer returns an informer of what the informers that of returns have
-// together, those of namespaces to come included. of is called once for each
-// namespace and must not call back. The informer is like client-go's, but:
+// Informer returns an informer that shows those of all namespaces, later ones included, as
+// one. of returns the informer of a namespace's factory; it is called once for each
+// namespace and must not call back. The informer is like client-go's, with these
+// differences:
 //
-//   - Its indexer can only be read.
-//   - Handlers are called one at a time, also for objects of several namespaces.
-//     What of knows already when a namespace is added is told as its initial list.
-//     When one is removed, handlers are told of a missed deletion of each object
-//     that they know.
-//   - It has synced when those of all present namespaces have; without any it has.
-//     Who waits for that waits for namespaces that are added meanwhile, too, and
-//     no more for those that are removed. The same goes for its handlers.
-//   - Running it is the Namespaces' business: its Run methods only wait.
-//   - It has no resourceVersion of its own.
+//   - Its indexer is read-only.
+//   - A handler is called once at a time, for all namespaces together. When a namespace is
+//     added, the handler gets its objects as an initial list. When one is removed, the
+//     handler is told of a missed deletion of each object of it that it knows.
+//   - It has synced when the informers of all present namespaces have, or if there is no
+//     namespace. A wait for the sync includes namespaces that are added meanwhile, and
+//     excludes those that are removed. The same holds for its handlers.
+//   - Its Run methods only wait: StartWithContext starts it.
+//   - It has no resourceVersion.
 //
 // Informer panics if of is nil.
 func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
@@ -100,8 +99,8 @@ func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.Sha
 	return s
 }
 
-// StartWithContext starts the informers of all namespaces, those that are added
-// later included. They run until ctx is done. Only the first call counts.
+// StartWithContext starts the informers of all namespaces, later ones included. They run
+// until ctx is done. Only the first call has an effect.
 func (n *Namespaces[F]) StartWithContext(ctx context.Context) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,16 +121,16 @@ func (n *Namespaces[F]) run(m *member[F]) {
 	}
 }
 
-// start starts what has not been started yet, if anything has.
+// start starts informers of the member that have not started, if the member runs.
 func (m *member[F]) start() {
 	if m.ctx != nil {
 		m.factory.StartWithContext(m.ctx)
 	}
 }
 
-// Add adds a namespace and, after StartWithContext, starts its informers. It
-// doesn't wait for their sync. One that is there already is left alone. The error
-// is that of a handler or an index that an informer refuses.
+// Add adds a namespace and, after StartWithContext, starts its informers. It doesn't wait
+// for their sync. If the namespace is in the set, Add does nothing. It returns an error,
+// and adds nothing, if an informer of the namespace refuses a handler or a setting.
 func (n *Namespaces[F]) Add(namespace string) error {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -154,9 +153,9 @@ func (n *Namespaces[F]) Add(namespace string) error {
 	return nil
 }
 
-// Remove stops the informers of a namespace, waits for their end, and then tells
-// handlers that what they knew of it is gone. A namespace that isn't there is no
-// error.
+// Remove stops the informers of a namespace, waits until they have stopped, and then tells
+// handlers of a missed deletion of each object that they knew of it. If the namespace isn't
+// in the set, Remove does nothing.
 func (n *Namespaces[F]) Remove(namespace string) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -175,11 +174,11 @@ func (n *Namespaces[F]) Remove(namespace string) {
 	n.mu.Unlock()
 	m.end()
 	for _, h := range handlers {
-		h.left(namespace)
+		h.forget(namespace)
 	}
 }
 
-// end stops a factory and waits for it.
+// end stops the informers of a factory and waits for their end.
 func (m *member[F]) end() {
 	if m.stop != nil {
 		m.stop()
@@ -194,8 +193,7 @@ func (n *Namespaces[F]) Names() []string {
 	return slices.Sorted(maps.Keys(n.members))
 }
 
-// Factory returns the factory of a namespace, for what is wanted of that one
-// only.
+// Factory returns the factory of a namespace, for use with that namespace only.
 func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -206,9 +204,9 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	return m.factory, true
 }
 
-// WaitForSync waits, on channels, until the informers of all namespaces that are
-// there by now have synced. If ctx is done before, the error is an
-// *[informer.NotSyncedError] that says which have not, and why.
+// WaitForSync waits, on channels, until the informers of all present namespaces have
+// synced. If ctx is done first, the error is an *[informer.NotSyncedError] that says which
+// have not, and why.
 func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	n.mu.RLock()
 	var all []cache.SharedInformer
@@ -221,8 +219,8 @@ func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	return informer.WaitForSync(ctx, all...)
 }
 
-// Shutdown stops all informers, waits for their end, and starts no more. Handlers
-// are not told of anything then, and listers go on showing what was known last.
+// Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers
+// are not told of deletions, and listers go on showing the last state.
 func (n *Namespaces[F]) Shutdown() {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -239,7 +237,8 @@ func (n *Namespaces[F]) Shutdown() {
 	n.waiting.Wait()
 }
 
-// begin has a goroutine wait for something, until Shutdown at the latest.
+// begin calls wait on a goroutine, with a channel that Shutdown closes. After Shutdown it
+// does nothing.
 func (n *Namespaces[F]) begin(wait func(over <-chan struct{})) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

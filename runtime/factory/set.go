@@ -13,31 +13,30 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// Set keeps one informer for each key, starts those that were not started yet,
-// waits for their first sync and shuts them down together. A [Factory] is a set
-// by Go type. What embeds a set's [Handle] can be given to the functions of this
-// package.
+// Set keeps one informer for each key, starts informers, waits for their first sync and
+// shuts them down together. A [Factory] has a Set by Go type. The functions of this package
+// take whatever embeds the [Handle] of a set.
 //
 // All methods are safe for concurrent use. The zero Set is empty and ready.
 type Set[K comparable] struct {
 	mu        sync.Mutex
 	informers map[K]*entry
-	// identities are those in metrics of released informers: the next of the same
-	// key takes it over.
+	// identities are the identities in metrics of released informers. The next
+	// informer of the key takes the identity over.
 	identities map[K]func() cache.InformerNameAndResource
 	onCreate   []func(cache.SharedIndexInformer) error
-	// stopping is set by Shutdown: nothing is started any more.
+	// stopping is set by Shutdown. Nothing starts any more then.
 	stopping bool
 	// running counts the informers that were started and have not returned.
 	running sync.WaitGroup
 
-	// tweaks have a lock of their own, since informers ask for them while they
-	// are made.
+	// tweaks have a lock of their own: TweaksOf reads them while an informer is made,
+	// under mu.
 	tweaksMu sync.Mutex
 	tweaks   map[K][]func(*metav1.ListOptions)
 }
 
-// identified is what informers of ours are: metrics know them by an identity.
+// identified is an informer that has an identity in metrics, as ours have.
 type identified interface {
 	Identity() func() cache.InformerNameAndResource
 	SetIdentity(func() cache.InformerNameAndResource)
@@ -47,12 +46,12 @@ type identified interface {
 type entry struct {
 	informer cache.SharedIndexInformer
 	started  bool
-	// stop ends it, if it was started. holds counts who needs it.
+	// stop stops the informer, if it was started. holds counts its users.
 	stop  context.CancelFunc
 	holds int
 }
 
-// Handle returns what to embed.
+// Handle returns the handle that a generated factory embeds.
 func (s *Set[K]) Handle() Handle { return Handle{s} }
 
 // Get returns the informer of a key. The first call for a key makes it by make,
@@ -67,8 +66,8 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	}
 	i := make()
 	if identity := s.identities[key]; identity != nil {
-		if heir, ok := shell.As[identified](i); ok {
-			heir.SetIdentity(identity)
+		if successor, ok := shell.As[identified](i); ok {
+			successor.SetIdentity(identity)
 		}
 	}
 	for _, onCreate := range s.onCreate {
@@ -83,10 +82,9 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	return i
 }
 
-// StartWithContext starts every informer that this set has not started before,
-// each on a goroutine of its own, and returns at once. They run until ctx is
-// done. Call it again after asking for more informers. After Shutdown it does
-// nothing.
+// StartWithContext starts every informer that this set has not started before, each on a
+// goroutine of its own, and returns at once. They run until ctx is done. Call it again
+// after asking for more informers. After Shutdown it does nothing.
 func (s *Set[K]) StartWithContext(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,18 +105,16 @@ func (s *Set[K]) StartWithContext(ctx context.Context) {
 	}
 }
 
-// WaitForCacheSync blocks, on channels, until every informer that is started at
-// the time of the call has synced, or ctx is done, and says for each whether it
-// has. It says nothing about handlers: wait for their registration's
-// HasSyncedChecker.
+// WaitForCacheSync blocks, on channels, until every informer that was started before the
+// call has synced, or ctx is done. It returns for each whether it has synced. It doesn't
+// wait for handlers: use their registration's HasSyncedChecker.
 func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 	informers := s.started()
 	for _, i := range informers {
 		select {
 		case <-i.HasSyncedChecker().Done():
 		case <-ctx.Done():
-			// The loop goes on: it blocks no more, and the state of each
-			// informer is looked at below.
+			// The loop no longer blocks. HasSynced is called for all below.
 		}
 	}
 	synced := make(map[K]bool, len(informers))
@@ -142,9 +138,8 @@ func (s *Set[K]) started() map[K]cache.SharedIndexInformer {
 	return informers
 }
 
-// Shutdown waits until every started informer has returned, and starts no more.
-// It stops nothing itself: end the context that the informers were started with,
-// before or while it waits.
+// Shutdown waits until every started informer has returned, and starts no more. It doesn't
+// stop informers: end the context that they were started with, before or during the call.
 func (s *Set[K]) Shutdown() {
 	s.mu.Lock()
 	s.stopping = true

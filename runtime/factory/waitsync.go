@@ -14,36 +14,35 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// startPatience is how long who waits for a factory lets others start it: once
-// they get there, that takes microseconds.
+// startPatience is how long WaitForSync waits for informers to be started. A program that
+// starts them on another goroutine needs microseconds.
 const startPatience = time.Second
 
-// errNotStarted is why a wait ends for what nobody starts.
+// errNotStarted is the cause of a wait's end if informers are not started.
 var errNotStarted = errors.New("not all were started")
 
-// WaitForSync waits, on channels, until every informer that f, a generated
-// factory, was asked for by now has synced. If ctx is done before, the error is an
-// *[informer.NotSyncedError] that says of each that has not why, since when, and
-// how often it was tried.
+// WaitForSync waits, on channels, until every informer that f, a generated factory, has
+// made by now has synced. If ctx is done first, the error is an *[informer.NotSyncedError]
+// that says of each informer that has not synced why, since when, and after how many
+// attempts. WaitForSync is safe for concurrent use.
 //
-// The same error comes a second after the call if there are informers then that
-// nobody has started, and says which: forgetting Start, or asking for one after
-// it, is no success here, as it is for the factory's own WaitForCacheSync. Who
-// starts informers much later waits for them then, or for the others with
-// [informer.WaitForSync]. Informers of another make are waited for if f has
-// started them.
+// The same error comes after a second if an informer has not been started by then. So a
+// forgotten Start is an error, and so is an informer that was asked for after Start; with
+// the factory's own WaitForCacheSync neither is. A program that starts informers later
+// calls WaitForSync then, or waits for the others with [informer.WaitForSync]. Informers
+// that are not this module's are waited for if f has started them.
 func WaitForSync(ctx context.Context, f any) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }
 
-// WaitForSyncOr is WaitForSync that also ends as soon as giveUp, which may be
-// [informer.SyncError.Permanent], says so of an informer's error.
+// WaitForSyncOr is WaitForSync that also ends when giveUp returns true for an informer's
+// error. giveUp may be (*[informer.SyncError]).Permanent.
 func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
 	o, err := ownerOf(f)
 	if err != nil {
 		return err
 	}
-	informers := observed(o)
+	informers := observable(o)
 	if slices.ContainsFunc(notStarted(o), among(informers)) {
 		patient, cancel := context.WithTimeoutCause(ctx, startPatience, errNotStarted)
 		defer cancel()
@@ -55,18 +54,18 @@ func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) 
 	return informer.WaitForSyncOr(ctx, giveUp, informers...)
 }
 
-// HealthCheck returns a check of all informers that f, a generated factory, has
-// been asked for when the check is made; see [informer.HealthCheck]. Where it is
-// asked for Synced, an informer that nobody has started is not healthy: a program
-// that starts them only when it leads is ready no sooner by this check. Informers
-// of another make are looked at if f has started them.
+// HealthCheck returns a check of all informers that f, a generated factory, has made when
+// the check runs; see [informer.HealthCheck]. With options.Synced, an informer that was not
+// started is unhealthy: a program that starts its informers only when it becomes the leader
+// is not ready before. Informers that are not this module's are checked if f has started
+// them. The check is safe for concurrent use.
 func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
 	return func(request *http.Request) error {
 		o, err := ownerOf(f)
 		if err != nil {
 			return err
 		}
-		informers := observed(o)
+		informers := observable(o)
 		slices.SortStableFunc(informers, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 		return informer.HealthCheck(options, informers...)(request)
 	}
@@ -77,9 +76,9 @@ func nameOf(i cache.SharedInformer) string {
 	return status.Name
 }
 
-// observed returns the informers of ours and those that the factory has started:
-// others may run without our knowing.
-func observed(o owner) []cache.SharedInformer {
+// observable returns the informers whose state is known: ours, and those that the factory
+// has started.
+func observable(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	started, others := o.all()
 	for _, i := range started {
@@ -93,8 +92,7 @@ func observed(o owner) []cache.SharedInformer {
 	return list
 }
 
-// notStarted returns the informers that neither the factory nor, as far as known,
-// somebody else has started.
+// notStarted returns our informers that were not started, by the factory or otherwise.
 func notStarted(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	_, others := o.all()

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Appending what is pointed to, in as many calls as one likes, gives the
-// concatenation; no call with nothing makes a list.
+// Appending the values behind pointers, in any number of calls, gives their concatenation.
+// Calls without values don't make a list.
 func TestAppend(t *testing.T) {
 	var list, want []int
 	var pointers []*int
@@ -92,7 +92,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// What is set is what is read.
+// A field has the value that was set.
 func TestSet(t *testing.T) {
 	type config struct {
 		Value   string

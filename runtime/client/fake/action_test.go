@@ -43,7 +43,8 @@ func newFakeDeployments(f *clienttesting.Fake) *fakeDeployments {
 	}
 }
 
-// What upstream's fakes record, by method; what nobody answers is empty.
+// What upstream's fakes record, by method. A call that no reactor answers returns an empty
+// object.
 func TestActions(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
 	s := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
