@@ -1,14 +1,13 @@
-// Package informers has dynamic and metadata informers on this runtime, behind
-// client-go's interfaces for them: what client-go's packages dynamicinformer and
-// metadatainformer make, made of typed informers of [unstructured.Unstructured]
-// and [metav1.PartialObjectMetadata].
+// Package informers has dynamic and metadata informers on this runtime. It replaces
+// client-go's packages dynamicinformer and metadatainformer and returns their interfaces.
+// The informers are typed informers of [unstructured.Unstructured] and
+// [metav1.PartialObjectMetadata].
 //
-// It is not part of the runtime, because client-go's interfaces for it reach the
-// built-in clientset.
+// It is not below runtime/, because client-go's interfaces reach the built-in clientset.
 //
-// Everything that packages informer and factory offer for what generated code
-// returns works with these informers and factories, too, but for
-// [factory.TweakListOptions]: these informers have resources, not types.
+// The functions of packages informer and factory that take generated informers and
+// factories take these, too. The exception is [factory.TweakListOptions], which finds
+// informers by Go type: these are found by resource.
 package informers
 
 import (
@@ -30,22 +29,22 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// NewDynamicSharedInformerFactory makes a factory of dynamic informers for all
+// NewDynamicSharedInformerFactory returns a factory of dynamic informers for all
 // namespaces.
 func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
 	return NewFilteredDynamicSharedInformerFactory(client, defaultResync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredDynamicSharedInformerFactory makes a factory of dynamic informers for
-// a namespace, whose requests tweakListOptions, if not nil, changes.
+// NewFilteredDynamicSharedInformerFactory returns a factory of dynamic informers for a
+// namespace. tweakListOptions, if not nil, changes the options of their lists and watches.
 func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions dynamicinformer.TweakListOptionsFunc) dynamicinformer.DynamicSharedInformerFactory {
 	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
 		return newDynamic(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
 }
 
-// NewFilteredDynamicInformer makes a dynamic informer that is shared with nobody.
-// Its TypedInformer, by informer.Typed, is one of *unstructured.Unstructured.
+// NewFilteredDynamicInformer returns a dynamic informer that belongs to no factory.
+// informer.Typed shows its Informer as one of *unstructured.Unstructured.
 func NewFilteredDynamicInformer(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) clientgo.GenericInformer {
 	return factory.NewGeneric(newDynamic(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
 }
@@ -56,22 +55,21 @@ func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, 
 	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
 }
 
-// NewMetadataSharedInformerFactory makes a factory of metadata informers for all
+// NewMetadataSharedInformerFactory returns a factory of metadata informers for all
 // namespaces.
 func NewMetadataSharedInformerFactory(client metadata.Interface, defaultResync time.Duration) metadatainformer.SharedInformerFactory {
 	return NewFilteredMetadataSharedInformerFactory(client, defaultResync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredMetadataSharedInformerFactory makes a factory of metadata informers
-// for a namespace, whose requests tweakListOptions, if not nil, changes.
+// NewFilteredMetadataSharedInformerFactory returns a factory of metadata informers for a
+// namespace. tweakListOptions, if not nil, changes the options of their lists and watches.
 func NewFilteredMetadataSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions metadatainformer.TweakListOptionsFunc) metadatainformer.SharedInformerFactory {
 	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
 		return newMetadata(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
 }
 
-// NewFilteredMetadataInformer makes a metadata informer that is shared with
-// nobody.
+// NewFilteredMetadataInformer returns a metadata informer that belongs to no factory.
 func NewFilteredMetadataInformer(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) clientgo.GenericInformer {
 	return factory.NewGeneric(newMetadata(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
 }
@@ -90,8 +88,8 @@ func byNamespace() cache.Indexers {
 	return cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 }
 
-// resources is a factory of an informer for each resource. Its methods are safe
-// for concurrent use.
+// resources is a factory with one informer for each resource. Its methods are safe for
+// concurrent use.
 type resources struct {
 	factory.Handle
 	make func(schema.GroupVersionResource) cache.SharedIndexInformer
@@ -103,14 +101,13 @@ func newResources(make func(schema.GroupVersionResource) cache.SharedIndexInform
 	return &resources{Handle: set.Handle(), make: make, set: set}
 }
 
-// ForResource returns the informer of a resource, which whoever asks first makes
-// the factory have.
+// ForResource returns the informer of a resource. The first call for a resource makes it.
 func (f *resources) ForResource(resource schema.GroupVersionResource) clientgo.GenericInformer {
 	i := f.set.Get(resource, func() cache.SharedIndexInformer { return f.make(resource) })
 	return factory.NewGeneric(i, resource.GroupResource())
 }
 
-// Start is StartWithContext with a channel.
+// Start is StartWithContext for a stop channel.
 func (f *resources) Start(stopCh <-chan struct{}) { f.StartWithContext(wait.ContextForChannel(stopCh)) }
 
 // StartWithContext starts, on goroutines of their own, the informers that were
@@ -123,6 +120,6 @@ func (f *resources) WaitForCacheSync(stopCh <-chan struct{}) map[schema.GroupVer
 	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
-// Shutdown waits until all informers have stopped, which it doesn't make them do,
-// and starts no more.
+// Shutdown waits until all informers have stopped, and starts no more. It doesn't stop them:
+// end the context that they were started with.
 func (f *resources) Shutdown() { f.set.Shutdown() }

@@ -15,12 +15,11 @@ func UseInformers(registerer prometheus.Registerer) {
 	informer.SetMetricsProvider(NewInformerProvider(registerer))
 }
 
-// NewInformerProvider returns a provider of metrics in a registry, for the
-// MetricsProvider of an informer's configuration, or for client-go's
-// SetInformerMetricsProvider in a program in which nobody else has called that.
-// It deals with what the registry has already as NewProvider does. Nothing is registered before
-// the first informer that has a reserved identity starts. Metrics of an identity
-// that is not reserved any more stay as they were.
+// NewInformerProvider returns a provider of metrics in a registry, for the MetricsProvider
+// of an informer's configuration, or for client-go's SetInformerMetricsProvider in a program
+// that hasn't called that. It uses metrics that the registry has already, as NewProvider
+// does. It registers nothing before the first informer with a reserved identity starts.
+// When an identity is released, its metrics keep their last values.
 func NewInformerProvider(registerer prometheus.Registerer) cache.InformerMetricsProvider {
 	return &informerProvider{registerer: registerer}
 }
@@ -49,10 +48,10 @@ func (p *informerProvider) NewStoreResourceVersionMetric(id cache.InformerNameAn
 	return reserved{id: id, gauge: informerMetric(id, p.of(id).version.GetMetricWith)}
 }
 
-// of registers everything, the first time, for an informer of this identity.
+// of registers the metrics, once. id is the identity of the first informer.
 func (p *informerProvider) of(id cache.InformerNameAndResource) *informerProvider {
 	p.registration.ensure(func() {
-		// The identity is about to have such metrics anyway.
+		// This makes metrics of id, which the informer is about to have anyway.
 		cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(id, nil))
 	}, p.register)
 	return p
@@ -70,7 +69,7 @@ func (p *informerProvider) register() {
 	p.latency = join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Subsystem: informerSubsystem, Name: "processing_latency_seconds",
 		Help: "How long what was taken from the queue took into the store and to where handlers read it, in seconds",
-		// As component-base has it.
+		// component-base's buckets.
 		Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
 	}, informerLabels))
 }
@@ -85,8 +84,8 @@ func informerMetric[M any](id cache.InformerNameAndResource, get func(prometheus
 	return metric
 }
 
-// reserved is a metric that is written as long as its identity is reserved: the
-// name of an informer that has stopped may be another's by now.
+// reserved is a metric that is written only while its identity is reserved: after that, the
+// name may belong to another informer.
 type reserved struct {
 	id        cache.InformerNameAndResource
 	gauge     prometheus.Gauge

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// join registers own, or returns what the registry has under its name. There
-// it may have another help text and further labels.
+// join registers own, or returns the collector that the registry has under its name, which
+// may have another help text and further labels.
 func join[V prometheus.Collector](registerer prometheus.Registerer, own V) V {
 	var candidate prometheus.Collector = own
 	if there := describedAs(registerer, own); there != nil {
@@ -31,16 +31,16 @@ func join[V prometheus.Collector](registerer prometheus.Registerer, own V) V {
 	return vec
 }
 
-// described is registered in place of a collector to be told about the one
-// that is there: the registry compares names, help and labels first, and says
-// which collector it has only when all of them agree.
+// described is a collector with the description of a registered one. Registering it fails
+// with an error that has the registered collector: the registry returns that only if name,
+// help and labels agree.
 type described struct{ *prometheus.Desc }
 
 func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.Desc }
 func (d described) Collect(chan<- prometheus.Metric)    {}
 
-// describedAs returns how a registry describes what it has under own's name,
-// nil when it has nothing, or when it is no registry that can be asked.
+// describedAs returns the registry's description of the metric with own's name, nil if there
+// is none or the registerer can't be asked.
 func describedAs(registerer prometheus.Registerer, own prometheus.Collector) *prometheus.Desc {
 	registry, ok := registerer.(prometheus.Collector)
 	if !ok {
@@ -68,7 +68,7 @@ func descriptions(c prometheus.Collector) (descs []*prometheus.Desc) {
 	return descs
 }
 
-// name cuts the name out of the only thing that a description reveals.
+// name cuts the name out of a description's text: a description has no other access to it.
 func name(desc *prometheus.Desc) string {
 	name, _, _ := strings.Cut(desc.String(), ", help: ")
 	return name

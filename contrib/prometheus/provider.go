@@ -12,19 +12,17 @@
 //	informer_processing_latency_seconds
 //	informer_store_resource_version
 //
-// Informers have them as in client-go: those of a factory that was given an
-// informer name.
+// As in client-go, only informers of a factory that has an informer name have metrics.
 //
-// One call at the start of a program is enough, and names the registry:
+// One call at the start of a program is enough:
 //
 //	kwprometheus.Use(prometheus.DefaultRegisterer) // on one's own
 //	kwprometheus.Use(metrics.Registry)             // with controller-runtime
 //	kwprometheus.Use(legacyregistry.Registerer())  // with component-base
 //
-// Both of the latter register the metrics of client-go's queues, component-base
-// those of its informers, too, and they keep what they register to themselves; in
-// their registries ours are added to those very metrics, as further values of the
-// label name.
+// controller-runtime and component-base register the metrics of client-go's queues,
+// component-base also those of its informers. In their registries ours are added to the same
+// metrics, with other values of the label name.
 //
 // It is a module of its own, so that only its users depend on Prometheus.
 package kwprometheus
@@ -38,23 +36,21 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Use makes the queues of package workqueue that are created from now on, and
-// that have a name and no provider of their own, register their metrics with
-// registerer; and so the informers that are started from now on and have a
-// reserved identity. Like workqueue.SetProvider, which it calls, only the first
-// call has an effect.
+// Use makes queues and informers register their metrics with registerer: the queues of
+// package workqueue that are created from now on, with a name and without a provider of
+// their own, and the informers that start from now on with a reserved identity. As with
+// workqueue.SetProvider, which it calls, only the first call has an effect.
 func Use(registerer prometheus.Registerer) {
 	workqueue.SetProvider(NewProvider(registerer))
 	UseInformers(registerer)
 }
 
-// NewProvider returns a provider of metrics in a registry, for the
-// MetricsProvider of a configuration, or for client-go's SetProvider in a
-// program in which nobody else has called that. Nothing is registered before
-// the first queue is created. What the registry has by then under the name of a
-// metric is used, if it is of the same kind and has a label name: so there can
-// be any number of providers for a registry. When it is something else, creating
-// the queue panics, as with client-go's providers.
+// NewProvider returns a provider of metrics in a registry, for the MetricsProvider of a
+// configuration, or for client-go's SetProvider in a program that hasn't called that. It
+// registers nothing before the first queue is created. If the registry then has a metric of
+// the same name and kind with a label name, the provider uses it, so a registry can have any
+// number of providers. If the metric is of another kind, creating the queue panics, as with
+// client-go's providers.
 func NewProvider(registerer prometheus.Registerer) workqueue.MetricsProvider {
 	return &provider{registerer: registerer}
 }
@@ -99,11 +95,10 @@ func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return p.of(name).retries(name)
 }
 
-// of registers everything, the first time, for a queue of this name.
+// of registers the metrics, once. name is the name of the first queue.
 func (p *provider) of(name string) *provider {
 	p.registration.ensure(func() {
-		// It leaves behind metrics of this very name, which the queue is about
-		// to have anyway.
+		// This makes metrics of that name, which the queue is about to have anyway.
 		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()
 	}, p.register)
 	return p
@@ -121,7 +116,7 @@ func (p *provider) register() {
 	histogram := func(key, help string) vec[prometheus.Observer] {
 		v := join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Subsystem: subsystem, Name: key, Help: help,
-			// 10 ns to 1000 s, as controller-runtime has it.
+			// 10 ns to 1000 s: controller-runtime's buckets.
 			Buckets: prometheus.ExponentialBuckets(10e-9, 10, 12),
 		}, labels))
 		return func(name string) prometheus.Observer { return with(key, name, v.GetMetricWith) }
@@ -139,9 +134,9 @@ const subsystem = "workqueue"
 
 var labels = []string{"name"}
 
-// with returns the metric of a queue, whatever labels the metrics of the
-// registry have: component-base's the first of these, controller-runtime's the
-// other two, which have the queue's name twice and no priority.
+// with returns the metric of a queue. It tries the labels that the registered metric may
+// have: component-base's, then controller-runtime's two sets, which have the queue's name
+// twice and no priority.
 func with[M any](key, name string, get func(prometheus.Labels) (M, error)) M {
 	var metric M
 	var err error

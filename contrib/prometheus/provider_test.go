@@ -62,8 +62,8 @@ workqueue_retries_total{name="two"} 2
 	}
 }
 
-// TestStrangers finds something else under the name of a metric, and does so each
-// time that a queue is created.
+// TestStrangers: another kind of metric under the name of ours makes each creation of a
+// queue panic.
 func TestStrangers(t *testing.T) {
 	for name, stranger := range map[string]prometheus.Collector{
 		"kind":   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"}, []string{"name"}),

@@ -5,22 +5,20 @@ import (
 	"sync"
 )
 
-// registration registers the metrics of a provider when they are first asked
-// for. One that panicked is tried again the next time: sync.Once would take it
-// for done.
+// registration registers the metrics of a provider when they are first needed. After a
+// panic it tries again the next time, which sync.Once wouldn't.
 type registration struct {
-	// ahead is held while client-go goes ahead, mu guards the rest.
+	// ahead is held while client-go registers first. mu guards the rest.
 	ahead, mu sync.Mutex
 	done      bool
 }
 
-// ensure registers unless that has been done. Before that it lets client-go
-// register its own: component-base does so when client-go makes its first queue
-// or store with a name, and panics if something of its metrics' names is there
-// by then.
+// ensure calls register unless it has succeeded before. First it calls clientGo, which makes
+// client-go create a queue or store with a name: component-base registers its metrics at the
+// first of these, and panics if metrics of the same names are registered.
 //
-// Making client-go do that can come back here, when the provider is client-go's
-// too. Then there is nobody to go ahead.
+// If the provider is client-go's, too, clientGo calls ensure again, on the same goroutine.
+// That call registers at once.
 func (r *registration) ensure(clientGo, register func()) {
 	if !r.isDone() && !isAhead() {
 		r.ahead.Lock()
@@ -43,12 +41,12 @@ func (r *registration) isDone() bool {
 	return r.done
 }
 
-// goAhead is what isAhead looks for.
+// goAhead calls clientGo. isAhead looks for it on the stack.
 //
 //go:noinline
 func goAhead(clientGo func()) { clientGo() }
 
-// isAhead tells whether this goroutine is in a goAhead.
+// isAhead says whether this goroutine is in goAhead.
 func isAhead() bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])

@@ -1,10 +1,9 @@
-// Package runtimetest is for tests of list-and-watch code.
+// Package runtimetest has an API server in memory for tests of code that lists and watches.
 //
-// Server models one resource of an API server in memory: versioned objects,
-// lists in pages, watches from a version, bookmarks, compaction, streamed
-// lists. Faults are scripted: requests fail, streams break, bookmarks don't
-// come. The same server serves client-go's informers, by ListerWatcher, and
-// ours, by its typed client.
+// Server models one resource: versioned objects, lists in pages, watches from a version,
+// bookmarks, compaction, streamed lists. Faults are scripted: requests fail, streams break,
+// bookmarks are omitted. A server serves client-go's informers by its ListerWatcher, and
+// ours as a typed client.
 //
-// Everything works inside a bubble of testing/synctest; create the server there.
+// It works inside a bubble of testing/synctest if the server is created there.
 package runtimetest

@@ -2,11 +2,10 @@ package runtimetest
 
 import utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-// WithoutErrorBackoff removes from apimachinery's error handlers all but the one
-// that logs. Call it from TestMain: the handler that slows down errors remembers,
-// for the whole process, when the last error was, and in the bubbles of
-// testing/synctest, each of which begins in the year 2000, that may be hours
-// ahead.
+// WithoutErrorBackoff removes all of apimachinery's error handlers but the one that logs.
+// Call it from TestMain. The handler that slows down errors remembers the time of the last
+// error for the whole process; every bubble of testing/synctest begins in the year 2000, so
+// that time may be hours ahead, and the handler would sleep for hours.
 func WithoutErrorBackoff() {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1:1]
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// faults is what is wrong with a server.
+// faults are the scripted faults of a server.
 type faults struct {
 	pending           []fault
 	hook              func(context.Context, Request) error
@@ -28,14 +28,14 @@ type fault struct {
 	err  error
 }
 
-// Request is one that a server received.
+// Request is a request that a server received.
 type Request struct {
 	Verb    string // LIST or WATCH
 	Options metav1.ListOptions
 }
 
-// String has everything that a client decides by itself; how long a watch is to
-// last is drawn at random.
+// String describes the request without what a client draws at random, which is the timeout
+// of a watch.
 func (r Request) String() string {
 	var b strings.Builder
 	b.WriteString(r.Verb)
@@ -69,8 +69,8 @@ func (s *Server[T, L]) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// ForgetRequests makes Requests begin anew: a server that serves for long would
-// remember them all.
+// ForgetRequests empties Requests. A server that serves for long needs it, since it
+// remembers every request.
 func (s *Server[T, L]) ForgetRequests() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,34 +87,33 @@ func (s *Server[T, L]) Fail(verb string, errs ...error) {
 	}
 }
 
-// OnRequest has hook called before each request is served. It may block, and its
-// error is what the client gets. A nil hook removes the last one.
+// OnRequest makes the server call hook before it serves a request. hook may block. If it
+// returns an error, the client gets that. A nil hook removes the last one.
 func (s *Server[T, L]) OnRequest(hook func(context.Context, Request) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.hook = hook
 }
 
-// Observe has f called with each request, before anything else happens to it.
+// Observe makes the server call f with each request first of all.
 func (s *Server[T, L]) Observe(f func(Request)) { s.set(func(fs *faults) { fs.observe = f }) }
 
-// NoWatchList makes the server refuse to stream lists, as servers do that don't
-// know how.
+// NoWatchList makes the server refuse to stream lists, as servers do that can't.
 func (s *Server[T, L]) NoWatchList() { s.set(func(f *faults) { f.noWatchList = true }) }
 
-// NoWatchListClient makes the server, and its ListerWatcher, say that it doesn't
-// support streaming lists, as fake clientsets do.
+// NoWatchListClient makes the server and its ListerWatcher say that they don't support
+// streamed lists, as fake clientsets do.
 func (s *Server[T, L]) NoWatchListClient() { s.set(func(f *faults) { f.noWatchListClient = true }) }
 
-// OmitEndBookmark makes streamed lists end without the bookmark that says so.
+// OmitEndBookmark makes streamed lists end without the bookmark that marks the end.
 func (s *Server[T, L]) OmitEndBookmark(omit bool) { s.set(func(f *faults) { f.noEndBookmark = omit }) }
 
-// WatchCache makes lists at a version, "0" included, ignore the limit, as they
-// do where the server's watch cache answers them.
+// WatchCache makes lists at a version, "0" included, ignore the limit, as lists from a
+// server's watch cache do.
 func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCache = on }) }
 
-// MaxPage makes the server put at most n objects into a page of a list that was
-// asked for with a limit. Zero is no bound of its own.
+// MaxPage bounds the pages of lists with a limit to n objects, even if the limit is higher.
+// Zero sets no bound.
 func (s *Server[T, L]) MaxPage(n int64) { s.set(func(f *faults) { f.maxPage = n }) }
 
 func (s *Server[T, L]) set(f func(*faults)) {

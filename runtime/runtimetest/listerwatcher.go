@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ListerWatcher returns the server as client-go's informers take it.
+// ListerWatcher returns a ListerWatcher of the server, for client-go's informers.
 func (s *Server[T, L]) ListerWatcher() cache.ListerWatcher { return listerWatcher[T, L]{s} }
 
 type listerWatcher[T Object, L runtime.Object] struct{ server *Server[T, L] }

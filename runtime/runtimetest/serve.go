@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// List serves a list request. Version "0" means the state of now, as does "";
-// any other version means a state no older than it. Limits hold for every
-// request, as on a server without a watch cache, unless WatchCache is on.
+// List serves a list request. The versions "" and "0" ask for the present state, any other
+// version for a state that is no older. Limits hold for every request, as on a server
+// without a watch cache, unless WatchCache is on.
 func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	var none L
 	if err := s.enter(ctx, Request{Verb: "LIST", Options: opts}); err != nil {
@@ -73,9 +73,9 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 	return list, nil
 }
 
-// Watch serves a watch request. Without a version, and with "0", the stream
-// begins with what exists; with SendInitialEvents as well, and a bookmark says
-// where that ends. The stream ends with ctx, or after the time asked for.
+// Watch serves a watch request. Without a version, or with "0", the stream begins with the
+// existing objects. With SendInitialEvents it does, too, and a bookmark marks their end. The
+// stream ends with ctx, or after opts.TimeoutSeconds.
 func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	if err := s.enter(ctx, Request{Verb: "WATCH", Options: opts}); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 			w.send(s.bookmark(true))
 		}
 	case from < s.compacted:
-		// Such a watch is opened all right; the error is its only event.
+		// As on a real server, the watch opens, and the error is its only event.
 		w.fail(expired())
 	default:
 		for _, c := range s.history {
@@ -120,15 +120,15 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 	return w, nil
 }
 
-// IsWatchListSemanticsUnSupported makes a server for which NoWatchListClient
-// was called look like a fake clientset.
+// IsWatchListSemanticsUnSupported returns true after NoWatchListClient, as fake clientsets
+// do.
 func (s *Server[T, L]) IsWatchListSemanticsUnSupported() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.faults.noWatchListClient
 }
 
-// reached refuses versions that are still to come.
+// reached returns an error for versions that the server has not reached.
 func (s *Server[T, L]) reached(version string) error {
 	if wanted, _ := strconv.ParseInt(version, 10, 64); wanted > s.version {
 		err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, s.version), 1)

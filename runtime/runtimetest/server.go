@@ -18,9 +18,9 @@ type Object interface {
 	metav1.Object
 }
 
-// Server is an API server for one resource with objects of type T and lists of
-// type L. It is a client of itself: it has the List and Watch methods that a
-// generated typed client has. Selectors in options are ignored.
+// Server is an API server in memory for one resource, with objects of type T and lists of
+// type L. It has the List and Watch methods of a generated typed client, so informers take
+// it as their client. It ignores selectors.
 //
 // It is safe for concurrent use.
 type Server[T Object, L runtime.Object] struct {
@@ -29,7 +29,7 @@ type Server[T Object, L runtime.Object] struct {
 
 	mu      sync.Mutex
 	version int64
-	// compacted is the version that history begins at.
+	// compacted is the version at which the history begins.
 	compacted int64
 	history   []change[T]
 	objects   map[string]T
@@ -40,15 +40,15 @@ type Server[T Object, L runtime.Object] struct {
 	requests []Request
 }
 
-// change is one write. Its object is what watchers are told: for a deletion the
-// last state, with the version of the deletion.
+// change is a write. object is the object of its watch event: for a deletion the last
+// state, with the version of the deletion.
 type change[T Object] struct {
 	version int64
 	kind    watch.EventType
 	object  T
 }
 
-// NewServer returns a server without objects. Only the struct types are given:
+// NewServer returns a server without objects. Pass only the struct types:
 // NewServer[corev1.ConfigMap, corev1.ConfigMapList]().
 func NewServer[TV, LV any, T interface {
 	*TV
@@ -57,7 +57,7 @@ func NewServer[TV, LV any, T interface {
 	*LV
 	runtime.Object
 }]() *Server[T, L] {
-	// Versions begin where they can't be taken for a count of anything.
+	// The first version is high so that a test can't mistake a count for a version.
 	const first = 100
 	return &Server[T, L]{
 		newObject: func() T { return new(TV) },
@@ -76,8 +76,8 @@ func (s *Server[T, L]) Version() string {
 	return format(s.version)
 }
 
-// Create stores obj, with a UID of its own, and returns its version. An object
-// of its name must not exist.
+// Create creates an object, with a new UID, and returns its version. An object of that name
+// must not exist.
 func (s *Server[T, L]) Create(obj T) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,23 +108,22 @@ func (s *Server[T, L]) Delete(namespace, name string) string {
 	return s.write(watch.Deleted, s.mustHave(join(namespace, name)).DeepCopyObject().(T))
 }
 
-// Objects returns copies of what the server has, sorted by namespace and name.
+// Objects returns copies of the objects, sorted by namespace and name.
 func (s *Server[T, L]) Objects() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return sorted(s.objects)
 }
 
-// Compact forgets the history: watches from and continued lists of versions
-// before now have expired.
+// Compact drops the history: watches from earlier versions, and further pages of earlier
+// lists, have expired.
 func (s *Server[T, L]) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compacted = s.version
 }
 
-// Skip raises the version by n without a write to this resource, as writes to
-// others do.
+// Skip raises the version by n without a write to this resource, as writes to others do.
 func (s *Server[T, L]) Skip(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +154,7 @@ func (s *Server[T, L]) write(kind watch.EventType, obj T) string {
 	return format(s.version)
 }
 
-// at is the state of the server at version, which isn't after now.
+// at returns the state of the server at a version that it has reached.
 func (s *Server[T, L]) at(version int64) map[string]T {
 	if version == s.version {
 		return s.objects

@@ -76,7 +76,7 @@ func (w *stream) change(f func()) {
 	}
 }
 
-// pump carries events from the queue to the reader, until one of both ends.
+// pump moves events from the queue to the reader until either side ends the stream.
 func (w *stream) pump() {
 	defer w.onEnd(w)
 	defer close(w.result)

@@ -2,12 +2,11 @@ package view
 
 import "reflect"
 
-// Copy returns a deep copy: by DeepCopyInto where a type has it, else piece by
-// piece. Structs without DeepCopyInto whose fields are unexported are taken as
-// values, and so are functions and channels.
+// Copy returns a deep copy. It calls DeepCopyInto if a type has it, else it copies the
+// parts. It copies unexported fields, functions and channels by assignment.
 func Copy[T any](value T) T { return CopyOf(&value) }
 
-// CopyOf returns a deep copy of what a pointer points to.
+// CopyOf is [Copy] for the value behind a pointer, which must not be nil.
 func CopyOf[T any](value *T) T {
 	var out T
 	deepCopy(reflect.ValueOf(&out).Elem(), reflect.ValueOf(value).Elem())
@@ -61,7 +60,7 @@ func deepCopy(out, in reflect.Value) {
 	}
 }
 
-// copied lets a type with the usual method copy itself.
+// copied copies by DeepCopyInto. It returns false if the type doesn't have that.
 func copied(out, in reflect.Value) bool {
 	if in.Kind() != reflect.Struct {
 		return false

@@ -14,30 +14,32 @@ func OfObjectMeta(meta *metav1.ObjectMeta) ObjectMeta { return ObjectMeta{meta} 
 // Name is unique within the namespace.
 func (m ObjectMeta) Name() string { return m.meta.Name }
 
-// GenerateName is what the server made the name of.
+// GenerateName is the prefix that the server made the name from, if it did.
 func (m ObjectMeta) GenerateName() string { return m.meta.GenerateName }
 
 // Namespace is "" for cluster-scoped objects.
 func (m ObjectMeta) Namespace() string { return m.meta.Namespace }
 
-// UID tells the object from those that had its name before.
+// UID tells the object from earlier ones with its name.
 func (m ObjectMeta) UID() types.UID { return m.meta.UID }
 
 // ResourceVersion is the version of the object.
 func (m ObjectMeta) ResourceVersion() string { return m.meta.ResourceVersion }
 
-// Generation counts the changes of what its owner wants.
+// Generation counts the changes of the desired state.
 func (m ObjectMeta) Generation() int64 { return m.meta.Generation }
 
-// CreationTimestamp is when the server stored the object first.
+// CreationTimestamp is when the server created the object.
 func (m ObjectMeta) CreationTimestamp() metav1.Time { return m.meta.CreationTimestamp }
 
-// DeletionTimestamp is when the object is to be gone; ok is false if it isn't.
+// DeletionTimestamp is when the object will be deleted; ok is false if its deletion wasn't
+// requested.
 func (m ObjectMeta) DeletionTimestamp() (at metav1.Time, ok bool) {
 	return Optional(m.meta.DeletionTimestamp)
 }
 
-// DeletionGracePeriodSeconds is how long the object has been given to end.
+// DeletionGracePeriodSeconds is how long the object was given to terminate; ok is false if
+// its deletion wasn't requested.
 func (m ObjectMeta) DeletionGracePeriodSeconds() (seconds int64, ok bool) {
 	return Optional(m.meta.DeletionGracePeriodSeconds)
 }
@@ -48,10 +50,10 @@ func (m ObjectMeta) Labels() Map[string, string] { return MapOf(m.meta.Labels) }
 // Annotations are the object's annotations.
 func (m ObjectMeta) Annotations() Map[string, string] { return MapOf(m.meta.Annotations) }
 
-// Finalizers keep the object until they are removed.
+// Finalizers must be removed before the object is deleted.
 func (m ObjectMeta) Finalizers() List[string] { return ListOf(m.meta.Finalizers) }
 
-// OwnerReferences returns copies of the references to what the object belongs to.
+// OwnerReferences returns copies of the references to the object's owners.
 func (m ObjectMeta) OwnerReferences() List[metav1.OwnerReference] {
 	return Views(m.meta.OwnerReferences, CopyOf[metav1.OwnerReference])
 }

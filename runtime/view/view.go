@@ -1,11 +1,10 @@
-// Package view shows objects of a cache without letting them be changed: what
-// kubewright generates with --read-only-views is made of it.
+// Package view has read-only views of cached objects. The code that kubewright generates
+// with --read-only-views uses it.
 //
-// A view gives scalars as they are, structs, lists and maps as views, and what
-// it can't see into as a deep copy. Nothing that a view returns is shared with
-// the object behind it in a way that could change it. Views are small values,
-// cost nothing to make and are safe for concurrent use as long as nobody
-// changes the object, which with a view nobody can.
+// A view returns scalars as they are, structs, lists and maps as views, and other values
+// as deep copies. So nothing that a view returns can be used to change the object behind
+// it. Views are small values that are cheap to make. They are safe for concurrent use as
+// long as nobody changes the object by other means.
 package view
 
 import "iter"
@@ -21,7 +20,7 @@ func ListOf[S ~[]E, E any](list S) List[E] {
 	return List[E]{len(list), func(i int) E { return list[i] }}
 }
 
-// Views shows a list of what view makes views or copies of.
+// Views shows a list of elements by their views or copies, which view makes.
 func Views[S ~[]T, T, V any](list S, view func(*T) V) List[V] {
 	return List[V]{len(list), func(i int) V { return view(&list[i]) }}
 }
@@ -29,8 +28,7 @@ func Views[S ~[]T, T, V any](list S, view func(*T) V) List[V] {
 // Len is the number of elements.
 func (l List[E]) Len() int { return l.len }
 
-// At returns the element at an index from 0 to Len, exclusively; it panics at
-// others.
+// At returns the element at index i. It panics unless 0 <= i < Len.
 func (l List[E]) At(i int) E {
 	if i < 0 || i >= l.len {
 		panic("index out of range of a view")
@@ -61,7 +59,7 @@ func MapOf[M ~map[K]V, K comparable, V any](m M) Map[K, V] {
 	return MapViews(m, func(v *V) V { return *v })
 }
 
-// MapViews shows a map to what view makes views or copies of.
+// MapViews shows a map by views or copies of its values, which view makes.
 func MapViews[M ~map[K]T, K comparable, T, V any](m M, view func(*T) V) Map[K, V] {
 	find := func(k K) (V, bool) {
 		value, ok := m[k]
@@ -104,7 +102,7 @@ func Optional[T any](p *T) (value T, ok bool) {
 	return *p, true
 }
 
-// Pointer returns the view of what is behind a pointer; ok is false for nil.
+// Pointer returns the view of the value behind a pointer; ok is false for nil.
 func Pointer[T, V any](p *T, view func(*T) V) (v V, ok bool) {
 	if p == nil {
 		return v, false

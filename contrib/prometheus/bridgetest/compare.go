@@ -12,9 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Compare does the same to two queues, named ours and theirs, and fails unless
-// each metric of the one has its counterpart, with the same labels and counts,
-// of the other.
+// Compare does the same to two queues, named ours and theirs, and fails unless each metric
+// of one has a counterpart of the other, with the same labels and counts.
 func Compare(t *testing.T, gatherer prometheus.Gatherer, queues ...workqueue.TypedDelayingInterface[string]) {
 	t.Helper()
 	for _, q := range queues {
@@ -54,7 +53,7 @@ func Compare(t *testing.T, gatherer prometheus.Gatherer, queues ...workqueue.Typ
 	}
 }
 
-// value returns what doesn't depend on the time that things took.
+// value returns the part of a metric that doesn't depend on durations.
 func value(m *dto.Metric) any {
 	if m.Histogram != nil {
 		return m.Histogram.GetSampleCount()

@@ -1,4 +1,4 @@
-// Package bridgetest tests that the queues of kubewright appear among the
-// metrics of client-go's queues, where controller-runtime and component-base
-// register those. It is a module of its own because of what it depends on.
+// Package bridgetest tests that the metrics of kubewright's queues appear beside those of
+// client-go's, in the registries of controller-runtime and component-base. It is a module of
+// its own because it depends on those.
 package bridgetest

@@ -10,16 +10,15 @@ const (
 	Deleted
 	// ReplacedAll is a new list: objects that aren't in it are gone.
 	ReplacedAll
-	// SyncAll asks to look at every known object again.
+	// SyncAll requests a resync of every known object.
 	SyncAll
-	// Bookmark says that everything up to its Version came before it.
+	// Bookmark says that all changes up to its Version came before it.
 	Bookmark
 )
 
 var deltaTypes = [...]string{"", "Added", "Updated", "Deleted", "ReplacedAll", "SyncAll", "Bookmark"}
 
-// String returns the name that client-go's DeltaType of that meaning has, "" if
-// there is none.
+// String returns client-go's name for the type, "" if t is no DeltaType.
 func (t DeltaType) String() string {
 	if int(t) < len(deltaTypes) {
 		return deltaTypes[t]
@@ -27,7 +26,7 @@ func (t DeltaType) String() string {
 	return ""
 }
 
-// Delta is one thing that happened.
+// Delta is a change, a list, a resync or a bookmark.
 type Delta[K comparable] struct {
 	Type DeltaType
 	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark.

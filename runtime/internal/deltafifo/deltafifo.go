@@ -5,17 +5,16 @@ import (
 	"sync"
 )
 
-// DeltaFIFO is a queue of deltas between the goroutines that learn of changes and
-// the one that stores them. Appending never blocks, and any number of goroutines
-// may append; see PopBatch for who may take.
+// DeltaFIFO is a queue of deltas. Appending never blocks. Any number of goroutines may
+// append; one goroutine at a time may call PopBatch.
 type DeltaFIFO[K comparable] struct {
 	mu sync.Mutex
 	// log holds what is pending, in the order of arrival.
 	log []Delta[K]
-	// lent is the batch that the consumer works on; it is the other buffer for log.
+	// lent is the batch that the consumer works on. It is the other buffer of log.
 	lent []Delta[K]
-	// small counts the batches in a row that were far smaller than their large buffer.
-	small int
+	// smallBatches counts the batches in a row that were far smaller than their buffer.
+	smallBatches int
 
 	// waiting says that the consumer waits on wake.
 	waiting bool
@@ -35,26 +34,26 @@ func (f *DeltaFIFO[K]) Append(t DeltaType, key K, object any, version string) {
 	} else {
 		f.log = f.log[:n+1]
 	}
-	// Field by field, since a copy of a delta that was just written waits for the
-	// write: 35 ns of 60. What PopBatch got back was cleared.
+	// Setting the fields one by one avoids copying a delta that was just written, which
+	// stalls on the write: 35 ns of 60. The other fields are zero: giveBack cleared them.
 	delta := &f.log[n]
 	delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version
 	f.signal()
 	f.mu.Unlock()
 }
 
-// Replace appends a list that replaces everything known before, as one delta.
-// The list then belongs to the queue.
+// Replace appends a list that replaces all known objects, as one delta. The list then
+// belongs to the queue.
 func (f *DeltaFIFO[K]) Replace(list List[K], version string) {
 	f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})
 }
 
-// Bookmark appends that everything up to version was appended.
+// Bookmark appends a bookmark: all changes up to version were appended before.
 func (f *DeltaFIFO[K]) Bookmark(version string) {
 	f.append(Delta[K]{Type: Bookmark, Version: version})
 }
 
-// SyncAll appends the wish to look at every known object again.
+// SyncAll appends a request to resync every known object.
 func (f *DeltaFIFO[K]) SyncAll() { f.append(Delta[K]{Type: SyncAll}) }
 
 func (f *DeltaFIFO[K]) append(delta Delta[K]) {
@@ -71,7 +70,7 @@ func (f *DeltaFIFO[K]) signal() {
 	}
 	select {
 	case f.wake <- struct{}{}:
-	default: // It is being woken already.
+	default: // A signal is pending.
 	}
 }
 
@@ -85,17 +84,16 @@ func (f *DeltaFIFO[K]) Len() int {
 // keepBuffer is the capacity, in deltas, up to which a buffer is always kept.
 const keepBuffer = 64
 
-// keepBatches is how many batches in a row must be small, an eighth of the
-// buffer at most, for a larger buffer to be let go. Under load batches of all
-// sizes alternate, and growing a buffer costs more than all else that adding does.
+// keepBatches is how many batches in a row must be small, at most an eighth of the buffer,
+// before a buffer larger than keepBuffer is dropped. Under load the sizes of batches vary,
+// and growing a buffer is the most expensive part of appending.
 const keepBatches = 32
 
-// PopBatch takes everything that is pending, in the order of arrival. It
-// blocks until there is something, and returns the context's error as soon as
-// ctx is done.
+// PopBatch removes and returns all pending deltas, in the order of arrival. It blocks until
+// there are some, and returns the context's error as soon as ctx is done.
 //
-// The batch belongs to the consumer until it calls PopBatch again; its memory is
-// then used again. So there can be one consumer only, one goroutine at a time.
+// The batch is valid until the next call of PopBatch, which reuses its memory. So only one
+// goroutine at a time may use PopBatch and its result.
 func (f *DeltaFIFO[K]) PopBatch(ctx context.Context) ([]Delta[K], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,19 +119,19 @@ func (f *DeltaFIFO[K]) PopBatch(ctx context.Context) ([]Delta[K], error) {
 	return f.lent, nil
 }
 
-// giveBack takes the batch back that was handed out last.
+// giveBack takes back the batch that PopBatch returned last.
 func (f *DeltaFIFO[K]) giveBack() {
 	if len(f.lent) == 0 {
 		return
 	}
 	clear(f.lent)
-	// Small buffers don't count: the other one may be large.
+	// Batches in a small buffer don't count: the other buffer may be large.
 	if cap(f.lent) > keepBuffer {
-		if f.small++; len(f.lent) > cap(f.lent)/8 {
-			f.small = 0
+		if f.smallBatches++; len(f.lent) > cap(f.lent)/8 {
+			f.smallBatches = 0
 		}
-		if f.small > keepBatches {
-			// It grew in a burst that is over.
+		if f.smallBatches > keepBatches {
+			// The buffer grew in a burst that is over.
 			f.lent = nil
 			return
 		}

@@ -1,5 +1,5 @@
-// Package metrics has what all that publishes client-go's informer metrics shares:
-// the provider of the process, and how a resourceVersion becomes a gauge.
+// Package metrics has what the publishers of client-go's informer metrics share: the
+// provider of the process, and the conversion of a resourceVersion to a gauge.
 package metrics
 
 import (
@@ -9,16 +9,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// provider is the one of what isn't given one.
+// provider is the provider of the process.
 var provider atomic.Pointer[cache.InformerMetricsProvider]
 
 // SetProvider sets the provider of the process. Only the first call has an effect,
 // as with client-go's function for client-go's informers.
 func SetProvider(p cache.InformerMetricsProvider) { provider.CompareAndSwap(nil, &p) }
 
-// ProviderFor returns the provider for something with that identity: the given
-// one, else the process's. It returns nil if there is neither, or if the identity
-// is not reserved: two that have the same one must not write the same metrics.
+// ProviderFor returns the provider for the metrics of an identity: the given one, else that
+// of the process. It returns nil if there is none, or if the identity is not reserved: two
+// informers must not write the same metrics.
 func ProviderFor(id cache.InformerNameAndResource, given cache.InformerMetricsProvider) cache.InformerMetricsProvider {
 	switch {
 	case !id.Reserved():
@@ -32,12 +32,11 @@ func ProviderFor(id cache.InformerNameAndResource, given cache.InformerMetricsPr
 	return nil
 }
 
-// versionDigits is how many digits of a version a gauge, which is a float, takes
-// without losing any.
+// versionDigits is how many digits of a version a float64 represents exactly.
 const versionDigits = 15
 
-// SetVersion sets a gauge to the last 15 digits of a resourceVersion, and to zero
-// for the empty one. It leaves out one that is no number.
+// SetVersion sets a gauge to the last 15 digits of a resourceVersion, or to zero for "". It
+// does nothing if the version is not a number.
 func SetVersion(gauge cache.GaugeMetric, resourceVersion string) {
 	var number int64
 	if resourceVersion != "" {
