@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// How long a lease lasts that is not renewed, how long its holder tries to
-// renew it, and how often: the values that kube-controller-manager has.
+// How long a lease lasts without renewal, how long its holder tries to renew it, and how often.
+// The values are kube-controller-manager's.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
@@ -38,14 +38,14 @@ func newLock(config *rest.Config, lease string) (resourcelock.Interface, error) 
 	return resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, name, identity, config, renewDeadline)
 }
 
-// whileLeading calls run once this process holds the lock, with a context that
-// ends with ctx and when the lock is lost, which is an error. It gives the lock
-// back only after run has returned, and returns after that.
+// whileLeading calls run once this process holds the lock. run's context ends with ctx and when
+// the lock is lost, which is an error. whileLeading releases the lock after run has returned, and
+// then returns.
 func whileLeading(ctx context.Context, lock resourcelock.Interface, run func(context.Context) error) error {
-	// The elector gives the lock back when its context ends. It neither waits
-	// for what it started nor says whether it started anything, so whoever
-	// comes first does the one thing: run, or see to it that nothing runs. The
-	// others wait until it is done.
+	// The elector releases the lock when its context ends. It neither waits for run nor
+	// says whether it started run. So the first of the two, its callback or the end of
+	// the election, does the one thing: call run, or make sure that it is never called.
+	// The other waits until that is done.
 	electing, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	first, done := make(chan struct{}, 1), make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// memory is a lock that only this process sees.
+// memory is a lock in the memory of the process.
 type memory struct {
 	mu     sync.Mutex
 	record *resourcelock.LeaderElectionRecord
@@ -49,14 +49,14 @@ func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// holder returns who has the lock, "" when it was given back.
+// holder returns the identity of the lock's holder, "" if it was released.
 func (m *memory) holder() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.record.HolderIdentity
 }
 
-// fail makes everything fail from now on.
+// fail makes every later call fail.
 func (m *memory) fail() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +67,7 @@ func (m *memory) RecordEvent(string) {}
 func (m *memory) Identity() string   { return "me" }
 func (m *memory) Describe() string   { return "memory" }
 
-// The lock is given back after run has returned, not before.
+// The lock is released after run has returned, not before.
 func TestReleasedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -105,7 +105,7 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// An error of the run gives the lock back and is returned.
+// An error of run releases the lock and is returned.
 func TestRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock, failed := &memory{}, errors.New("failed")
@@ -118,7 +118,7 @@ func TestRunFails(t *testing.T) {
 	})
 }
 
-// Who never gets the lock never runs, and ends with its context.
+// A process that never gets the lock never calls run, and ends with its context.
 func TestNeverLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -3,7 +3,7 @@
 //
 //	go run ./examples/controller --kubeconfig ~/.kube/config
 //
-// It ends in good order on SIGINT and SIGTERM.
+// It shuts down cleanly on SIGINT and SIGTERM.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	klog.Flush()
 }
 
-// lead calls run, if there is a lease while this process holds it.
+// lead calls run. If a lease is given, it does so while this process holds it.
 func lead(ctx context.Context, config *rest.Config, lease string, run func(context.Context) error) error {
 	if lease == "" {
 		return run(ctx)
@@ -54,8 +54,7 @@ func lead(ctx context.Context, config *rest.Config, lease string, run func(conte
 	return whileLeading(ctx, lock, run)
 }
 
-// run runs the controller until ctx is done and everything that it started has
-// ended.
+// run runs the controller until ctx is done, and returns after all its goroutines have ended.
 func run(ctx context.Context, config *rest.Config, namespace string, workers int) error {
 	client, err := versioned.NewForConfig(config)
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 )
 
-// TestComparable compares and hashes all that generated code returns behind an
-// interface, as it may be by who keeps it in a map: what can't be compared
-// panics there.
+// TestComparable compares and hashes everything that generated code returns behind an
+// interface. A program may use it as the key of a map, which panics if it can't be compared.
 func TestComparable(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	factory := externalversions.NewSharedInformerFactory(client, 0)

@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// steadyServer is an API server of one bakery that never changes. What informers
-// decode themselves comes from a server: a fake clientset has objects already.
+// steadyServer is an API server of one bakery that never changes. Informers decode only what
+// a server sends: a fake clientset returns objects that are decoded already.
 func steadyServer(b *shopv1.Bakery) *httptest.Server {
 	version := shopv1.SchemeGroupVersion.String()
 	b.TypeMeta = metav1.TypeMeta{APIVersion: version, Kind: "Bakery"}
@@ -43,10 +43,10 @@ func steadyServer(b *shopv1.Bakery) *httptest.Server {
 	}))
 }
 
-// Fields that nobody reads are skipped while objects arrive, and are not in the
-// cache: those that Drop names, or all but metadata with MetadataOnly. Their
-// names are JSON's; one that a type doesn't have drops nothing of it, so that
-// one list of them does for all the types of a factory.
+// Informers can skip fields that the program doesn't read while objects arrive: those that
+// Drop names, or all but metadata with MetadataOnly. The cache doesn't have them. The names
+// are JSON's. A name that a type doesn't have is ignored, so one list of names works for all
+// types of a factory.
 func Example_drop() {
 	b := bakery("corner", "square", "7")
 	b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}

@@ -31,9 +31,8 @@ func bakery(name, market, resourceVersion string) *shopv1.Bakery {
 	}
 }
 
-// newClient returns a fake clientset, and a channel that is closed when its first
-// watch is open: a fake has no history, so that what is written between a list
-// and the watch would be lost.
+// newClient returns a fake clientset, and a channel that is closed when its first watch is open.
+// A fake has no history, so a write between a list and the watch would be lost.
 func newClient(objects ...runtime.Object) (*fake.Clientset, <-chan struct{}) {
 	client, watching := fake.NewSimpleClientset(objects...), make(chan struct{})
 	var once sync.Once
@@ -45,7 +44,7 @@ func newClient(objects ...runtime.Object) (*fake.Clientset, <-chan struct{}) {
 	return client, watching
 }
 
-// Waiting for the caches says why one of them can't be filled.
+// The error of a wait for the caches says why one of them can't be filled.
 func Example_whyNotSynced() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -59,8 +58,8 @@ func Example_whyNotSynced() {
 	shop.Shop().V1().Markets().Informer()
 	shop.StartWithContext(ctx)
 
-	// WaitForSync would wait until ctx is done. This gives up as soon as an
-	// error comes that time doesn't mend.
+	// WaitForSync would wait until ctx is done. This gives up at the first permanent
+	// error.
 	err := factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent)
 	var unsynced *informer.NotSyncedError
 	if errors.As(err, &unsynced) {
@@ -73,8 +72,8 @@ func Example_whyNotSynced() {
 	// Output: informer of *v1.Market is forbidden
 }
 
-// A loop over events in place of a handler: it runs where it stands, at its own
-// pace, and ends with its context.
+// A loop over events takes the place of a handler. It runs on the caller's goroutine and ends
+// with its context.
 func Example_events() {
 	client, watching := newClient(bakery("old", "square", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -105,8 +104,7 @@ func Example_events() {
 	// removed new
 }
 
-// A handler whose backlog is bounded by the number of objects, whatever happens
-// to them while it is busy, and whose panics end nothing.
+// A handler whose backlog is bounded by the number of objects, and whose panics are contained.
 func Example_handlerOptions() {
 	client, watching := newClient(bakery("corner", "square", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -139,7 +137,7 @@ func Example_handlerOptions() {
 	if err := informer.WaitForVersion(ctx, bakeries, "1049"); err != nil {
 		fmt.Println(err)
 	}
-	// All 50 are in the store. Soon what waits for the handler is one update.
+	// All 50 updates are in the store. Soon they are one update that waits for the handler.
 	for waiting := 50; waiting > 1; goruntime.Gosched() {
 		status, _ := informer.StatusOf(bakeries)
 		waiting = status.Handlers[0].Backlog
@@ -149,8 +147,7 @@ func Example_handlerOptions() {
 	// Output: 1 -> 1049
 }
 
-// Whoever has written an object and waits for the version that the write returned
-// reads what it wrote.
+// After a wait for the version that a write returned, a read shows the write.
 func Example_readYourWrites() {
 	client, watching := newClient(bakery("corner", "square", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -188,7 +185,7 @@ func Example_indexes() {
 		fmt.Println(err)
 	}
 
-	// Looks at two bakeries, not at three.
+	// This looks at two bakeries, not at three.
 	square, _ := bakeries.Lister().List(labels.SelectorFromSet(labels.Set{"market": "square"}))
 	// The union of two results.
 	either, _ := labels.Parse("market in (square, harbour)")
@@ -198,8 +195,8 @@ func Example_indexes() {
 	// Output: 2 3 3
 }
 
-// A single informer stops when the last who needs it is done, and can be had
-// again; a health check says what is wrong with which.
+// A single informer stops after its last user has released it, and the factory makes a new one
+// when it is asked again. A health check says which informer is unhealthy, and why.
 func Example_release() {
 	client := fake.NewSimpleClientset()
 	shop := externalversions.NewSharedInformerFactory(client, 0)

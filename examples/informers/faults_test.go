@@ -16,14 +16,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Some servers, proxies and fakes never send the bookmark that ends a streamed
-// list, and whoever waits for it waits for ever. With a deadline the informer
-// lists instead, and its status keeps the reason.
+// Some servers, proxies and fakes never send the bookmark that ends a streamed list. Without a
+// deadline the informer waits for it for ever. With one it lists in pages instead, and its status
+// has the reason.
 func Example_noEndBookmark() {
 	server := newServer(bakery("corner", "square", ""))
 	server.OmitEndBookmark(true)
 	bakeries := over(server)
-	// So short for the example only: large lists take their time.
+	// This is too short for production: large lists take longer.
 	_ = informer.Configure(bakeries, informer.Tuning{InitialEventsTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 
@@ -55,14 +55,14 @@ func (d *deadLine) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 	return d.bakeryServer.Watch(ctx, opts)
 }
 
-// A watch that is dead looks like one that is quiet, but for the bookmarks that
-// servers send about every minute. A watch that has brought nothing for longer than
-// the informer's patience is opened anew from where it was, so that nothing is lost.
+// A dead watch looks like a quiet one, except that servers send a bookmark about every minute.
+// With SilenceTimeout the informer opens a watch that has brought nothing for that long anew,
+// from the same version, so that it misses no event.
 func Example_silentWatch() {
 	server := newServer()
 	server.NoWatchListClient() // It lists first: the first watch is the one that dies.
 	bakeries := over(&deadLine{bakeryServer: server})
-	// So short for the example only: five minutes are a few bookmarks.
+	// This is too short for production. Five minutes are a few bookmarks.
 	_ = informer.Configure(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
@@ -78,10 +78,10 @@ func Example_silentWatch() {
 	// Output: 1 bakery, although nothing arrived on the watch for too long, not even a bookmark
 }
 
-// What was deleted and created again under its name while nobody watched is
-// another object. As with client-go, handlers are told of an update; those who
-// keep something for each object can be told of a deletion, with the object that is
-// gone, and of an addition.
+// An object that was deleted and created again, while the informer wasn't watching, is another
+// object of the same name. As with client-go, handlers are told of an update. With
+// RecreationIsDeletion they are told of the deletion of the old object and the addition of the
+// new one.
 func Example_recreation() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)

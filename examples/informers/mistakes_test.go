@@ -13,9 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// A handler that panics at one object is told of all others when its panics are
-// contained. They are reported with its name, as errors, and counted, and it
-// becomes synced as if nothing had happened.
+// A handler with contained panics is told of all objects, though it panics at one. The panics
+// are counted, and reported as errors with the handler's name. The handler syncs all the same.
 func Example_containedPanic() {
 	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"), bakery("old", "harbour", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -44,9 +43,9 @@ func Example_containedPanic() {
 	// 2 bakeries are open
 }
 
-// Objects are shared by the cache and all handlers. Whoever modifies one, rather
-// than a deep copy, is found by a sample that the informer compares with copies of
-// its own: every ten seconds and, for what doesn't live that long, when it stops.
+// The cache and all handlers share objects. A handler must modify a deep copy. To find one that
+// doesn't, the informer compares sampled objects with copies of its own, every ten seconds and
+// when it stops.
 func Example_mutation() {
 	client := fake.NewSimpleClientset(bakery("corner", "square", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)

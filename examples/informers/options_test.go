@@ -20,9 +20,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Options for all informers of a factory: deadlines for servers that fall silent,
-// a watch over objects that handlers modify though they must not, and a transform
-// that drops what nobody reads. Other examples show what comes of each.
+// Options for all informers of a factory: deadlines for servers that fall silent, samples
+// that find handlers which modify shared objects, and a transform that drops fields. Other
+// examples show the effect of each.
 func Example_tune() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
@@ -59,9 +59,9 @@ func Example_tune() {
 	// too late: informer has already started
 }
 
-// Memory at the start of a program with many informers: two of them list at a
-// time, and wait for each other when they have decoded 64 MB that aren't in their
-// stores yet. All informers share the one limiter.
+// A limiter bounds the memory at the start of a program with many informers. Here two of them
+// list at a time, and at most 64 MB are decoded and not yet in a store. All informers share
+// the limiter.
 func Example_memory() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "corner"}})
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -84,8 +84,8 @@ func Example_memory() {
 	// Output: 1 bakery, 0 bytes decoded and not in a store
 }
 
-// versions is a provider of metrics that keeps only one of them.
-// contrib/prometheus has a whole one.
+// versions is a provider of metrics that keeps only one metric. contrib/prometheus has a
+// complete one.
 type versions struct{ shown atomic.Int64 }
 
 func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
@@ -105,7 +105,7 @@ type nothing struct{}
 func (nothing) Set(float64)     {}
 func (nothing) Observe(float64) {}
 
-// Informers have metrics once they have a name, and somebody who makes them.
+// Informers have metrics if they have a name and the process has a provider.
 func Example_metrics() {
 	name, err := cache.NewInformerName("shop-controller")
 	if err != nil {
@@ -127,8 +127,8 @@ func Example_metrics() {
 	// Output: a metric of shop-controller bakeries
 }
 
-// Informers of a set of namespaces that may change, for programs that may read
-// those and nothing else.
+// Informers of a changing set of namespaces, for programs that have permissions for these
+// namespaces only.
 func Example_namespaces() {
 	client := fake.NewSimpleClientset()
 	for _, namespace := range []string{"town", "village", "city"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// A snapshot is what the cache held in one moment. A loop over one, or over the
-// cache itself, copies nothing, and who writes to the cache never waits for it.
+// A snapshot is the content of the cache at one moment. A loop over a snapshot, or over the
+// cache itself, copies nothing and doesn't block writes to the cache.
 func Example_snapshot() {
 	client, watching := newClient(bakery("a", "square", "1"), bakery("b", "harbour", "2"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -45,8 +45,8 @@ func Example_snapshot() {
 	// Output: at version 3: 2 now: map[harbour:1 square:2]
 }
 
-// A transform may drop whatever nobody reads. If that is the resourceVersion, the
-// cache knows it all the same: the server's is kept beside each object.
+// A transform may drop any field that the program doesn't read, even the resourceVersion: the
+// cache keeps the server's version beside each object.
 func Example_versions() {
 	client, watching := newClient(bakery("corner", "square", "1"))
 	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithTransform(func(obj any) (any, error) {

@@ -26,8 +26,8 @@ func Example_status() {
 	defer start(bakeries)()
 	<-audit.HasSyncedChecker().Done()
 
-	// Nothing happens to bakeries, and a bookmark tells that this is so: the cache
-	// is as fresh as it says, and the watch is alive.
+	// A bookmark says that no bakery has changed up to its version, and that the watch
+	// is alive.
 	server.Skip(1000)
 	server.Bookmark()
 	if err := informer.WaitForVersion(context.Background(), bakeries, server.Version()); err != nil {
@@ -45,9 +45,9 @@ func Example_status() {
 	// handler audit synced: true waiting: 0 panics: 0
 }
 
-// A check for /readyz that names the informer that isn't ready, and the reason.
-// Without Synced it is one for /livez. It fits controller-runtime's AddReadyzCheck.
-// Statuses are the same for people, of all informers of a factory.
+// A check for /readyz names the informer that isn't ready, and the reason. Without Synced it is
+// a check for /livez. controller-runtime's AddReadyzCheck takes it. Statuses show all informers
+// of a factory to people.
 func Example_readiness() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {

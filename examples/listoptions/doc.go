@@ -1,3 +1,2 @@
-// Package listoptions shows how the informer of one type, of all that a factory
-// makes, gets list options of its own.
+// Package listoptions shows how to give the informer of one type list options of its own.
 package listoptions

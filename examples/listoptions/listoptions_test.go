@@ -14,8 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// TestListOptions looks at what informers ask for: bakeries with a label, and
-// markets of all kinds.
+// TestListOptions: the informer of bakeries asks for those with a label, that of markets for all.
 func TestListOptions(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	informers := externalversions.NewSharedInformerFactory(client, 0)

@@ -1,3 +1,3 @@
-// Package metadata shows informers and listers that keep nothing of objects but
-// their metadata, which kubewright generates with --metadata-informers.
+// Package metadata shows informers and listers that keep only the metadata of objects.
+// kubewright generates them with --metadata-informers.
 package metadata

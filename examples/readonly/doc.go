@@ -1,3 +1,3 @@
-// Package readonly shows listers whose results can't be used to change a cache,
-// which kubewright generates with --read-only-views.
+// Package readonly shows listers whose results can't be used to change a cache. kubewright
+// generates them with --read-only-views.
 package readonly

@@ -21,8 +21,8 @@ func bakery(namespace, name string) *shopv1.Bakery {
 	}
 }
 
-// TestReadOnly reads bakeries, and finds the cache unchanged by all that it does
-// with what it reads.
+// TestReadOnly reads bakeries, modifies everything that it can of the results, and finds the
+// cache unchanged.
 func TestReadOnly(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	cached := bakery("north", "a")
@@ -63,8 +63,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestViewsLetNothingOut looks for pointers, slices, maps and fields that could be
-// set in what the methods of a view return, and of the views that these return.
+// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods
+// of a view return, and in the views among that.
 func TestViewsLetNothingOut(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(v reflect.Type)

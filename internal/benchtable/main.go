@@ -7,10 +7,9 @@
 //	BenchmarkGet/ours/indexes=3
 //	BenchmarkGet/client-go/indexes=3
 //
-// All of a package's benchmarks run count times, each time in a new process, so
-// that whatever disturbs the machine for a while meets ours and theirs alike; the
-// table shows medians. The ratio is theirs divided by ours, for every unit, so
-// that more is better for us.
+// All benchmarks of a package run count times, each time in a new process, so that a
+// disturbance of the machine affects ours and theirs alike. The table shows medians. The ratio
+// is theirs divided by ours, for every unit, so a higher one is better for us.
 package main
 
 import (
@@ -45,8 +44,8 @@ func main() {
 	}
 }
 
-// run builds the tests of the packages, runs the benchmarks in them count times,
-// and writes the table of what they measured to w.
+// run builds the tests of the packages, runs their benchmarks count times, and writes the table
+// to w.
 func run(w io.Writer, patterns, args []string, count int) error {
 	dir, err := os.MkdirTemp("", "benchtable")
 	if err != nil {
@@ -90,7 +89,7 @@ func run(w io.Writer, patterns, args []string, count int) error {
 
 type testedPackage struct{ path, dir string }
 
-// packagesWithTests are those that the patterns name.
+// packagesWithTests returns the packages with tests among those that the patterns match.
 func packagesWithTests(patterns []string) ([]testedPackage, error) {
 	cmd := exec.Command("go", append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`}, patterns...)...)
 	cmd.Stderr = os.Stderr
@@ -106,24 +105,23 @@ func packagesWithTests(patterns []string) ([]testedPackage, error) {
 	return packages, nil
 }
 
-// key names one line of the table.
+// key identifies a row of the table.
 type key struct{ pkg, name, unit string }
 
-// row collects the measurements of one key, ours and theirs.
+// row has the measurements of a key, ours and theirs.
 type row struct {
 	key
 	ours, theirs []float64
 }
 
-// table collects the measurements of all runs, in the order in which they first
-// came.
+// table has the measurements of all runs, in the order in which their keys first came.
 type table struct {
 	rows  []*row
 	byKey map[key]*row
 }
 
-// read adds the output of a test binary's benchmarks. It returns the lines that
-// are no results, for error messages.
+// read adds the benchmark results in a test binary's output. It returns the other lines, for
+// error messages.
 func (t *table) read(r io.Reader) (other []string, err error) {
 	pkg := ""
 	lines := bufio.NewScanner(r)
@@ -163,7 +161,7 @@ func (t *table) read(r io.Reader) (other []string, err error) {
 	return other, lines.Err()
 }
 
-// complete are the rows that have measurements of both.
+// complete returns the rows that have measurements of both sides.
 func (t *table) complete() []*row {
 	return slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.ours == nil || r.theirs == nil })
 }

@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/kubewright/kubewright"
 
-// pkg is what `go list -json` says of a package.
+// pkg is the part of `go list -json` that the tests read.
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -131,9 +131,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDiskAndTools holds more lines of the design: markers and rendering know
-// no disk, rendering knows nothing of Kubernetes, and only model uses x/tools
-// and gengo's namers.
+// TestDiskAndTools: markers and rendering don't use the disk, rendering doesn't import
+// Kubernetes, and only model uses x/tools and gengo's namers.
 func TestDiskAndTools(t *testing.T) {
 	for _, p := range list(t, "./generators/...", "./templates/...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")

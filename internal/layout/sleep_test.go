@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNobodySleeps holds tests to fake clocks and channels: only
-// internal/bubble, which refuses the real clock, may let time pass.
+// TestNobodySleeps: tests use fake clocks and channels. Only internal/bubble, which refuses the
+// real clock, may sleep.
 func TestNobodySleeps(t *testing.T) {
 	const root = "../.."
 	files := token.NewFileSet()

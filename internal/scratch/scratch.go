@@ -1,6 +1,5 @@
-// Package scratch makes modules for what tests generate or copy and then
-// compile: in folders of their own, with the requirements of a module of this
-// repository.
+// Package scratch makes modules for code that tests generate or copy, and then compile: in folders
+// of their own, with the requirements of a module of this repository.
 package scratch
 
 import (
@@ -14,14 +13,14 @@ import (
 
 const own = "github.com/kubewright/kubewright"
 
-// Module is a module in the folder Dir. Whoever makes the folder removes it.
+// Module is a module in the folder Dir. The caller of New makes the folder and removes it.
 type Module struct{ Dir string }
 
 // New makes a module with a path of its own in the folder dir. It requires what
 // the module in the folder like does, which is the repository's or one that
 // requires the repository's, and the repository as it is on the disk.
 func New(dir, path, like string) (*Module, error) {
-	// -mod, as the one that is read is not to be changed.
+	// With -mod, go doesn't change the go.mod that it reads.
 	repository, err := (&Module{like}).Run("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", own)
 	if err != nil {
 		return nil, err
@@ -37,14 +36,14 @@ func New(dir, path, like string) (*Module, error) {
 	return m, err
 }
 
-// Write writes a file of the module, and makes the folders on the way to it.
+// Write writes a file of the module, and makes its folders.
 func (m *Module) Write(name, text string) error {
 	file := filepath.Join(m.Dir, name)
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
 }
 
-// Command returns a command that is to run in the module. A go command among
-// what it starts may complete go.mod and go.sum, and knows of no workspace.
+// Command returns a command that runs in the module. A go command, started directly or not, may
+// complete go.mod and go.sum, and uses no workspace.
 func (m *Module) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = m.Dir
@@ -52,8 +51,8 @@ func (m *Module) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command in the module and returns its standard output. An error
-// has that as well, and what the command says otherwise.
+// Run runs a command in the module and returns its standard output. An error also has the text of
+// both standard output and standard error.
 func (m *Module) Run(name string, args ...string) (string, error) {
 	var stderr strings.Builder
 	cmd := m.Command(name, args...)

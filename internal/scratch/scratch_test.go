@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkout has a repository with this one's path, and a module in it.
+// checkout makes a repository with this one's module path, and a module in it.
 var checkout = map[string]string{
 	"go.mod":            "module github.com/kubewright/kubewright\n" + other,
 	"go.sum":            "",
@@ -48,8 +48,8 @@ func main() {
 }
 `
 
-// A program in a module like one of the checkout's imports what that requires,
-// and the repository.
+// A program in a scratch module can import the requirements of the module that it is like, and
+// the repository.
 func TestModule(t *testing.T) {
 	repository := &Module{filepath.Join(t.TempDir(), "the checkout")}
 	text := func(name string) string {
@@ -62,7 +62,7 @@ func TestModule(t *testing.T) {
 	}
 	for _, like := range []string{".", "test/apart"} {
 		t.Run(like, func(t *testing.T) {
-			// Neither may reach the module.
+			// Neither variable may affect the module.
 			t.Setenv("GOWORK", filepath.Join(t.TempDir(), "go.work"))
 			t.Setenv("GOFLAGS", "-mod=vendor")
 			m, err := New(t.TempDir(), "example.com/scratch", filepath.Join(repository.Dir, like))

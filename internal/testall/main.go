@@ -91,10 +91,10 @@ func plan(short bool) ([]step, error) {
 		}
 		switch apart := strings.HasPrefix(m, "test"+string(filepath.Separator)); {
 		case apart:
-			// These build and run programs made of the main module. What go test
-			// remembers of a run doesn't know that, so it would stand for a run
-			// of other code. They go without the race detector: with it, API
-			// servers would take longer to build than to test.
+			// These tests build and run programs of the main module. go test doesn't
+			// know that, so its cache would return results for other code. They run
+			// without the race detector, with which API servers would take longer to
+			// build than to test.
 			args = append(args, "-count=1")
 		case race:
 			args = append(args, "-race")

@@ -11,11 +11,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rounds is how often everything is measured, in turn. Medians count.
+// rounds is how often each mode is measured, in turn. The benchmarks report medians.
 var rounds = Setting("WIREBENCH_ROUNDS", 5)
 
-// BenchmarkSync is what it costs to fill an informer's cache with 20,000 custom
-// resources of 4.7 KB, in JSON.
+// BenchmarkSync measures the cost of filling an informer's cache with 20,000 custom resources of
+// 4.7 KB, in JSON.
 func BenchmarkSync(b *testing.B) {
 	Sync(b, replay(b, recordedWorkloads(), false), "workloads", Pairs("workloads"), rounds)
 }
@@ -25,7 +25,7 @@ func BenchmarkSyncPods(b *testing.B) {
 	Sync(b, replay(b, recordedPods(), false), "pods", Pairs("pods")[:4], rounds)
 }
 
-// relists are the ways to list 20,000 objects again of which none has changed.
+// relists are the ways to list 20,000 unchanged objects again.
 var relists = []Pair{
 	{Name: "relist=LIST", Mode: "workloads/" + ours},
 	{Name: "relist=WatchList", Mode: "workloads/" + ours, WatchList: true},
@@ -33,13 +33,13 @@ var relists = []Pair{
 	{Name: "relist=WatchList/keep-unchanged", Mode: "workloads/" + keeping, WatchList: true},
 }
 
-// BenchmarkRelist is what it costs to list the custom resources once more.
+// BenchmarkRelist measures the cost of listing the custom resources once more.
 func BenchmarkRelist(b *testing.B) {
 	Sync(b, replay(b, recordedWorkloads(), true), "workloads", relists, rounds)
 }
 
-// BenchmarkFootprint is what a synced informer of few small objects takes, as most of
-// a program's are.
+// BenchmarkFootprint measures the memory of a synced informer of few small objects, as most
+// informers of a program are.
 func BenchmarkFootprint(b *testing.B) {
 	for _, n := range []int{1, 20, 500} {
 		Footprint(b, replay(b, recordedConfigMaps(n), false), "configmaps", []Pair{

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Cost is what a process paid.
+// Cost is the cost of a process.
 type Cost struct {
 	// CPU is that of the whole process, from before its informer existed until
 	// that had synced.
@@ -42,19 +42,17 @@ type Relist struct {
 	Peak, Live int64
 }
 
-// Server is where a process finds its objects.
+// Server describes the server of the objects.
 type Server struct {
-	// Host is its address. Token, Name and CA, in PEM, are for those that want
-	// to be talked to in confidence.
+	// Host is its address. Token, Name and CA, in PEM, are for a server with TLS.
 	Host, Token, Name string
 	CA                []byte
-	// Objects is how many there are.
+	// Objects is the number of objects.
 	Objects int
 	// Relist, if not empty, is a URL to post to: the server then adds an object
 	// of the name "relisted", and ends all watches as expired.
 	Relist string
-	// Program, if not empty, is a program that calls [Child]; otherwise that is
-	// the running one.
+	// Program is a program that calls [Child]. The default is the running program.
 	Program string
 }
 
@@ -62,7 +60,7 @@ func (s Server) config() *rest.Config {
 	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 
-// job is what a process is to do. It gets it in the environment.
+// job says what a process has to measure. The process gets it in the environment.
 type job struct {
 	Mode   string
 	Server Server
@@ -73,8 +71,8 @@ type job struct {
 
 const variable = "WIREBENCH_JOB"
 
-// Child does what this process was started for, and ends it. It returns if that
-// isn't to measure something.
+// Child does the measurement for which this process was started, and exits. It returns if the
+// process was started for something else.
 func Child() {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -136,7 +134,7 @@ func measure(j job) (c Cost) {
 }
 
 func relist(ctx context.Context, url string, done <-chan struct{}) (r Relist) {
-	// The peak starts anew.
+	// This resets the peak.
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		panic(err)
 	}
@@ -187,7 +185,7 @@ func processCPU() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// peak is the largest resident set, 0 where the system doesn't say.
+// peak returns the largest resident set in bytes, 0 if the system doesn't tell.
 func peak() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

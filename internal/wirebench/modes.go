@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// collection is what informers are made of.
+// collection has what a mode needs to make informers of a resource.
 type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
 
 func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
@@ -38,8 +38,8 @@ func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *
 	return client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, clientscheme.ParameterCodec, "configmaps", "")
 }
 
-// modes are what is measured. Whether lists are streamed as watches is decided
-// by client-go's feature gate, in the environment.
+// modes are the measured modes. client-go's feature gate, set in the environment, decides whether
+// lists are streamed as watches.
 var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
 
 // The modes of a collection.

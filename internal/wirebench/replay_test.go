@@ -19,7 +19,7 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// objects is how many there are; fewer are enough to see that it works.
+// objects is the number of objects. Fewer are enough for a test.
 var objects = Setting("WIREBENCH_OBJECTS", 20000)
 
 // recording is what a server sends for one collection.
@@ -121,8 +121,8 @@ func recordedPods() recording {
 	}
 }
 
-// replay is a server that answers lists and watches from what is recorded. Who
-// posts to /relist has an object more in it once, and all watches expire.
+// replay is a server that answers lists and watches from a recording. A POST to /relist adds one
+// object and makes all watches expire.
 func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	var mu sync.Mutex
 	var extra []byte
@@ -167,7 +167,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	return s
 }
 
-// What is posted and listed is what a process needs to end.
+// A measuring process needs the responses to POST and list to end.
 func TestReplay(t *testing.T) {
 	objects = 10
 	t.Cleanup(func() { objects = Setting("WIREBENCH_OBJECTS", 20000) })

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Pair is what is set side by side.
+// Pair is a measurement of ours beside client-go's.
 type Pair struct {
-	// Name is what the benchmarks are called.
+	// Name is the name of the benchmarks.
 	Name string
 	// Mode is the collection and how our informer reads it.
 	Mode string
@@ -49,7 +49,7 @@ const (
 	mega = 1 << 20
 )
 
-// synced are the columns of an initial list, relisted those of another one.
+// synced are the columns of the initial list, relisted those of a second one.
 var (
 	synced = []column{
 		{"cpu-s", func(c Cost) float64 { return c.CPU.Seconds() }},
@@ -84,9 +84,8 @@ func run(tb testing.TB, server Server, p Pair) (c Cost) {
 	return c
 }
 
-// Sync is a benchmark of what it costs to fill an informer's cache, ours and
-// client-go's, and of a relist if the server has one: the medians of so many
-// rounds, in each of which everything has its turn.
+// Sync is a benchmark of filling an informer's cache, ours and client-go's, and of a relist if the
+// server has one. It measures every mode once in each round and reports medians.
 func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
 	columns := synced
 	if server.Relist != "" {
@@ -95,7 +94,7 @@ func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds i
 	compare(b, server, collection, pairs, rounds, columns)
 }
 
-// Footprint is a benchmark of what synced informers take, stacks counted.
+// Footprint is a benchmark of the memory of synced informers, stacks included.
 func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
 	compare(b, server, collection, pairs, rounds, []column{
 		{"KB/informer", func(c Cost) float64 { return float64(c.Live+c.Stacks) / kilo / footprintInformers }},
@@ -103,7 +102,7 @@ func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rou
 	})
 }
 
-// footprintInformers is how many informers a footprint is the mean of.
+// footprintInformers is the number of informers of which a footprint is the mean.
 const footprintInformers = 100
 
 func compare(b *testing.B, server Server, collection string, pairs []Pair, rounds int, columns []column) {
@@ -133,7 +132,7 @@ func compare(b *testing.B, server Server, collection string, pairs []Pair, round
 	}
 }
 
-// alone is what our side of a pair is measured as, theirs client-go's.
+// alone returns the mode of our side of a pair, theirs that of client-go's.
 func (p Pair) alone() Pair {
 	return Pair{Mode: p.Mode, WatchList: p.WatchList, Informers: p.Informers}
 }
@@ -151,7 +150,7 @@ func median(all []Cost, of func(Cost) float64) float64 {
 	return values[len(values)/2]
 }
 
-// Setting is a number from the environment.
+// Setting returns a number from the environment.
 func Setting(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n

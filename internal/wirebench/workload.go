@@ -86,7 +86,7 @@ func (w *Workload) DeepCopyObject() runtime.Object { c := *w; return &c }
 // DeepCopyObject implements runtime.Object.
 func (l *WorkloadList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// GroupVersion is what Workloads are served under.
+// GroupVersion is the group and version of Workload.
 var GroupVersion = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
 
 var (
@@ -101,8 +101,8 @@ func init() {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 }
 
-// Object is the JSON of the i-th of them: 4.7 KB, in which names, ids, versions
-// and a few values are its own, and the rest is like in others.
+// Object returns the JSON of the i-th Workload: 4.7 KB. Names, ids, versions and a few values
+// differ from object to object; the rest is the same.
 func Object(i int) []byte {
 	return bytes.ReplaceAll(fmt.Appendf(nil, workloadTemplate, i, i%50, i%200, i%20), []byte("\n"), nil)
 }

@@ -2,9 +2,9 @@
 // status: how many bakers are at work, what they bake, and whether the bakery
 // is open. That depends on the bakery and on the Market where it sells.
 //
-// It is written the way controllers are: handlers put names into a queue,
-// workers take them out, look at the caches, and write what is not yet so. A
-// name may come twice or late; what counts is the state, not the event.
+// It is written as controllers usually are: handlers put names into a queue, workers take them
+// out, read the caches, and write the difference. A name may come twice or late, since a worker
+// looks at the state, not at the event.
 package bakery
 
 import (
@@ -38,9 +38,8 @@ type Controller struct {
 	log      klog.Logger
 }
 
-// New makes a controller that reads through informers, which are of a factory
-// that has not been started yet, and writes through client. It logs to the
-// logger of ctx what it sees and does.
+// New returns a controller that reads the caches of informers, a factory that has not been started
+// yet, and writes through client. It logs to the logger of ctx.
 func New(ctx context.Context, client versioned.Interface, informers shopinformers.Interface) (*Controller, error) {
 	bakeries, markets := informers.Bakeries(), informers.Markets()
 	c := &Controller{
@@ -63,9 +62,8 @@ func New(ctx context.Context, client versioned.Interface, informers shopinformer
 	return c, errors.Join(indexed, bakeryErr, marketErr)
 }
 
-// Run works with that many workers until ctx is done, and returns when they
-// have stopped. It is an error if the caches were not filled before that, which
-// says what was in the way.
+// Run works with that many workers until ctx is done, and returns when they have stopped. It
+// returns an error that says why if the caches were not filled before.
 func (c *Controller) Run(ctx context.Context, workers int) error {
 	defer c.queue.ShutDown()
 	if err := informer.WaitForSync(ctx, c.read...); err != nil {
@@ -77,8 +75,8 @@ func (c *Controller) Run(ctx context.Context, workers int) error {
 	}, workqueue.WithErrorHandler(c.report))
 }
 
-// report logs an error of a bakery, which is tried again. A conflict means that
-// the cache was behind; that is no news.
+// report logs the error of a bakery, which is tried again. It doesn't log conflicts, which only
+// mean that the cache was behind.
 func (c *Controller) report(_ context.Context, bakery any, err error) {
 	if !apierrors.IsConflict(err) {
 		c.log.Error(err, "Will try again", "bakery", bakery)

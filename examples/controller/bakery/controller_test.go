@@ -45,8 +45,7 @@ func open(b *shopv1.Bakery) string {
 	return ""
 }
 
-// newController makes a controller whose informers are not started: tests put
-// into the caches what the controller is to see.
+// newController makes a controller whose informers are not started. Tests fill the caches.
 func newController(t *testing.T, client versioned.Interface) (*Controller, externalversions.SharedInformerFactory) {
 	t.Helper()
 	_, ctx := ktesting.NewTestContext(t)
@@ -69,7 +68,7 @@ func fill(t *testing.T, informer cache.SharedIndexInformer, objects ...any) {
 	}
 }
 
-// What fails comes back, and is let in with less haste each time.
+// A bakery that fails is tried again, after a longer delay each time.
 func TestFailureIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +100,7 @@ func TestFailureIsRetried(t *testing.T) {
 	})
 }
 
-// A change of a market concerns its bakeries and no others.
+// A change of a market queues its bakeries and no others.
 func TestMarketQueuesItsBakeries(t *testing.T) {
 	c, factory := newController(t, fake.NewSimpleClientset())
 	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1), newBakery("c", "m", 1))
@@ -116,7 +115,7 @@ func TestMarketQueuesItsBakeries(t *testing.T) {
 	}
 }
 
-// counting wraps a clientset, and of it only what counts.
+// counting wraps a clientset and counts updates of statuses.
 type counting struct {
 	versioned.Interface
 	typedshopv1.ShopV1Interface
@@ -136,8 +135,7 @@ func (c counting) UpdateStatus(ctx context.Context, b *shopv1.Bakery, opts metav
 	return c.BakeryInterface.UpdateStatus(ctx, b, opts)
 }
 
-// The factory takes an informer that others made, and the controller a client
-// that others wrapped.
+// The factory takes an informer that it didn't make, and the controller a wrapped client.
 func TestOwnInformerAndClient(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	inner := fake.NewSimpleClientset(bakery)
@@ -227,7 +225,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Run fails when it is stopped before the caches are filled, and says which.
+// Run fails if it is stopped before the caches are filled. The error says which ones are not.
 func TestRunStopsBeforeSync(t *testing.T) {
 	c, _ := newController(t, fake.NewSimpleClientset())
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -7,8 +7,8 @@ import (
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 )
 
-// bakeryHandler queues a bakery when it comes and when its spec changes. Other
-// changes are the controller's own.
+// bakeryHandler queues a bakery when it is added and when its spec changes. Other changes are
+// the controller's own.
 func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 	return shopinformers.BakeryHandlerFuncs{
 		AddFunc: func(b *shopv1.Bakery) {
@@ -23,7 +23,7 @@ func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 			c.queue.Add(cache.MetaObjectToName(b))
 		},
 		DeleteFunc: func(b shopinformers.DeletedBakery) {
-			// There is nothing to do for it: its status went with it.
+			// There is nothing to do: the status is gone with the bakery.
 			c.log.Info("Bakery is gone", "bakery", b.GetObjectName())
 		},
 	}

@@ -12,10 +12,10 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// reconcile writes the status of one bakery, unless it is already as it should
-// be or the bakery is gone. A cache that doesn't show the last write yet does no
-// harm here: the next write is then a conflict, and tried again. A controller
-// that creates objects would begin with lister.WaitForOwnWrites, so as not to do it twice.
+// reconcile writes the status of a bakery, unless it is right already or the bakery is gone. If
+// the cache doesn't show the last write yet, the next write is a conflict and is tried again. A
+// controller that creates objects would first call lister.WaitForOwnWrites, so as not to create
+// them twice.
 func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error {
 	bakery, err := c.bakeries.Bakeries(name.Namespace).Get(name.Name)
 	if apierrors.IsNotFound(err) {
@@ -29,7 +29,7 @@ func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error
 		return err
 	}
 
-	// What a lister returns is the cache's own and not to be changed.
+	// The lister returns the cache's own object, which must not be changed.
 	changed := bakery.DeepCopy()
 	assess(changed, market)
 	if equality.Semantic.DeepEqual(bakery.Status, changed.Status) {
@@ -43,8 +43,7 @@ func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error
 	return nil
 }
 
-// assess sets the status that the bakery should have. The market is nil when
-// there is none.
+// assess sets the status that the bakery should have. market may be nil.
 func assess(bakery *shopv1.Bakery, market *shopv1.Market) {
 	status := &bakery.Status
 	open := metav1.Condition{

@@ -35,7 +35,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// A status is written once; what the cache has is left alone.
+// A status is written once, and the objects of the cache stay unchanged.
 func TestReconcileWritesStatus(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	client := fake.NewSimpleClientset(bakery)
