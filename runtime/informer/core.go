@@ -18,10 +18,7 @@ import (
 // Objects are shared with the cache and must not be modified. All of them are of
 // type T: the informer refuses an object of another type that comes from a list, an
 // event, a transform or a write to its indexer.
-type Core[T cache.Object] struct {
-	informer *informer[cache.ObjectName]
-	shared   *shared[cache.ObjectName]
-}
+type Core[T cache.Object] struct{ shared *shared[cache.ObjectName] }
 
 // CoreOf returns the core of a generated informer of objects of type T. ok is false if
 // the informer is of another type or was not made by generated code.
@@ -30,12 +27,12 @@ func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
 	if !ok || s.core.config.keys.Type != reflect.TypeFor[T]() {
 		return core, false
 	}
-	return Core[T]{s.core, s}, true
+	return Core[T]{s}, true
 }
 
 // Get returns the object that has a name; ok is false if there is none.
 func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
-	cached, ok := c.informer.store.Get(name)
+	cached, ok := c.shared.core.store.Get(name)
 	if ok {
 		obj = cached.(T)
 	}
@@ -44,7 +41,7 @@ func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 
 // List returns every object, in no particular order.
 func (c Core[T]) List() []T {
-	list, _ := typedObjects[T](c.informer.store.List(), nil)
+	list, _ := typedObjects[T](c.shared.core.store.List(), nil)
 	return list
 }
 
@@ -53,7 +50,7 @@ func (c Core[T]) List() []T {
 // changing.
 func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
-		for name, obj := range c.informer.store.All() {
+		for name, obj := range c.shared.core.store.All() {
 			if !yield(name, obj.(T)) {
 				return
 			}
@@ -66,7 +63,7 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 // number of times. As long as it is referenced, the objects that the cache has
 // replaced since stay in memory.
 func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
-	s := c.informer.store.Snapshot()
+	s := c.shared.core.store.Snapshot()
 	return s.ResourceVersion(), func(yield func(cache.ObjectName, T) bool) {
 		for name, obj := range s.All() {
 			if !yield(name, obj.(T)) {
@@ -95,7 +92,7 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 // run at a time.
 func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
-		for e := range c.informer.events(ctx) {
+		for e := range c.shared.core.events(ctx) {
 			// Only updates have an old object, and Synced has none at all.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
@@ -110,7 +107,7 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 // returns an error if the handler is nil or the informer has stopped.
 func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.informer.config.typeName)
+		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.shared.core.config.typeName)
 	}
 	options.Name = cmp.Or(options.Name, typedHandlerName(handler))
 	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
@@ -119,18 +116,20 @@ func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], opt
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
 // error and adds none if a name is taken or a function is nil.
 func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
-	return c.informer.beforeStop(func() error { return c.informer.store.AddIndexes(untypedIndexes(indexes)) })
+	return c.shared.core.beforeStop(func() error { return c.shared.core.store.AddIndexes(untypedIndexes(indexes)) })
 }
 
 // SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it. If it fails, the object is reported
-// and not stored. SetTransform returns an error after the start.
+// transform owns the object and may change it. If it returns an error, as with
+// client-go's informers, a list that is read in pages fails as a whole and is tried
+// again; of a streamed list or a watch, the error is logged and the object left out.
+// SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
-		return c.informer.SetTransform(nil)
+		return c.shared.core.SetTransform(nil)
 	}
-	return c.informer.SetTransform(func(obj any) (any, error) { return transform(obj.(T)) })
+	return c.shared.core.SetTransform(func(obj any) (any, error) { return transform(obj.(T)) })
 }
 
 // Status says how the informer is doing.
-func (c Core[T]) Status() Status { return c.informer.Status() }
+func (c Core[T]) Status() Status { return c.shared.core.Status() }

@@ -6,8 +6,8 @@
 //	(decoding)    (lists,       (transform,             │
 //	               watches)      key)                   └────> change log ──> handler, handler, ...
 //
-// The reflector runs on a goroutine of its own. It decodes each watch event and gives it to the sink, which
-// transforms the object, computes its key and appends a delta to the queue. Appending never blocks, so nothing
+// The reflector runs on a goroutine of its own. It reads each watch event, which listwatch decodes on that
+// goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to the queue. Appending never blocks, so nothing
 // behind the queue slows down reading from the server.
 //
 // The writer runs on the goroutine of RunWithContext. It takes everything that the queue holds, applies it to
@@ -16,12 +16,17 @@
 //
 // Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
 // while there is something to read, then calls OnAdd, OnUpdate or OnDelete. So a slow handler delays neither
-// the store nor other handlers, and an idle informer has two goroutines, however many handlers it has.
+// the store nor other handlers, and the number of goroutines of an idle informer doesn't depend on that of its
+// handlers: the reflector's and the writer's; over a REST client the one of client-go's watcher, which is kept to
+// end the response; one more if there are resyncs, and one for the mutation detector.
 //
 // # Who may change an object
 //
 // A transform may, before the object is stored: it owns the object. From then on the store, listers and all
-// handlers share the object, and nobody may change it. [Tuning] can sample objects to find code that does;
+// handlers share the object, and nobody may change it: copy it first. Nothing prevents a change, unless the
+// read-only views of generated listers are used. A changed object is wrong for every reader, its indexes don't
+// follow, and it stays so until its next event: a relist in JSON leaves an object in the store whose text is the
+// same as in the list before. [Tuning] can sample objects to find code that changes them;
 // KUBE_CACHE_MUTATION_DETECTOR=true checks all of them.
 //
 // # Where memory is bounded
@@ -43,8 +48,9 @@
 //
 // The order is mu, then joining, then the store's own locks. Registering a handler needs both mu and joining,
 // in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to ask
-// whether a resync is due. The locks of waiters and coalescers come last: under the former the store is read,
-// under the latter no other lock is taken. No lock is held while a handler is called.
+// whether a resync is due. The other locks come last: a waiter's lock may be held while the store is read; no
+// other lock is taken under those of coalescers, of the mutation detector (taken under joining), of the
+// reflector's health (under mu) or of the indexer's functions. No lock is held while a handler is called.
 //
 // # Which notifications there are
 //
@@ -53,24 +59,25 @@
 //   - The first list is added, with isInInitialList set. A handler has synced once it was given all of it.
 //   - A later list first reports what is gone, as missed deletions, then every object of the list as an update
 //     or an addition.
-//   - An update that left the resourceVersion as it was reaches only handlers that resync: those that were added
-//     since the informer last checked for due resyncs, and those for which one was due then. A resync is an
-//     update of every object to itself.
+//   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is, from
+//     its registration to the next check for due resyncs, and after a check that found its resync due. A resync
+//     is an update of every object to itself.
 //   - A deletion is reported even for an object that was not known.
-//   - A handler that joins a running informer is first given what the store holds, as if from an initial list.
+//   - A handler that joins a running informer first receives the store's contents as an initial list.
 //
-// There are two differences. The version of an object is what the server sent, even if a transform removes it
-// from the object. And a handler that panics still syncs, where the process survives the panic.
+// docs/differences.md lists where ours differ. The most visible: the version of an object is what the server
+// sent, even if a transform removes it from the object; and a handler that panics still syncs, where the process
+// survives the panic.
 //
 // # Beyond client-go
 //
-// Functions reach what client-go's interfaces have no method for. They take whatever generated code returns,
-// and what they do is off unless asked for:
+// Functions provide what client-go's interfaces lack. They take whatever generated code returns, and what they
+// do is off unless asked for:
 //
-//   - [CoreOf] gives the [Core] of a generated informer: typed reads, handlers and indexes, and with
+//   - [CoreOf] returns the [Core] of a generated informer: typed reads, handlers and indexes, and with
 //     [Core.Events] a loop over typed changes.
-//   - [WaitForSync] and [WaitForSyncOr] say which informer has not synced, and why. [StatusOf] says how one is
-//     doing, [HealthCheck] says the same to a health endpoint.
+//   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports the
+//     state of one, [HealthCheck] checks it for a health endpoint.
 //   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for what was written through the
 //     generated clientset: read your own writes.
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
@@ -86,11 +93,11 @@
 //
 // # Types
 //
-// Below the edge objects are any, and the runtime is compiled once. The type informer does the work. shared
+// Below the edge objects are any, and the runtime is compiled once for each type of key. The type informer does the work. shared
 // shows it as client-go's [cache.SharedIndexInformer], and typedShared, which generated constructors return,
-// shows a shared as [cache.TypedSharedIndexInformer]. Only typedShared and [Core] know the objects' type: Go
-// compiles generic code anew in each package that names a type, so each generated package compiles no more than
-// those conversions. Objects are pointers, which cost nothing to put into an any. A generated informer refuses
+// shows a shared as [cache.TypedSharedIndexInformer]. Only they, [Core] and the adapters of handlers, indexers
+// and index functions know the objects' type: Go compiles generic code anew in each package that names a type, so
+// each generated package compiles no more than these conversions. Objects are pointers, which cost nothing to put into an any. A generated informer refuses
 // an object of another type that comes from a list, an event, a transform or a write to its indexer.
 //
 // The key is a [cache.ObjectName] in generated informers and a string in those that [New] and the facade make.

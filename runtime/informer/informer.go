@@ -116,14 +116,15 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 var errStarted = errors.New("informer has already started")
 
 // SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it. If it fails, the object is
-// reported and not stored. SetTransform returns an error after the start.
+// transform owns the object and may change it; see [Core.SetTransform] for its errors.
+// SetTransform returns an error after the start.
 func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
 
 // SetWatchErrorHandler makes the informer call handle, in place of writing a log
-// line, whenever a list or watch ends with an error. handle must return quickly.
+// line, when a list fails or a watch can't be opened. It isn't called when an open watch
+// ends with an error. handle must return quickly.
 // SetWatchErrorHandler returns an error after the start.
 func (i *informer[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
 	return i.beforeStart(func() { i.onWatchError = handle })

@@ -61,6 +61,9 @@ func (m *informerMetrics) observe(taken time.Time) {
 	}
 }
 
-func (m *informerMetrics) version(resourceVersion string) {
-	metrics.SetVersion(m.store, resourceVersion)
+// version shows the version of a store, which it asks only if there are metrics.
+func (m *informerMetrics) version(store interface{ ResourceVersion() string }) {
+	if m != nil {
+		metrics.SetVersion(m.store, store.ResourceVersion())
+	}
 }

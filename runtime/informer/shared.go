@@ -135,8 +135,8 @@ func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error 
 	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext makes the informer call handler when a list or watch
-// ends with an error. The reflector that handler is given is a stub: it has the name and
+// SetWatchErrorHandlerWithContext makes the informer call handler when a list fails or a
+// watch can't be opened. The reflector that handler is given is a stub: it has the name and
 // the type description of the informer's reflector, which is not of client-go's type.
 func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {

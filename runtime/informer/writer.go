@@ -215,9 +215,7 @@ func (w *writer[K]) bookmark(resourceVersion string) {
 // store, which may be later than before.
 func (w *writer[K]) announceVersion() {
 	w.informer.waiters.release()
-	if w.metrics != nil {
-		w.metrics.version(w.informer.store.ResourceVersion())
-	}
+	w.metrics.version(w.informer.store)
 }
 
 // markSynced marks the informer as synced without an initial list, once.
