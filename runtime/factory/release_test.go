@@ -68,9 +68,9 @@ type uncomparable struct {
 	_ func()
 }
 
-// TestHoldOfAnotherMake: a factory may have been given informers of another make.
+// TestHoldOfUnsupportedInformer: a factory may have been given informers of another make.
 // Their typed face is made anew each time, and still is the factory's.
-func TestHoldOfAnotherMake(t *testing.T) {
+func TestHoldOfUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
 	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})

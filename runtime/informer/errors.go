@@ -12,7 +12,7 @@ import (
 
 // ErrUnsupportedInformer is returned for an informer that was not made by this package:
 // the functions that go beyond client-go's interfaces can't work with it.
-var ErrUnsupportedInformer = errors.New("the informer is of another make")
+var ErrUnsupportedInformer = errors.New("the informer is none of kubewright's")
 
 // ErrStopped is returned by a wait if the informer stops first.
 var ErrStopped = errors.New("the informer has stopped")
