@@ -4,10 +4,9 @@
 // Interfaces and plain data types are client-go's own, by alias, so that informers, stores, queues and
 // handlers of one package can be used with the other. So are Reflector, Heap, FIFO, RealFIFO,
 // ExpirationCache and MutationCache, types and implementations. Ours are the shared informers, of package
-// informer, the stores and indexers, of package store, DeltaFIFO, of package deltafifo, and the reflector
-// that controllers and informers run, of package reflector. docs/differences.md lists where they behave
-// differently.
+// informer, the stores and indexers, DeltaFIFO, and the reflector that controllers and informers run.
+// docs/differences.md lists where they behave differently.
 //
-// As in client-go, keys are strings and objects are of any type. In new code, prefer package informer,
-// whose informers and handlers are typed.
+// As in client-go, keys are strings and objects are of any type. In new code, prefer generated informers and
+// the functions of package informer, with which handlers are typed.
 package cache

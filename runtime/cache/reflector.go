@@ -35,7 +35,7 @@ func NewNamespaceKeyedIndexerAndReflector(
 // and drops events with objects of another type than expectedType's, unless that is nil.
 //
 // The reflector is client-go's: [Reflector] is a struct, which handlers of watch errors are given, so that
-// it can't be ours. The informers and controllers of this package run the reflector of package reflector.
+// it can't be ours. The informers and controllers of this package run our reflector.
 func NewReflectorWithOptions(
 	lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions,
 ) *Reflector {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// An Access gives what its functions give, asks for the informer anew each time,
-// and makes the lister over the cache of the informer that is there then.
+// An Access returns what its functions return, asks for the informer each time, and makes the
+// lister over the cache of the present informer.
 func TestAccess(t *testing.T) {
 	var informers []cache.SharedIndexInformer
 	for range 2 {

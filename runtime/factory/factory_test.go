@@ -108,8 +108,8 @@ func TestInformerFor(t *testing.T) {
 	}
 }
 
-// TestWaiting: the wait ends at the moment of the sync, without the clock
-// moving, and a wait that is given up says what was missing.
+// TestWaiting: a wait ends at the moment of the sync, without the clock moving. One whose context
+// ends says which informers have not synced.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clientset{gate: make(chan struct{})}
@@ -119,7 +119,7 @@ func TestWaiting(t *testing.T) {
 		}
 		f.InformerFor(&corev1.Secret{}, secrets)
 		f.InformerFor(&corev1.ConfigMap{}, func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-			// One of another make.
+			// This one is not ours.
 			return cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 				ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 					return client[*corev1.ConfigMapList]{c, &corev1.ConfigMapList{}}.List(ctx, opts)
@@ -131,7 +131,7 @@ func TestWaiting(t *testing.T) {
 		stop := make(chan struct{})
 		f.Start(stop)
 		f.Start(stop) // What runs isn't started again.
-		// Not started yet: it is waited for neither.
+		// This one has not started, so it is not waited for.
 		f.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
 		})

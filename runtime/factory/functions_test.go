@@ -41,7 +41,7 @@ func open() *clientset {
 	return &clientset{gate: gate}
 }
 
-// TestThousandStartsAndStops: nothing is left of informers that were released.
+// TestThousandStartsAndStops: released informers leave no memory or goroutines behind.
 func TestThousandStartsAndStops(t *testing.T) {
 	// Go never frees a goroutine's descriptor, so how many there are depends
 	// on how many happened to be alive at once. Have more than enough of them
@@ -88,8 +88,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestIdentityIsInherited: the informer that takes the place of a released one
-// has its metrics.
+// TestIdentityIsInherited: an informer that takes the place of a released one writes the same
+// metrics.
 func TestIdentityIsInherited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, err := cache.NewInformerName("released")
@@ -122,7 +122,7 @@ func TestIdentityIsInherited(t *testing.T) {
 	})
 }
 
-// provider is the process's: only the first that is set counts.
+// provider is the provider of the process, which can be set only once.
 var provider = &counting{}
 
 // counting is a provider that counts the informers that it makes metrics for.
@@ -146,8 +146,8 @@ func (c *counting) NewStoreResourceVersionMetric(cache.InformerNameAndResource) 
 	return nothing{}
 }
 
-// TestWaitForSyncSaysWhy: of the informers that have not synced, and at once if
-// that is asked for.
+// TestWaitForSyncSaysWhy: the error says why informers have not synced, and comes at once if giveUp
+// says so.
 func TestWaitForSyncSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newGenerated(open())
@@ -187,7 +187,7 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
 }
 
-// TestOnCreate: what is declared for all informers of a factory is there.
+// TestOnCreate: setUp is applied to every informer of a factory.
 func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
 	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
@@ -207,8 +207,8 @@ func TestOnCreate(t *testing.T) {
 	}
 }
 
-// TestOfAnotherMake: what isn't a factory of ours is refused.
-func TestOfAnotherMake(t *testing.T) {
+// TestUnsupportedFactory: a factory that isn't ours is refused.
+func TestUnsupportedFactory(t *testing.T) {
 	_, statuses := factory.Statuses(1)
 	for _, err := range []error{
 		factory.WaitForSync(t.Context(), 1), factory.HealthCheck(1, informer.HealthOptions{})(nil), statuses,
@@ -220,7 +220,7 @@ func TestOfAnotherMake(t *testing.T) {
 	}
 }
 
-// TestNilFactory: a factory that somebody forgot to make is an error that says so.
+// TestNilFactory: a nil factory is an error that says so.
 func TestNilFactory(t *testing.T) {
 	_, statuses := factory.Statuses(nil)
 	for what, err := range map[string]error{
@@ -229,7 +229,7 @@ func TestNilFactory(t *testing.T) {
 		"Statuses":         statuses,
 		"Hold":             factory.Hold(nil, nil),
 		"Release":          factory.Release(nil, nil),
-		"Adjust":           factory.OnCreate(nil, nil),
+		"OnCreate":         factory.OnCreate(nil, nil),
 		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrUnsupportedFactory) {
@@ -238,8 +238,8 @@ func TestNilFactory(t *testing.T) {
 	}
 }
 
-// TestNoFunctionOfNamespaces: what would panic with the first namespace does so
-// where it was forgotten, and says what.
+// TestNoFunctionOfNamespaces: a nil function panics where it is passed, not with the first
+// namespace, and the panic says which function.
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
 		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// What is given for a type is for that type, in the order given, after what is
-// for all; once an informer is there it is too late.
+// The tweaks of a type apply to that type, in the order given, after the factory's. Once the
+// informer has been made, a tweak is refused.
 func TestTweakListOptions(t *testing.T) {
 	f := newGenerated(open())
 	add := func(text string) func(*metav1.ListOptions) {
@@ -51,7 +51,7 @@ func TestTweakListOptions(t *testing.T) {
 		"a nil list":     factory.TweakListOptions(f, (*corev1.PodList)(nil), add("a")),
 		"a list":         factory.TweakListOptions(f, &corev1.PodList{}, add("a")),
 		"a nil function": factory.TweakListOptions(f, &corev1.Node{}, nil),
-		"Adjust by nil":  factory.OnCreate(f, nil),
+		"OnCreate nil":   factory.OnCreate(f, nil),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)

@@ -9,9 +9,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestLooksCostNothing: however often somebody looks whether an informer of
-// namespaces or its handler has synced, one goroutine waits for each. What is
-// removed is not waited for.
+// TestLooksCostNothing: however often Done is called, one goroutine waits for an informer of
+// namespaces and one for its handler. Removed namespaces are not waited for.
 func TestLooksCostNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()

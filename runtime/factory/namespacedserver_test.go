@@ -22,8 +22,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// namespacedServer is a server that lets nobody read more than a namespace, and none of those
-// that are closed.
+// namespacedServer is a server that allows reads of single namespaces only, and of none that is
+// closed.
 type namespacedServer struct {
 	clienttesting.ObjectTracker
 	mu      sync.Mutex
@@ -101,8 +101,8 @@ func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
 	})
 }
 
-// knowing is a handler that knows what it was told, and that it isn't called by
-// two at a time.
+// knowing is a handler that records the objects that it knows, and checks that it is called once
+// at a time.
 type knowing struct {
 	t     *testing.T
 	busy  atomic.Bool

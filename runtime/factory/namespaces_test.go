@@ -21,8 +21,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestNamespaces: whatever is added, removed and changed, handlers and listers
-// know what is in the namespaces of the set, once everything has arrived.
+// TestNamespaces: after any additions, removals and changes, handlers and listers know the objects
+// in the namespaces of the set.
 func TestNamespaces(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNamespacesSync: a namespace that can't be read is named, and waits for it end
-// with the set.
+// TestNamespacesSync: the error names a namespace that can't be read, and waits end when the set is
+// shut down.
 func TestNamespacesSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()
@@ -190,8 +190,8 @@ func TestNamespacesSync(t *testing.T) {
 	})
 }
 
-// TestNamespacesSetUp: what is set before holds for namespaces to come, and what
-// can't be done is refused.
+// TestNamespacesSetUp: earlier settings apply to later namespaces, and what is impossible is
+// refused.
 func TestNamespacesSetUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()

@@ -14,9 +14,9 @@ type checker chan struct{}
 func (c checker) Name() string          { return "checker" }
 func (c checker) Done() <-chan struct{} { return c }
 
-// TestTogetherOvertaken: who asks because there is one more is not told that all
-// were done before it came.
-func TestTogetherOvertaken(t *testing.T) {
+// TestMultiCheckerOvertaken: a wait that began because of a new checker doesn't end because all
+// earlier ones were done before.
+func TestMultiCheckerOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := make(checker), make(checker)
 		all := []cache.DoneChecker{first}

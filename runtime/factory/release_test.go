@@ -68,9 +68,9 @@ type uncomparable struct {
 	_ func()
 }
 
-// TestHoldOfUnsupportedInformer: a factory may have been given informers of another make.
-// Their typed face is made anew each time, and still is the factory's.
-func TestHoldOfUnsupportedInformer(t *testing.T) {
+// TestHoldUnsupportedInformer: a factory may hold informers that are not ours. Typed makes a new
+// typed informer over one at each call, and each counts as the factory's.
+func TestHoldUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
 	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
@@ -103,7 +103,7 @@ func TestHoldOfUnsupportedInformer(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeStart: it never runs.
+// TestReleaseBeforeStart: an informer that is released before the start never runs.
 func TestReleaseBeforeStart(t *testing.T) {
 	f := newGenerated(open())
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)

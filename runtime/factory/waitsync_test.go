@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestNotStarted: what was asked for and that nobody starts is no success, and
-// what somebody starts soon after is waited for.
+// TestNotStarted: an informer that was asked for and isn't started is an error. One that is started
+// soon after is waited for.
 func TestNotStarted(t *testing.T) {
 	late := time.Hour
 	for name, test := range map[string]struct {
@@ -83,15 +83,15 @@ func askSecrets(f *generated)    { f.informers.InformerFor(&corev1.Secret{}, sec
 func askConfigMaps(f *generated) { f.informers.InformerFor(&corev1.ConfigMap{}, configMaps) }
 func askForbidden(f *generated)  { f.informers.InformerFor(&corev1.ConfigMap{}, forbidden) }
 
-// askTheirs asks for client-go's, which somebody else may have started.
+// askTheirs asks for client-go's informer, which may have been started by other means.
 func askTheirs(f *generated) {
 	f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})
 	})
 }
 
-// TestHealthIsToldInOrder asks twenty times how three informers are that nobody has
-// started.
+// TestHealthIsToldInOrder checks three informers that were not started twenty times: the order
+// is the same.
 func TestHealthIsToldInOrder(t *testing.T) {
 	f := newGenerated(open())
 	f.informers.InformerFor(&corev1.Secret{}, secrets)

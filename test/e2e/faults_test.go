@@ -50,8 +50,8 @@ func TestCutConnections(t *testing.T) {
 	})
 }
 
-// TestExpired cuts the informer off and holds it back until the versions that it
-// goes on from are compacted: it has to list anew, and to tell of the difference.
+// TestExpired cuts the informer off until the versions that it would go on from are compacted.
+// It has to list anew and to tell its handlers of the differences.
 func TestExpired(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -90,7 +90,7 @@ func TestExpired(t *testing.T) {
 			t.Errorf("listed %d times when cut and %d times when expired, want 0 and more", early, again-early)
 		}
 
-		// From here on it goes by changes as before.
+		// From here on it follows changes as before.
 		told, before := len(s.first.Events()), len(churn.Done())
 		churn.run(ctx, 20)
 		s.settle(ctx, churn)

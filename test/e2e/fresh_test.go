@@ -20,8 +20,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lagging has what a watch brings arrive so much later: each read of its body
-// takes that long.
+// lagging delays what a watch brings: each read of its body takes that long.
 func lagging(config *rest.Config, by time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -47,9 +46,9 @@ func (b *lateBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestFresh writes through a clientset whose informers lag behind by half a
-// second, from several goroutines. After Fresh the lister shows what was written,
-// every time; without it, it doesn't.
+// TestFresh writes through a clientset whose informers lag behind by half a second, from
+// several goroutines. After WaitForOwnWrites the lister always shows what was written;
+// without it, it doesn't.
 func TestFresh(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -76,7 +75,7 @@ func TestFresh(t *testing.T) {
 				if w%2 == 0 {
 					from = all
 				}
-				// check reads before and after Fresh.
+				// check reads before and after WaitForOwnWrites.
 				check := func(wrote string, shows func(*shopv1.Bakery, error) bool) bool {
 					if !shows(all.Bakeries(namespace).Get(name)) {
 						select {
@@ -161,12 +160,12 @@ func TestFreshFinalizer(t *testing.T) {
 	if err != nil || read.DeletionTimestamp == nil {
 		t.Fatalf("read %v, %v", read, err)
 	}
-	// The end of its finalizer is the end of it, which the answer doesn't say.
+	// Removing its finalizer deletes it, which the response doesn't say.
 	made.Finalizers, made.ResourceVersion = nil, read.ResourceVersion
 	if _, err := writer.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Writes elsewhere are nothing that this factory's informers wait for.
+	// The informers of this factory don't wait for writes through other clientsets.
 	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

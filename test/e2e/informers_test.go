@@ -129,9 +129,9 @@ func (s *subject[T, L]) settle(ctx context.Context, c *churning[T], handlers ...
 	}
 }
 
-// TestInformers churns the objects of each type while an informer looks on: its
-// handlers are told each change, once and in order, and its store and its lister
-// have what a fresh list has.
+// TestInformers churns the objects of each type while an informer watches. Its handlers are
+// told each change, once and in order, and its store and its lister have the objects of a new
+// list.
 func TestInformers(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		for name, r := range everything {
@@ -165,7 +165,7 @@ func (r resource[T, L]) testInformer(t *testing.T) {
 	s.complete(churn)
 }
 
-// complete sees that the first handler was told all that c did, and nothing else.
+// complete checks that the first handler was told of all that c did, and nothing else.
 func (s *subject[T, L]) complete(c *churning[T]) {
 	s.t.Helper()
 	if err := record.Complete(s.first.Events(), s.first.Initial(), c.Done()); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// TestVerbs does with each type all that its clients can do.
+// TestVerbs calls every method of each type's client.
 func TestVerbs(t *testing.T) {
 	for name, r := range everything {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +127,8 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 	return patched
 }
 
-// testStatus updates the status, and sees that each way of updating leaves
-// alone what is the other's.
+// testStatus updates the status, and checks that updates of the object and of its status don't
+// affect each other.
 func (r resource[T, L]) testStatus(ctx context.Context, t *testing.T, update updateFunc[T], watched *follower[T], obj T) T {
 	t.Helper()
 	changed := obj.DeepCopyObject().(T)
@@ -198,7 +198,7 @@ func TestTwoVersions(t *testing.T) {
 	}
 }
 
-// TestRefused sees what the server says no to arrive as what it is.
+// TestRefused: errors of the server arrive with their reasons.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)

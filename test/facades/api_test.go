@@ -26,9 +26,8 @@ var facades = map[string]string{
 // each, which TestMixtures shows.
 var own = map[string]bool{"DeltaFIFO": true, "StoreOption": true, "ThreadSafeStoreOption": true}
 
-// TestAPI has golang.org/x/exp/apidiff compare each facade with its original,
-// as if the one were the next version of the other. What ours has beyond it is
-// in the documentation.
+// TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were
+// the next version of the original. The documentation lists what the facade adds.
 func TestAPI(t *testing.T) {
 	documented, err := os.ReadFile("../../docs/additions.md")
 	if err != nil {
@@ -61,8 +60,8 @@ func TestAPI(t *testing.T) {
 				if _, isType := object.(*types.TypeName); !isType {
 					continue
 				}
-				// apidiff is content with a type that has the same methods and
-				// fields. Ours is to be the same type.
+				// apidiff accepts a type that has the same methods and fields.
+				// Ours must be the same type.
 				same := types.IsInterface(object.Type()) || strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
 				if ours := facade.Scope().Lookup(name); ours != nil && same && packageOf(ours) != path {
 					t.Errorf("%s is not client-go's type", name)

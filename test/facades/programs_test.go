@@ -11,8 +11,8 @@ const (
 	ourQueue  = `"` + kubewright + `workqueue"`
 )
 
-// TestProgram compiles the program that client-go has as its example of a work
-// queue, changed in nothing but an import path.
+// TestProgram compiles client-go's example program of a work queue, with nothing but an import
+// path changed.
 func TestProgram(t *testing.T) {
 	s := newSandbox(t)
 	s.add("program", "examples/workqueue/main.go", queuePath, ourQueue)

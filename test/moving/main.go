@@ -35,7 +35,7 @@ type program struct {
 	// source is its file, in client-go's module if that is said.
 	source   string
 	clientGo bool
-	// says are what it prints, in any order, when it works.
+	// says are the lines that it prints, in any order, if it works.
 	says []string
 }
 
@@ -124,7 +124,7 @@ func (p program) move(m *scratch.Module) (changed int, err error) {
 	return changed, m.Write(filepath.Join(p.name, "main.go"), moved)
 }
 
-// patience is how long a program may take to say what it should.
+// patience is how long a program may take to print its lines.
 const patience = time.Minute
 
 // run runs the program until it has said everything.

@@ -114,5 +114,5 @@ func write(w http.ResponseWriter, code int, obj runtime.Object) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(raw) // Who hung up isn't told.
+	_, _ = w.Write(raw) // An error means that the client has gone.
 }

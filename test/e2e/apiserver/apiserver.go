@@ -16,15 +16,15 @@ import (
 
 // Options says how a server is run. The zero value is what most callers want.
 type Options struct {
-	// Logs receives the warnings of etcd and all that the API server logs; nil
-	// discards both, but for the API server's errors, which go to stderr.
+	// Logs receives the warnings of etcd and all that the API server logs. nil
+	// discards both, except for the API server's errors, which go to stderr.
 	//
-	// That changes what the caller logs, too: the API server logs through klog,
-	// whose destination is one for the whole process, and Start sets it. Without
-	// Logs the caller's own informations and warnings are discarded as well, and
-	// errors, the panics of handlers among them, are on stderr. Whoever wants
-	// more gives Logs, or a logger of its own by klog.SetLogger after Start.
-	// The etcd client can't be told, and warns on stderr of what is compacted.
+	// This affects the caller's logs, too: the API server logs through klog, which
+	// has one destination for the whole process, and Start sets it. Without Logs
+	// the caller's infos and warnings are discarded as well, and errors, panics of
+	// handlers among them, go to stderr. To see more, set Logs, or call
+	// klog.SetLogger after Start. The etcd client always warns on stderr of
+	// compacted revisions.
 	Logs io.Writer
 
 	// DisableWatchCache makes the server answer each watch and list from etcd:
@@ -100,7 +100,7 @@ func (s *Server) end() error {
 	return errors.Join(s.runErr, os.RemoveAll(s.dir))
 }
 
-// waitReady asks /readyz until it says yes: the server has no other way to tell.
+// waitReady polls /readyz until the server is ready. There is no other way to know.
 func (s *Server) waitReady(ctx context.Context) error {
 	client, err := rest.UnversionedRESTClientFor(unversioned(s.Config()))
 	if err != nil {
@@ -121,5 +121,5 @@ func (s *Server) waitReady(ctx context.Context) error {
 	}
 }
 
-// retryInterval paces the few questions that a server offers no watch for.
+// retryInterval is the pause between polls of what can't be watched.
 const retryInterval = 20 * time.Millisecond

@@ -3,13 +3,12 @@
 // k8s.io/apiextensions-apiserver on top of it, both on 127.0.0.1 with ports
 // chosen by the kernel, both keeping their files in one scratch directory.
 //
-// It decides whatever only a server decides: resource versions, validation
-// against a CRD's schema, sub-resources, watch caches, bookmarks, expiry of
-// old versions. What it hasn't is the built-in API (no Pods, no namespaces, no
-// RBAC), webhooks, admission plugins, and a discovery document at /apis
-// (/apis/<group> works). Namespaces are plain names there and need no creation.
+// It has everything that only a server decides: resource versions, validation
+// against a CRD's schema, sub-resources, watch caches, bookmarks, expiry of old
+// versions. It has no built-in API (no Pods, no namespaces, no RBAC), no webhooks, no
+// admission plugins, and no discovery document at /apis (/apis/<group> works).
+// Namespaces are plain names and need not be created.
 //
-// The server is for tests and demonstrations only: whoever reaches the port and
-// has the token of [Server.Config] is administrator, and nothing is synced to
-// disk.
+// The server is for tests and demonstrations only: any client with the token of
+// [Server.Config] is administrator, and nothing is synced to disk.
 package apiserver

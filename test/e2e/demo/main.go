@@ -1,11 +1,11 @@
 // Command demo shows the whole path, from annotated types to a running
 // controller: it builds kubewright, generates the clients of the examples'
 // APIs, starts a real API server in this process, installs the custom resource
-// definitions, runs the example controller, and then does to its objects what
-// people do, telling what the controller saw and did.
+// definitions, runs the example controller, changes objects as users would, and prints
+// what the controller saw and did.
 //
-// It exits with 0 only if all that had to happen did, leaves nothing behind,
-// and takes its files from the repository that it is run in:
+// It exits with 0 only if everything happened that had to, and leaves no files. It reads
+// the repository in which it is run:
 //
 //	make demo
 package main

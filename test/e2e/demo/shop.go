@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
-// shop is the stage: a server with the definitions, the controller on it, and
-// the clientset of those who create bakeries and markets.
+// shop is the stage: a server with the definitions, a running controller, and the
+// clientset that creates bakeries and markets.
 type shop struct {
 	server   *apiserver.Server
 	people   versioned.Interface // goes to the server directly

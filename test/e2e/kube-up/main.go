@@ -1,5 +1,4 @@
-// Command kube-up runs a whole kube-apiserver with its etcd on 127.0.0.1 for as
-// long as somebody needs it.
+// Command kube-up runs a whole kube-apiserver with its etcd on 127.0.0.1.
 //
 //	go run ./kube-up                    until interrupted; prints the KUBECONFIG to use
 //	go run ./kube-up go test ./...      as long as the command runs, with KUBECONFIG set for it

@@ -26,11 +26,10 @@ const (
 )
 
 // Build makes the programs, or finds those of an earlier call, in a folder of
-// [os.UserCacheDir] that is named after the versions. The working directory is
-// to be in a module that requires kubewright. What it does, if it takes time,
-// is told to progress.
+// [os.UserCacheDir] that is named after the versions. The working directory must be in
+// a module that requires kubewright. Build reports slow steps to progress.
 //
-// Builds at the same time are safe: each appears in the folder when complete.
+// Concurrent builds are safe: a program appears in the folder only when it is complete.
 func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	root, err := goTool(ctx, ".", "list", "-m", "-f", "{{.Dir}}", mainModule)
 	if err != nil {
@@ -62,7 +61,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	return binaries, nil
 }
 
-// cacheDir names the folder after all that decides what is built.
+// cacheDir returns the folder, whose name depends on everything that affects the build.
 func cacheDir(source string) (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {

@@ -21,8 +21,8 @@ type Options struct {
 	Flags []string
 }
 
-// Server is a running kube-apiserver with an etcd of its own. Its methods are
-// for one goroutine at a time; clients of its Config may be used meanwhile.
+// Server is a running kube-apiserver with an etcd of its own. Its methods are not safe
+// for concurrent use; clients of its Config are.
 type Server struct {
 	dir       string // scratch, removed by Stop
 	binaries  Binaries
@@ -115,8 +115,8 @@ func (s *Server) Config() *rest.Config {
 	}
 }
 
-// Kill ends the API server as a crash would: every connection is cut and
-// nothing is said. etcd goes on.
+// Kill ends the API server as a crash would: it cuts every connection without notice.
+// etcd goes on.
 func (s *Server) Kill() error { return s.api.kill() }
 
 // Restart runs the API server anew, on the same address and over the same
@@ -136,7 +136,7 @@ func (s *Server) Stop() error {
 const (
 	certFile = "apiserver.crt"
 
-	// retryInterval paces the questions that nothing but asking answers.
+	// retryInterval is the pause between polls of what can't be watched.
 	retryInterval = 50 * time.Millisecond
 )
 
@@ -183,8 +183,8 @@ func retry(ctx context.Context, p *process, try func() error) error {
 	}
 }
 
-// freePorts are ports of 127.0.0.1 that nobody listened on a moment ago: the
-// programs can't be handed a listener.
+// freePorts returns ports of 127.0.0.1 that were free a moment ago: the programs don't
+// take a listener.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {

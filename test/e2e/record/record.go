@@ -1,5 +1,5 @@
-// Package record keeps the account of what an informer tells its handlers, and
-// holds it against what must be true of any such account.
+// Package record records what an informer tells its handlers, and checks rules that every
+// such record must obey.
 package record
 
 import (
@@ -38,8 +38,8 @@ func (e Event) String() string { return fmt.Sprintf("%s %s %s", e.What, e.Name, 
 
 // Recorder is a handler of typed events that checks as it records:
 //
-//   - only what isn't there is added, only what is there is updated or deleted;
-//   - an update names as the old object the one that the handler was told last;
+//   - only absent objects are added, only present ones are updated or deleted;
+//   - the old object of an update is the one that the handler was told last;
 //   - the additions of the initial list come before everything else;
 //   - the versions of an object grow; an update to the same version is allowed,
 //     as informers resync, and isn't recorded.
@@ -48,8 +48,8 @@ func (e Event) String() string { return fmt.Sprintf("%s %s %s", e.What, e.Name, 
 // connected comes as an update, with the unique id of another object. That is
 // allowed and recorded as what it is: a deletion and an addition.
 //
-// Servers delete some types, Pods among them, in two steps even if there is
-// nothing to wait for. The update between them isn't recorded: nobody asked for it.
+// Servers delete some types, Pods among them, in two steps even if there is nothing to wait
+// for. The update between the steps isn't recorded, since no client requested it.
 //
 // The zero value isn't ready, see New. Its methods are safe for concurrent use.
 type Recorder[T Object] struct {

@@ -1,5 +1,5 @@
-// Package tcpproxy stands between a client and a server and fails as networks
-// do: it cuts connections, and it lets nobody through for a while.
+// Package tcpproxy has a proxy that fails as networks do: it cuts connections, and refuses new
+// ones for a while.
 package tcpproxy
 
 import (
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Proxy passes bytes on between whoever connects to it and one server. Its
-// methods are safe for concurrent use.
+// Proxy passes bytes between its clients and one server. Its methods are safe for concurrent
+// use.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -43,8 +43,7 @@ func (p *Proxy) Connections() int {
 	return p.passed
 }
 
-// Cut ends every connection that is open now, in the middle of whatever is
-// being said. New ones are let through.
+// Cut ends every open connection, even in the middle of a message. New ones are let through.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +65,7 @@ func (p *Proxy) Up() {
 	p.down = false
 }
 
-// Close cuts every connection, stops listening, and returns when all is gone.
+// Close cuts every connection, stops listening, and returns when all goroutines have ended.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -110,7 +109,7 @@ func (p *Proxy) pass(client net.Conn) {
 	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
 		copying.Go(func() {
 			io.Copy(way[0], way[1])
-			// Either end's end is the end of both.
+			// When one side closes, close both.
 			way[0].Close()
 			way[1].Close()
 		})
@@ -122,7 +121,7 @@ func (p *Proxy) pass(client net.Conn) {
 	delete(p.open, server)
 }
 
-// register says whether the connection may be.
+// register says whether the connection is allowed.
 func (p *Proxy) register(client, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package compare calls every method of two clientsets, found by reflection,
-// with the same arguments, and compares what comes of it.
+// Package compare calls every method of two clientsets, found by reflection, with the same
+// arguments, and compares the outcomes.
 package compare
 
 import (
@@ -17,7 +17,7 @@ type call struct {
 	do   func(arguments) outcome
 }
 
-// arguments are what methods are called with.
+// arguments are the arguments of the calls.
 type arguments struct {
 	options      bool // set every option, or else none
 	name         string

@@ -185,7 +185,7 @@ type stage interface {
 	report(t *testing.T)
 }
 
-// subject is an informer with a handler, who changes its objects, and the two
+// subject is an informer with a handler, the client that changes its objects, and the two
 // ways to list them: from the server and from the lister.
 type subject[T record.APIObject] struct {
 	name     string
