@@ -22,7 +22,8 @@ type Runner interface {
 // cluster-wide ones. Its informers show the objects of all namespaces as one cache:
 //
 //	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
-//		return externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+//		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+//			externalversions.WithNamespace(namespace))
 //	})
 //	pods := namespaces.Informer(func(f externalversions.SharedInformerFactory) cache.SharedIndexInformer {
 //		return f.Core().V1().Pods().Informer()

@@ -7,8 +7,8 @@
 //	               watches)      key)                   └────> change log ──> handler, handler, ...
 //
 // The reflector runs on a goroutine of its own. It reads each watch event, which listwatch decodes on that
-// goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to the queue. Appending never blocks, so nothing
-// behind the queue slows down reading from the server.
+// goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
+// the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
 //
 // The writer runs on the goroutine of RunWithContext. It takes everything that the queue holds, applies it to
 // the store, and appends what changed to the change log. A node of the log is a single change or a batch: the
@@ -16,28 +16,29 @@
 //
 // Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
 // while there is something to read, then calls OnAdd, OnUpdate or OnDelete. So a slow handler delays neither
-// the store nor other handlers, and the number of goroutines of an idle informer doesn't depend on that of its
-// handlers: the reflector's and the writer's; over a REST client the one of client-go's watcher, which is kept to
-// end the response; one more if there are resyncs, and one for the mutation detector.
+// the store nor other handlers, and the number of goroutines of an idle informer doesn't depend on that of
+// its handlers: the reflector's and the writer's; over a REST client the one of client-go's watcher, which is
+// kept to end the response; one more if there are resyncs, and one for the mutation detector.
 //
 // # Who may change an object
 //
 // A transform may, before the object is stored: it owns the object. From then on the store, listers and all
 // handlers share the object, and nobody may change it: copy it first. Nothing prevents a change, unless the
-// read-only views of generated listers are used. A changed object is wrong for every reader, its indexes don't
-// follow, and it stays so until its next event: a relist in JSON leaves an object in the store whose text is the
-// same as in the list before. [Tuning] can sample objects to find code that changes them;
+// read-only views of generated listers are used. A changed object is wrong for every reader, its indexes
+// don't follow, and it stays so until its next event: a relist in JSON leaves an object in the store whose
+// text is the same as in the list before. [Tuning] can sample objects to find code that changes them;
 // KUBE_CACHE_MUTATION_DETECTOR=true checks all of them.
 //
 // # Where memory is bounded
 //
-//   - A list is collected into the store's next content, beside the current one; generated informers decode it
-//     item by item. A [listwatch.Limiter] bounds how many lists, or how many of their bytes, are in flight.
-//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are let go when they
-//     stay far larger than the batches.
-//   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A handler
-//     that was added with Coalesce reads the log at once and keeps at most one entry for each object instead.
-//     [StatusOf] shows every backlog.
+//   - A list is collected into the store's next content, beside the current one; generated informers decode
+//     it item by item. A [listwatch.Limiter] bounds how many lists, or how many of their bytes, are in
+//     flight.
+//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are let go when
+//     they stay far larger than the batches.
+//   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A
+//     handler that was added with Coalesce reads the log at once and keeps at most one entry for each object
+//     instead. [StatusOf] shows every backlog.
 //   - A cursor keeps at most one node that was read in part.
 //
 // # Locks
@@ -57,27 +58,27 @@
 // Those of client-go v0.37, in the same order for each handler:
 //
 //   - The first list is added, with isInInitialList set. A handler has synced once it was given all of it.
-//   - A later list first reports what is gone, as missed deletions, then every object of the list as an update
-//     or an addition.
-//   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is, from
-//     its registration to the next check for due resyncs, and after a check that found its resync due. A resync
-//     is an update of every object to itself.
+//   - A later list first reports what is gone, as missed deletions, then every object of the list as an
+//     update or an addition.
+//   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is,
+//     from its registration to the next check for due resyncs, and after a check that found its resync due. A
+//     resync is an update of every object to itself.
 //   - A deletion is reported even for an object that was not known.
 //   - A handler that joins a running informer first receives the store's contents as an initial list.
 //
 // docs/differences.md lists where ours differ. The most visible: the version of an object is what the server
-// sent, even if a transform removes it from the object; and a handler that panics still syncs, where the process
-// survives the panic.
+// sent, even if a transform removes it from the object; and a handler that panics still syncs, where the
+// process survives the panic.
 //
 // # Beyond client-go
 //
-// Functions provide what client-go's interfaces lack. They take whatever generated code returns, and what they
-// do is off unless asked for:
+// Functions provide what client-go's interfaces lack. They take whatever generated code returns, and what
+// they do is off unless asked for:
 //
 //   - [CoreOf] returns the [Core] of a generated informer: typed reads, handlers and indexes, and with
 //     [Core.Events] a loop over typed changes.
-//   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports the
-//     state of one, [HealthCheck] checks it for a health endpoint.
+//   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports
+//     the state of one, [HealthCheck] checks it for a health endpoint.
 //   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for what was written through the
 //     generated clientset: read your own writes.
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
@@ -85,20 +86,22 @@
 //   - [IndexLabels] and [IndexField] declare indexes that listers use.
 //   - [Configure] sets deadlines for servers that fall silent, reports an object that was deleted and created
 //     again as such, and samples objects for mutations. [SetDecoding] changes how objects are decoded.
-//   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have; contrib/prometheus
-//     has one.
+//   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have;
+//     contrib/prometheus has one.
 //
 // Package factory has the same for all informers of a factory, and releases single ones. examples/informers
 // shows each of them.
 //
 // # Types
 //
-// Below the edge objects are any, and the runtime is compiled once for each type of key. The type informer does the work. shared
-// shows it as client-go's [cache.SharedIndexInformer], and typedShared, which generated constructors return,
-// shows a shared as [cache.TypedSharedIndexInformer]. Only they, [Core] and the adapters of handlers, indexers
-// and index functions know the objects' type: Go compiles generic code anew in each package that names a type, so
-// each generated package compiles no more than these conversions. Objects are pointers, which cost nothing to put into an any. A generated informer refuses
-// an object of another type that comes from a list, an event, a transform or a write to its indexer.
+// Below the edge objects are any, and the runtime is compiled once for each type of key. The type informer
+// does the work. shared shows it as client-go's [cache.SharedIndexInformer], and typedShared, which generated
+// constructors return, shows a shared as [cache.TypedSharedIndexInformer]. Only they, [Core] and the adapters
+// of handlers, indexers and index functions know the objects' type: Go compiles generic code anew in each
+// package that names a type, so each generated package compiles no more than these conversions. Objects are
+// pointers, which cost nothing to put into an any. A generated informer refuses an object of another type
+// that comes from a list, an event, a transform or a write to its indexer.
 //
-// The key is a [cache.ObjectName] in generated informers and a string in those that [New] and the facade make.
+// The key is a [cache.ObjectName] in generated informers and a string in those that [New] and the facade
+// make.
 package informer

@@ -165,7 +165,7 @@ func TestFreshFinalizer(t *testing.T) {
 	if _, err := writer.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The informers of this factory don't wait for writes through other clientsets.
+	// The informers of this factory don't wait for writes to other namespaces.
 	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

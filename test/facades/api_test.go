@@ -22,8 +22,8 @@ var facades = map[string]string{
 	clientGo + "util/workqueue":        kubewright + "workqueue",
 }
 
-// own are the types of client-go's tools/cache that the facade declares itself; docs/differences.md has a row for
-// each, which TestMixtures shows.
+// own are the types of client-go's tools/cache that the facade declares itself. docs/differences.md has a row
+// for each, which TestMixtures shows.
 var own = map[string]bool{"DeltaFIFO": true, "StoreOption": true, "ThreadSafeStoreOption": true}
 
 // TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// mixtures are declarations with a value of one package where the other's is wanted, in both directions. They are
-// about the types that the facade declares itself.
+// mixtures are declarations with a value of one package in place of the other's, in both directions, of types
+// that the facade declares itself.
 var mixtures = map[string][2]string{
 	"StoreOption": {
 		"var _ = theirs.NewStore(nil, ours.WithTransformer(nil))",
@@ -26,8 +26,8 @@ var mixtures = map[string][2]string{
 	},
 }
 
-// TestMixtures tries to compile files that import both packages. Where a type is one and the same, either package
-// takes what the other made; where the facade has a type of its own, neither does.
+// TestMixtures tries to compile files that import both packages. Where a type is one and the same, either
+// package takes what the other made; where the facade has a type of its own, neither does.
 func TestMixtures(t *testing.T) {
 	original, facade := load(t, clientGo+"tools/cache", kubewright+"cache")
 	compile := func(declaration string) error {
