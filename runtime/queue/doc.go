@@ -1,7 +1,7 @@
 // Package queue is a work queue: producers add items, workers take them, and no two workers have the
 // same item at once.
 //
-// An item is a comparable value, usually a key. It is in the queue once however often it is added.
+// An item is a comparable value, usually a key. However often it is added, it is in the queue once.
 // These are its states:
 //
 //	            Add              Get                  Add
@@ -18,24 +18,27 @@
 // Delayed is independent of the others: an item that is ready or in process can be delayed too, and
 // then runs (again) when the delay is over. That is client-go's rule, and it suits a controller that
 // looks at an object again in an hour, whatever happens until then. With Config.MergeDelayed an Add
-// replaces the delayed copy: for a controller that looks again an hour after it looked last.
+// replaces the delayed copy. That suits a controller that looks again an hour after its last look.
 //
 // # Promises
 //
-//   - An item is in process once at a time. If it is added meanwhile, it runs once more.
-//   - Nothing is lost: each Add is followed by a Get of the item. Nothing runs without an Add.
+//   - At most one worker at a time has an item. If it is added meanwhile, it runs once more.
+//   - Nothing is lost before ShutDown: each Add is followed by a Get of the item. ShutDown forgets
+//     delayed items, and items added after it are ignored. Nothing is handed out that wasn't added.
 //   - Items are handed out in the order in which they became ready, unless the Config asks for another
 //     order: by priority, with ageing so that nothing starves; in turns between flows; or an order of
 //     the caller's.
 //   - A delay is never cut short. Delays that end at the same time end in the order of their AddAfter.
 //   - After ShutDown the queue still hands out what is ready. ShutDownWithDrain waits for what is in
 //     process, Drain also for what is ready.
-//   - While nothing is delayed, and nothing in process with Metrics set, the queue has no goroutine and
-//     no timer. A new queue takes less than 1 KB. The queue gives a burst's memory back when it has
-//     been empty since; limiters are client-go's, and keep theirs.
+//   - While nothing is delayed, the queue has no goroutine and no timer. With Metrics it has a timer
+//     while something is in process, and up to half a second longer.
+//   - A new queue takes less than 1 KB. Each time the queue becomes empty, it frees the memory of a
+//     burst if it has used less than an eighth of it since it was last empty. Limiters are client-go's,
+//     and keep the failures of an item until Forget.
 //
-// The order in which several workers begin to work on their items isn't promised, nor is anything
-// beyond the life of the process.
+// The order in which several workers begin to work on their items isn't promised. Items don't outlive
+// the process.
 //
 // # A worker
 //
@@ -58,6 +61,6 @@
 // # How it works
 //
 // A table gives each item a slot with a number. The order of ready items, the schedule of delayed ones
-// and the metrics deal in these numbers. The schedule is a heap of due times with one timer, set to the
+// and the metrics refer to items by these numbers. The schedule is a heap of due times with one timer, set to the
 // earliest.
 package queue

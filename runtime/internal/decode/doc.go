@@ -1,6 +1,7 @@
 // Package decode decodes the responses of API servers, in JSON or protobuf, into typed
-// objects while they arrive: lists item by item, watches event by event. A response is
-// never in memory as a whole, neither its bytes nor its items.
+// objects while they arrive: lists item by item, watches event by event. It keeps neither
+// the bytes nor the items of a response: the bytes go through a window, which holds a
+// whole response only if that is small.
 //
 // # What it accepts and returns
 //
@@ -20,15 +21,15 @@
 //
 // # How it works
 //
-// A [Decoder] compiles a plan of each type when it meets the type first. The plan
+// A [Decoder] compiles a plan for each type when it first meets the type. The plan
 // remembers which field followed which, because API servers write the fields of all
 // objects of a kind in the same order. An item is decoded straight from the window that
 // the response is read into (input.go). If the item isn't there completely, decoding it
-// starts over when it is: so the decoder never waits in the middle of an object, and its
+// starts over when it is there. So the decoder never waits in the middle of an object, and its
 // functions are plain recursive ones.
 //
 // Strings that repeat from object to object are shared (intern.go). The package uses
-// unsafe; unsafe.go states by which rules.
+// unsafe; unsafe.go states the rules for it.
 //
 //	Decoder           one type; its streams take turns
 //	├── jsonDecoder   values of JSON, by plans        values.go, containers.go, plan.go

@@ -1,6 +1,6 @@
 package deltafifo
 
-// DeltaType says what happened.
+// DeltaType is the kind of a delta.
 type DeltaType uint8
 
 const (
@@ -10,15 +10,15 @@ const (
 	Deleted
 	// ReplacedAll is a new list: objects that aren't in it are gone.
 	ReplacedAll
-	// SyncAll requests a resync of every known object.
+	// SyncAll is a request to resync all objects.
 	SyncAll
-	// Bookmark says that all changes up to its Version came before it.
+	// Bookmark is a marker: everything up to its Version precedes it.
 	Bookmark
 )
 
 var deltaTypes = [...]string{"", "Added", "Updated", "Deleted", "ReplacedAll", "SyncAll", "Bookmark"}
 
-// String returns client-go's name for the type, "" if t is no DeltaType.
+// String returns the name of the type, "" for an unknown one.
 func (t DeltaType) String() string {
 	if int(t) < len(deltaTypes) {
 		return deltaTypes[t]
@@ -26,7 +26,7 @@ func (t DeltaType) String() string {
 	return ""
 }
 
-// Delta is a change, a list, a resync or a bookmark.
+// Delta is one change, list, request or marker.
 type Delta[K comparable] struct {
 	Type DeltaType
 	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark.
@@ -35,12 +35,12 @@ type Delta[K comparable] struct {
 	// Version is the resourceVersion of Object, or of the collection for
 	// ReplacedAll and Bookmark.
 	Version string
-	// List has the objects of a ReplacedAll.
+	// List contains the objects of a ReplacedAll.
 	List List[K]
 }
 
-// List is a complete list of objects, no key twice. It doesn't change while it
-// is queued.
+// List is a complete list of objects, with each key once. It doesn't change while
+// it is queued.
 type List[K comparable] interface {
 	Len() int
 	Each(yield func(key K, object any, version string))

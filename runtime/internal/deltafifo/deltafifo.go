@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// DeltaFIFO is a queue of deltas. Appending never blocks. Any number of goroutines may
-// append; one goroutine at a time may call PopBatch.
+// DeltaFIFO is a queue of deltas between the goroutines that learn of changes and
+// the one that stores them. Appending never blocks, and any number of goroutines
+// may append; see PopBatch for who may take.
 type DeltaFIFO[K comparable] struct {
 	mu sync.Mutex
 	// log holds what is pending, in the order of arrival.
 	log []Delta[K]
-	// lent is the batch that the consumer works on. It is the other buffer of log.
+	// lent is the batch that the consumer works on; it is the other buffer for log.
 	lent []Delta[K]
-	// smallBatches counts the batches in a row that were far smaller than their buffer.
+	// smallBatches counts the batches in a row that were far smaller than their large buffer.
 	smallBatches int
 
-	// waiting says that the consumer waits on wake.
+	// waiting is true while the consumer waits on wake.
 	waiting bool
 	wake    chan struct{}
 }
@@ -34,26 +35,26 @@ func (f *DeltaFIFO[K]) Append(t DeltaType, key K, object any, version string) {
 	} else {
 		f.log = f.log[:n+1]
 	}
-	// Setting the fields one by one avoids copying a delta that was just written, which
-	// stalls on the write: 35 ns of 60. The other fields are zero: giveBack cleared them.
+	// Field by field: copying a just-written delta stalls on the store, for 35 of 60 ns.
+	// The fields that aren't set are zero, because giveBack clears buffers.
 	delta := &f.log[n]
 	delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version
 	f.signal()
 	f.mu.Unlock()
 }
 
-// Replace appends a list that replaces all known objects, as one delta. The list then
-// belongs to the queue.
+// Replace appends a list that replaces everything known before, as one delta.
+// The list then belongs to the queue.
 func (f *DeltaFIFO[K]) Replace(list List[K], version string) {
 	f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})
 }
 
-// Bookmark appends a bookmark: all changes up to version were appended before.
+// Bookmark appends a marker: everything up to version precedes it.
 func (f *DeltaFIFO[K]) Bookmark(version string) {
 	f.append(Delta[K]{Type: Bookmark, Version: version})
 }
 
-// SyncAll appends a request to resync every known object.
+// SyncAll appends a request to resync all objects.
 func (f *DeltaFIFO[K]) SyncAll() { f.append(Delta[K]{Type: SyncAll}) }
 
 func (f *DeltaFIFO[K]) append(delta Delta[K]) {
@@ -70,11 +71,11 @@ func (f *DeltaFIFO[K]) signal() {
 	}
 	select {
 	case f.wake <- struct{}{}:
-	default: // A signal is pending.
+	default: // It is being woken already.
 	}
 }
 
-// Len is the number of pending deltas.
+// Len returns the number of pending deltas.
 func (f *DeltaFIFO[K]) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,16 +85,17 @@ func (f *DeltaFIFO[K]) Len() int {
 // keepBuffer is the capacity, in deltas, up to which a buffer is always kept.
 const keepBuffer = 64
 
-// keepBatches is how many batches in a row must be small, at most an eighth of the buffer,
-// before a buffer larger than keepBuffer is dropped. Under load the sizes of batches vary,
-// and growing a buffer is the most expensive part of appending.
+// keepBatches is how many batches in a row must be small, an eighth of the
+// buffer at most, for a larger buffer to be let go. Under load batches of all
+// sizes alternate, and growing a buffer costs more than all else that adding does.
 const keepBatches = 32
 
-// PopBatch removes and returns all pending deltas, in the order of arrival. It blocks until
-// there are some, and returns the context's error as soon as ctx is done.
+// PopBatch removes and returns everything that is pending, in the order of arrival.
+// It blocks until there is something, and returns the context's error as soon as
+// ctx is done.
 //
-// The batch is valid until the next call of PopBatch, which reuses its memory. So only one
-// goroutine at a time may use PopBatch and its result.
+// The batch is valid until the next call of PopBatch, which reuses its memory. So
+// only one goroutine at a time may consume.
 func (f *DeltaFIFO[K]) PopBatch(ctx context.Context) ([]Delta[K], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,19 +121,19 @@ func (f *DeltaFIFO[K]) PopBatch(ctx context.Context) ([]Delta[K], error) {
 	return f.lent, nil
 }
 
-// giveBack takes back the batch that PopBatch returned last.
+// giveBack takes the batch back that was handed out last.
 func (f *DeltaFIFO[K]) giveBack() {
 	if len(f.lent) == 0 {
 		return
 	}
 	clear(f.lent)
-	// Batches in a small buffer don't count: the other buffer may be large.
+	// Small buffers don't count: the other one may be large.
 	if cap(f.lent) > keepBuffer {
 		if f.smallBatches++; len(f.lent) > cap(f.lent)/8 {
 			f.smallBatches = 0
 		}
 		if f.smallBatches > keepBatches {
-			// The buffer grew in a burst that is over.
+			// It grew in a burst that is over.
 			f.lent = nil
 			return
 		}

@@ -9,8 +9,14 @@
 //	               start ──── can't stream ────────┐               │
 //	                 │                             v               │
 //	┌──────────> streaming ── refused, ───────> listing ── failed ─┤
-//	│ wait: down,    │        cut by an error      │               │
-//	│ or throttled   │                             │           wait (back-off)
+//	│ wait: down,    │        no end in time,      │               │
+//	│ or throttled   │        cut by an error      │           wait (back-off)
+//	│                │                             │               │
+//	│ at once:       │                             │               │
+//	│ expired or too │                             │               │
+//	│ large version, │                             │               │
+//	│ or closed      │                             │               │
+//	│ in the middle  │                             │               │
 //	└────────────────┤                             │               │
 //	                 └── end bookmark ──┐ ┌────────┘ committed     │
 //	                                    v v                        │
@@ -19,7 +25,8 @@
 //	│ down, or throttled: wait            │
 //	└─────────────────────────────────────┘
 //
-// Start is where every round of list and watch begins. The rules of each arrow
+// Every round of list and watch begins at start. A stream that leads back to streaming at
+// once does so the second time after a wait. The rules of each arrow
 // (which resourceVersion a request carries, which error leads where, how long
 // is waited) are those of client-go's reflector, so that a server can't tell
 // the two apart; they are at the states, in listing.go, streaming.go and

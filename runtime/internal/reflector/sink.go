@@ -15,7 +15,7 @@ type Sink interface {
 	Added(obj any, resourceVersion string) error
 	Updated(obj any, resourceVersion string) error
 	Deleted(obj any, resourceVersion string) error
-	// Bookmark tells that everything up to resourceVersion was delivered.
+	// Bookmark reports that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
 	// Resync asks the sink to deliver everything that it has again.
 	Resync() error
@@ -24,11 +24,15 @@ type Sink interface {
 // Staging collects a list until it is complete. Exactly one call of Commit or
 // Discard ends it; a failed Commit is not followed by Discard.
 type Staging interface {
-	// Add stages obj.
+	// Add stages obj. In a list that is read in pages, an error ends the list: the
+	// reflector calls Discard, nothing of the list becomes visible, and the
+	// reflector lists again after its back-off. In a streamed list an error is
+	// logged, and the list goes on without obj.
 	Add(obj any, resourceVersion string) error
-	// Remove takes back what was staged under obj's key, if anything. Only a
-	// list that is streamed as events removes: an object may change or be
-	// deleted between the first of the events and the end of the list.
+	// Remove removes what was staged under obj's key, if anything. The reflector
+	// calls it only for a list that is streamed as events: an object may change or
+	// be deleted between the first of the events and the end of the list. An error
+	// is logged, and the list goes on.
 	Remove(obj any) error
 	Commit(resourceVersion string) error
 	Discard()

@@ -6,10 +6,10 @@
 // Replacement.Commit change becomes visible at once: no reader sees half of it.
 //
 // Readers hold the store's lock for one look-up, or for the copy of a short result.
-// What reads much (List, Keys, All, an index value with many objects) takes a
-// [Snapshot] under the lock, which costs the same for ten objects as for a million,
-// and reads that without any lock: a long list delays neither a writer nor another
-// reader, and it sees the store at one instant.
+// Large reads (List, Keys, All, an index value with many objects) take a [Snapshot]
+// under the lock, which costs the same for ten objects as for a million, and read it
+// without any lock: a long list delays neither a writer nor another reader, and it
+// sees the store at one instant.
 //
 // Writers wait for each other, never for a reader's long list. They pay for snapshots
 // instead: the first change of a page of 256 objects after a snapshot copies that page.
@@ -31,22 +31,22 @@
 //     that the indexes have. Index functions are a user's code: they may be slow, and
 //     panic. Readers needn't wait for them, and a panic leaves the store as it was,
 //     because nothing has changed yet.
-//   - It copies the pages that it will write, if a snapshot has them (Store.own), and
-//     takes mu only to put each copy in place. Copying 8 KB, and what that costs the
-//     allocator, is more than all the rest of a write.
+//   - It copies the pages that it will write, if a snapshot shares them (Store.own),
+//     and takes mu only to put each copy in place. Allocating and copying 8 KB takes
+//     longer than the rest of a write.
 //   - It takes mu, changes pages, table and indexes, and releases both. A snapshot that
 //     was taken in between shares the pages again: then they are copied once more,
-//     with mu held. That is rare, and it keeps the rule simple: what changes a page
-//     checks that no snapshot has it (pages.writable).
+//     with mu held. That is rare, and it keeps the rule simple: code that changes a
+//     page first checks that no snapshot shares it (pages.writable).
 //
 // Replacement.Commit takes the same steps with a whole generation: it indexes the
-// staged objects and compares them with the live ones under writing alone, and under
-// mu exchanges two pointers.
+// staged objects and compares them with the live ones under writing alone. Under mu it
+// replaces live and version, and takes a snapshot before and after.
 //
-// Three things are written with mu held for reading, or without it, and are atomic:
-// pages.shared, which every snapshot sets, and a page's summaries of labels, which
-// lists leave for later lists. No code outside the package runs under a lock, except
-// for index functions, under writing, which must not call the store.
+// Readers write in two places, with mu held for reading or without it, so both are
+// atomic: pages.shared, which every snapshot sets, and a page's summaries of labels,
+// which some lists store for later lists. No code outside the package runs under a
+// lock, except for index functions, under writing, which must not call the store.
 //
 // # Inside
 //
@@ -56,8 +56,8 @@
 // spares the garbage collector a walk. Beside keys, objects and versions (64 bytes an
 // object with keys of type cache.ObjectName) a store of more than 1,024 objects keeps
 // a copy of each key that is a string or an object's name, for look-ups (64 bytes).
-// Lists by labels that there is no index of leave a summary of an object's labels (8
-// bytes).
+// A list by labels without an index looks at summaries of the objects' labels (8 bytes
+// an object). One such list in 32 stores those that are missing.
 //
 // # Objects are shared
 //
