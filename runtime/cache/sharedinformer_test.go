@@ -78,6 +78,6 @@ type foreignHandle struct {
 func TestShutDownForeignHandler(t *testing.T) {
 	i := cache.NewSharedInformer(newServer().ListerWatcher(), &corev1.Pod{}, 0)
 	if err := cache.ShutDownEventHandler(i, foreignHandle{}); err == nil {
-		t.Error("a handle of another make was shut down")
+		t.Error("a handle of a foreign informer was shut down")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// NoIndexError says that there is no index of a name.
+// NoIndexError is the error for an index that doesn't exist.
 type NoIndexError = store.NoIndexError
 
 // ListByFields returns what l, a lister that was generated or one of this
@@ -23,10 +23,10 @@ type NoIndexError = store.NoIndexError
 //
 //	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
 //
-// A field must have been declared with informer.IndexField, and can only be
-// asked to equal a value: the error for one that was not says which were, and is a
-// *[NoIndexError]. It costs what has the rarest of the values. For a
-// [ReadOnly] there is [ListViewsByFields].
+// A field must have been declared with informer.IndexField, and its selector can
+// only ask for equality. The error for a field that wasn't declared names those that
+// were, and is a *[NoIndexError]. The cost depends on the number of objects with the
+// rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
 	found, err := listByFields(l, false, selector, matchLabels)
 	if err != nil || len(found) == 0 {
@@ -61,8 +61,8 @@ func ListViewsByFields[T runtime.Object, V any](
 	return viewed(objects, l.view), nil
 }
 
-// listByFields refuses a lister that viewsOnly its objects, unless views will be made
-// of them.
+// listByFields refuses a lister that returns views only, unless views is true: then
+// the caller makes views of the objects.
 func listByFields(
 	l any, views bool, selector fields.Selector, matchLabels labels.Selector,
 ) (list []any, err error) {

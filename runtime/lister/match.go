@@ -42,7 +42,7 @@ func (s *source) byRarestLabel(namespace string, wanted []store.LabelValues) (fo
 	return slices.DeleteFunc(found, func(obj any) bool { return !isIn(obj, namespace) }), err == nil
 }
 
-// isIn says whether an object is in a namespace. One without metadata isn't.
+// isIn reports whether an object is in a namespace. One without metadata isn't.
 func isIn(obj any, namespace string) bool {
 	m, err := meta.Accessor(obj)
 	return err == nil && m.GetNamespace() == namespace

@@ -37,7 +37,7 @@ type source struct {
 	// keyed by their namespace and name.
 	store    *store.Store[cache.ObjectName]
 	resource schema.GroupResource
-	// viewsOnly says that the objects are for views only.
+	// viewsOnly is true if the lister returns views instead of the objects.
 	viewsOnly bool
 }
 

@@ -9,9 +9,9 @@ import (
 
 // WaitForVersion waits until what l, a lister that was generated or one of this package,
 // reads shows a resourceVersion or a later one: a caller that waits for the version
-// that its write returned then reads what it wrote. The error is ctx's, or says that
-// the informer behind the lister stopped, that there is none of this runtime, or that
-// versions are opaque.
+// that its write returned then reads what it wrote. It returns ctx's error, or an
+// error if the informer behind the lister stopped, if there is none of this runtime,
+// or if versions are opaque.
 func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {

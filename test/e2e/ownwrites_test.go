@@ -20,7 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lagging delays what a watch brings: each read of its body takes that long.
+// lagging has what a watch brings arrive so much later: each read of its body
+// takes that long.
 func lagging(config *rest.Config, by time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -46,10 +47,10 @@ func (b *lateBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestFresh writes through a clientset whose informers lag behind by half a second, from
-// several goroutines. After WaitForOwnWrites the lister always shows what was written;
-// without it, it doesn't.
-func TestFresh(t *testing.T) {
+// TestOwnWrites writes through a clientset whose informers lag behind by half a
+// second, from several goroutines. After WaitForOwnWrites the lister shows what was written,
+// every time; without it, it doesn't.
+func TestOwnWrites(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
 		client := clientset(t, lagging(cached.get(t).Config(), time.Second/2))
@@ -133,8 +134,8 @@ func TestFresh(t *testing.T) {
 	})
 }
 
-// TestFreshFinalizer: a deletion that waits for a finalizer is shown as such.
-func TestFreshFinalizer(t *testing.T) {
+// TestOwnWritesFinalizer: a deletion that waits for a finalizer is shown as such.
+func TestOwnWritesFinalizer(t *testing.T) {
 	ctx := within(t, time.Minute)
 	client := clientset(t, lagging(cached.get(t).Config(), time.Second/2))
 	namespace := scope(t)
@@ -160,12 +161,12 @@ func TestFreshFinalizer(t *testing.T) {
 	if err != nil || read.DeletionTimestamp == nil {
 		t.Fatalf("read %v, %v", read, err)
 	}
-	// Removing its finalizer deletes it, which the response doesn't say.
+	// The end of its finalizer is the end of it, which the answer doesn't say.
 	made.Finalizers, made.ResourceVersion = nil, read.ResourceVersion
 	if _, err := writer.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The informers of this factory don't wait for writes to other namespaces.
+	// Writes elsewhere are nothing that this factory's informers wait for.
 	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
