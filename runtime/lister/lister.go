@@ -12,12 +12,13 @@
 //
 //   - Get allocates nothing.
 //   - List sees one instant of the store, and delays neither a writer nor a reader.
-//   - A list of a namespace costs what is in the namespace, if it is indexed.
-//   - A selector that asks for values of a label costs the objects that have them, if the
-//     label is indexed, see informer.IndexLabels. Of several such labels, the rarest
-//     counts.
+//   - The cost of a list of a namespace grows with the objects of the namespace, if that
+//     is indexed.
+//   - The cost of a selector that asks for values of a label grows with the objects that
+//     have them, if the label is indexed, see informer.IndexLabels. Of several such
+//     labels, the rarest counts.
 //   - Without an index of the label, a list looks at all objects, or at those of an
-//     indexed namespace. One list in 32 leaves summaries of the labels that it sees.
+//     indexed namespace. One list in 32 stores summaries of the labels that it sees.
 //     Later lists look only at objects that may match: at some in a hundred that don't,
 //     at those that were put since or have more than twelve labels, and at the last
 //     255 at most.
@@ -29,8 +30,8 @@
 //
 // Generated listers have client-go's methods and no more. What is added are functions
 // that take a lister, generic and read-only ones included: [ListByFields] finds objects
-// by the values of fields, [WaitForVersion] waits until the lister shows a resourceVersion, and
-// [WaitForOwnWrites] until it shows what was written through the clientset behind it.
+// by the values of fields, [WaitForVersion] waits until the lister reflects a resourceVersion,
+// and [WaitForOwnWrites] until it reflects what was written through the clientset behind it.
 package lister
 
 import (

@@ -44,7 +44,7 @@ func NewLimiter(n int) *Limiter {
 // that alternates between the pages of two sources in one goroutine may deadlock.
 //
 // A source that waits reads nothing from its connection. [WithWaits] reports it.
-// docs/memory.md has the sizes to expect and the timeouts that matter.
+// docs/memory.md lists the sizes to expect and the timeouts that matter.
 func (l *Limiter) WithBudget(bytes int64) *Limiter {
 	if bytes <= 0 {
 		panic("listwatch: a budget must have something to spend")
@@ -102,7 +102,7 @@ func (s *limitedStream) Stop() {
 	s.lease.end()
 }
 
-// isListing says whether a watch begins with all that there is.
+// isListing reports whether a watch begins with all that there is.
 func isListing(opts metav1.ListOptions) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }

@@ -66,7 +66,7 @@ type Client[L runtime.Object] interface {
 }
 
 // Streaming is implemented, in addition to Client, by the client of a resource (what
-// client.CoreV1().Pods(namespace) returns) to tell how it makes its requests. FromClient
+// client.CoreV1().Pods(namespace) returns) to describe its requests. FromClient
 // then makes the same requests itself, instead of calling List and Watch, and decodes
 // each object straight into its type while the response arrives. Everything that
 // client-go does about requests still happens: rate limits, retries, warnings, errors.
@@ -94,7 +94,7 @@ type Writing interface {
 	Written(namespace string, after uint64) (written Written, ok bool)
 }
 
-// Written is what a client remembers of its writes.
+// Written contains what a client remembers of its writes.
 type Written struct {
 	// ResourceVersion is the highest in the responses to writes, "" for none.
 	ResourceVersion string

@@ -66,7 +66,7 @@ func fromREST(resource RESTResource, decoding *decoding, lease *lease) Source {
 	}
 }
 
-// isProtobufList says whether a list has its metadata and its items where lists
+// isProtobufList reports whether a list has its metadata and its items where lists
 // in protobuf have them.
 func isProtobufList(list reflect.Type) bool {
 	metadata, ok := list.FieldByName("ListMeta")
@@ -75,7 +75,7 @@ func isProtobufList(list reflect.Type) bool {
 		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
 }
 
-// isList says whether a list has items of a type where lists have them.
+// isList reports whether a list has items of a type where lists have them.
 func isList(list, item reflect.Type) bool {
 	if list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
 		return false
@@ -98,13 +98,13 @@ type restSource struct {
 	// one, and types that are registered under another name than their own, are
 	// left to client-go, which has a scheme.
 	kind, listKind schema.GroupVersionKind
-	// protobuf says that both have a protobuf encoding.
+	// protobuf means that both have a protobuf encoding.
 	protobuf bool
 	// lease is that of the list to be read, nil without a budget.
 	lease *lease
 }
 
-// streams says whether to stream now.
+// streams reports whether to stream now.
 func (s *restSource) streams(ctx context.Context) bool {
 	return !s.decoding.fallback.Load() && !klog.FromContext(ctx).V(8).Enabled()
 }
@@ -175,7 +175,7 @@ type listBody struct {
 	io.ReadCloser
 	decoder *decode.Decoder
 	visitor decode.ListVisitor
-	// protobuf says that protobuf can be streamed as well as JSON.
+	// protobuf means that protobuf can be streamed as well as JSON.
 	protobuf bool
 	decode   func(io.Reader, decode.ListVisitor) (metav1.ListMeta, error)
 	streamed bool

@@ -82,7 +82,7 @@ type restStream struct {
 	body     *watchBody
 	kind     schema.GroupVersionKind
 	decoding *decoding
-	// listing says that the initial events haven't ended.
+	// listing means that the initial events haven't ended.
 	listing bool
 	// lease is that of the initial events, nil without a budget.
 	lease *lease

@@ -61,6 +61,6 @@
 // # How it works
 //
 // A table gives each item a slot with a number. The order of ready items, the schedule of delayed ones
-// and the metrics refer to items by these numbers. The schedule is a heap of due times with one timer, set to the
-// earliest.
+// and the metrics refer to items by these numbers. The schedule is a heap of due times with one timer,
+// set to the earliest.
 package queue

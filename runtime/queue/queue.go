@@ -120,8 +120,8 @@ func (q *Queue[T]) Len() int {
 }
 
 // Get waits for an item that is ready and hands it out. The caller must call Done with it. When the
-// queue has been shut down and nothing is ready, shutdown is true and item the zero value; ShutDown
-// tells when that can change.
+// queue has been shut down and nothing is ready, shutdown is true and item the zero value. See
+// ShutDown for when that can change.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	item, err := q.GetContext(context.Background())
 	return item, err != nil

@@ -113,7 +113,7 @@ type Error struct {
 	Err  error
 }
 
-// Error tells what is wrong, and where.
+// Error describes what is wrong, and where.
 func (e *Error) Error() string {
 	at := fmt.Sprintf("after %d items, at byte %d", e.Item, e.Offset)
 	if e.Path != "" {

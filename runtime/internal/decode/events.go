@@ -16,7 +16,7 @@ type Event struct {
 	Object any
 	// Status is the object of an Error event, if it is a Status.
 	Status *metav1.Status
-	// Known tells that Object is from the cache. Version is its resourceVersion then.
+	// Known means that Object is from the cache. Version is its resourceVersion then.
 	Known   bool
 	Version string
 	// Size is the size of the event's text in bytes.
@@ -62,9 +62,9 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Begin says that the events that follow are the initial events of a list that is streamed
-// as a watch, of which objects may be cached. End says that they are over: what follows are
-// changes, of which few come at a time. The goroutine that calls Next calls both.
+// Begin announces the initial events of a list that is streamed as a watch: c may contain
+// their objects. End announces that they are over. The events that follow are changes,
+// which arrive few at a time. The goroutine that calls Next calls both.
 func (e *Events) Begin(c Cached) { e.cached = c }
 
 // End ends what Begin begins.

@@ -57,7 +57,7 @@ type plan struct {
 	// fields are a struct's, without those that cut drops.
 	fields *fields
 	cut    *cut
-	// unique tells that strings of this plan don't repeat.
+	// unique means that strings of this plan don't repeat.
 	unique bool
 	// spare is memory to decode into: a slice, or an element of a map, with spareKey
 	// for its key. It is invalid while in use.
@@ -222,7 +222,7 @@ type field struct {
 	drop bool
 	// next is the field that followed last time.
 	next int32
-	// history tells whether values of the field are worth looking for, see share.
+	// history is true if values of the field are worth looking for, see share.
 	history history
 }
 
@@ -251,7 +251,7 @@ type candidate struct {
 	name   string
 	index  []int
 	tagged bool
-	// foreign tells that the tag has the option string.
+	// foreign means that the tag has the option string.
 	foreign bool
 	// settable is false behind a pointer to an unexported struct: encoding/json can't
 	// allocate that, and returns an error.

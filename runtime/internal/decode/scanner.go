@@ -24,7 +24,7 @@ type scanner struct {
 	// data[pos:end] is to be decoded; padding follows.
 	data     []byte
 	pos, end int
-	// ended tells that the stream ends at end.
+	// ended means that the stream ends at end.
 	ended bool
 	// depth is the number of objects and arrays that pos is in.
 	depth int
@@ -37,7 +37,7 @@ type scanner struct {
 }
 
 var (
-	// errMore tells that the data end in the middle of a value.
+	// errMore means that the data end in the middle of a value.
 	errMore    = errors.New("more data needed")
 	errTooDeep = errors.New("exceeded max depth")
 )

@@ -1,3 +1,3 @@
-// Package indexer shows a store as client-go's cache.Indexer. Informers and the
+// Package indexer presents a store as client-go's cache.Indexer. Informers and the
 // facade runtime/cache share it.
 package indexer

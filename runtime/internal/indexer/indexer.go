@@ -11,11 +11,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// Indexer shows a store as client-go's indexer. What is written through it is
+// Indexer presents a store as client-go's indexer. What is written through it is
 // visible to all readers of the store at once.
 //
-// It takes objects of the type that its keys name, if they name one; client-go's
-// takes whatever has a key. It is safe for concurrent use.
+// It accepts only objects of Keys.Type, if that is set. client-go's indexer accepts
+// every object with a key. It is safe for concurrent use.
 type Indexer[K comparable] struct {
 	store *store.Store[K]
 	keys  Keys[K]
@@ -46,14 +46,14 @@ func New[K comparable](s *store.Store[K], keys Keys[K]) *Indexer[K] {
 	return &Indexer[K]{store: s, keys: keys, indexers: cache.Indexers{}}
 }
 
-// FilledBy says that an informer fills the store. It is for the constructor of
-// that informer.
+// FilledBy sets the informer that fills the store. Only the constructor of that
+// informer calls it.
 func (x *Indexer[K]) FilledBy(informer Filler) { x.filler = informer }
 
 var errNoFiller = errors.New("no informer fills the indexer")
 
-// WaitForVersion waits until the store shows a resourceVersion. It is an error if no
-// informer fills the store.
+// WaitForVersion waits until the store has reached a resourceVersion. It returns an
+// error if no informer fills the store.
 func (x *Indexer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	if x.filler == nil {
 		return fmt.Errorf("wait for a version: %w", errNoFiller)
@@ -61,8 +61,8 @@ func (x *Indexer[K]) WaitForVersion(ctx context.Context, resourceVersion string)
 	return x.filler.WaitForVersion(ctx, resourceVersion)
 }
 
-// WaitForOwnWrites waits until the store shows what the informer's client wrote in
-// a namespace, "" for all. It is an error if no informer fills the store.
+// WaitForOwnWrites waits until the store reflects what the informer's client wrote in
+// a namespace, "" for all. It returns an error if no informer fills the store.
 func (x *Indexer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	if x.filler == nil {
 		return fmt.Errorf("wait for what was written: %w", errNoFiller)
@@ -73,7 +73,8 @@ func (x *Indexer[K]) WaitForOwnWrites(ctx context.Context, namespace string) err
 // Store returns the store behind the indexer.
 func (x *Indexer[K]) Store() *store.Store[K] { return x.store }
 
-// Add stores obj. The error is a [cache.KeyError], or says that obj is of another type.
+// Add stores obj. It returns a [cache.KeyError] if obj has no key, and an error if obj
+// is of another type.
 func (x *Indexer[K]) Add(obj any) error {
 	key, err := x.accept(obj)
 	if err != nil {
@@ -96,8 +97,8 @@ func (x *Indexer[K]) Delete(obj any) error {
 	return nil
 }
 
-// Transaction makes several changes that become visible together. Those that
-// have no key are left out, and the error says which were not.
+// Transaction makes several changes that become visible together. It leaves out
+// objects without a key; the error lists the changes that were made.
 func (x *Indexer[K]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	changes := make([]store.Change[K], 0, len(txns))
 	done := make([]int, 0, len(txns))
@@ -151,7 +152,7 @@ func (x *Indexer[K]) Get(obj any) (item any, exists bool, err error) {
 }
 
 // GetByKey returns the object of a key. The error is always nil: no object has
-// a key that is none.
+// a malformed key.
 func (x *Indexer[K]) GetByKey(key string) (item any, exists bool, err error) {
 	k, err := x.keys.Parse(key)
 	if err != nil {
@@ -177,7 +178,7 @@ func (x *Indexer[K]) ListKeys() []string { return x.keys.List(x.store.Snapshot()
 // has seen.
 func (x *Indexer[K]) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// Bookmark tells the store a resourceVersion that it has reached.
+// Bookmark records that the store has reached a resourceVersion.
 func (x *Indexer[K]) Bookmark(resourceVersion string) { x.store.Bookmark(resourceVersion) }
 
 // Resync does nothing.

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// Keys says how objects are keyed, and how keys look at client-go's borders,
-// where they are strings. The functions are safe for concurrent use.
+// Keys defines the keys of objects, and their form in client-go's interfaces, where
+// they are strings. The functions are safe for concurrent use.
 type Keys[K comparable] struct {
 	// Of returns the key of an object.
 	Of func(any) (K, error)
@@ -31,7 +31,7 @@ type Keys[K comparable] struct {
 	Type reflect.Type
 }
 
-// Admits says whether obj is of the objects' type.
+// Admits reports whether obj is of the objects' type.
 func (k *Keys[K]) Admits(obj any) bool { return k.Type == nil || reflect.TypeOf(obj) == k.Type }
 
 // Strings are keys as a user's key function returns them.

@@ -1,4 +1,4 @@
-// Package reflector keeps a sink equal to what a server has of one resource: it
+// Package reflector keeps a sink equal to the server's objects of one resource: it
 // lists, watches, and starts again when it must.
 //
 // A reflector is a state machine. One goroutine owns it; each state is a type

@@ -26,7 +26,8 @@ const (
 	Stopped State = "Stopped"
 )
 
-// Health is how a reflector is doing. Times are zero for what never happened.
+// Health is the state of a reflector, with its last events and errors. Times are zero
+// for what never happened.
 type Health struct {
 	State State
 	// Since is when State was entered.

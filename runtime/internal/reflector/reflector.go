@@ -78,14 +78,14 @@ type Options struct {
 	// that ends a round before its watch could begin. The default is LogError.
 	ErrorHandler func(ctx context.Context, err error)
 	// Failed, if not nil, is called from the reflector's goroutine with every
-	// failure, including those that a retry overcomes. Health shows it by then.
+	// failure, including those that a retry overcomes. Health already includes it then.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
 	ResourceVersionUpdated func(resourceVersion string)
 }
 
-// Reflector keeps a Sink equal to what a Source has. Run and ListAndWatch are
+// Reflector keeps the contents of a Sink equal to those of a Source. Run and ListAndWatch are
 // for one goroutine at a time; everything else is safe for concurrent use.
 type Reflector struct {
 	name, typ string
@@ -157,7 +157,7 @@ func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
 	return r
 }
 
-// DescribeType is the TypeDescription of reflectors of objects like example:
+// DescribeType returns the TypeDescription of reflectors of objects like example:
 // the kind of an unstructured object that has one, else the Go type.
 func DescribeType(example any) string {
 	if example == nil {
@@ -174,7 +174,7 @@ func DescribeType(example any) string {
 // Name returns the reflector's name.
 func (r *Reflector) Name() string { return r.name }
 
-// TypeDescription says what is reflected, for people.
+// TypeDescription returns a description of the reflected type, for people.
 func (r *Reflector) TypeDescription() string { return r.typ }
 
 // ClientGoStub returns a reflector of client-go's type with r's name and type description.
@@ -185,8 +185,8 @@ func (r *Reflector) ClientGoStub() *cache.Reflector {
 		cache.ReflectorOptions{Name: r.name, TypeDescription: r.typ})
 }
 
-// LastSyncResourceVersion is the version up to which the sink has everything, "" before
-// the first list.
+// LastSyncResourceVersion returns the version that the sink has reached, "" before the
+// first list.
 func (r *Reflector) LastSyncResourceVersion() string { return r.position.last() }
 
 // Health returns how the reflector is doing.

@@ -191,7 +191,7 @@ func endSilence(end func(), patience time.Duration) *silence {
 	return s
 }
 
-// broken tells that something arrived. It has no effect after the stream was ended.
+// broken records that something arrived. It has no effect after the stream was ended.
 func (s *silence) broken() {
 	if s != nil && s.timer.Stop() {
 		s.timer.Reset(s.patience)

@@ -2,7 +2,7 @@ package store
 
 import "iter"
 
-// ChangeType says what a Change does, or did.
+// ChangeType is the kind of a Change.
 type ChangeType uint8
 
 const (

@@ -35,7 +35,7 @@ type place struct {
 	existed    bool
 	old        any
 	oldVersion string
-	// indexed says that the indexes have exactly the values of the object that will
+	// indexed means that the indexes have exactly the values of the object that will
 	// replace it: then they needn't be written.
 	indexed bool
 }
@@ -57,7 +57,7 @@ func (g *generation[K]) target(p place) uint32 {
 	return uint32(g.pages.length)
 }
 
-// indexed says whether a slot has exactly these values in each index.
+// indexed reports whether a slot has exactly these values in each index.
 func (g *generation[K]) indexed(slot uint32, values [][]string) bool {
 	for i, x := range g.indexes {
 		if !x.has(slot, values[i]) {

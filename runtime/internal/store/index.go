@@ -11,10 +11,10 @@ import (
 // It runs while other writers wait, and never while readers do.
 type IndexFunc func(any) []string
 
-// NoIndexError says that a store has no index of that name.
+// NoIndexError is the error for an index that a store doesn't have.
 type NoIndexError struct{ Name string }
 
-// Error has the words that client-go's stores use.
+// Error returns the text that client-go's stores use.
 func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
 
 // LabelIndex is the name of the index of objects by the value of a label. Lists
@@ -148,7 +148,7 @@ func (x *index) update(slot uint32, values []string) {
 	x.set(slot, values)
 }
 
-// has says whether a slot has exactly these values, in this order.
+// has reports whether a slot has exactly these values, in this order.
 func (x *index) has(slot uint32, values []string) bool {
 	switch posting := x.refs.posting(slot); posting {
 	case noPosting:
@@ -162,7 +162,7 @@ func (x *index) has(slot uint32, values []string) bool {
 	}
 }
 
-// is says whether a posting is that of value.
+// is reports whether a posting is that of value.
 func (x *index) is(posting uint32, value string) bool {
 	if len(value) > maxShort {
 		return x.shared[posting] == value

@@ -49,7 +49,7 @@ func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	}
 }
 
-// textual says whether textsOf returns texts of keys of that type.
+// textual reports whether textsOf returns texts of keys of that type.
 func textual[K comparable]() bool {
 	var key K
 	_, _, ok := textsOf(&key)
@@ -68,7 +68,7 @@ func (t *keyText) set(first, second string) {
 	}
 }
 
-// is says whether a text is of two parts that fit. Most namespaces and names are
+// is reports whether a text is of two parts that fit. Most namespaces and names are
 // compared by words: two calls would be a third of what a look-up executes.
 func (t *keyText) is(first, second string) bool {
 	n, m := len(first), len(second)
@@ -92,7 +92,7 @@ func (t *keyText) is(first, second string) bool {
 
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// exist says whether there are texts of all slots; otherwise there are none.
+// exist reports whether there are texts of all slots; otherwise there are none.
 func (t *keyTexts) exist() bool { return len(t.pages) > 0 }
 
 func (t *keyTexts) at(slot uint32) *keyText { return &t.pages[slot>>pageBits][slot&pageMask] }

@@ -81,7 +81,7 @@ func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (fou
 	return c.found, nil
 }
 
-// learns says whether a list leaves summaries of the labels that it is the first to
+// learns reports whether a list leaves summaries of the labels that it is the first to
 // see, as one in 32 does. Making a summary takes as long as 5 to 20 looks for one
 // label, which is lost where objects change before the next list. Writers don't make
 // them: a summary of six labels takes 120 ns and more, a third of an update.

@@ -66,7 +66,7 @@ func (p *page[K]) copy() *page[K] {
 type pages[K comparable] struct {
 	directory []*page[K]
 	length    int
-	// shared says that a snapshot has the directory. Readers set it, concurrently.
+	// shared means that a snapshot has the directory. Readers set it, concurrently.
 	shared atomic.Bool
 	// epoch counts the copies of the directory. What a page made or copied in this
 	// epoch, no snapshot has, unless the directory is shared.
@@ -88,7 +88,7 @@ func (ps *pages[K]) view() Snapshot[K] {
 	return Snapshot[K]{directory: ps.directory, length: ps.length}
 }
 
-// owns says whether a page, and the directory, may be written: no snapshot has them.
+// owns reports whether a page, and the directory, may be written: no snapshot has them.
 func (ps *pages[K]) owns(number uint32) bool {
 	return !ps.shared.Load() && (int(number) == len(ps.directory) || ps.directory[number].epoch == ps.epoch)
 }

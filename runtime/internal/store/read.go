@@ -65,7 +65,7 @@ func (s *Store[K]) All() iter.Seq2[K, any] {
 // List returns every object, in no particular order.
 func (s *Store[K]) List() []any { return s.Snapshot().List() }
 
-// HasIndex says whether there is an index of that name.
+// HasIndex reports whether there is an index of that name.
 func (s *Store[K]) HasIndex(name string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -102,8 +102,8 @@ func (s *Store[K]) Count(name string, values ...string) (n int, ok bool) {
 	return n, true
 }
 
-// HasValue says whether the named index has object, which needn't be stored,
-// under a value.
+// HasValue reports whether the function of the named index returns value for object,
+// which needn't be stored.
 func (s *Store[K]) HasValue(name string, object any, value string) bool {
 	s.mu.RLock()
 	x, err := s.live.named(name)
