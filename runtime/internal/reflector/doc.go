@@ -26,11 +26,10 @@
 //	└─────────────────────────────────────┘
 //
 // Every round of list and watch begins at start. A stream that leads back to streaming at
-// once does so the second time after a wait. The rules of each arrow
-// (which resourceVersion a request carries, which error leads where, how long
-// is waited) are those of client-go's reflector, so that a server can't tell
-// the two apart; they are at the states, in listing.go, streaming.go and
-// watching.go.
+// once does so the second time after a wait. The rules of each arrow (which
+// resourceVersion a request carries, which error leads where, how long is waited) are
+// those of client-go's reflector, so that a server can't tell the two apart; they are at
+// the states, in listing.go, streaming.go and watching.go.
 //
 // A list that waits for its source's limiter stays where it is in the machine. Only
 // Health calls that state Waiting, and the time doesn't count against the server.
