@@ -20,7 +20,7 @@ var (
 	qualified = regexp.MustCompile(
 		`(?:^|[^\w./])(` + strings.Join(documented, "|") + `)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 	// member matches a type without its package, and its field or method.
-	member = regexp.MustCompile("(?:^|[^\\w./])([A-Z]\\w*)\\.([A-Z]\\w*)")
+	member = regexp.MustCompile(`(?:^|[^\w./])([A-Z]\w*)\.([A-Z]\w*)`)
 )
 
 // TestDocs checks that each pkg.Name of the runtime and each Type.Member that a Markdown file
