@@ -28,9 +28,11 @@ type DeltaFIFO struct {
 	mu      sync.Mutex
 	changed sync.Cond // something is queued, or the queue is closed
 	closed  bool
-	// items has what is queued of each key, keys the keys in the order in which they were queued.
+	// items has what is queued of each key, keys the keys in the order in which they were queued, from taken
+	// on. The array is used again once it is empty, which saves an allocation for each key.
 	items map[string]Deltas
 	keys  []string
+	taken int
 
 	// populated is true once the first list, or a change before it, has arrived.
 	populated bool
@@ -122,13 +124,38 @@ func (f *DeltaFIFO) change(t DeltaType, obj any) error {
 	return nil
 }
 
+// keepKeys is the capacity up to which the array of keys is kept while it is empty.
+const keepKeys = 1024
+
+// push appends a key. If most of a full array was taken, what is left moves to its start.
+func (f *DeltaFIFO) push(key string) {
+	if len(f.keys) == cap(f.keys) && f.taken > len(f.keys)/2 {
+		n := copy(f.keys, f.keys[f.taken:])
+		clear(f.keys[n:])
+		f.keys, f.taken = f.keys[:n], 0
+	}
+	f.keys = append(f.keys, key)
+}
+
+// pop takes the key that has waited longest. There must be one.
+func (f *DeltaFIFO) pop() string {
+	key := f.keys[f.taken]
+	f.keys[f.taken] = "" // Else the array keeps it alive.
+	if f.taken++; f.taken == len(f.keys) {
+		if f.keys, f.taken = f.keys[:0], 0; cap(f.keys) > keepKeys {
+			f.keys = nil // It grew in a burst that is over.
+		}
+	}
+	return key
+}
+
 // queue appends a delta to those of its key. Of two deletions in a row one is enough: the one that knows
 // the final state is kept.
 func (f *DeltaFIFO) queue(key string, d Delta) {
 	deltas := f.items[key]
 	switch newest := deltas.Newest(); {
 	case newest == nil:
-		f.keys = append(f.keys, key)
+		f.push(key)
 	case d.Type == Deleted && newest.Type == Deleted:
 		if isTombstone(newest.Object) {
 			*newest = d
@@ -175,7 +202,7 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 		}
 		listed[keys[i]] = struct{}{}
 	}
-	queued := slices.Clone(f.keys)
+	queued := slices.Clone(f.keys[f.taken:])
 	for i, key := range keys {
 		f.queue(key, Delta{Type: f.inLists, Object: objects[i]})
 	}
@@ -251,15 +278,13 @@ func (f *DeltaFIFO) Resync() error {
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for len(f.keys) == 0 {
+	for f.taken == len(f.keys) {
 		if f.closed {
 			return nil, ErrFIFOClosed
 		}
 		f.changed.Wait()
 	}
-	key := f.keys[0]
-	f.keys[0] = "" // Else the array keeps it alive.
-	f.keys = f.keys[1:]
+	key := f.pop()
 	deltas := f.items[key]
 	delete(f.items, key)
 	inInitialList := !f.hasSynced()

@@ -3,12 +3,14 @@ package cache_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/cache"
@@ -203,4 +205,42 @@ func TestPopWaits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDeltaFIFOOrder: through bursts and long queues that never get empty, keys come in the order of
+// client-go's.
+func TestDeltaFIFOOrder(t *testing.T) {
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		ours := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KeyFunction: cache.MetaNamespaceKeyFunc})
+		theirs := clientgo.NewDeltaFIFOWithOptions(clientgo.DeltaFIFOOptions{KeyFunction: clientgo.MetaNamespaceKeyFunc})
+		popped := func(q clientgo.Queue) (key string) {
+			_, err := q.Pop(func(obj any, _ bool) error {
+				key, _ = clientgo.MetaNamespaceKeyFunc(obj.(clientgo.Deltas).Newest().Object)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return key
+		}
+		pending := map[string]bool{}
+		for step := range 300 {
+			for range r.IntN([]int{4, 100, 3000}[step%3]) {
+				key := fmt.Sprint(r.IntN(5000))
+				obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: key}}
+				if ours.Update(obj) != nil || theirs.Update(obj) != nil {
+					t.Fatal("an update was refused")
+				}
+				pending[key] = true
+			}
+			for range r.IntN(len(pending) + 1) {
+				key := popped(ours)
+				if want := popped(theirs); key != want {
+					t.Fatalf("seed %d, step %d: %s, want %s", seed, step, key, want)
+				}
+				delete(pending, key)
+			}
+		}
+	}
 }
