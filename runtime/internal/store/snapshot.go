@@ -56,6 +56,17 @@ func (s Snapshot[K]) Pages() iter.Seq[[]any] {
 	}
 }
 
+// KeyPages yields every key, in the order of All, as slices that must not be changed.
+func (s Snapshot[K]) KeyPages() iter.Seq[[]K] {
+	return func(yield func([]K) bool) {
+		for _, p := range s.directory {
+			if !yield(p.keys) {
+				return
+			}
+		}
+	}
+}
+
 // Changes yields every object as if it had just been added.
 func (s Snapshot[K]) Changes() iter.Seq[Change[K]] {
 	return func(yield func(Change[K]) bool) {
