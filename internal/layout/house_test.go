@@ -3,8 +3,6 @@ package layout
 import (
 	"bytes"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,40 +46,9 @@ func TestExported(t *testing.T) {
 }
 
 func exported(t *testing.T, dir string) (n int) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, decl := range file.Decls {
-			switch decl := decl.(type) {
-			case *ast.FuncDecl:
-				if decl.Recv == nil && decl.Name.IsExported() {
-					n++
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					switch spec := spec.(type) {
-					case *ast.TypeSpec:
-						if spec.Name.IsExported() {
-							n++
-						}
-					case *ast.ValueSpec:
-						for _, name := range spec.Names {
-							if name.IsExported() {
-								n++
-							}
-						}
-					}
-				}
-			}
+	for name := range declared(t, dir).top {
+		if ast.IsExported(name) {
+			n++
 		}
 	}
 	return n
