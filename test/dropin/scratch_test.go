@@ -42,7 +42,8 @@ func newSandbox(t *testing.T) *sandbox {
 		t.Fatal(err)
 	}
 	s := &sandbox{m, t}
-	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen", "deepcopy-gen")
+	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen",
+		"applyconfiguration-gen", "deepcopy-gen")
 	s.build("ours", "github.com/kubewright/kubewright/cmd/", "client-gen", "lister-gen", "informer-gen")
 
 	s.write("header.txt", "")
@@ -51,9 +52,11 @@ func newSandbox(t *testing.T) *sandbox {
 			t.Fatal(err)
 		}
 	}
-	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file", "zz_generated.deepcopy.go", module+"/zoo/v1")
+	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file",
+		"zz_generated.deepcopy.go", module+"/zoo/v1")
 	s.run(s.generator("upstream", "applyconfiguration-gen"), slices.Concat([]string{
-		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration", "--output-pkg", module + "/applyconfiguration",
+		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration",
+		"--output-pkg", module + "/applyconfiguration",
 	}, custom, []string{hyphen})...)
 	return s
 }
@@ -78,7 +81,8 @@ func (s *sandbox) generate(flavour string) {
 	root := module + "/" + flavour
 	generate := func(name, output string, args ...[]string) {
 		s.t.Helper()
-		where := []string{"--go-header-file", "header.txt", "--output-dir", flavour + output, "--output-pkg", root + output}
+		where := []string{"--go-header-file", "header.txt", "--output-dir", flavour + output,
+			"--output-pkg", root + output}
 		s.run(s.generator(flavour, name), slices.Concat(where, slices.Concat(args...))...)
 	}
 	listed := slices.Concat(custom, []string{hyphen})

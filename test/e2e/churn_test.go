@@ -18,7 +18,9 @@ type churning[T object] struct {
 	t *testing.T
 }
 
-func newChurn[T object, L runtime.Object](t *testing.T, r resource[T, L], c versioned.Interface, scope string) *churning[T] {
+func newChurn[T object, L runtime.Object](
+	t *testing.T, r resource[T, L], c versioned.Interface, scope string,
+) *churning[T] {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -87,7 +87,8 @@ func TestExpired(t *testing.T) {
 		}
 		s.settle(ctx, churn)
 		if again := seen.count(isFromScratch) - lists; early != 0 || again == 0 {
-			t.Errorf("listed %d times when cut and %d times when expired, want 0 and more", early, again-early)
+			t.Errorf("listed %d times when cut and %d times when expired, want 0 and more",
+				early, again-early)
 		}
 
 		// From here on it follows changes as before.
@@ -117,9 +118,10 @@ func TestDefinitionComesAndGoes(t *testing.T) {
 		s := newSubject(t, people, scope(t), clientset(t, server.Config()), server.Config())
 		refused := make(chan error)
 		var once sync.Once
-		err = s.cache.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-			once.Do(func() { refused <- err })
-		})
+		err = s.cache.informer.SetWatchErrorHandlerWithContext(
+			func(ctx context.Context, r *cache.Reflector, err error) {
+				once.Do(func() { refused <- err })
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +150,17 @@ func TestDefinitionComesAndGoes(t *testing.T) {
 		if err := server.DeleteCRDs(ctx, people.name); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.first.Wait(ctx, func(present map[cache.ObjectName]*giftsv1.Person) bool { return len(present) == 0 }); err != nil {
+		if err := s.first.Wait(
+			ctx, func(present map[cache.ObjectName]*giftsv1.Person) bool { return len(present) == 0 },
+		); err != nil {
 			t.Fatalf("objects of a deleted definition stay: %v", err)
 		}
 		definitions, err := apiserver.ReadCRDs(crds.Files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		definitions = slices.DeleteFunc(definitions, func(d *apiextensionsv1.CustomResourceDefinition) bool { return d.Name != people.name })
+		definitions = slices.DeleteFunc(definitions,
+			func(d *apiextensionsv1.CustomResourceDefinition) bool { return d.Name != people.name })
 		if err := server.CreateCRDs(ctx, definitions...); err != nil {
 			t.Fatal(err)
 		}

@@ -42,11 +42,16 @@ type subject[T object, L runtime.Object] struct {
 
 // newSubject makes an informer of a scope's objects, that is not started yet
 // and goes to the server by config. It is stopped when the test ends.
-func newSubject[T object, L runtime.Object](t *testing.T, r resource[T, L], scope string, direct versioned.Interface, config *rest.Config) *subject[T, L] {
+func newSubject[T object, L runtime.Object](
+	t *testing.T, r resource[T, L], scope string, direct versioned.Interface, config *rest.Config,
+) *subject[T, L] {
 	t.Helper()
 	factory := externalversions.NewSharedInformerFactoryWithOptions(clientset(t, config), 0,
-		externalversions.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = scopeLabel + "=" + scope }))
-	s := &subject[T, L]{t: t, resource: r, client: direct, scope: scope, factory: factory, cache: r.cache(factory)}
+		externalversions.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.LabelSelector = scopeLabel + "=" + scope
+		}))
+	s := &subject[T, L]{t: t, resource: r, client: direct, scope: scope, factory: factory,
+		cache: r.cache(factory)}
 	s.first = s.handler()
 	return s
 }

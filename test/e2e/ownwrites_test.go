@@ -95,18 +95,23 @@ func TestOwnWrites(t *testing.T) {
 					return true
 				}
 				for range 3 {
-					made, err := writer.Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
+					made, err := writer.Create(ctx,
+						&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: name},
+							Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					shown := func(version string) func(*shopv1.Bakery, error) bool {
-						return func(read *shopv1.Bakery, err error) bool { return err == nil && read.ResourceVersion == version }
+						return func(read *shopv1.Bakery, err error) bool {
+							return err == nil && read.ResourceVersion == version
+						}
 					}
 					if !check("create", shown(made.ResourceVersion)) {
 						return
 					}
-					patched, err := writer.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"bread":"wheat"}}`), metav1.PatchOptions{})
+					patched, err := writer.Patch(ctx, name, types.MergePatchType,
+						[]byte(`{"spec":{"bread":"wheat"}}`), metav1.PatchOptions{})
 					if err != nil {
 						t.Error(err)
 						return
@@ -118,7 +123,8 @@ func TestOwnWrites(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if !check("delete", func(_ *shopv1.Bakery, err error) bool { return apierrors.IsNotFound(err) }) {
+					if !check("delete",
+						func(_ *shopv1.Bakery, err error) bool { return apierrors.IsNotFound(err) }) {
 						return
 					}
 				}
@@ -139,7 +145,8 @@ func TestOwnWritesFinalizer(t *testing.T) {
 	ctx := within(t, time.Minute)
 	client := clientset(t, lagging(cached.get(t).Config(), time.Second/2))
 	namespace := scope(t)
-	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithNamespace(namespace))
 	ctx, cancel := context.WithCancel(ctx)
 	defer factory.Shutdown()
 	defer cancel()
@@ -147,7 +154,10 @@ func TestOwnWritesFinalizer(t *testing.T) {
 	factory.StartWithContext(ctx)
 
 	writer := client.ShopV1().Bakeries(namespace)
-	made, err := writer.Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: []string{"shop.kubewright.dev/keep"}}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
+	made, err := writer.Create(ctx,
+		&shopv1.Bakery{
+			ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: []string{"shop.kubewright.dev/keep"}},
+			Spec:       shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +177,10 @@ func TestOwnWritesFinalizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Writes elsewhere are nothing that this factory's informers wait for.
-	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.ShopV1().Bakeries(namespace+
+		"-other").Create(ctx,
+		&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"},
+			Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {

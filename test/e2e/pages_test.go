@@ -30,7 +30,9 @@ func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string
 	for range 8 {
 		creating.Go(func() {
 			for name := range names {
-				if _, err := c.ShopV1().Markets().Create(ctx, markets.named(scope, name), metav1.CreateOptions{}); err != nil {
+				if _, err := c.ShopV1().Markets().Create(
+					ctx, markets.named(scope, name), metav1.CreateOptions{},
+				); err != nil {
 					t.Error(err)
 				}
 			}
@@ -90,7 +92,9 @@ func TestPages(t *testing.T) {
 	t.Run("informer", func(t *testing.T) { testInformerPages(ctx, t, server, client, scope, func() {}) })
 	t.Run("informer expired", func(t *testing.T) {
 		testInformerPages(ctx, t, server, client, scope, func() {
-			if err := client.ShopV1().Markets().Delete(ctx, all[many-1].Name, metav1.DeleteOptions{}); err != nil {
+			if err := client.ShopV1().Markets().Delete(
+				ctx, all[many-1].Name, metav1.DeleteOptions{},
+			); err != nil {
 				t.Error(err)
 			}
 			if _, err := server.Compact(ctx); err != nil {
@@ -102,7 +106,10 @@ func TestPages(t *testing.T) {
 
 // testInformerPages syncs an informer of the scope's markets, and calls between
 // before it asks for the second page.
-func testInformerPages(ctx context.Context, t *testing.T, server *apiserver.Server, client versioned.Interface, scope string, between func()) {
+func testInformerPages(
+	ctx context.Context, t *testing.T, server *apiserver.Server, client versioned.Interface, scope string,
+	between func(),
+) {
 	var once sync.Once
 	seen := &spy{before: func(q url.Values) {
 		if isNextPage(q) {

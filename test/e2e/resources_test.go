@@ -99,9 +99,10 @@ var bakeries = resource[*shopv1.Bakery, *shopv1.BakeryList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Bakery] {
 		b := f.Shop().V1().Bakeries()
-		return informerAndLister[*shopv1.Bakery]{b.TypedInformer(), b.Lister().List, func(ns, name string) (*shopv1.Bakery, error) {
-			return b.Lister().Bakeries(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1.Bakery]{b.TypedInformer(), b.Lister().List,
+			func(ns, name string) (*shopv1.Bakery, error) {
+				return b.Lister().Bakeries(ns).Get(name)
+			}}
 	},
 	make:   func() *shopv1.Bakery { return &shopv1.Bakery{Spec: shopv1.BakerySpec{Bread: "rye"}} },
 	number: func(b *shopv1.Bakery) *int32 { return &b.Spec.Bakers },
@@ -125,9 +126,10 @@ var oldBakeries = resource[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1beta1.Bakery] {
 		b := f.Shop().V1beta1().Bakeries()
-		return informerAndLister[*shopv1beta1.Bakery]{b.TypedInformer(), b.Lister().List, func(ns, name string) (*shopv1beta1.Bakery, error) {
-			return b.Lister().Bakeries(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1beta1.Bakery]{b.TypedInformer(), b.Lister().List,
+			func(ns, name string) (*shopv1beta1.Bakery, error) {
+				return b.Lister().Bakeries(ns).Get(name)
+			}}
 	},
 	make: func() *shopv1beta1.Bakery {
 		return &shopv1beta1.Bakery{Spec: shopv1beta1.BakerySpec{Bread: "rye"}}
@@ -147,9 +149,10 @@ var markets = resource[*shopv1.Market, *shopv1.MarketList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Market] {
 		m := f.Shop().V1().Markets()
-		return informerAndLister[*shopv1.Market]{m.TypedInformer(), m.Lister().List, func(_, name string) (*shopv1.Market, error) {
-			return m.Lister().Get(name)
-		}}
+		return informerAndLister[*shopv1.Market]{m.TypedInformer(), m.Lister().List,
+			func(_, name string) (*shopv1.Market, error) {
+				return m.Lister().Get(name)
+			}}
 	},
 	make:   func() *shopv1.Market { return &shopv1.Market{} },
 	number: func(m *shopv1.Market) *int32 { return &m.Spec.LoavesPerBaker },
@@ -167,9 +170,10 @@ var inspections = resource[*shopv1.Inspection, *shopv1.InspectionList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Inspection] {
 		i := f.Shop().V1().Inspections()
-		return informerAndLister[*shopv1.Inspection]{i.TypedInformer(), i.Lister().List, func(ns, name string) (*shopv1.Inspection, error) {
-			return i.Lister().Inspections(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1.Inspection]{i.TypedInformer(), i.Lister().List,
+			func(ns, name string) (*shopv1.Inspection, error) {
+				return i.Lister().Inspections(ns).Get(name)
+			}}
 	},
 	make: func() *shopv1.Inspection {
 		return &shopv1.Inspection{Spec: shopv1.InspectionSpec{Bakery: "rye"}}
@@ -186,9 +190,10 @@ var giftCards = resource[*giftsv1.GiftCard, *giftsv1.GiftCardList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*giftsv1.GiftCard] {
 		g := f.GiftCards().V1().GiftCards()
-		return informerAndLister[*giftsv1.GiftCard]{g.TypedInformer(), g.Lister().List, func(ns, name string) (*giftsv1.GiftCard, error) {
-			return g.Lister().GiftCards(ns).Get(name)
-		}}
+		return informerAndLister[*giftsv1.GiftCard]{g.TypedInformer(), g.Lister().List,
+			func(ns, name string) (*giftsv1.GiftCard, error) {
+				return g.Lister().GiftCards(ns).Get(name)
+			}}
 	},
 	make:   func() *giftsv1.GiftCard { return &giftsv1.GiftCard{Spec: giftsv1.GiftCardSpec{Loaves: 1}} },
 	number: func(g *giftsv1.GiftCard) *int32 { return &g.Spec.Loaves },
@@ -212,9 +217,10 @@ var people = resource[*giftsv1.Person, *giftsv1.PersonList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*giftsv1.Person] {
 		p := f.GiftCards().V1().Persons()
-		return informerAndLister[*giftsv1.Person]{p.TypedInformer(), p.Lister().List, func(ns, name string) (*giftsv1.Person, error) {
-			return p.Lister().Persons(ns).Get(name)
-		}}
+		return informerAndLister[*giftsv1.Person]{p.TypedInformer(), p.Lister().List,
+			func(ns, name string) (*giftsv1.Person, error) {
+				return p.Lister().Persons(ns).Get(name)
+			}}
 	},
 	make: func() *giftsv1.Person {
 		return &giftsv1.Person{Spec: giftsv1.PersonSpec{FullName: "Ada Baker"}}

@@ -54,7 +54,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 		watched.expect(t, watch.Added, obj)
 		objects = append(objects, obj)
 	}
-	if _, err := write.Create(ctx, r.named(scope, "a"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := write.Create(
+		ctx, r.named(scope, "a"), metav1.CreateOptions{},
+	); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("creating what is there: %v", err)
 	}
 	a := objects[0]
@@ -70,7 +72,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 		a = r.testStatus(ctx, t, r.status.update(c, scope), &watched, a)
 	}
 
-	if err := write.Delete(ctx, a.GetName(), metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")}); !apierrors.IsConflict(err) {
+	if err := write.Delete(
+		ctx, a.GetName(), metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")},
+	); !apierrors.IsConflict(err) {
 		t.Errorf("deleting another object of that name: %v", err)
 	}
 	if err := write.Delete(ctx, a.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -83,7 +87,8 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 	equal(t, "List without the deleted", r.fresh(ctx, t, c, scope), objects[1:])
 
 	// An object of another scope survives the deletion of this one's.
-	other, err := r.writer(c, scope+"-other").Create(ctx, r.named(scope+"-other", "d"), metav1.CreateOptions{})
+	other, err := r.writer(c, scope+"-other").Create(ctx, r.named(scope+"-other", "d"),
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +101,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 }
 
 // testChanges updates and patches an object and returns it as it is then.
-func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write writer[T, L], watched *follower[T], obj T) T {
+func (r resource[T, L]) testChanges(
+	ctx context.Context, t *testing.T, write writer[T, L], watched *follower[T], obj T,
+) T {
 	t.Helper()
 	changed := obj.DeepCopyObject().(T)
 	r.change(changed, 7)
@@ -116,7 +123,8 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 	if r.number != nil {
 		patch = fmt.Sprintf(`{"metadata":{"annotations":{"patched":"yes"}},"spec":{%q:8}}`, r.field)
 	}
-	patched, err := write.Patch(ctx, obj.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	patched, err := write.Patch(ctx, obj.GetName(), types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +137,9 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 
 // testStatus updates the status, and checks that updates of the object and of its status don't
 // affect each other.
-func (r resource[T, L]) testStatus(ctx context.Context, t *testing.T, update updateFunc[T], watched *follower[T], obj T) T {
+func (r resource[T, L]) testStatus(
+	ctx context.Context, t *testing.T, update updateFunc[T], watched *follower[T], obj T,
+) T {
 	t.Helper()
 	changed := obj.DeepCopyObject().(T)
 	r.status.set(changed)
@@ -174,7 +184,8 @@ func TestScale(t *testing.T) {
 	if bakery, err = client.Get(ctx, bakery.Name, metav1.GetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if scale.Spec.Replicas != 5 || bakery.Spec.Bakers != 5 || bakery.Spec.Bread == "" || bakery.Status.Bakers != 1 {
+	if scale.Spec.Replicas != 5 || bakery.Spec.Bakers != 5 || bakery.Spec.Bread == "" ||
+		bakery.Status.Bakers != 1 {
 		t.Errorf("the scale is %s\nof %s", record.Text(scale), record.Text(bakery))
 	}
 }

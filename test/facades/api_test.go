@@ -46,7 +46,9 @@ func TestAPI(t *testing.T) {
 					continue // A method that an unexported type embeds.
 				}
 				additions++
-				if name, _, _ := strings.Cut(change.Message, ":"); !strings.Contains(string(documented), "`"+name+"`") {
+				if name, _, _ := strings.Cut(
+					change.Message, ":",
+				); !strings.Contains(string(documented), "`"+name+"`") {
 					t.Errorf("%s: not in docs/additions.md", change.Message)
 				}
 			}
@@ -62,7 +64,8 @@ func TestAPI(t *testing.T) {
 				}
 				// apidiff accepts a type that has the same methods and fields.
 				// Ours must be the same type.
-				same := types.IsInterface(object.Type()) || strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
+				same := types.IsInterface(object.Type()) ||
+					strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
 				if ours := facade.Scope().Lookup(name); ours != nil && same && packageOf(ours) != path {
 					t.Errorf("%s is not client-go's type", name)
 				}
@@ -86,7 +89,8 @@ func packageOf(object types.Object) string {
 func load(t *testing.T, original, facade string) (*types.Package, *types.Package) {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps |
+			packages.NeedExportFile,
 	}, original, facade)
 	if err != nil {
 		t.Fatal(err)

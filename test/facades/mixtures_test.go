@@ -17,8 +17,10 @@ var mixtures = map[string][2]string{
 		"var _ = ours.NewStore(nil, theirs.WithTransformer(nil))",
 	},
 	"ThreadSafeStoreOption": {
-		"var _ = theirs.NewThreadSafeStore(nil, nil, ours.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
-		"var _ = ours.NewThreadSafeStore(nil, nil, theirs.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
+		"var _ = theirs.NewThreadSafeStore(nil, nil, " +
+			"ours.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
+		"var _ = ours.NewThreadSafeStore(nil, nil, " +
+			"theirs.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
 	},
 	"DeltaFIFO": {
 		"var _ *theirs.DeltaFIFO = ours.NewDeltaFIFO(nil, nil)",
@@ -32,7 +34,8 @@ func TestMixtures(t *testing.T) {
 	original, facade := load(t, clientGo+"tools/cache", kubewright+"cache")
 	compile := func(declaration string) error {
 		fset := token.NewFileSet()
-		source := "package p\nimport (\nours \"" + facade.Path() + "\"\ntheirs \"" + original.Path() + "\"\n)\n" +
+		source := "package p\nimport (\nours \"" + facade.Path() + "\"\ntheirs \"" +
+			original.Path() + "\"\n)\n" +
 			"var _, _ = ours.IsDone, theirs.IsDone\n" + declaration
 		file, err := parser.ParseFile(fset, "p.go", source, 0)
 		if err != nil {

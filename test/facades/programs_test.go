@@ -27,7 +27,9 @@ func TestUpstreamsTests(t *testing.T) {
 	// These are in the package that they test. The two that are left,
 	// metrics_test.go and rate_limiting_queue_test.go, build queues out of
 	// unexported parts.
-	for _, name := range []string{"default_rate_limiters_test.go", "delaying_queue_test.go", "parallelizer_test.go"} {
+	for _, name := range []string{
+		"default_rate_limiters_test.go", "delaying_queue_test.go", "parallelizer_test.go",
+	} {
 		edits := []string{"package workqueue\n", "package workqueue_test\n\nimport . " + ourQueue + "\n"}
 		if name == "delaying_queue_test.go" {
 			// It waits until the queue has looked at what was added to it, which

@@ -179,7 +179,8 @@ func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 	defer func() { s.lean = false }()
 	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1beta1")
 	main := filepath.Join(flavour, folder+"-program")
-	s.write(filepath.Join(main, "main.go"), strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
+	s.write(filepath.Join(main, "main.go"),
+		strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
 	binary := s.bin(flavour + "-" + folder)
 	s.must("go", "build", "-o", binary, "./"+main)
 	info, err := os.Stat(binary)
@@ -193,7 +194,8 @@ func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 // versions, a quarter of all there is, while all that it depends on is compiled.
 // Upstream's clients of apps/v1 need the apply configurations of autoscaling/v1.
 func BenchmarkCompile(b *testing.B) {
-	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/autoscaling/v1", "k8s.io/api/batch/v1", "k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
+	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/autoscaling/v1", "k8s.io/api/batch/v1",
+		"k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
 	for _, flavour := range flavours {
 		b.Run(flavour, func(b *testing.B) {
 			s := newSandbox()

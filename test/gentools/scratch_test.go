@@ -38,8 +38,9 @@ type sandbox struct {
 // newSandbox is made once; TestMain removes it.
 var newSandbox = sync.OnceValue(func() *sandbox {
 	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
-	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen", "k8s.io/code-generator/cmd/lister-gen",
-		"k8s.io/code-generator/cmd/informer-gen", "k8s.io/code-generator/cmd/applyconfiguration-gen")
+	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
+		"k8s.io/code-generator/cmd/lister-gen", "k8s.io/code-generator/cmd/informer-gen",
+		"k8s.io/code-generator/cmd/applyconfiguration-gen")
 	s.must("go", "build", "-o", s.bin(ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright")
 	s.write("header.txt", "")
 	return s
@@ -106,22 +107,26 @@ func (s *sandbox) must(name string, args ...string) cost {
 func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{
-			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
+			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions",
+			"Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
 	root := module + "/" + upstream + "/" + folder
 	var c cost
 	run := func(tool, output string, args ...[]string) {
-		where := []string{"--go-header-file", "header.txt", "--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
+		where := []string{"--go-header-file", "header.txt",
+			"--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
 		c.add(s.must(s.bin(upstream, tool), slices.Concat(where, slices.Concat(args...))...))
 	}
 	plurals := []string{"--plural-exceptions", "Endpoints:Endpoints"}
 	run("applyconfiguration-gen", "applyconfiguration", packages)
 	run("client-gen", "clientset", plurals, []string{"--clientset-name", "versioned", "--input-base", "",
-		"--input", strings.Join(packages, ","), "--apply-configuration-package", root + "/applyconfiguration"})
+		"--input", strings.Join(packages, ","),
+		"--apply-configuration-package", root + "/applyconfiguration"})
 	run("lister-gen", "listers", plurals, packages)
 	run("informer-gen", "informers", plurals, packages,
-		[]string{"--versioned-clientset-package", root + "/clientset/versioned", "--listers-package", root + "/listers"})
+		[]string{"--versioned-clientset-package", root + "/clientset/versioned",
+			"--listers-package", root + "/listers"})
 	return c
 }
 
@@ -134,13 +139,14 @@ func (s *sandbox) remove(b *testing.B, flavour, folder string) {
 
 // files calls visit for each Go file below a folder of a flavour.
 func (s *sandbox) files(b *testing.B, flavour, folder string, visit func(path string, info fs.FileInfo)) {
-	err := filepath.WalkDir(filepath.Join(s.Dir, flavour, folder), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		visit(path, must(d.Info()))
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join(s.Dir, flavour, folder),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+				return err
+			}
+			visit(path, must(d.Info()))
+			return nil
+		})
 	if err != nil {
 		b.Fatal(err)
 	}

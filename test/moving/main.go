@@ -41,10 +41,12 @@ type program struct {
 
 var programs = []program{
 	{name: "workqueue", source: "examples/workqueue/main.go", clientGo: true, says: []string{
-		"Pod default/mypod does not exist anymore", "Sync/Add/Update for Pod one", "Sync/Add/Update for Pod two",
+		"Pod default/mypod does not exist anymore", "Sync/Add/Update for Pod one",
+		"Sync/Add/Update for Pod two",
 	}},
 	{name: "watcher", source: "testdata/watcher/main.go", says: []string{
-		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue", "default/two of the queue",
+		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue",
+		"default/two of the queue",
 	}},
 	{name: "manager", source: "testdata/manager/main.go", says: []string{
 		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",
@@ -92,7 +94,8 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		if err := p.run(ctx, filepath.Join(dir, "bin", p.name), kubeconfig); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		say("%s: compiles, and says what it should after %v", p.name, time.Since(start).Round(time.Millisecond))
+		say("%s: compiles, and says what it should after %v", p.name,
+			time.Since(start).Round(time.Millisecond))
 	}
 	return nil
 }

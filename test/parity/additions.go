@@ -66,7 +66,8 @@ func (a additions) stale() error {
 	var errs []error
 	for _, l := range a {
 		if !l.seen {
-			errs = append(errs, fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
+			errs = append(errs,
+				fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
 		}
 	}
 	return errors.Join(errs...)
@@ -86,7 +87,8 @@ func (a additions) read(out []byte, module string) comparison {
 	var c comparison
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
-		if m := compatible.FindStringSubmatch(line); m != nil && a.has(strings.TrimPrefix(m[1], module+"/"), m[2]) {
+		if m := compatible.FindStringSubmatch(line); m != nil &&
+			a.has(strings.TrimPrefix(m[1], module+"/"), m[2]) {
 			c.listed++
 		} else if m != nil {
 			c.problems = append(c.problems, line+", which is not in docs/additions.md")
@@ -109,13 +111,15 @@ var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 // with ours. Nothing may be missing or incompatible, which a method added to an
 // interface is; what is there beyond has to be listed.
 func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
-	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir}, theirs.patterns()...)
+	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir},
+		theirs.patterns()...)
 	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.CombinedOutput()
 	c := listed.read(out, ours.path())
 	if err != nil || len(c.problems) > 0 {
-		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")), strings.Join(c.problems, "\n"))
+		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")),
+			strings.Join(c.problems, "\n"))
 	}
 	if c.listed > 0 {
 		c.summary += fmt.Sprintf(", %d listed additions", c.listed)

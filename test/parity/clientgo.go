@@ -44,7 +44,8 @@ var steps = []struct {
 // clientGo regenerates client-go in place and compares it with the release.
 func (r *run) clientGo() error {
 	dir := filepath.Join(r.work, "client-go")
-	g := &regenerated{run: r, dir: dir, orig: filepath.Join(dir, "orig"), copy: filepath.Join(dir, "client-go"), logs: filepath.Join(dir, "logs")}
+	g := &regenerated{run: r, dir: dir, orig: filepath.Join(dir, "orig"),
+		copy: filepath.Join(dir, "client-go"), logs: filepath.Join(dir, "logs")}
 	if err := os.MkdirAll(g.logs, 0o755); err != nil {
 		return err
 	}
@@ -115,17 +116,18 @@ func (g *regenerated) packages() ([]string, error) {
 func generatedFiles(root string) ([]string, error) {
 	var files []string
 	for _, folder := range clientGoFolders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+		err := filepath.WalkDir(filepath.Join(root, folder),
+			func(path string, d os.DirEntry, err error) error {
+				if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				if err == nil && generatedHeader.Match(text) {
+					rel, _ := filepath.Rel(root, path)
+					files = append(files, filepath.ToSlash(rel))
+				}
 				return err
-			}
-			text, err := os.ReadFile(path)
-			if err == nil && generatedHeader.Match(text) {
-				rel, _ := filepath.Rel(root, path)
-				files = append(files, filepath.ToSlash(rel))
-			}
-			return err
-		})
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +139,8 @@ func generatedFiles(root string) ([]string, error) {
 var generatedHeader = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 func nonEmpty(text string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return slices.DeleteFunc(strings.Split(text, "\n"),
+		func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
 // common is how many lines two lists share, whatever their order.

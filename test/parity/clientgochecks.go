@@ -20,7 +20,8 @@ func (g *regenerated) build() error {
 	if err != nil {
 		return err
 	}
-	cmd := g.command(g.copy, "go", "list", "-e", "-export", "-f", "{{if and .GoFiles .Export}}{{.ImportPath}}{{end}}", "./...")
+	cmd := g.command(g.copy, "go", "list", "-e", "-export", "-f",
+		"{{if and .GoFiles .Export}}{{.ImportPath}}{{end}}", "./...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -64,7 +65,8 @@ func (g *regenerated) vet() error {
 		return fmt.Errorf("%w\n%s", vetErr, out)
 	}
 	good := slices.DeleteFunc(slices.Clone(released), func(p string) bool { return slices.Contains(bad, p) })
-	g.check("packages vet", len(good), len(released), fmt.Sprintf("%d findings of the release itself left out", own))
+	g.check("packages vet", len(good), len(released),
+		fmt.Sprintf("%d findings of the release itself left out", own))
 	return nil
 }
 
@@ -92,7 +94,8 @@ func (g *regenerated) apidiff() error {
 	fmt.Printf("check client-go, apidiff: %s (%d listed additions)\n", c.summary, c.listed)
 	fmt.Printf("check client-go, struct tags: %s\n", c.tags)
 	if err != nil || len(c.problems) > 0 {
-		g.failed = append(g.failed, fmt.Errorf("client-go: apidiff: %w", cmp.Or(err, errors.New("additions"))))
+		g.failed = append(g.failed,
+			fmt.Errorf("client-go: apidiff: %w", cmp.Or(err, errors.New("additions"))))
 	}
 	return nil
 }
@@ -104,7 +107,9 @@ func (g *regenerated) probe() error {
 	for i, root := range []string{g.orig, g.copy} {
 		// Below applyconfigurations, so that it may import the internal package.
 		dir := filepath.Join(root, "applyconfigurations", "zz_probe")
-		if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "probe")))); err != nil {
+		if err := errors.Join(
+			os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "probe"))),
+		); err != nil {
 			return err
 		}
 		program := filepath.Join(g.dir, "probe")

@@ -31,7 +31,9 @@ func (g *regenerated) generate() error {
 		}
 	}
 	const runtime = "github.com/kubewright/kubewright"
-	if _, err := g.lines(g.copy, "go", "mod", "edit", "-require", runtime+"@v0.0.0", "-replace", runtime+"="+g.root); err != nil {
+	if _, err := g.lines(
+		g.copy, "go", "mod", "edit", "-require", runtime+"@v0.0.0", "-replace", runtime+"="+g.root,
+	); err != nil {
 		return err
 	}
 	apis, err := g.apiPackages()
@@ -51,7 +53,9 @@ func (g *regenerated) generate() error {
 	tool := func(name string, args ...string) {
 		start := time.Now()
 		args = append([]string{"--go-header-file", filepath.Join(g.here, "header.txt")}, args...)
-		if out, err := g.logged(name+".log", g.command(g.copy, filepath.Join(g.ours, name), args...)); err != nil {
+		if out, err := g.logged(
+			name+".log", g.command(g.copy, filepath.Join(g.ours, name), args...),
+		); err != nil {
 			fmt.Printf("  %s: %v\n%s", name, err, out)
 			return
 		}
@@ -62,9 +66,11 @@ func (g *regenerated) generate() error {
 	to := func(dir string) []string {
 		return []string{"--output-dir", dir, "--output-pkg", clientGoModule + "/" + dir}
 	}
-	tool("applyconfiguration-gen", slices.Concat([]string{"--openapi-schema", schema}, to("applyconfigurations"),
-		apis, []string{"k8s.io/apimachinery/pkg/apis/meta/v1"})...)
-	clients := []string{"--output-dir", ".", "--output-pkg", clientGoModule, "--clientset-name", "kubernetes", "--input-base", "k8s.io/api",
+	tool("applyconfiguration-gen",
+		slices.Concat([]string{"--openapi-schema", schema}, to("applyconfigurations"),
+			apis, []string{"k8s.io/apimachinery/pkg/apis/meta/v1"})...)
+	clients := []string{"--output-dir", ".", "--output-pkg", clientGoModule, "--clientset-name", "kubernetes",
+		"--input-base", "k8s.io/api",
 		"--apply-configuration-package", clientGoModule + "/applyconfigurations", "--prefers-protobuf"}
 	for _, version := range served {
 		clients = append(clients, "--input", version)
@@ -72,7 +78,8 @@ func (g *regenerated) generate() error {
 	tool("client-gen", slices.Concat(plurals, clients)...)
 	tool("lister-gen", slices.Concat(plurals, to("listers"), apis)...)
 	tool("informer-gen", slices.Concat(plurals, to("informers"), []string{"--single-directory",
-		"--versioned-clientset-package", clientGoModule + "/kubernetes", "--listers-package", clientGoModule + "/listers"}, apis)...)
+		"--versioned-clientset-package", clientGoModule + "/kubernetes",
+		"--listers-package", clientGoModule + "/listers"}, apis)...)
 	g.check("generators succeed", done, len(tools), "")
 	if _, err := g.logged("tidy.log", g.command(g.copy, "go", "mod", "tidy")); err != nil {
 		return fmt.Errorf("go mod tidy: %w, see %s", err, filepath.Join(g.logs, "tidy.log"))
@@ -158,14 +165,19 @@ func (g *regenerated) schema(apis []string) (string, error) {
 		return file, nil
 	}
 	dir := filepath.Join(g.dir, "schema")
-	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "schema")))); err != nil {
+	if err := errors.Join(
+		os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "schema"))),
+	); err != nil {
 		return "", err
 	}
 	models := slices.Clone(apis)
-	for _, p := range []string{"api/resource", "apis/meta/v1", "apis/meta/v1beta1", "runtime", "util/intstr", "version"} {
+	for _, p := range []string{
+		"api/resource", "apis/meta/v1", "apis/meta/v1beta1", "runtime", "util/intstr", "version",
+	} {
 		models = append(models, "k8s.io/apimachinery/pkg/"+p)
 	}
-	args := []string{"run", "k8s.io/kube-openapi/cmd/openapi-gen", "--go-header-file", filepath.Join(g.here, "header.txt"),
+	args := []string{"run", "k8s.io/kube-openapi/cmd/openapi-gen",
+		"--go-header-file", filepath.Join(g.here, "header.txt"),
 		"--output-dir", "models", "--output-pkg", "regen/schema/models", "--output-file", "models.go",
 		"--output-model-name-file", "zz_generated.model_name.go", "--report-filename", "violations.txt"}
 	for _, pkg := range models {

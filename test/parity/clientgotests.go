@@ -36,7 +36,8 @@ func (g *regenerated) test() error {
 		}
 	}
 	good, all, both := results.compare(released, os.Stdout)
-	g.check("its own tests", good, all, fmt.Sprintf("of %d packages; %d more fail in the release, too", len(packages), both))
+	g.check("its own tests", good, all,
+		fmt.Sprintf("of %d packages; %d more fail in the release, too", len(packages), both))
 	return nil
 }
 

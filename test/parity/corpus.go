@@ -58,8 +58,10 @@ func (r *run) corpus() error {
 
 // corpusRow returns what is right with a row, or an error that says what isn't.
 func (r *run) corpusRow(row row, listed additions) (string, error) {
-	ours := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "ours", row.name), bin: r.ours, runtime: r.root}
-	theirs := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "upstream", row.name), bin: r.upstream, runtime: r.root}
+	ours := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "ours", row.name), bin: r.ours,
+		runtime: r.root}
+	theirs := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "upstream", row.name), bin: r.upstream,
+		runtime: r.root}
 	if err := ours.prepare(); err != nil {
 		return "", err
 	}
@@ -89,7 +91,8 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)", result, ours.took.Seconds(), theirs.took.Seconds()), nil
+	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)", result, ours.took.Seconds(),
+		theirs.took.Seconds()), nil
 }
 
 // readCorpus reads the columns name, module, version, API packages, apply

@@ -50,7 +50,8 @@ func readHelp(tool string) flagSet {
 		help := flagHelp{short: m[1], typ: m[3]}
 		// A list by default shows as such, or not at all: what it does is for
 		// the cases to say.
-		if d := defaultValue.FindStringSubmatch(m[4]); d != nil && !strings.HasPrefix(strings.Trim(d[1], `"`), "[") {
+		if d := defaultValue.FindStringSubmatch(m[4]); d != nil &&
+			!strings.HasPrefix(strings.Trim(d[1], `"`), "[") {
 			help.byDefault = d[1]
 		}
 		flags[m[2]] = help
@@ -72,7 +73,9 @@ func (r *run) flags() error {
 	}
 	for _, f := range archive.Files {
 		file := filepath.Join(dir, "module", f.Name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644),
+		); err != nil {
 			return err
 		}
 	}

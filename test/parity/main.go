@@ -36,7 +36,8 @@ type run struct {
 func main() {
 	work := flag.String("work", "", "scratch folder (default: in the user's cache)")
 	rows := flag.String("rows", "", "only these rows of the corpus, comma separated")
-	steps := flag.String("steps", "", "only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
+	steps := flag.String("steps", "",
+		"only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
 	flag.Parse()
 	if err := parity(*work, *rows, *steps, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
@@ -111,7 +112,8 @@ func build(dir, out string, packages ...string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
+	cmd := exec.Command("go",
+		append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
 	cmd.Dir = dir
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", strings.Join(packages, " "), err, msg)

@@ -50,7 +50,9 @@ func TestRows(t *testing.T) {
 	i := slices.IndexFunc(rows, func(r row) bool { return r.name == "openreports" })
 	small := []row{rows[i], {
 		name: "batch", module: "k8s.io/api", version: release, apis: []string{"k8s.io/api/batch/v1"},
-		applyDir: "applyconfigurations", flags: map[string]string{"clientset-name": "kubernetes", "prefers-protobuf": "", "single-directory": ""},
+		applyDir: "applyconfigurations",
+		flags: map[string]string{"clientset-name": "kubernetes", "prefers-protobuf": "",
+			"single-directory": ""},
 	}}
 	listed, err := readAdditions(filepath.Join(r.root, "docs", "additions.md"))
 	if err != nil {

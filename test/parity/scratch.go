@@ -74,7 +74,9 @@ func (s *scratch) goMod() (string, error) {
 			fmt.Fprintf(&b, "require %s %s\n", m, release)
 		}
 	}
-	fmt.Fprintf(&b, "require github.com/kubewright/kubewright v0.0.0\nreplace github.com/kubewright/kubewright => %s\n", s.runtime)
+	fmt.Fprintf(&b,
+		"require github.com/kubewright/kubewright v0.0.0\nreplace github.com/kubewright/kubewright => %s\n",
+		s.runtime)
 	fmt.Fprintf(&b, "require %s %s\n", s.modulePath(), s.version)
 	// The same low-level dependencies everywhere, so that they are compiled once.
 	for line := range strings.Lines(string(pins)) {
@@ -100,13 +102,19 @@ func (s *scratch) modulePath() string {
 
 func (s *scratch) imports() []string {
 	pkgs := slices.Concat(s.apis, s.list("ac-extra"))
-	for _, pkg := range []string{"version", "client", "client/apply", "client/fake", "lister", "informer", "factory"} {
+	for _, pkg := range []string{
+		"version", "client", "client/apply", "client/fake", "lister", "informer", "factory",
+	} {
 		pkgs = append(pkgs, "github.com/kubewright/kubewright/runtime/"+pkg)
 	}
-	for _, pkg := range []string{"applyconfigurations/meta/v1", "discovery/fake", "features", "gentype", "rest", "testing", "tools/cache", "util/apply", "util/watchlist"} {
+	for _, pkg := range []string{
+		"applyconfigurations/meta/v1", "discovery/fake", "features", "gentype", "rest", "testing",
+		"tools/cache", "util/apply", "util/watchlist",
+	} {
 		pkgs = append(pkgs, "k8s.io/client-go/"+pkg)
 	}
-	return append(pkgs, "k8s.io/apimachinery/pkg/util/managedfields", "sigs.k8s.io/structured-merge-diff/v6/typed")
+	return append(pkgs, "k8s.io/apimachinery/pkg/util/managedfields",
+		"sigs.k8s.io/structured-merge-diff/v6/typed")
 }
 
 // copyModule makes s as from is, without what was generated there.
@@ -120,7 +128,9 @@ func (s *scratch) copyModule(from *scratch) error {
 			return err
 		}
 		to := filepath.Join(s.dir, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644),
+		); err != nil {
 			return err
 		}
 	}
@@ -136,7 +146,9 @@ func (s *scratch) generate() error {
 	var failed []error
 	tool := func(name string, args ...string) {
 		start := time.Now()
-		if _, err := s.run(filepath.Join(s.bin, name), append([]string{"--go-header-file", "header.txt"}, args...)...); err != nil {
+		if _, err := s.run(
+			filepath.Join(s.bin, name), append([]string{"--go-header-file", "header.txt"}, args...)...,
+		); err != nil {
 			failed = append(failed, err)
 		}
 		s.took += time.Since(start)
@@ -172,13 +184,18 @@ func (s *scratch) generate() error {
 	if !s.has("no-applyconfig") {
 		applies = path.Join(s.path(), s.applyDir)
 	}
-	tool("client-gen", slices.Concat(clients, []string{"--clientset-name", name, "--apply-configuration-package", applies}, inputs)...)
+	tool("client-gen",
+		slices.Concat(clients, []string{"--clientset-name", name, "--apply-configuration-package", applies},
+			inputs)...)
 	informers := slices.Concat(to("informers"), plurals, []string{
-		"--versioned-clientset-package", path.Join(s.path(), "clientset", name), "--listers-package", path.Join(s.path(), "listers"),
+		"--versioned-clientset-package", path.Join(s.path(), "clientset", name),
+		"--listers-package", path.Join(s.path(), "listers"),
 	})
 	if len(internal) > 0 {
-		tool("client-gen", slices.Concat(clients, []string{"--clientset-name", "internalversion"}, internal)...)
-		informers = append(informers, "--internal-clientset-package", path.Join(s.path(), "clientset/internalversion"))
+		tool("client-gen",
+			slices.Concat(clients, []string{"--clientset-name", "internalversion"}, internal)...)
+		informers = append(informers,
+			"--internal-clientset-package", path.Join(s.path(), "clientset/internalversion"))
 	}
 	if s.has("single-directory") {
 		informers = append(informers, "--single-directory")
@@ -243,7 +260,8 @@ func (s *scratch) run(name string, args ...string) ([]byte, error) {
 		if len(said) == 0 {
 			said = append(said, stderr.String())
 		}
-		return nil, fmt.Errorf("%s: %w\n%s", filepath.Base(name), err, strings.Join(said[:min(len(said), 20)], ""))
+		return nil, fmt.Errorf("%s: %w\n%s", filepath.Base(name), err,
+			strings.Join(said[:min(len(said), 20)], ""))
 	}
 	return out, nil
 }

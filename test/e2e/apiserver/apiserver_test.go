@@ -78,7 +78,9 @@ func TestLifetime(t *testing.T) {
 	}
 	t.Logf("first object after %v", time.Since(begin))
 	for _, name := range []string{"second", "third"} {
-		if _, err := client.Resource(boats).Namespace("east").Create(ctx, boat(name), metav1.CreateOptions{}); err != nil {
+		if _, err := client.Resource(boats).Namespace("east").Create(
+			ctx, boat(name), metav1.CreateOptions{},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +88,8 @@ func TestLifetime(t *testing.T) {
 	if _, err := server.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w, err := client.Resource(boats).Watch(ctx, metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
+	w, err := client.Resource(boats).Watch(ctx,
+		metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
 	if err == nil {
 		event := <-w.ResultChan()
 		w.Stop()
@@ -173,11 +176,23 @@ func TestReadCRDsRefuses(t *testing.T) {
 		manifests fs.FS
 		want      string
 	}{
-		"an unknown field":         {file("a.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n"), `a.yaml: want only CustomResourceDefinitions at the top of the folder: error unmarshaling JSON: while decoding JSON: json: unknown field "speck"`},
-		"another kind":             {file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"), "a.yaml: found /v1, Kind=ConfigMap, want only apiextensions.k8s.io/v1, Kind=CustomResourceDefinition"},
-		"no file":                  {fstest.MapFS{}, "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
-		"a file in a folder":       {file("bases/a.yaml", ""), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
-		"a folder that is no more": {os.DirFS("not-there"), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into\nstat .: no such file or directory"},
+		"an unknown field": {
+			file("a.yaml",
+				"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n"),
+			`a.yaml: want only CustomResourceDefinitions at the top of the folder: error unmarshaling ` +
+				`JSON: while decoding JSON: json: unknown field "speck"`},
+		"another kind": {file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"),
+			"a.yaml: found /v1, Kind=ConfigMap, want only apiextensions.k8s.io/v1, " +
+				"Kind=CustomResourceDefinition"},
+		"no file": {fstest.MapFS{},
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into"},
+		"a file in a folder": {file("bases/a.yaml", ""),
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into"},
+		"a folder that is no more": {os.DirFS("not-there"),
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into\nstat .: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if crds, err := apiserver.ReadCRDs(c.manifests); err == nil || err.Error() != c.want {

@@ -47,9 +47,12 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			}
 			crd := new(apiextensionsv1.CustomResourceDefinition)
 			if err := yaml.UnmarshalStrict(document, crd); err != nil {
-				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w", file, err)
+				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w",
+					file, err)
 			}
-			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"); got != want {
+			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind(
+				"CustomResourceDefinition",
+			); got != want {
 				return nil, fmt.Errorf("%s: found %v, want only %v", file, got, want)
 			}
 			crds = append(crds, crd)
@@ -57,7 +60,10 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	}
 	if len(crds) == 0 {
 		_, err := fs.Stat(fsys, ".") // Of a folder that isn't there.
-		return nil, errors.Join(errors.New("no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"), err)
+		return nil, errors.Join(
+			errors.New(
+				"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are "+
+					"not looked into"), err)
 	}
 	return crds, nil
 }
@@ -85,7 +91,9 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		return err
 	}
 	for _, crd := range crds {
-		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil {
+		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(
+			ctx, crd, metav1.CreateOptions{},
+		); err != nil {
 			return err
 		}
 	}
@@ -108,7 +116,9 @@ func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(
+			ctx, name, metav1.DeleteOptions{},
+		); err != nil {
 			return err
 		}
 		if err := waitForCRD(ctx, client, name, gone); err != nil {
@@ -188,10 +198,14 @@ func watchCRD(ctx context.Context, w watch.Interface, until condition) (bool, er
 // waitServed lists every served version until that works: a definition is
 // established a little before the server has its handlers, and no condition
 // says when it has.
-func waitServed(ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition) error {
-	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions), func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
+func waitServed(
+	ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition,
+) error {
+	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions),
+		func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
 	for _, version := range served {
-		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name, Resource: crd.Spec.Names.Plural}
+		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name,
+			Resource: crd.Spec.Names.Plural}
 		for {
 			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
 			if err == nil {

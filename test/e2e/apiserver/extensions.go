@@ -49,7 +49,9 @@ func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.Gene
 
 // serverOptions switches off what needs a cluster around the server: delegated
 // authentication and authorization, the core API, admission plugins, fairness.
-func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResourceDefinitionsServerOptions, error) {
+func serverOptions(
+	dir, etcdAddress string, opts Options,
+) (*options.CustomResourceDefinitionsServerOptions, error) {
 	logs := opts.Logs
 	if logs == nil {
 		logs = io.Discard
@@ -100,7 +102,9 @@ func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResour
 // API's informers, which that one can't do without.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
-	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts(
+		"localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)},
+	); err != nil {
 		return nil, err
 	}
 	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
@@ -110,10 +114,13 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	if err := r.ApplyTo(generic); err != nil {
 		return nil, err
 	}
-	if err := o.APIEnablement.ApplyTo(&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme); err != nil {
+	if err := o.APIEnablement.ApplyTo(
+		&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme,
+	); err != nil {
 		return nil, err
 	}
-	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(
+		generatedopenapi.GetOpenAPIDefinitions)
 	namer := openapinamer.NewDefinitionNamer(extensions.Scheme)
 	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
@@ -122,8 +129,9 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	return &extensions.Config{
 		GenericConfig: generic,
 		ExtraConfig: extensions.ExtraConfig{
-			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers, generic.StorageObjectCountTracker),
-			ServiceResolver:      noServices{},
+			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers,
+				generic.StorageObjectCountTracker),
+			ServiceResolver: noServices{},
 			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(
 				nil, nil, generic.LoopbackClientConfig, noopoteltrace.NewTracerProvider()),
 		},
@@ -145,7 +153,9 @@ func setLogs(w io.Writer) error {
 	}
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": onStderr, "one_output": "true"} {
+	for name, value := range map[string]string{
+		"logtostderr": "false", "stderrthreshold": onStderr, "one_output": "true",
+	} {
 		if err := flags.Set(name, value); err != nil {
 			return err
 		}

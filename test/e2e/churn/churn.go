@@ -37,7 +37,9 @@ const names = 8
 // New returns a Churn. The function make makes an object whose name ends in
 // name; change makes it another than it was, given a number that is another one
 // each time, from 1 up. The seed decides all that is done.
-func New[T record.Object](client Client[T], seed uint64, make func(name string) T, change func(obj T, n int)) *Churn[T] {
+func New[T record.Object](
+	client Client[T], seed uint64, make func(name string) T, change func(obj T, n int),
+) *Churn[T] {
 	return &Churn[T]{
 		client: client, make: make, change: change,
 		random:  rand.New(rand.NewPCG(seed, 0)),
@@ -111,5 +113,6 @@ func (c *Churn[T]) delete(ctx context.Context, name string) error {
 }
 
 func (c *Churn[T]) did(what string, obj T) {
-	c.done = append(c.done, record.Event{What: what, Name: cache.MetaObjectToName(obj), Version: obj.GetResourceVersion()})
+	c.done = append(c.done,
+		record.Event{What: what, Name: cache.MetaObjectToName(obj), Version: obj.GetResourceVersion()})
 }

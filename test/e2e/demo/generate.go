@@ -43,7 +43,8 @@ func generate(ctx context.Context, scratch string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("generated clientset, listers and informers of examples/apis: %d files in %d ms; %s is current\n",
+	fmt.Printf(
+		"generated clientset, listers and informers of examples/apis: %d files in %d ms; %s is current\n",
 		files, took.Milliseconds(), generated)
 	return nil
 }

@@ -49,7 +49,8 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	config := s.server.Config()
-	fmt.Printf("started an API server, with its etcd, at %s in %.1f s\n", config.Host, time.Since(begin).Seconds())
+	fmt.Printf("started an API server, with its etcd, at %s in %.1f s\n", config.Host,
+		time.Since(begin).Seconds())
 
 	begin = time.Now()
 	if err := s.server.InstallCRDs(ctx, crds.Files); err != nil {
@@ -76,7 +77,8 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 	// What the libraries log, of waiting for caches and of cut connections, is
 	// no part of the story: the narrator is for the controller alone.
 	running, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
-	controller, err := bakery.New(klog.NewContext(running, logr.New(s.narrator)), client, s.factory.Shop().V1())
+	controller, err := bakery.New(klog.NewContext(running, logr.New(s.narrator)), client,
+		s.factory.Shop().V1())
 	if err != nil {
 		stop()
 		return err

@@ -56,7 +56,8 @@ var story = []step{
 	{
 		title: "The market opens; it takes 10 loaves from each baker",
 		do: func(ctx context.Context, s *shop) error {
-			m := &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: market}, Spec: shopv1.MarketSpec{LoavesPerBaker: 10}}
+			m := &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: market},
+				Spec: shopv1.MarketSpec{LoavesPerBaker: 10}}
 			_, err := s.people.ShopV1().Markets().Create(ctx, m, metav1.CreateOptions{})
 			return err
 		},
@@ -119,7 +120,8 @@ var story = []step{
 			s.proxy.Down()
 			defer s.proxy.Up()
 			patch := []byte(`{"spec":{"bakers":0}}`)
-			_, err := s.people.ShopV1().Bakeries(wheat.Namespace).Patch(ctx, wheat.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err := s.people.ShopV1().Bakeries(wheat.Namespace).Patch(ctx, wheat.Name, types.MergePatchType,
+				patch, metav1.PatchOptions{})
 			return err
 		},
 		sees: []string{
@@ -143,10 +145,13 @@ var story = []step{
 	{
 		title: "So do the bakeries: one is deleted by name, the other with all of its namespace",
 		do: func(ctx context.Context, s *shop) error {
-			if err := s.people.ShopV1().Bakeries(rye.Namespace).Delete(ctx, rye.Name, metav1.DeleteOptions{}); err != nil {
+			if err := s.people.ShopV1().Bakeries(rye.Namespace).Delete(
+				ctx, rye.Name, metav1.DeleteOptions{},
+			); err != nil {
 				return err
 			}
-			return s.people.ShopV1().Bakeries(wheat.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+			return s.people.ShopV1().Bakeries(wheat.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+				metav1.ListOptions{})
 		},
 		sees: []string{
 			"Bakery is gone   town/rye",
@@ -219,7 +224,8 @@ func (s *shop) watchStatus(ctx context.Context, want status) (*metav1.Condition,
 			return open, nil
 		}
 	}
-	return nil, fmt.Errorf("bakery %s didn't come to %s with %d loaves", want.bakery, want.reason, want.loaves)
+	return nil, fmt.Errorf("bakery %s didn't come to %s with %d loaves", want.bakery,
+		want.reason, want.loaves)
 }
 
 func expectedEvents() (n int) {

@@ -69,7 +69,8 @@ func run(ctx context.Context, command []string) (err error) {
 func writeKubeconfig(path string, server *kubeserver.Server) error {
 	const name = "kubewright"
 	config, kubeconfig := server.Config(), clientcmdapi.NewConfig()
-	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthority: config.CAFile}
+	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host,
+		CertificateAuthority: config.CAFile}
 	kubeconfig.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
 	kubeconfig.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	kubeconfig.CurrentContext = name

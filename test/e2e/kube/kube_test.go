@@ -15,7 +15,9 @@ import (
 // of the test in testdata/scratch.
 func TestKubernetesAPI(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the clients of all of k8s.io/api and a kube-apiserver, which takes minutes the first time")
+		t.Skip(
+			"compiles the clients of all of k8s.io/api and a kube-apiserver, which takes minutes the first " +
+				"time")
 	}
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -38,7 +40,8 @@ func TestKubernetesAPI(t *testing.T) {
 	if len(versions) != 56 {
 		t.Errorf("clients of %d packages of k8s.io/api, want 56", len(versions))
 	}
-	endpoints, err := os.ReadFile(filepath.Join(m.Dir, "pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
+	endpoints, err := os.ReadFile(filepath.Join(m.Dir,
+		"pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
 	if err != nil || !bytes.Contains(endpoints, []byte(`"endpoints"`)) {
 		t.Errorf("the client of Endpoints doesn't mention the resource endpoints: %v", err)
 	}

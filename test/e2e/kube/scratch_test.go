@@ -40,19 +40,23 @@ func newModule(root string) (*scratch.Module, error) {
 // latter took, and how many files there are then.
 func generate(m *scratch.Module, root, bin string) (took time.Duration, files int, err error) {
 	tool := filepath.Join(bin, "kubewright")
-	if _, err := m.Run("go", "build", "-C", root, "-mod=readonly", "-o", tool, "./cmd/kubewright"); err != nil {
+	if _, err := m.Run(
+		"go", "build", "-C", root, "-mod=readonly", "-o", tool, "./cmd/kubewright",
+	); err != nil {
 		return 0, 0, err
 	}
 	begin := time.Now()
-	if _, err := m.Run(tool, "generate", "k8s.io/api/...", "--plural-exceptions", "Endpoints:Endpoints", "--prefers-protobuf"); err != nil {
+	if _, err := m.Run(tool, "generate", "k8s.io/api/...", "--plural-exceptions", "Endpoints:Endpoints",
+		"--prefers-protobuf"); err != nil {
 		return 0, 0, err
 	}
 	took = time.Since(begin)
-	err = filepath.WalkDir(filepath.Join(m.Dir, "pkg", "client"), func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files++
-		}
-		return err
-	})
+	err = filepath.WalkDir(filepath.Join(m.Dir, "pkg", "client"),
+		func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files++
+			}
+			return err
+		})
 	return took, files, err
 }

@@ -177,7 +177,8 @@ func retry(ctx context.Context, p *process, try func() error) error {
 		case <-p.done:
 			return p.ended()
 		case <-ctx.Done():
-			return fmt.Errorf("%s isn't ready: %w (last try: %w)", filepath.Base(p.cmd.Path), context.Cause(ctx), err)
+			return fmt.Errorf("%s isn't ready: %w (last try: %w)", filepath.Base(p.cmd.Path),
+				context.Cause(ctx), err)
 		case <-time.After(retryInterval):
 		}
 	}

@@ -37,10 +37,12 @@ func After(events []Event) map[cache.ObjectName]string {
 func Complete(events []Event, initial int, done []Event) error {
 	since := len(done) - (len(events) - initial)
 	if since < 0 {
-		return fmt.Errorf("%d initial and %d other events, but only %d changes", initial, len(events)-initial, len(done))
+		return fmt.Errorf("%d initial and %d other events, but only %d changes", initial,
+			len(events)-initial, len(done))
 	}
 	if got, want := After(events[:initial]), After(done[:since]); !maps.Equal(got, want) {
-		return fmt.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since, len(done), want)
+		return fmt.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since,
+			len(done), want)
 	}
 	if diff := Diff(events[initial:], done[since:]); diff != "" {
 		return fmt.Errorf("after the %d initial events: %s", initial, diff)

@@ -25,7 +25,8 @@ func Differences[T APIObject](got, want []T) []string {
 		named[cache.MetaObjectToName(obj)] = obj
 	}
 	if len(got) != len(want) || len(named) != len(want) {
-		differences = append(differences, fmt.Sprintf("%d objects of %d names, want %d", len(got), len(named), len(want)))
+		differences = append(differences,
+			fmt.Sprintf("%d objects of %d names, want %d", len(got), len(named), len(want)))
 	}
 	for _, obj := range want {
 		name := cache.MetaObjectToName(obj)

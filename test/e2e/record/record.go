@@ -94,10 +94,13 @@ func (r *Recorder[T]) OnUpdate(old, obj T) {
 	case !present:
 		r.problem("updated %s, which isn't there", name)
 	case last.GetResourceVersion() != old.GetResourceVersion():
-		r.problem("updated %s from version %s, but the last was %s", name, old.GetResourceVersion(), last.GetResourceVersion())
+		r.problem("updated %s from version %s, but the last was %s", name, old.GetResourceVersion(),
+			last.GetResourceVersion())
 	default:
-		if order, err := resourceversion.CompareResourceVersion(old.GetResourceVersion(), obj.GetResourceVersion()); err != nil || order > 0 {
-			r.problem("updated %s from version %s to %s (%v)", name, old.GetResourceVersion(), obj.GetResourceVersion(), err)
+		if order, err := resourceversion.CompareResourceVersion(old.GetResourceVersion(),
+			obj.GetResourceVersion()); err != nil || order > 0 {
+			r.problem("updated %s from version %s to %s (%v)", name, old.GetResourceVersion(),
+				obj.GetResourceVersion(), err)
 		}
 	}
 	r.present[name] = obj
@@ -154,7 +157,8 @@ func (r *Recorder[T]) Wait(ctx context.Context, condition func(present map[cache
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the last of %d events: %v", context.Cause(ctx), len(r.Events()), r.last(10))
+			return fmt.Errorf("%w; the last of %d events: %v", context.Cause(ctx),
+				len(r.Events()), r.last(10))
 		}
 	}
 }

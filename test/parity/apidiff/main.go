@@ -31,8 +31,9 @@ import (
 // load returns the packages that compile, and for those that don't the reason.
 func load(dir string, source bool, patterns []string) (map[string]*types.Package, map[string]string) {
 	config := &packages.Config{
-		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes,
+		Dir: dir,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
+			packages.NeedTypesSizes,
 	}
 	if source {
 		config.Mode |= packages.NeedDeps | packages.NeedSyntax | packages.NeedCompiledGoFiles
@@ -186,7 +187,8 @@ func main() {
 	if *missing {
 		same, verdict = whole, "have all of the original's"
 	}
-	fmt.Printf("apidiff: %d of %d packages %s (%d incompatible changes, %d compatible, %d packages added)\n", same, len(paths), verdict, incompatible, added, extra)
+	fmt.Printf("apidiff: %d of %d packages %s (%d incompatible changes, %d compatible, %d packages added)\n",
+		same, len(paths), verdict, incompatible, added, extra)
 	fmt.Printf("struct tags: %d of %d exported struct types unchanged\n", tagSame, tagTypes)
 	if incompatible > 0 || tagSame != tagTypes || same != len(paths) {
 		os.Exit(1)
