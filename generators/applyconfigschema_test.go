@@ -16,7 +16,8 @@ import (
 // own apply configurations have, which comes from OpenAPI. Unions are left out:
 // structured-merge-diff does nothing with them.
 func TestDerivedSchemaIsClientGos(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "k8s.io/client-go/applyconfigurations/internal").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"k8s.io/client-go/applyconfigurations/internal").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

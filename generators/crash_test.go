@@ -29,8 +29,9 @@ func TestKill(t *testing.T) {
 		if err := os.WriteFile(file, []byte("// "+header+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return exec.CommandContext(ctx, filepath.Join(bin, "kubewright"), "generate", "--output-dir", out, "--output-pkg", "example.com/out",
-			"--with-applyconfig", "--go-header-file", file, "k8s.io/api/batch/...", "k8s.io/api/apps/...", "k8s.io/api/autoscaling/...").Run()
+		return exec.CommandContext(ctx, filepath.Join(bin, "kubewright"), "generate", "--output-dir", out,
+			"--output-pkg", "example.com/out", "--with-applyconfig", "--go-header-file", file,
+			"k8s.io/api/batch/...", "k8s.io/api/apps/...", "k8s.io/api/autoscaling/...").Run()
 	}
 	headers := [2]string{"one", "another"}
 	var states [2]map[string]string
@@ -63,7 +64,8 @@ func TestKill(t *testing.T) {
 			t.Fatalf("the run after the one that was killed: %v", err)
 		}
 		if now := contents(t, out); !maps.Equal(now, states[i%2]) {
-			t.Fatalf("after run %d was killed the next one left %d files of %d as they should be", i, len(now), len(states[i%2]))
+			t.Fatalf("after run %d was killed the next one left %d files of %d as they should be", i,
+				len(now), len(states[i%2]))
 		}
 	}
 	t.Logf("%d of %d runs were killed, %d of them while they replaced files", killed, *kills, between)

@@ -59,7 +59,8 @@ func TestGolden(t *testing.T) {
 				return
 			}
 			if !*update {
-				t.Errorf("the transcript differs; run with -update to accept. Got:\n%s", firstDifference(got, want))
+				t.Errorf("the transcript differs; run with -update to accept. Got:\n%s",
+					firstDifference(got, want))
 				return
 			}
 			archive.Files[last].Data = got
@@ -206,5 +207,6 @@ func firstDifference(got, want []byte) string {
 	if i < len(wantLines) {
 		wanted = wantLines[i]
 	}
-	return fmt.Sprintf("line %d: wanted %s%s", i+1, wanted, strings.Join(gotLines[max(0, i-3):min(len(gotLines), i+20)], ""))
+	return fmt.Sprintf("line %d: wanted %s%s", i+1, wanted,
+		strings.Join(gotLines[max(0, i-3):min(len(gotLines), i+20)], ""))
 }

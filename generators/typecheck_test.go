@@ -35,13 +35,17 @@ type typeChecker struct {
 // imported are all packages that generated code and API types import.
 var imported = []string{
 	"context", "fmt", "net/http", "reflect", "sync", "time",
-	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields", "k8s.io/apimachinery/pkg/apis/meta/v1",
-	"k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
+	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields",
+	"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime",
+	"k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
 	"k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/util/runtime", "k8s.io/apimachinery/pkg/watch",
-	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake", "k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
-	"sigs.k8s.io/structured-merge-diff/v6/typed",
-	"github.com/kubewright/kubewright/runtime/client/apply", "github.com/kubewright/kubewright/runtime/client/fake",
-	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer", "github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
+	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake",
+	"k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing",
+	"k8s.io/client-go/tools/cache", "sigs.k8s.io/structured-merge-diff/v6/typed",
+	"github.com/kubewright/kubewright/runtime/client/apply",
+	"github.com/kubewright/kubewright/runtime/client/fake",
+	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer",
+	"github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
 	"github.com/kubewright/kubewright/runtime/view", "io",
 }
 
@@ -73,13 +77,15 @@ func newTypeChecker(t *testing.T) *typeChecker {
 func (c *typeChecker) check(dir, module string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{}, done: map[string]*types.Package{}}
+	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{},
+		done: map[string]*types.Package{}}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
 			return err
 		}
 		// A name like x_test.go or x_windows.go would leave the file out of the build.
-		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok || strings.HasSuffix(file, "_test.go") {
+		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok ||
+			strings.HasSuffix(file, "_test.go") {
 			return fmt.Errorf("the go command would leave out %s", file)
 		}
 		folder, err := filepath.Rel(dir, filepath.Dir(file))

@@ -16,7 +16,8 @@ import (
 // clientGo is the folder of the client-go that this module requires.
 func clientGo(t *testing.T) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"k8s.io/client-go").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +53,13 @@ func TestNamesAreClientGo(t *testing.T) {
 				if k.HasLister() != exists(root, "listers", group.PackageName, v.PackageName, k.Lower+".go") {
 					t.Errorf("%s: HasLister is %v", k.Name, k.HasLister())
 				}
-				if k.HasInformer() != exists(root, "informers", group.PackageName, v.PackageName, k.Lower+".go") {
+				if k.HasInformer() != exists(root, "informers", group.PackageName, v.PackageName,
+					k.Lower+".go") {
 					t.Errorf("%s: HasInformer is %v", k.Name, k.HasInformer())
 				}
 				if k.HasInformer() {
-					resources = append(resources, fmt.Sprintf("%s().%s().%s()/%s", v.GoGroupName, v.GoName, k.Plural, k.Resource))
+					resources = append(resources,
+						fmt.Sprintf("%s().%s().%s()/%s", v.GoGroupName, v.GoName, k.Plural, k.Resource))
 				}
 			}
 			client := read(t, dir, group.PackageName+"_client.go")
@@ -67,7 +70,8 @@ func TestNamesAreClientGo(t *testing.T) {
 	}
 	// client-go lists the versions of a group in the order of a shell variable;
 	// the groups have an order of their own.
-	ofClientset := submatches(read(t, root, "kubernetes/clientset.go"), `(?m)^\t(\w+V\d\w*)\(\) \w+\.\w+Interface$`)
+	ofClientset := submatches(read(t, root, "kubernetes/clientset.go"),
+		`(?m)^\t(\w+V\d\w*)\(\) \w+\.\w+Interface$`)
 	if got, want := withoutVersions(groups), withoutVersions(ofClientset); !slices.Equal(got, want) {
 		t.Errorf("groups are in the order\n%v, want\n%v", got, want)
 	}
@@ -77,7 +81,9 @@ func TestNamesAreClientGo(t *testing.T) {
 		t.Errorf("versions are\n%v, want\n%v", groups, ofClientset)
 	}
 	var want []string
-	for _, match := range regexp.MustCompile(`WithResource\("(.*)"\)[^\n]*\n[^\n]*informer: f\.(.*?)\.Informer\(\)`).FindAllStringSubmatch(read(t, root, "informers/generic.go"), -1) {
+	for _, match := range regexp.MustCompile(
+		`WithResource\("(.*)"\)[^\n]*\n[^\n]*informer: f\.(.*?)\.Informer\(\)`).FindAllStringSubmatch(
+		read(t, root, "informers/generic.go"), -1) {
 		want = append(want, match[2]+"/"+match[1])
 	}
 	slices.Sort(want)
@@ -118,7 +124,8 @@ func checkClient(t *testing.T, k *Kind, text string) {
 		argument = "namespace string"
 	}
 	for _, want := range []string{
-		fmt.Sprintf("type %sGetter interface {\n\t%s(%s) %sInterface\n}", k.Plural, k.Plural, argument, k.Name),
+		fmt.Sprintf("type %sGetter interface {\n\t%s(%s) %sInterface\n}", k.Plural, k.Plural,
+			argument, k.Name),
 		fmt.Sprintf("type %s struct {", k.PrivatePlural),
 		fmt.Sprintf("func new%s(", k.Plural),
 		fmt.Sprintf("\n\t\t\t%q,\n", k.Resource),

@@ -85,7 +85,8 @@ func extract(t *testing.T, archive *txtar.Archive) string {
 
 func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 	t.Helper()
-	cfg := Config{Dir: dir, PluralExceptions: map[string]string{"Endpoints": "Endpoints"}, IncludedTypes: map[string][]string{}}
+	cfg := Config{Dir: dir, PluralExceptions: map[string]string{"Endpoints": "Endpoints"},
+		IncludedTypes: map[string][]string{}}
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "args" })
 	if i < 0 {
 		t.Fatal("the case has no section args")
@@ -98,7 +99,8 @@ func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 		case key == "dir":
 			cfg.Dir = filepath.Join(dir, value)
 		case key == "for":
-			cfg.Generators |= map[string]Generators{"clients": Clients, "listers": Listers, "informers": Informers}[value]
+			cfg.Generators |= map[string]Generators{"clients": Clients, "listers": Listers,
+				"informers": Informers}[value]
 		case key == "lint":
 			cfg.LintRules = append(cfg.LintRules, value)
 		case key == "include":
@@ -106,7 +108,8 @@ func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 			cfg.IncludedTypes[value[:i]] = append(cfg.IncludedTypes[value[:i]], value[i+1:])
 		default:
 			group, version, _ := strings.Cut(key, "/")
-			cfg.Inputs = append(cfg.Inputs, Input{Pattern: value, Explicit: true, Group: group, Version: version})
+			cfg.Inputs = append(cfg.Inputs,
+				Input{Pattern: value, Explicit: true, Group: group, Version: version})
 		}
 	}
 	return cfg
@@ -135,15 +138,19 @@ func dump(b *strings.Builder, api *API) {
 	for _, g := range api.Groups {
 		fmt.Fprintf(b, "group %q folder %s package %s go %s\n", g.Name, g.PackageName, g.GoPackage, g.GoName)
 		for _, v := range g.Versions {
-			fmt.Fprintf(b, "  version %q %s folder %s group %s from %s%s\n", v.Name, v.GoName, v.PackageName, v.GoGroupName, v.Package.Path, words(map[string]bool{
-				"internal": v.Internal, "no-client": !v.Package.Client, "no-lister": !v.Package.Lister, "no-informer": !v.Package.Informer,
-				"no-Resource": !v.Package.HasResource, "no-SchemeGroupVersion": !v.Package.HasSchemeGroupVersion,
-			}))
-			for _, k := range v.Kinds {
-				fmt.Fprintf(b, "    kind %s %s %s %s %s resource %s%s\n", k.Name, k.Private, k.Plural, k.PrivatePlural, k.Lower, k.Resource, words(map[string]bool{
-					"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus,
-					"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
+			fmt.Fprintf(b, "  version %q %s folder %s group %s from %s%s\n", v.Name, v.GoName, v.PackageName,
+				v.GoGroupName, v.Package.Path, words(map[string]bool{
+					"internal": v.Internal, "no-client": !v.Package.Client, "no-lister": !v.Package.Lister,
+					"no-informer":           !v.Package.Informer,
+					"no-Resource":           !v.Package.HasResource,
+					"no-SchemeGroupVersion": !v.Package.HasSchemeGroupVersion,
 				}))
+			for _, k := range v.Kinds {
+				fmt.Fprintf(b, "    kind %s %s %s %s %s resource %s%s\n", k.Name, k.Private, k.Plural,
+					k.PrivatePlural, k.Lower, k.Resource, words(map[string]bool{
+						"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus,
+						"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
+					}))
 				var missing []string
 				for _, verb := range marker.Verbs() {
 					if !k.Verb[verb.Name] {
@@ -157,7 +164,8 @@ func dump(b *strings.Builder, api *API) {
 					fmt.Fprintf(b, "      meta %+v\n", k.ObjectMeta)
 				}
 				for _, m := range k.Methods {
-					fmt.Fprintf(b, "      method %s %s/%s %s -> %s\n", m.Name, m.Verb, m.Subresource, m.Input, m.Result)
+					fmt.Fprintf(b, "      method %s %s/%s %s -> %s\n", m.Name, m.Verb, m.Subresource,
+						m.Input, m.Result)
 				}
 			}
 		}

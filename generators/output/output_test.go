@@ -49,7 +49,8 @@ func put(t *testing.T, dir string, files map[string]string) {
 }
 
 func set(dir string, files map[string]string) Set {
-	s := Set{Files: map[string][]byte{}, Trees: []string{filepath.Join(dir, "out")}, Headers: []string{header}}
+	s := Set{Files: map[string][]byte{}, Trees: []string{filepath.Join(dir, "out")},
+		Headers: []string{header}}
 	for name, content := range files {
 		s.Files[filepath.Join(dir, name)] = []byte(content)
 	}
@@ -112,8 +113,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("stale: %v", p.Stale)
 	}
 	want := map[string]bool{
-		"out/": true, "out/a.go": true, "out/mixed/": true, "out/mixed/hand.go": true, "out/mixed/data.txt": true,
-		"out/other/": true, "out/other/lister.go": true, "elsewhere/": true, "elsewhere/stays.go": true,
+		"out/": true, "out/a.go": true, "out/mixed/": true, "out/mixed/hand.go": true,
+		"out/mixed/data.txt": true,
+		"out/other/":         true, "out/other/lister.go": true, "elsewhere/": true,
+		"elsewhere/stays.go": true,
 	}
 	got := map[string]bool{}
 	for name := range tree(t, dir) {
