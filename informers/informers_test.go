@@ -59,11 +59,13 @@ func TestLikeClientGo(t *testing.T) {
 		"dynamic": func() (ours, theirs sharedFactory) {
 			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 				map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
-			return informers.NewDynamicSharedInformerFactory(client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+			return informers.NewDynamicSharedInformerFactory(
+				client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 		},
 		"metadata": func() (ours, theirs sharedFactory) {
 			client := metadatafake.NewSimpleMetadataClient(scheme, meta)
-			return informers.NewMetadataSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
+			return informers.NewMetadataSharedInformerFactory(
+				client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,11 +81,13 @@ func TestLikeClientGo(t *testing.T) {
 					if synced := f.WaitForCacheSync(stop); !synced[things] {
 						t.Errorf("synced %v", synced)
 					}
-					found, err := i.Lister().ByNamespace("ns").List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+					found, err := i.Lister().ByNamespace("ns").List(
+						labels.SelectorFromSet(labels.Set{"name": "a"}))
 					if err != nil || len(found) != 1 {
 						t.Errorf("found %v, %v", found, err)
 					}
-					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) || err.Error() != `things.example.com "b" not found` {
+					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) ||
+						err.Error() != `things.example.com "b" not found` {
 						t.Errorf("error %v", err)
 					}
 					if _, ok := informer.StatusOf(i.Informer()); ok != (f == ours) {
@@ -110,7 +114,8 @@ func TestFactoryFunctions(t *testing.T) {
 		if err := factory.WaitForSync(ctx, f); err != nil {
 			t.Error(err)
 		}
-		if statuses, err := factory.Statuses(f); err != nil || len(statuses) != 1 || statuses[0].Objects != 1 {
+		if statuses, err := factory.Statuses(f); err != nil || len(statuses) != 1 ||
+			statuses[0].Objects != 1 {
 			t.Errorf("statuses %+v, %v", statuses, err)
 		}
 		if err := factory.Release(f, first); err != nil {
@@ -123,7 +128,9 @@ func TestFactoryFunctions(t *testing.T) {
 		if f.ForResource(things).Informer() == first {
 			t.Error("released, the informer is still the factory's")
 		}
-		if err := factory.TweakListOptions(f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {}); err == nil {
+		if err := factory.TweakListOptions(
+			f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {},
+		); err == nil {
 			t.Error("a type's options, where informers aren't found by types, are no error")
 		}
 		cancel()
@@ -137,13 +144,17 @@ func TestListByFields(t *testing.T) {
 		map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"), thing("b"))
 	f := informers.NewDynamicSharedInformerFactory(client, 0)
 	i := f.ForResource(things)
-	if err := informer.IndexField(i.Informer(), "metadata.name", func(u *unstructured.Unstructured) []string { return []string{u.GetName()} }); err != nil {
+	if err := informer.IndexField(i.Informer(),
+		"metadata.name", func(u *unstructured.Unstructured) []string {
+			return []string{u.GetName()}
+		}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Start(ctx.Done())
 	f.WaitForCacheSync(ctx.Done())
-	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(), fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(),
+		fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
 	if err != nil || len(found) != 1 || found[0].GetName() != "b" {
 		t.Errorf("found %v, %v", found, err)
 	}

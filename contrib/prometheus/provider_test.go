@@ -49,7 +49,8 @@ workqueue_depth{name="two"} 2
 workqueue_retries_total{name="one"} 1
 workqueue_retries_total{name="two"} 2
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "workqueue_depth", "workqueue_adds_total", "workqueue_retries_total"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "workqueue_depth",
+		"workqueue_adds_total", "workqueue_retries_total"); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{
@@ -66,8 +67,10 @@ workqueue_retries_total{name="two"} 2
 // queue panic.
 func TestStrangers(t *testing.T) {
 	for name, stranger := range map[string]prometheus.Collector{
-		"kind":   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"}, []string{"name"}),
-		"labels": prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"}, []string{"queue"}),
+		"kind": prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"},
+			[]string{"name"}),
+		"labels": prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"},
+			[]string{"queue"}),
 		"single": prometheus.NewGauge(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"}),
 	} {
 		t.Run(name, func(t *testing.T) {

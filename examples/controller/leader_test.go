@@ -109,7 +109,9 @@ func TestLost(t *testing.T) {
 func TestRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock, failed := &memory{}, errors.New("failed")
-		if err := whileLeading(t.Context(), lock, func(context.Context) error { return failed }); err != failed {
+		if err := whileLeading(
+			t.Context(), lock, func(context.Context) error { return failed },
+		); err != failed {
 			t.Errorf("error %v, want %v", err, failed)
 		}
 		if holder := lock.holder(); holder != "" {

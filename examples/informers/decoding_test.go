@@ -75,7 +75,8 @@ func Example_drop() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields), corner.Spec.Bread, corner.Spec.Bakers)
+		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields),
+			corner.Spec.Bread, corner.Spec.Bakers)
 	}
 	show("everything", listwatch.DecodingOptions{})
 	show("Drop", listwatch.DecodingOptions{Drop: []string{"metadata.managedFields", "spec.bread"}})

@@ -16,7 +16,8 @@ import (
 // A handler with contained panics is told of all objects, though it panics at one. The panics
 // are counted, and reported as errors with the handler's name. The handler syncs all the same.
 func Example_containedPanic() {
-	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"), bakery("old", "harbour", "1"))
+	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"),
+		bakery("old", "harbour", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
@@ -55,7 +56,8 @@ func Example_mutation() {
 		MutationSample: 1, // Every object, as in a test. One in a thousand is for production.
 		OnMutation: func(original, modified runtime.Object) {
 			before, now := original.(*shopv1.Bakery), modified.(*shopv1.Bakery)
-			fmt.Println("somebody modified", cache.MetaObjectToName(now), "from", before.Spec.Bread, "to", now.Spec.Bread)
+			fmt.Println("somebody modified", cache.MetaObjectToName(now), "from", before.Spec.Bread,
+				"to", now.Spec.Bread)
 		},
 	})
 	careless, _ := bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -36,7 +36,10 @@ func lateServer(late <-chan struct{}) *httptest.Server {
 			created <- b
 			send(w, b)
 		case r.URL.Query().Get("watch") == "":
-			send(w, &shopv1.BakeryList{TypeMeta: metav1.TypeMeta{APIVersion: typed.APIVersion, Kind: "BakeryList"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
+			send(w,
+				&shopv1.BakeryList{
+					TypeMeta: metav1.TypeMeta{APIVersion: typed.APIVersion, Kind: "BakeryList"},
+					ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
 		case r.URL.Query().Get("sendInitialEvents") != "":
 			http.Error(w, "no streamed lists here", http.StatusBadRequest)
 		default:
@@ -70,7 +73,8 @@ func Example_ownWrites() {
 		fmt.Println(err)
 	}
 
-	_, err := client.ShopV1().Bakeries("town").Create(ctx, bakery("corner", "square", ""), metav1.CreateOptions{})
+	_, err := client.ShopV1().Bakeries("town").Create(ctx, bakery("corner", "square", ""),
+		metav1.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 	}

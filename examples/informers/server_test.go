@@ -25,7 +25,9 @@ func newServer(objects ...*shopv1.Bakery) *bakeryServer {
 // over returns what a generated factory has for bakeries, over such a server in
 // place of a clientset.
 func over(server informer.ResourceClient[*shopv1.BakeryList]) cache.TypedSharedIndexInformer[*shopv1.Bakery] {
-	return informer.NewShared[*shopv1.Bakery](func() informer.ResourceClient[*shopv1.BakeryList] { return server }, informer.Options{Client: server})
+	return informer.NewShared[*shopv1.Bakery](
+		func() informer.ResourceClient[*shopv1.BakeryList] { return server },
+		informer.Options{Client: server})
 }
 
 // start runs an informer as factories do. stop returns when it has ended.

@@ -22,7 +22,8 @@ import (
 func Example_status() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
-	audit, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{}, informer.HandlerOptions{Name: "audit"})
+	audit, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{},
+		informer.HandlerOptions{Name: "audit"})
 	defer start(bakeries)()
 	<-audit.HasSyncedChecker().Done()
 
@@ -35,7 +36,8 @@ func Example_status() {
 	}
 	s, _ := informer.StatusOf(bakeries)
 	fmt.Println(s.Name, "is", s.State, "with", s.Objects, "object at version", s.ResourceVersion)
-	fmt.Println("last bookmark within a minute:", time.Since(s.LastBookmark) < time.Minute, "last error:", s.LastError)
+	fmt.Println("last bookmark within a minute:", time.Since(s.LastBookmark) < time.Minute,
+		"last error:", s.LastError)
 	for _, h := range s.Handlers {
 		fmt.Println("handler", h.Name, "synced:", h.Synced, "waiting:", h.Backlog, "panics:", h.Panics)
 	}
@@ -59,9 +61,11 @@ func Example_readiness() {
 	defer cancel()
 	bakeries := shop.Shop().V1().Bakeries().Informer()
 	shop.Shop().V1().Markets().Informer()
-	ready := factory.HealthCheck(shop, informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
+	ready := factory.HealthCheck(shop,
+		informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
 	shop.StartWithContext(ctx)
-	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent) // Until it is known that there are no markets.
+	// Until it is known that there are no markets.
+	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent)
 	_ = informer.WaitForSync(ctx, bakeries)
 
 	var unsynced *informer.SyncError

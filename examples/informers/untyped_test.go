@@ -26,7 +26,8 @@ func Example_dynamic() {
 		"metadata": map[string]any{"namespace": "town", "name": "old"},
 		"spec":     map[string]any{"fuel": "wood"},
 	}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{ovens: "OvenList"}, oven)
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{ovens: "OvenList"}, oven)
 	shop := informers.NewDynamicSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()

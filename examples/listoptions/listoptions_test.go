@@ -33,7 +33,8 @@ func TestListOptions(t *testing.T) {
 	var asked []string
 	for _, action := range client.Actions() {
 		if list, ok := action.(clienttesting.ListAction); ok {
-			asked = append(asked, fmt.Sprintf("%s with %q", list.GetResource().Resource, list.GetListRestrictions().Labels))
+			asked = append(asked,
+				fmt.Sprintf("%s with %q", list.GetResource().Resource, list.GetListRestrictions().Labels))
 		}
 	}
 	slices.Sort(asked)

@@ -21,19 +21,20 @@ const (
 // what is internal left out: the facades' names are client-go's.
 func TestExported(t *testing.T) {
 	total := 0
-	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"), func(dir string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		if base := d.Name(); base == "internal" || base == "cache" || base == "workqueue" {
-			return filepath.SkipDir
-		}
-		n := exported(t, dir)
-		if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
-			t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
-		}
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"),
+		func(dir string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			if base := d.Name(); base == "internal" || base == "cache" || base == "workqueue" {
+				return filepath.SkipDir
+			}
+			n := exported(t, dir)
+			if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
+				t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if base := entry.Name(); entry.IsDir() && (base == "testdata" || strings.HasPrefix(base, ".") && name != root) {
+		if base := entry.Name(); entry.IsDir() &&
+			(base == "testdata" || strings.HasPrefix(base, ".") && name != root) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !strings.HasSuffix(name, ".go") {
@@ -77,11 +79,14 @@ func TestFiles(t *testing.T) {
 			return err
 		}
 		read++
-		if n := bytes.Count(text, []byte("\n")); n > maxLines && !bytes.Contains(text, []byte("Code generated ")) {
-			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?", name, n, maxLines)
+		if n := bytes.Count(text, []byte("\n")); n > maxLines &&
+			!bytes.Contains(text, []byte("Code generated ")) {
+			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?",
+				name, n, maxLines)
 		}
 		inDecode := strings.HasPrefix(filepath.ToSlash(name), "../../runtime/internal/decode/")
-		if !inDecode && !strings.HasSuffix(name, "_test.go") && bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
+		if !inDecode && !strings.HasSuffix(name, "_test.go") &&
+			bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
 			t.Errorf("%s imports unsafe", name)
 		}
 		return nil

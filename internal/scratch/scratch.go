@@ -32,7 +32,8 @@ func New(dir, path, like string) (*Module, error) {
 			return nil, err
 		}
 	}
-	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0", "-replace="+own+"="+strings.TrimSpace(repository))
+	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0",
+		"-replace="+own+"="+strings.TrimSpace(repository))
 	return m, err
 }
 

@@ -111,7 +111,8 @@ func findModules(root string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
+		case d.IsDir() && path != root &&
+			(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case d.Name() == "go.mod":
 			modules = append(modules, filepath.Dir(path))
@@ -139,7 +140,8 @@ func gofmt() (counts, error) {
 	if err != nil {
 		return counts{}, fmt.Errorf("git ls-files: %w", err)
 	}
-	out, err = exec.Command("gofmt", append([]string{"-l"}, strings.Fields(string(out))...)...).CombinedOutput()
+	out, err = exec.Command("gofmt",
+		append([]string{"-l"}, strings.Fields(string(out))...)...).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		return counts{}, fmt.Errorf("gofmt would change:\n%s", out)
 	}

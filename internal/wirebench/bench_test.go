@@ -43,7 +43,8 @@ func BenchmarkRelist(b *testing.B) {
 func BenchmarkFootprint(b *testing.B) {
 	for _, n := range []int{1, 20, 500} {
 		Footprint(b, replay(b, recordedConfigMaps(n), false), "configmaps", []Pair{
-			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true, Informers: footprintInformers},
+			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true,
+				Informers: footprintInformers},
 		}, rounds)
 	}
 }

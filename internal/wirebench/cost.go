@@ -57,7 +57,8 @@ type Server struct {
 }
 
 func (s Server) config() *rest.Config {
-	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
+	return &rest.Config{Host: s.Host, BearerToken: s.Token,
+		TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 
 // job says what a process has to measure. The process gets it in the environment.

@@ -32,7 +32,9 @@ func Pairs(collection string) []Pair {
 			name string
 			is   bool
 		}{{"LIST", false}, {"WatchList", true}} {
-			pairs = append(pairs, Pair{Name: collection + "/list=" + list.name + options.name, Mode: collection + "/" + options.mode, WatchList: list.is})
+			pairs = append(pairs,
+				Pair{Name: collection + "/list=" + list.name + options.name,
+					Mode: collection + "/" + options.mode, WatchList: list.is})
 		}
 	}
 	return pairs
@@ -72,7 +74,8 @@ func run(tb testing.TB, server Server, p Pair) (c Cost) {
 		tb.Fatal(err)
 	}
 	cmd := exec.CommandContext(tb.Context(), cmp.Or(server.Program, os.Args[0]))
-	cmd.Env = append(os.Environ(), variable+"="+string(text), "KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
+	cmd.Env = append(os.Environ(), variable+"="+string(text),
+		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

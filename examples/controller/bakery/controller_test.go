@@ -34,7 +34,8 @@ func newBakery(name, market string, bakers int32) *shopv1.Bakery {
 }
 
 func newMarket(name string, loaves int32) *shopv1.Market {
-	return &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: shopv1.MarketSpec{LoavesPerBaker: loaves}}
+	return &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: shopv1.MarketSpec{LoavesPerBaker: loaves}}
 }
 
 // open returns the reason of the condition Open.
@@ -46,7 +47,9 @@ func open(b *shopv1.Bakery) string {
 }
 
 // newController makes a controller whose informers are not started. Tests fill the caches.
-func newController(t *testing.T, client versioned.Interface) (*Controller, externalversions.SharedInformerFactory) {
+func newController(
+	t *testing.T, client versioned.Interface,
+) (*Controller, externalversions.SharedInformerFactory) {
 	t.Helper()
 	_, ctx := ktesting.NewTestContext(t)
 	factory := externalversions.NewSharedInformerFactory(client, 0)
@@ -103,7 +106,8 @@ func TestFailureIsRetried(t *testing.T) {
 // A change of a market queues its bakeries and no others.
 func TestMarketQueuesItsBakeries(t *testing.T) {
 	c, factory := newController(t, fake.NewSimpleClientset())
-	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1), newBakery("c", "m", 1))
+	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1),
+		newBakery("c", "m", 1))
 	c.marketHandler().OnUpdate(newMarket("m", 1), newMarket("m", 2))
 	got := map[string]bool{}
 	for range c.queue.Len() {
@@ -130,7 +134,9 @@ func (c counting) Bakeries(namespace string) typedshopv1.BakeryInterface {
 	return c
 }
 
-func (c counting) UpdateStatus(ctx context.Context, b *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error) {
+func (c counting) UpdateStatus(
+	ctx context.Context, b *shopv1.Bakery, opts metav1.UpdateOptions,
+) (*shopv1.Bakery, error) {
 	*c.updates++
 	return c.BakeryInterface.UpdateStatus(ctx, b, opts)
 }
@@ -143,14 +149,17 @@ func TestOwnInformerAndClient(t *testing.T) {
 	client := counting{Interface: inner, ShopV1Interface: inner.ShopV1(), updates: &updates}
 
 	factory := externalversions.NewSharedInformerFactory(client, time.Minute)
-	own := factory.InformerFor(&shopv1.Bakery{}, func(c versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		if resync != time.Minute {
-			t.Errorf("resync %v", resync)
-		}
-		return shopinformers.NewFilteredBakeryInformer(c, "town", resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, func(opts *metav1.ListOptions) {
-			opts.LabelSelector = "open"
+	own := factory.InformerFor(&shopv1.Bakery{},
+		func(c versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
+			if resync != time.Minute {
+				t.Errorf("resync %v", resync)
+			}
+			return shopinformers.NewFilteredBakeryInformer(c, "town", resync,
+				cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+				func(opts *metav1.ListOptions) {
+					opts.LabelSelector = "open"
+				})
 		})
-	})
 	if again := factory.InformerFor(&shopv1.Bakery{}, nil); again != own {
 		t.Error("another informer for the same type")
 	}
@@ -199,7 +208,8 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open(b) != reason || b.Status.LoavesPerDay != loaves {
-				t.Errorf("%s: %s, %d loaves; want %s, %d", when, open(b), b.Status.LoavesPerDay, reason, loaves)
+				t.Errorf("%s: %s, %d loaves; want %s, %d", when, open(b), b.Status.LoavesPerDay,
+					reason, loaves)
 			}
 		}
 
@@ -232,7 +242,8 @@ func TestRunStopsBeforeSync(t *testing.T) {
 	stopped := errors.New("stopped")
 	cancel(stopped)
 	err := c.Run(ctx, 1)
-	if missing := new(informer.NotSyncedError); !errors.Is(err, stopped) || !errors.As(err, &missing) || len(missing.Informers) != 2 {
+	if missing := new(informer.NotSyncedError); !errors.Is(err, stopped) || !errors.As(err, &missing) ||
+		len(missing.Informers) != 2 {
 		t.Errorf("error %v, want two informers and %v", err, stopped)
 	}
 }

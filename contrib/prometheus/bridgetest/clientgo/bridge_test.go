@@ -33,8 +33,10 @@ func TestProvidersOfClientGo(t *testing.T) {
 		})
 	}
 	all.Wait()
-	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
-	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	ours := workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(
+		upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
 	bridgetest.Compare(t, registry, ours, theirs)
 	bridgetest.Informers(t, registry, true)
 }

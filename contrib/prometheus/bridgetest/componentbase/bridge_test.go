@@ -24,7 +24,9 @@ func TestInformers(t *testing.T) {
 func TestBridge(t *testing.T) {
 	// Ours comes first: component-base must still be able to register.
 	kwprometheus.Use(legacyregistry.Registerer())
-	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
-	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	ours := workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(
+		upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
 	bridgetest.Compare(t, legacyregistry.DefaultGatherer, ours, theirs)
 }
