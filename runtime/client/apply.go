@@ -32,7 +32,9 @@ type ClientWithApply[T Object, C Configuration] struct {
 
 // NewWithApply returns a client of a resource that has apply configurations of the
 // pointer type C. For the rest see New.
-func NewWithApply[T Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithApply[T, C] {
+func NewWithApply[T Object, C Configuration](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *ClientWithApply[T, C] {
 	at := newEndpoint(rest, codec, resource, namespace, nil, opts)
 	return &ClientWithApply[T, C]{Client[T]{untyped{at}}, applier[T, C]{at}}
 }
@@ -48,9 +50,12 @@ type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct 
 
 // NewWithListAndApply returns a client of a resource that can be listed and has apply
 // configurations; see NewWithList and NewWithApply.
-func NewWithListAndApply[T Object, L runtime.Object, C Configuration](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithListAndApply[T, L, C] {
+func NewWithListAndApply[T Object, L runtime.Object, C Configuration](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *ClientWithListAndApply[T, L, C] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
-	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}, applier[T, C]{at}}
+	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, collection{at},
+		applier[T, C]{at}}
 }
 
 // applier adds server-side apply.
@@ -59,13 +64,19 @@ type applier[T Object, C Configuration] struct{ at *endpoint }
 // Apply merges the fields that configuration sets into the object of its name, or
 // creates it, and returns the object as stored. opts.FieldManager owns the fields from
 // then on.
-func (a *applier[T, C]) Apply(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = pointee.New[T](); return result })
+func (a *applier[T, C]) Apply(
+	ctx context.Context, configuration C, opts metav1.ApplyOptions,
+) (result T, err error) {
+	err = a.at.apply(ctx, configuration, *new(C), opts,
+		func() runtime.Object { result = pointee.New[T](); return result })
 	return result, err
 }
 
 // ApplyStatus is Apply for the status sub-resource. It creates nothing.
-func (a *applier[T, C]) ApplyStatus(ctx context.Context, configuration C, opts metav1.ApplyOptions) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts, func() runtime.Object { result = pointee.New[T](); return result }, "status")
+func (a *applier[T, C]) ApplyStatus(
+	ctx context.Context, configuration C, opts metav1.ApplyOptions,
+) (result T, err error) {
+	err = a.at.apply(ctx, configuration, *new(C), opts,
+		func() runtime.Object { result = pointee.New[T](); return result }, "status")
 	return result, err
 }

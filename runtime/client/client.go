@@ -27,7 +27,9 @@ type Client[T Object] struct{ untyped }
 // New returns a client of a resource. T is the type of its objects and must be a pointer
 // to a struct. An empty namespace is for cluster-scoped resources, which should have the
 // option ClusterScoped, too, and for lists and watches of all namespaces.
-func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
+func New[T Object](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *Client[T] {
 	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, nil, opts)}}
 }
 
@@ -58,7 +60,10 @@ func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateO
 
 // Patch changes the object of that name, or the sub-resource at the path of subresources,
 // and returns the response.
-func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
+func (c *Client[T]) Patch(
+	ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.patch(ctx, name, pt, data, &opts, subresources, result)
 }

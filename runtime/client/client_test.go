@@ -28,14 +28,17 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, seen := connect(t)
-			if _, err := newDeployments(c, "", test.opts...).Get(t.Context(), "d", metav1.GetOptions{}); err != nil {
+			if _, err := newDeployments(c, "", test.opts...).Get(
+				t.Context(), "d", metav1.GetOptions{},
+			); err != nil {
 				t.Fatal(err)
 			}
 			if got := seen.requests[0].line; got != path {
 				t.Errorf("Get: %s", got)
 			}
 			c, seen = connect(t)
-			_, err := client.GetAs[*appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d", "", metav1.GetOptions{})
+			_, err := client.GetAs[*appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d",
+				"", metav1.GetOptions{})
 			if refused := test.want == ""; refused != (err != nil) || refused != (len(seen.requests) == 0) {
 				t.Errorf("GetAs: error %v after %d requests", err, len(seen.requests))
 			}
@@ -62,7 +65,8 @@ func TestApplyRefuses(t *testing.T) {
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyStatus: %v, %v, want error %q", object, err, test.want)
 		}
-		object, err = client.ApplyAs[*appsv1.Deployment](t.Context(), d, "", "", test.configuration, metav1.ApplyOptions{})
+		object, err = client.ApplyAs[*appsv1.Deployment](t.Context(), d, "", "", test.configuration,
+			metav1.ApplyOptions{})
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyAs: %v, %v, want error %q", object, err, test.want)
 		}
@@ -74,7 +78,9 @@ func TestApplyRefuses(t *testing.T) {
 
 // A request that fails returns an empty object with the error, as upstream's do.
 func TestFailedRequestReturnsEmptyObject(t *testing.T) {
-	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("broken") })}
+	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("broken")
+	})}
 	c, err := apps.RESTClient(&rest.Config{Host: "http://server"}, broken)
 	if err != nil {
 		t.Fatal(err)

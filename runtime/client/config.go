@@ -12,7 +12,8 @@ import (
 )
 
 // errNoBurst has upstream's text: a program can recognise it by nothing else.
-var errNoBurst = errors.New("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
+var errNoBurst = errors.New(
+	"burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
 
 // Group describes how a clientset talks to a group and version of an API.
 type Group struct {
@@ -63,7 +64,9 @@ func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client
 }
 
 // ForGroup makes a client of a group by calling build with the group's REST client.
-func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
+func ForGroup[C any](
+	config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C,
+) (C, error) {
 	restClient, err := group.RESTClient(config, client)
 	if err != nil {
 		return *new(C), err
@@ -72,7 +75,9 @@ func ForGroup[C any](config *rest.Config, client *http.Client, group Group, buil
 }
 
 // ForInternalGroup is [ForGroup] for the internal version of a group.
-func ForInternalGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
+func ForInternalGroup[C any](
+	config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C,
+) (C, error) {
 	restClient, err := group.InternalRESTClient(config, client)
 	if err != nil {
 		return *new(C), err

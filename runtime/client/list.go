@@ -19,7 +19,9 @@ type ClientWithList[T Object, L runtime.Object] struct {
 
 // NewWithList returns a client of a resource that can be listed. L is the type of its
 // lists and must be a pointer to a struct. For the rest see New.
-func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
+func NewWithList[T Object, L runtime.Object](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *ClientWithList[T, L] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
 	return &ClientWithList[T, L]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}}
 }

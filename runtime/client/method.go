@@ -18,7 +18,9 @@ type Requester interface {
 }
 
 // GetAs reads the object of that name, or its sub-resource, as an R.
-func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
+func GetAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, send(ctx, into, at.strictlyTo(at.rest.Get()).
 		Name(name).
@@ -28,7 +30,9 @@ func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource
 
 // ListAs reads the objects that opts select as an R. With a sub-resource it reads that of
 // the object of that name; without one it ignores the name.
-func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
+func ListAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Get())
 	if subresource != "" {
@@ -41,7 +45,9 @@ func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresourc
 
 // CreateAs posts in to the resource and returns the response as an R. With a sub-resource
 // it posts to that of the object of that name; without one it ignores the name.
-func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
+func CreateAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Post())
 	if subresource != "" {
@@ -54,7 +60,9 @@ func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 
 // UpdateAs replaces the object of that name, or its sub-resource, by in and returns the
 // response as an R.
-func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
+func UpdateAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Put()).
 		Name(name).
@@ -65,7 +73,10 @@ func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 
 // PatchAs changes the object of that name, or the sub-resource at the path of
 // subresources, and returns the response as an R.
-func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
+func PatchAs[R runtime.Object](
+	ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Patch(pt)).
 		Name(name).
@@ -77,7 +88,9 @@ func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt
 // ApplyAs merges the fields that configuration sets into the object of that
 // name, or into its sub-resource, and returns the answer as an R. Without a
 // sub-resource the name is the configuration's own and the argument not used.
-func ApplyAs[R runtime.Object, C any](ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
+func ApplyAs[R runtime.Object, C any](
+	ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions,
+) (R, error) {
 	if any(configuration) == any(*new(C)) {
 		return *new(R), errNoObject
 	}

@@ -47,7 +47,10 @@ func ClusterScoped() Option {
 	return Option{clusterScoped: true}
 }
 
-func newEndpoint(rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, none runtime.Object, opts []Option) *endpoint {
+func newEndpoint(
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, none runtime.Object,
+	opts []Option,
+) *endpoint {
 	e := &endpoint{rest: rest, codec: codec, resource: resource, namespace: namespace, none: none}
 	for _, opt := range opts {
 		e.prefersProtobuf = e.prefersProtobuf || opt.prefersProtobuf

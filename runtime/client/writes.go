@@ -163,9 +163,10 @@ func (k *written) since(only, namespace string, after uint64) (result listwatch.
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	result.ResourceVersion = k.in(cmp.Or(only, namespace))
-	first, _ := slices.BinarySearchFunc(k.deletions, after+1, func(d listwatch.Deletion, sequence uint64) int {
-		return cmp.Compare(d.Sequence, sequence)
-	})
+	first, _ := slices.BinarySearchFunc(k.deletions, after+1,
+		func(d listwatch.Deletion, sequence uint64) int {
+			return cmp.Compare(d.Sequence, sequence)
+		})
 	for _, d := range k.deletions[first:] {
 		if only == "" || d.Namespace == only {
 			result.Deletions = append(result.Deletions, d)

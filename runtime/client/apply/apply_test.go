@@ -50,8 +50,12 @@ func TestAppend(t *testing.T) {
 func TestAppendNil(t *testing.T) {
 	one := 1
 	for name, call := range map[string]func(list *[]int, pointers *[]*int){
-		"AppendCopies":   func(list *[]int, _ *[]*int) { AppendCopies(0, list, "WithFoo", []*int{&one, nil}) },
-		"AppendPointers": func(_ *[]int, pointers *[]*int) { AppendPointers(0, pointers, "WithFoo", []*int{&one, nil}) },
+		"AppendCopies": func(list *[]int, _ *[]*int) {
+			AppendCopies(0, list, "WithFoo", []*int{&one, nil})
+		},
+		"AppendPointers": func(_ *[]int, pointers *[]*int) {
+			AppendPointers(0, pointers, "WithFoo", []*int{&one, nil})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []int

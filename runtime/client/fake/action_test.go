@@ -91,13 +91,16 @@ func TestActions(t *testing.T) {
 		}, clienttesting.NewDeleteCollectionActionWithOptions(gvr, "ns", del, list)},
 		"Patch": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.Patch(ctx, "d", types.MergePatchType, json, patch, "a", "b")
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.MergePatchType, json, patch, "a", "b")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.MergePatchType, json,
+			patch, "a", "b")},
 		"Apply": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.Apply(ctx, named, apply)
-		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions())},
+		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions())},
 		"ApplyStatus": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.ApplyStatus(ctx, named, apply)
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "status")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions(), "status")},
 		"GetAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.GetAs[*appsv1.Deployment](ctx, c, "d", "", get)
 		}, clienttesting.NewGetActionWithOptions(gvr, "ns", "d", get)},
@@ -121,13 +124,16 @@ func TestActions(t *testing.T) {
 		}, clienttesting.NewUpdateSubresourceActionWithOptions(gvr, "scale", "ns", s, update)},
 		"PatchAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, json, patch, "scale")
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.JSONPatchType, json, patch, "scale")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.JSONPatchType, json,
+			patch, "scale")},
 		"ApplyAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
-		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions())},
+		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions())},
 		"ApplyAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", named, apply)
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "scale")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions(), "scale")},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +163,9 @@ func TestApplyRefuses(t *testing.T) {
 		{nil, "configuration provided to Apply must not be nil"},
 		{&deployment{}, "configuration.Name must be provided to Apply"},
 	} {
-		for _, call := range []func(context.Context, *deployment, metav1.ApplyOptions) (*appsv1.Deployment, error){
+		for _, call := range []func(context.Context, *deployment, metav1.ApplyOptions) (
+			*appsv1.Deployment, error,
+		){
 			d.Apply,
 			d.ApplyStatus,
 			func(ctx context.Context, c *deployment, opts metav1.ApplyOptions) (*appsv1.Deployment, error) {

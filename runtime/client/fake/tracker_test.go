@@ -32,12 +32,15 @@ func named(name string, labels map[string]string) *appsv1.Deployment {
 // Both trackers answer reads and writes from what they hold, and tell watches.
 func TestTracker(t *testing.T) {
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
-	for name, track := range map[string]func(*clienttesting.Fake, ...runtime.Object) clienttesting.ObjectTracker{
+	for name, track := range map[string]func(
+		*clienttesting.Fake, ...runtime.Object,
+	) clienttesting.ObjectTracker{
 		"plain": func(f *clienttesting.Fake, objects ...runtime.Object) clienttesting.ObjectTracker {
 			return fake.NewTracker(f, scheme, decoder, objects...)
 		},
 		"managed": func(f *clienttesting.Fake, objects ...runtime.Object) clienttesting.ObjectTracker {
-			return fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(), objects...)
+			return fake.NewManagedTracker(f, scheme, decoder,
+				managedfields.NewDeducedTypeConverter(), objects...)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,10 +78,12 @@ func TestTracker(t *testing.T) {
 func TestManagedTrackerApplies(t *testing.T) {
 	f := &clienttesting.Fake{}
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
-	fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(), named("there", map[string]string{"kept": "yes"}))
+	fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(),
+		named("there", map[string]string{"kept": "yes"}))
 	c := fake.NewWithApply[*appsv1.Deployment, *labelled](f, "ns", gvr, gvk)
 	configuration := &labelled{Kind: "Deployment", APIVersion: "apps/v1"}
-	configuration.Metadata.Name, configuration.Metadata.Labels = ptr.To("there"), map[string]string{"added": "too"}
+	configuration.Metadata.Name, configuration.Metadata.Labels = ptr.To("there"),
+		map[string]string{"added": "too"}
 	got, err := c.Apply(t.Context(), configuration, metav1.ApplyOptions{FieldManager: "m"})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +110,8 @@ func TestTrackerPanicsOnForeignObject(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	fake.NewTracker(&clienttesting.Fake{}, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(), &metav1.Status{})
+	fake.NewTracker(&clienttesting.Fake{}, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(),
+		&metav1.Status{})
 }
 
 // A reactor of the test comes before the tracker and decides object and error.
@@ -113,9 +119,10 @@ func TestReactorsComeFirst(t *testing.T) {
 	f := &clienttesting.Fake{}
 	fake.NewTracker(f, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
 	refused := errors.New("refused")
-	f.PrependReactor("update", "deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return action.GetSubresource() == "status", named("answer", nil), refused
-	})
+	f.PrependReactor("update",
+		"deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			return action.GetSubresource() == "status", named("answer", nil), refused
+		})
 	got, err := newFakeDeployments(f).UpdateStatus(t.Context(), named("d", nil), metav1.UpdateOptions{})
 	if got.Name != "answer" || err != refused {
 		t.Errorf("got %v, %v", got, err)
