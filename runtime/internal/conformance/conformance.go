@@ -57,10 +57,11 @@ type Implementation struct {
 }
 
 // ClientGo is the implementation that others are compared with.
-var ClientGo = Implementation{Name: "client-go", New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
-	lw, example := o.Source(s)
-	return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
-}}
+var ClientGo = Implementation{Name: "client-go",
+	New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
+		lw, example := o.Source(s)
+		return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
+	}}
 
 // Scenario is something that happens to an informer.
 type Scenario struct {

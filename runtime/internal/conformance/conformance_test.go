@@ -23,15 +23,17 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	facade = conformance.Implementation{Name: "cache", New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
-		lw, example := o.Source(s)
-		return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
-	}}
-	typed = conformance.Implementation{Name: "informer", ConfigMapsOnly: true, New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
-		return informer.NewShared[*corev1.ConfigMap](
-			func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
-			informer.Options{Client: s, ResyncPeriod: o.ResyncPeriod, Indexers: o.Indexers})
-	}}
+	facade = conformance.Implementation{Name: "cache",
+		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
+			lw, example := o.Source(s)
+			return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
+		}}
+	typed = conformance.Implementation{Name: "informer", ConfigMapsOnly: true,
+		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
+			return informer.NewShared[*corev1.ConfigMap](
+				func() informer.ResourceClient[*corev1.ConfigMapList] { return s },
+				informer.Options{Client: s, ResyncPeriod: o.ResyncPeriod, Indexers: o.Indexers})
+		}}
 )
 
 // Our informers do what client-go's do.
@@ -42,15 +44,19 @@ func TestConformance(t *testing.T) {
 // deaf is an informer that tells its handlers nothing of deletions.
 type deaf struct{ clientgo.SharedIndexInformer }
 
-func (d deaf) AddEventHandlerWithOptions(h clientgo.ResourceEventHandler, o clientgo.HandlerOptions) (clientgo.ResourceEventHandlerRegistration, error) {
-	return d.SharedIndexInformer.AddEventHandlerWithOptions(clientgo.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd, UpdateFunc: h.OnUpdate}, o)
+func (d deaf) AddEventHandlerWithOptions(
+	h clientgo.ResourceEventHandler, o clientgo.HandlerOptions,
+) (clientgo.ResourceEventHandlerRegistration, error) {
+	return d.SharedIndexInformer.AddEventHandlerWithOptions(
+		clientgo.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd, UpdateFunc: h.OnUpdate}, o)
 }
 
 // The rig notices what an implementation does wrong, and nothing else.
 func TestRigCanFail(t *testing.T) {
-	wrong := conformance.Implementation{Name: "deaf", New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
-		return deaf{conformance.ClientGo.New(s, o)}
-	}}
+	wrong := conformance.Implementation{Name: "deaf",
+		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
+			return deaf{conformance.ClientGo.New(s, o)}
+		}}
 	noticed := 0
 	for _, s := range conformance.Scenarios {
 		want := s.Play(t, conformance.ClientGo)
@@ -62,6 +68,7 @@ func TestRigCanFail(t *testing.T) {
 		}
 	}
 	if noticed == 0 || noticed == len(conformance.Scenarios) {
-		t.Errorf("%d of %d scenarios noticed that deletions are not reported", noticed, len(conformance.Scenarios))
+		t.Errorf("%d of %d scenarios noticed that deletions are not reported", noticed,
+			len(conformance.Scenarios))
 	}
 }

@@ -78,7 +78,8 @@ func TestNumberOfScenarios(t *testing.T) {
 		names[s.Name] = true
 	}
 	all := len(conformance.Scenarios) + len(conformance.ToolScenarios)
-	t.Logf("%d scenarios of informers, %d of tools", len(conformance.Scenarios), len(conformance.ToolScenarios))
+	t.Logf("%d scenarios of informers, %d of tools", len(conformance.Scenarios),
+		len(conformance.ToolScenarios))
 	if len(names) != all || all < 120 {
 		t.Errorf("%d scenarios, %d names", all, len(names))
 	}
@@ -88,7 +89,8 @@ func TestNumberOfScenarios(t *testing.T) {
 func TestDifferencesAreListed(t *testing.T) {
 	refs := differences(t)
 	check := func(test, scenario, differs string) {
-		if listed := refs[[3]string{"runtime/internal/conformance", test, scenario}]; listed != (differs != "") {
+		listed := refs[[3]string{"runtime/internal/conformance", test, scenario}]
+		if listed != (differs != "") {
 			t.Errorf("%s: differs %q, listed %t", scenario, differs, listed)
 		}
 	}

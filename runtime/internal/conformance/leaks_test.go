@@ -66,12 +66,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{"untyped informers", func() { inform(newUntyped(server, time.Hour).informer, func() {}) }},
 		{"factories", func() {
 			f := factory.New(server, time.Hour)
-			f.InformerFor(&corev1.ConfigMap{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newTyped(s, resync).informer
-			})
-			f.InformerFor(&corev1.Secret{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newUntyped(s, resync).informer
-			})
+			f.InformerFor(&corev1.ConfigMap{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newTyped(s, resync).informer
+				})
+			f.InformerFor(&corev1.Secret{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newUntyped(s, resync).informer
+				})
 			ctx, cancel := context.WithCancel(t.Context())
 			f.StartWithContext(ctx)
 			f.WaitForCacheSyncWithContext(ctx)

@@ -92,7 +92,8 @@ func (m *model) check() {
 		m.fail("a snapshot changed from " + show(m.heldState) + " to " + show(now))
 	}
 	m.mu.Lock()
-	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log), resyncs: m.resyncer.resyncs}
+	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log),
+		resyncs: m.resyncer.resyncs}
 	violated := m.violated
 	m.mu.Unlock()
 	if violated != "" {
@@ -124,7 +125,8 @@ func (m *model) checkReads() {
 			colors[value] = append(colors[value], "ns/"+name(n))
 		}
 	}
-	if n := len(m.subject.informer.GetStore().List()); n != there || len(m.subject.informer.GetStore().ListKeys()) != there {
+	if n := len(m.subject.informer.GetStore().List()); n != there ||
+		len(m.subject.informer.GetStore().ListKeys()) != there {
 		m.fail("a list of " + strconv.Itoa(n) + " objects, there are " + strconv.Itoa(there))
 	}
 	for _, index := range m.subject.indexes {
@@ -166,7 +168,8 @@ func (m *model) checkSync() {
 		if o.idle() && synced != i.HasSynced() {
 			m.fail("a handler that has caught up hasn't synced")
 		}
-		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 || o.idle() && backlog != 0 {
+		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 ||
+			o.idle() && backlog != 0 {
 			m.fail("the backlog of a handler is " + strconv.Itoa(backlog))
 		}
 	}
@@ -268,5 +271,6 @@ func (m *model) mend(n int) {
 	m.exists[n], m.bad[n] = true, false
 	next, tainted := m.states[len(m.states)-1], m.tainted[len(m.tainted)-1]
 	next[n], tainted[n] = m.first+len(m.states), false
-	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, &write{name: n})
+	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted),
+		append(m.writes, &write{name: n})
 }

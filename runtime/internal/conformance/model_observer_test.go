@@ -91,7 +91,8 @@ func (o *observer) enter() (leave func()) {
 	o.mu.Lock()
 	return func() {
 		o.mu.Unlock()
-		if registration := o.registration.Load(); registration != nil && o.leave.Load() && !o.gone.Swap(true) {
+		if registration := o.registration.Load(); registration != nil && o.leave.Load() &&
+			!o.gone.Swap(true) {
 			if err := o.m.subject.informer.RemoveEventHandler(*registration); err != nil {
 				o.m.fail(err.Error())
 			}
@@ -123,7 +124,8 @@ func (o *observer) OnUpdate(old, new any) {
 	cm := new.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(new)
 	if was := versionNumber(old); o.state[n] != was || v < was {
-		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]))
+		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) +
+			", it was at " + strconv.Itoa(o.state[n]))
 	}
 	o.initial = false
 	if o.state[n] == v {
@@ -148,7 +150,8 @@ func (o *observer) OnDelete(obj any) {
 		o.m.fail(cm.Name + " was deleted, but wasn't there")
 	}
 	if missed != (o.state[n] == v) || missed && tombstone.Key != "ns/"+cm.Name {
-		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) + ", missed " + strconv.FormatBool(missed))
+		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) +
+			", missed " + strconv.FormatBool(missed))
 	}
 	o.initial, o.state[n] = false, 0
 	o.log = append(o.log, told{name: n, version: v, gone: true, missed: missed})
@@ -278,6 +281,7 @@ func newTyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
 }
 
 func newUntyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
-	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync, clientgo.Indexers{"color": indexByColor})
+	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync,
+		clientgo.Indexers{"color": indexByColor})
 	return newSubject[string](i)
 }

@@ -51,13 +51,16 @@ func (m *model) skip() {
 	defer m.mu.Unlock()
 	m.server.Skip(1)
 	last := len(m.states) - 1
-	m.states, m.tainted, m.writes = append(m.states, m.states[last]), append(m.tainted, m.tainted[last]), append(m.writes, nil)
+	m.states, m.tainted, m.writes = append(m.states, m.states[last]), append(m.tainted, m.tainted[last]),
+		append(m.writes, nil)
 }
 
 // failures are what a server answers.
 var failures = []error{
-	apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone"), apierrors.NewInternalError(io.ErrUnexpectedEOF),
-	apierrors.NewTooManyRequests("busy", 0), apierrors.NewUnauthorized("who?"), apierrors.NewForbidden(schema.GroupResource{}, "", nil),
+	apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone"),
+	apierrors.NewInternalError(io.ErrUnexpectedEOF),
+	apierrors.NewTooManyRequests("busy", 0), apierrors.NewUnauthorized("who?"),
+	apierrors.NewForbidden(schema.GroupResource{}, "", nil),
 	apierrors.NewNotFound(schema.GroupResource{}, ""), io.ErrUnexpectedEOF,
 	&url.Error{Op: "Get", URL: "http://server", Err: syscall.ECONNREFUSED},
 }
@@ -100,7 +103,10 @@ func (m *model) act() {
 	case n == 22:
 		say("pages", m.hook)
 	case n == 23 && len(m.others) < 6:
-		say("a handler", func() { m.others = append(m.others, m.register(time.Duration(r.IntN(3))*20*time.Second, r.IntN(3))) })
+		say("a handler",
+			func() {
+				m.others = append(m.others, m.register(time.Duration(r.IntN(3))*20*time.Second, r.IntN(3)))
+			})
 	case n == 24 && len(m.others) > 0:
 		say("a handler leaves", func() { m.remove(r.IntN(len(m.others))) })
 	case n == 25 && len(m.others) > 0:

@@ -106,7 +106,8 @@ const (
 )
 
 func newModel(t *testing.T, seed uint64) *model {
-	m := &model{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), chance: rand.New(rand.NewPCG(seed, 12)), server: conformance.NewConfigMaps()}
+	m := &model{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), chance: rand.New(rand.NewPCG(seed, 12)),
+		server: conformance.NewConfigMaps()}
 	m.first, _ = strconv.Atoi(m.server.Version())
 	m.states, m.tainted, m.writes = make([]state, 1), make([][names]bool, 1), make([]*write, 1)
 	m.kind = m.r.IntN(kinds)
@@ -167,7 +168,9 @@ func (m *model) transform() {
 		},
 	}
 	if f := transforms[m.kind]; f != nil {
-		if err := m.subject.informer.SetTransform(func(obj any) (any, error) { return f(obj.(*corev1.ConfigMap)) }); err != nil {
+		if err := m.subject.informer.SetTransform(
+			func(obj any) (any, error) { return f(obj.(*corev1.ConfigMap)) },
+		); err != nil {
 			m.t.Fatal(err)
 		}
 	}
@@ -189,7 +192,8 @@ func (m *model) register(resync time.Duration, manner int) *observer {
 		o.from = len(m.watcher.log)
 		m.watcher.mu.Unlock()
 	}
-	registration, err := m.subject.informer.AddEventHandlerWithOptions(o, clientgo.HandlerOptions{ResyncPeriod: &resync})
+	registration, err := m.subject.informer.AddEventHandlerWithOptions(
+		o, clientgo.HandlerOptions{ResyncPeriod: &resync})
 	if err != nil {
 		m.t.Fatal(err)
 	}

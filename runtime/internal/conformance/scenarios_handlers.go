@@ -169,7 +169,8 @@ var handlers = []Scenario{
 		inner := &Handler{name: "filtered"}
 		// Objects come and go as their labels do.
 		filter := func(obj any) bool { return obj.(*corev1.ConfigMap).Labels["on"] == "yes" }
-		registration, err := w.Informer.AddEventHandler(cache.FilteringResourceEventHandler{FilterFunc: filter, Handler: inner})
+		registration, err := w.Informer.AddEventHandler(cache.FilteringResourceEventHandler{
+			FilterFunc: filter, Handler: inner})
 		w.check(err)
 		inner.registration = registration
 		w.handlers = append(w.handlers, inner)
@@ -186,9 +187,10 @@ var handlers = []Scenario{
 			seen.add("update " + describe(old) + " to " + describe(new))
 		}})
 		w.check(err)
-		_, err = w.Informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(obj any, initial bool) {
-			seen.add("add " + describe(obj) + yesNo(initial))
-		}})
+		_, err = w.Informer.AddEventHandler(
+			cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(obj any, initial bool) {
+				seen.add("add " + describe(obj) + yesNo(initial))
+			}})
 		w.check(err)
 		w.Put("a")
 		w.Start()

@@ -140,7 +140,8 @@ var watches = []Scenario{
 	{Name: "a bookmark of another type", Script: func(w *World) {
 		w.Put("a")
 		w.Start()
-		w.Server.Inject(watch.Event{Type: watch.Bookmark, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
+		w.Server.Inject(watch.Event{Type: watch.Bookmark,
+			Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
 		w.Step("inject")
 		w.Advance(time.Minute)
 		w.Server.CloseWatches()
@@ -164,13 +165,14 @@ var watches = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}, Differs: "in client-go the store forgets its version"},
-	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
-		w.Put("a")
-		w.Start()
-		w.Advance(LongEnough)
-		w.Advance(LongEnough)
-	}, Differs: "client-go asks again earlier"},
+	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
+			w.Put("a")
+			w.Start()
+			w.Advance(LongEnough)
+			w.Advance(LongEnough)
+		}, Differs: "client-go asks again earlier"},
 	{Name: "bookmarks between changes", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()

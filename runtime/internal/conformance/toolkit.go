@@ -31,13 +31,17 @@ type Toolkit struct {
 
 // ClientGoTools is the toolkit that others are compared with.
 var ClientGoTools = Toolkit{
-	Name:             "client-go",
-	Informer:         cache.NewInformerWithOptions,
-	Controller:       cache.New,
-	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
-	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
-	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },
-	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
+	Name:       "client-go",
+	Informer:   cache.NewInformerWithOptions,
+	Controller: cache.New,
+	DeltaFIFO:  func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
+	Indexer:    func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
+	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
+		return cache.NewThreadSafeStore(i, cache.Indices{})
+	},
+	UndeltaStore: func(push func([]any), k cache.KeyFunc) cache.Store {
+		return cache.NewUndeltaStore(push, k)
+	},
 	WaitForCacheSync: cache.WaitForCacheSync,
 	GenericLister: func(i cache.Indexer) cache.GenericLister {
 		return cache.NewGenericLister(i, corev1.Resource("configmaps"))

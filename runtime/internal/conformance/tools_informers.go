@@ -38,7 +38,8 @@ func (b *Bench) told(h *Handler) {
 }
 
 // inOldWays are the gates without which plain informers take lists apart.
-var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProcessingFIFO, features.InOrderInformersBatchProcess}
+var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProcessingFIFO,
+	features.InOrderInformersBatchProcess}
 
 // informers are what happens to informers that aren't shared.
 var informers = []ToolScenario{
@@ -51,14 +52,17 @@ var informers = []ToolScenario{
 		})
 	}},
 	{Name: "Informer: a relist", Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
-	{Name: "Informer: a relist that is taken apart", Without: inOldWays, Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
+	{Name: "Informer: a relist that is taken apart", Without: inOldWays,
+		Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
 	{Name: "Informer: resyncs", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
+			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: resyncs that are taken apart", Without: inOldWays, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
+			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: a transform", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
@@ -79,7 +83,8 @@ var informers = []ToolScenario{
 	{Name: "Informer: the store holds something before the start", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		h := &Handler{name: "h"}
-		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(), ObjectType: &corev1.ConfigMap{}, Handler: h})
+		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(),
+			ObjectType: &corev1.ConfigMap{}, Handler: h})
 		b.check(store.Add(object("a", "50")))
 		b.check(store.Add(object("old", "50")))
 		stop := b.run(controller.RunWithContext)
@@ -89,10 +94,11 @@ var informers = []ToolScenario{
 	}},
 	{Name: "Informer: indexes", Script: func(b *Bench) {
 		b.Server.Create(configMap("ab"))
-		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, func(s cache.Store, _ cache.Controller) {
-			keys, err := s.(cache.Indexer).IndexKeys("letter", "b")
-			b.Note("%v %v", keys, err)
-		})
+		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}},
+			func(s cache.Store, _ cache.Controller) {
+				keys, err := s.(cache.Indexer).IndexKeys("letter", "b")
+				b.Note("%v %v", keys, err)
+			})
 	}},
 }
 
@@ -148,9 +154,11 @@ var controllers = []ToolScenario{
 		})
 	}},
 	{Name: "Controller: asked whether to resync", Script: func(b *Bench) {
-		b.control(cache.Config{FullResyncPeriod: time.Minute, ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
-			bubble.Pass(61 * time.Second)
-		})
+		b.control(
+			cache.Config{FullResyncPeriod: time.Minute,
+				ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
+				bubble.Pass(61 * time.Second)
+			})
 	}},
 	{Name: "Controller: errors", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()

@@ -42,7 +42,8 @@ func (b *Bench) pop(q cache.Queue, n int) {
 // kind is what an error is.
 func kind(err error) string {
 	var key cache.KeyError
-	return fmt.Sprintf("%t, a key's %t, ours %t", err != nil, errors.As(err, &key), errors.Is(err, errNoKey) || errors.Is(err, errBroken))
+	return fmt.Sprintf("%t, a key's %t, ours %t", err != nil, errors.As(err, &key),
+		errors.Is(err, errNoKey) || errors.Is(err, errBroken))
 }
 
 // known is what a queue's consumer knows.
@@ -61,7 +62,8 @@ func (b *Bench) check(err error) {
 }
 
 func (b *Bench) deltaFIFO(known cache.KeyListerGetter) cache.Queue {
-	return b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: known, EmitDeltaTypeReplaced: true})
+	return b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: known,
+		EmitDeltaTypeReplaced: true})
 }
 
 // sorted makes the order of missed deletions, which come in that of a map, the
@@ -91,7 +93,9 @@ var deltaFIFOs = []ToolScenario{
 		b.pop(q, 2)
 	}},
 	{Name: "DeltaFIFO: two deletions", Script: func(b *Bench) {
-		for _, second := range []any{object("a", "3"), cache.DeletedFinalStateUnknown{Key: "a", Obj: object("a", "1")}} {
+		for _, second := range []any{
+			object("a", "3"), cache.DeletedFinalStateUnknown{Key: "a", Obj: object("a", "1")},
+		} {
 			for _, swapped := range []bool{false, true} {
 				q := b.deltaFIFO(nil)
 				first := any(object("a", "2"))
@@ -180,13 +184,14 @@ var deltaFIFOs = []ToolScenario{
 		b.pop(q, 1)
 	}, Differs: "client-go queues what came before the object that is refused"},
 	{Name: "DeltaFIFO: a transform", Script: func(b *Bench) {
-		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: b.known("k"), Transformer: func(obj any) (any, error) {
-			b.Note("transform %s", describe(obj))
-			if strings.HasPrefix(describe(obj), "no@") {
-				return nil, errBroken
-			}
-			return object("t", "1"), nil
-		}})
+		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: b.known("k"),
+			Transformer: func(obj any) (any, error) {
+				b.Note("transform %s", describe(obj))
+				if strings.HasPrefix(describe(obj), "no@") {
+					return nil, errBroken
+				}
+				return object("t", "1"), nil
+			}})
 		b.check(q.Add(object("a", "1")))
 		b.Note("%s", kind(q.Add(object("no", "1"))))
 		b.check(q.Delete(cache.DeletedFinalStateUnknown{Key: "k", Obj: object("k", "1")}))

@@ -125,7 +125,8 @@ var reflectors = []ToolScenario{
 	{Name: "Controller: its queue refuses a resync", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		queue := b.notebook(func(verb, _ string) bool { return verb == "resync" })
-		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute}, func() { bubble.Pass(62 * time.Second) })
+		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute},
+			func() { bubble.Pass(62 * time.Second) })
 	}},
 	{Name: "Controller: its queue takes bookmarks", Script: func(b *Bench) {
 		b.fill(bookmarkbook{b.notebook(nil)}, ofConfigMaps, func() {
@@ -173,7 +174,8 @@ var reflectors = []ToolScenario{
 	}},
 	{Name: "Controller: objects of any type", Script: func(b *Bench) {
 		b.fill(b.notebook(nil), cache.Config{}, func() {
-			b.Server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
+			b.Server.Inject(watch.Event{Type: watch.Added,
+				Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
 			b.step("secret")
 		})
 	}},

@@ -126,7 +126,8 @@ var indexers = []ToolScenario{
 		b.Note("%s", kind(s.Add(object("bad", "1"))))
 	}},
 	{Name: "lister: what there is and what there isn't", Script: func(b *Bench) {
-		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		for _, name := range []string{"a", "b"} {
 			cm := object(name, "1")
 			cm.Labels = map[string]string{"name": name}

@@ -19,7 +19,9 @@ var tools = conformance.Toolkit{
 	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
 		return cache.NewThreadSafeStore(i, cache.Indices{})
 	},
-	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
+	UndeltaStore: func(push func([]any), k cache.KeyFunc) cache.Store {
+		return cache.NewUndeltaStore(push, k)
+	},
 	WaitForCacheSync: cache.WaitForCacheSync,
 	GenericLister: func(i clientgo.Indexer) clientgo.GenericLister {
 		return cache.NewGenericLister(i, corev1.Resource("configmaps"))

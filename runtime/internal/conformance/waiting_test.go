@@ -34,9 +34,10 @@ func TestWaitingNeverPolls(t *testing.T) {
 				return ctx.Err()
 			})
 			f := factory.New(server, 0)
-			i := f.InformerFor(&corev1.ConfigMap{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newSubject(s, resync).informer
-			})
+			i := f.InformerFor(&corev1.ConfigMap{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newSubject(s, resync).informer
+				})
 			registration, err := i.AddEventHandler(clientgo.ResourceEventHandlerFuncs{})
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +47,9 @@ func TestWaitingNeverPolls(t *testing.T) {
 
 			var waiters sync.WaitGroup
 			for what, wait := range map[string]func() bool{
-				"the factory, by context": func() bool { return f.WaitForCacheSyncWithContext(ctx).Err == nil },
+				"the factory, by context": func() bool {
+					return f.WaitForCacheSyncWithContext(ctx).Err == nil
+				},
 				"the factory, by channel": func() bool {
 					for _, synced := range f.WaitForCacheSync(ctx.Done()) {
 						if !synced {
@@ -55,9 +58,13 @@ func TestWaitingNeverPolls(t *testing.T) {
 					}
 					return true
 				},
-				"the informer":                  func() bool { return cache.WaitFor(ctx, "", i.HasSyncedChecker()) },
+				"the informer": func() bool {
+					return cache.WaitFor(ctx, "", i.HasSyncedChecker())
+				},
 				"the informer, with its errors": func() bool { return informer.WaitForSync(ctx, i) == nil },
-				"the handler":                   func() bool { return cache.WaitFor(ctx, "", registration.HasSyncedChecker()) },
+				"the handler": func() bool {
+					return cache.WaitFor(ctx, "", registration.HasSyncedChecker())
+				},
 			} {
 				waiters.Go(func() {
 					if !wait() {

@@ -234,7 +234,8 @@ func (w *World) Step(what string) {
 			fmt.Fprintf(&b, "\n  %s: %s", h.name, call)
 		}
 		if h.registration != nil {
-			fmt.Fprintf(&b, "\n  %s has synced: %t %t", h.name, h.registration.HasSynced(), cache.IsDone(h.registration.HasSyncedChecker()))
+			fmt.Fprintf(&b, "\n  %s has synced: %t %t", h.name, h.registration.HasSynced(),
+				cache.IsDone(h.registration.HasSyncedChecker()))
 		}
 	}
 	keys := w.Informer.GetStore().ListKeys()
@@ -243,8 +244,9 @@ func (w *World) Step(what string) {
 		obj, _, _ := w.Informer.GetStore().GetByKey(key)
 		keys[i] = describe(obj)
 	}
-	fmt.Fprintf(&b, "\n  store %v at %q, synced %t, stopped %t, last %q", keys, w.Informer.GetStore().LastStoreSyncResourceVersion(),
-		w.Informer.HasSynced(), w.Informer.IsStopped(), w.Informer.LastSyncResourceVersion())
+	fmt.Fprintf(&b, "\n  store %v at %q, synced %t, stopped %t, last %q", keys,
+		w.Informer.GetStore().LastStoreSyncResourceVersion(), w.Informer.HasSynced(), w.Informer.IsStopped(),
+		w.Informer.LastSyncResourceVersion())
 	w.transcript = append(w.transcript, b.String())
 }
 
