@@ -92,9 +92,12 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k}
 		},
 		"replaced": func(k known) clientgo.DeltaFIFOOptions {
-			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, EmitDeltaTypeReplaced: true}
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k,
+				EmitDeltaTypeReplaced: true}
 		},
-		"alone": func(known) clientgo.DeltaFIFOOptions { return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc} },
+		"alone": func(known) clientgo.DeltaFIFOOptions {
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc}
+		},
 		"transformed": func(k known) clientgo.DeltaFIFOOptions {
 			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, Transformer: trim}
 		},
@@ -102,7 +105,8 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachSeed(t, func(t *testing.T, r *randomPods) {
 				ours, theirs := &side{known: newKnown()}, &side{known: newKnown()}
-				ours.Queue, theirs.Queue = cache.NewDeltaFIFOWithOptions(options(ours.known)), clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
+				ours.Queue, theirs.Queue = cache.NewDeltaFIFOWithOptions(options(ours.known)),
+					clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
 				both := func(what string, f func(*side) string) {
 					t.Helper()
 					same(t, what, f(ours), f(theirs))
@@ -114,7 +118,8 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 					list := r.some()
 					r.bad = true
 					if name == "transformed" {
-						list = slices.DeleteFunc(list, func(obj any) bool { _, err := trim(obj); return err != nil })
+						list = slices.DeleteFunc(list,
+							func(obj any) bool { _, err := trim(obj); return err != nil })
 					}
 					obj := r.one()
 					switch r.IntN(9) {
@@ -125,7 +130,8 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 					case 4, 5:
 						both("Delete", func(s *side) string { return kind(s.Delete(obj)) })
 					case 6:
-						both("Replace", func(s *side) string { return kind(s.Replace(list, obj.ResourceVersion)) })
+						both("Replace",
+							func(s *side) string { return kind(s.Replace(list, obj.ResourceVersion)) })
 					case 7:
 						both("Resync", func(s *side) string { return kind(s.Resync()) })
 					case 8:
@@ -160,7 +166,10 @@ func TestRefusedList(t *testing.T) {
 func TestKeyOf(t *testing.T) {
 	f := cache.NewDeltaFIFO(keyFunc, nil)
 	a := pod("x", "a", "1")
-	for _, obj := range []any{a, cache.DeletedFinalStateUnknown{Key: "x/a"}, cache.Deltas{{Object: pod("x", "b", "1")}, {Object: a}}} {
+	for _, obj := range []any{
+		a, cache.DeletedFinalStateUnknown{Key: "x/a"},
+		cache.Deltas{{Object: pod("x", "b", "1")}, {Object: a}},
+	} {
 		if key, err := f.KeyOf(obj); err != nil || key != "x/a" {
 			t.Errorf("%v: %q, %v", obj, key, err)
 		}
@@ -213,7 +222,8 @@ func TestDeltaFIFOOrder(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ours := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KeyFunction: cache.MetaNamespaceKeyFunc})
-		theirs := clientgo.NewDeltaFIFOWithOptions(clientgo.DeltaFIFOOptions{KeyFunction: clientgo.MetaNamespaceKeyFunc})
+		theirs := clientgo.NewDeltaFIFOWithOptions(
+			clientgo.DeltaFIFOOptions{KeyFunction: clientgo.MetaNamespaceKeyFunc})
 		popped := func(q clientgo.Queue) (key string) {
 			_, err := q.Pop(func(obj any, _ bool) error {
 				key, _ = clientgo.MetaNamespaceKeyFunc(obj.(clientgo.Deltas).Newest().Object)

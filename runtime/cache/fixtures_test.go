@@ -15,7 +15,8 @@ import (
 
 // pod is an object of the tests, shared by both sides.
 func pod(namespace, name, version string, labels ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: version}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		ResourceVersion: version}}
 	for _, label := range labels {
 		if p.Labels == nil {
 			p.Labels = map[string]string{}
@@ -138,7 +139,8 @@ func eachSeed(t *testing.T, f func(t *testing.T, r *randomPods)) {
 // kind is what an error is, without the objects that its message has.
 func kind(err error) string {
 	if txn, ok := err.(*clientgo.TransactionError); ok {
-		return fmt.Sprintf("%v of %d, %d errors", txn.SuccessfulIndices, txn.TotalTransactions, len(txn.Errors))
+		return fmt.Sprintf("%v of %d, %d errors", txn.SuccessfulIndices, txn.TotalTransactions,
+			len(txn.Errors))
 	}
 	return fmt.Sprintf("%T %t", err, errors.Is(err, errBad))
 }

@@ -26,10 +26,12 @@ func TestListWatchSemantics(t *testing.T) {
 	lw := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: no.ListerWatcher().(cache.ListerWatcherWithContext).ListWithContext,
 	}, no)
-	if list, err := cache.ToListerWatcherWithContext(lw).ListWithContext(t.Context(), metav1.ListOptions{}); err != nil || list == nil {
+	if list, err := cache.ToListerWatcherWithContext(lw).ListWithContext(t.Context(),
+		metav1.ListOptions{}); err != nil || list == nil {
 		t.Errorf("%v, %v", list, err)
 	}
-	if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); !ok || !u.IsWatchListSemanticsUnSupported() {
+	if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); !ok ||
+		!u.IsWatchListSemanticsUnSupported() {
 		t.Error("a client without WatchList semantics isn't told apart")
 	}
 }
@@ -46,10 +48,12 @@ var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	},
 	"modifier": {
 		func(c clientgo.Getter) *clientgo.ListWatch {
-			return cache.NewFilteredListWatchFromClient(c, "pods", "", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
+			return cache.NewFilteredListWatchFromClient(c, "pods",
+				"", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
 		},
 		func(c clientgo.Getter) *clientgo.ListWatch {
-			return clientgo.NewFilteredListWatchFromClient(c, "pods", "", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
+			return clientgo.NewFilteredListWatchFromClient(c, "pods",
+				"", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
 		},
 	},
 }
@@ -65,9 +69,11 @@ func TestListWatchFromClient(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer server.Close()
-	client, err := rest.RESTClientFor(&rest.Config{Host: server.URL, APIPath: "/api", ContentConfig: rest.ContentConfig{
-		GroupVersion: &corev1.SchemeGroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),
-	}})
+	client, err := rest.RESTClientFor(&rest.Config{Host: server.URL, APIPath: "/api",
+		ContentConfig: rest.ContentConfig{
+			GroupVersion:         &corev1.SchemeGroupVersion,
+			NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func TestReflectorIsNamedAfterItsCaller(t *testing.T) {
 			t.Errorf("%s: named %s, want %s", name, got, want)
 		}
 	}
-	if r := cache.NewNamedReflector("name", lw, nil, store, 0); r.Name() != "name" || r.TypeDescription() != "<unspecified>" {
+	if r := cache.NewNamedReflector("name", lw, nil, store, 0); r.Name() != "name" ||
+		r.TypeDescription() != "<unspecified>" {
 		t.Errorf("%s %s", r.Name(), r.TypeDescription())
 	}
 }
@@ -54,8 +55,10 @@ func TestReflectorFillsIndexer(t *testing.T) {
 		s.Delete("x", "a")
 		settle()
 		found, err := indexer.ByIndex(cache.NamespaceIndex, "x")
-		if err != nil || len(found) != 1 || indexer.LastStoreSyncResourceVersion() != r.LastSyncResourceVersion() {
-			t.Errorf("%v, %v, at %s of %s", found, err, indexer.LastStoreSyncResourceVersion(), r.LastSyncResourceVersion())
+		if err != nil || len(found) != 1 ||
+			indexer.LastStoreSyncResourceVersion() != r.LastSyncResourceVersion() {
+			t.Errorf("%v, %v, at %s of %s", found, err, indexer.LastStoreSyncResourceVersion(),
+				r.LastSyncResourceVersion())
 		}
 		stop()
 	})

@@ -36,7 +36,8 @@ func TestSharedInformers(t *testing.T) {
 		}
 		stop()
 
-		typed := cache.NewTypedSharedIndexInformer[*corev1.Pod](cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.Pod{}, 0, indexers()))
+		typed := cache.NewTypedSharedIndexInformer[*corev1.Pod](cache.NewSharedIndexInformer(
+			s.ListerWatcher(), &corev1.Pod{}, 0, indexers()))
 		var names []string
 		_, err = typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
 			AddFunc: func(p *corev1.Pod) { names = append(names, p.Name) },
@@ -59,8 +60,9 @@ func TestSharedInformers(t *testing.T) {
 func TestSharedInformerDescriptions(t *testing.T) {
 	s := newServer()
 	for want, i := range map[string]clientgo.SharedIndexInformer{
-		"SharedIndexInformer *v1.Pod": cache.NewSharedIndexInformerWithOptions(s.ListerWatcher(), &corev1.Pod{}, cache.SharedIndexInformerOptions{ObjectDescription: "pods"}),
-		"SharedIndexInformer <nil>":   cache.NewSharedIndexInformer(s.ListerWatcher(), nil, 0, nil),
+		"SharedIndexInformer *v1.Pod": cache.NewSharedIndexInformerWithOptions(s.ListerWatcher(),
+			&corev1.Pod{}, cache.SharedIndexInformerOptions{ObjectDescription: "pods"}),
+		"SharedIndexInformer <nil>": cache.NewSharedIndexInformer(s.ListerWatcher(), nil, 0, nil),
 	} {
 		if got := i.HasSyncedChecker().Name(); got != want {
 			t.Errorf("%s, want %s", got, want)

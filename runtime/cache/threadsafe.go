@@ -82,7 +82,8 @@ func (s *threadSafeStore) Bookmark(resourceVersion string) {
 func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 	changes := make([]store.Change[string], len(txns))
 	for i, txn := range txns {
-		changes[i] = store.Change[string]{Type: store.Updated, Key: txn.Key, Object: txn.Object, Version: indexer.VersionOf(txn.Object)}
+		changes[i] = store.Change[string]{Type: store.Updated, Key: txn.Key, Object: txn.Object,
+			Version: indexer.VersionOf(txn.Object)}
 		if txn.Type == TransactionTypeDelete {
 			changes[i].Type = store.Deleted
 		}

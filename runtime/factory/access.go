@@ -12,7 +12,10 @@ type Access[I, L any] struct {
 }
 
 // NewAccess returns an Access to the informer that get returns. Each method calls get.
-func NewAccess[I, L any](get func() cache.SharedIndexInformer, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) *Access[I, L] {
+func NewAccess[I, L any](
+	get func() cache.SharedIndexInformer, typed func(cache.SharedIndexInformer) I,
+	newLister func(cache.Indexer) L,
+) *Access[I, L] {
 	return &Access[I, L]{get, typed, func() L { return newLister(get().GetIndexer()) }}
 }
 

@@ -75,7 +75,9 @@ func (f *Factory[C]) InformerName() *cache.InformerName { return f.informerName 
 // InformerFor returns the informer for obj's Go type. The first call for a type
 // makes it by newFunc, which must not call back into the factory; later calls
 // return the same informer and ignore newFunc. It does not start the informer.
-func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
+func (f *Factory[C]) InformerFor(
+	obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer,
+) cache.SharedIndexInformer {
 	t := reflect.TypeOf(obj)
 	return f.set.Get(t, func() cache.SharedIndexInformer {
 		period, ok := f.customResync[t]
@@ -86,7 +88,8 @@ func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Durati
 		if f.transform != nil {
 			// Fails only if newFunc returned an informer that was started.
 			if err := informer.SetTransform(f.transform); err != nil {
-				utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
+				utilruntime.HandleErrorWithContext(context.Background(), err,
+					"The factory's transform was not applied to an informer", "type", t)
 			}
 		}
 		return informer

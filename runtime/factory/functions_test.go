@@ -104,7 +104,8 @@ func TestIdentityIsInherited(t *testing.T) {
 		named := func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
 			return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
 				return client[*corev1.SecretList]{c, &corev1.SecretList{}}
-			}, informer.Options{Client: c, InformerName: name, Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
+			}, informer.Options{Client: c, InformerName: name,
+				Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
 		}
 		for range 3 {
 			i := f.informers.InformerFor(&corev1.Secret{}, named)
@@ -159,15 +160,18 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 		start := time.Now()
 		err := factory.WaitForSyncOr(ctx, f, (*informer.SyncError).Permanent)
 		var all *informer.NotSyncedError
-		if !errors.As(err, &all) || len(all.Informers) != 1 || !all.Informers[0].Permanent() || time.Since(start) != 0 {
+		if !errors.As(err, &all) || len(all.Informers) != 1 || !all.Informers[0].Permanent() ||
+			time.Since(start) != 0 {
 			t.Errorf("error %v", err)
 		}
 		bubble.Pass(2 * time.Minute)
-		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil ||
+			!strings.Contains(err.Error(), "forbidden") {
 			t.Errorf("health: %v", err)
 		}
 		statuses, err := factory.Statuses(f)
-		if err != nil || len(statuses) != 2 || statuses[0].Synced || statuses[0].Failures == 0 || !statuses[1].Synced || statuses[1].Objects != 1 {
+		if err != nil || len(statuses) != 2 || statuses[0].Synced || statuses[0].Failures == 0 ||
+			!statuses[1].Synced || statuses[1].Objects != 1 {
 			t.Errorf("statuses %+v, %v", statuses, err)
 		}
 		cancel()
@@ -190,7 +194,9 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 // TestOnCreate: setUp is applied to every informer of a factory.
 func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
-	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
+	if err := factory.OnCreate(
+		f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") },
+	); err != nil {
 		t.Fatal(err)
 	}
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
@@ -198,10 +204,13 @@ func TestOnCreate(t *testing.T) {
 	if !ok || !backed.Store().HasIndex(store.LabelIndex("app")) {
 		t.Error("the index is not there")
 	}
-	if err := i.GetIndexer().Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}}); err != nil {
+	if err := i.GetIndexer().Add(
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}},
+	); err != nil {
 		t.Fatal(err)
 	}
-	found, err := lister.New[*corev1.Secret](i.GetIndexer(), schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
+	found, err := lister.New[*corev1.Secret](i.GetIndexer(),
+		schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -232,7 +241,8 @@ func TestNilFactory(t *testing.T) {
 		"OnCreate":         factory.OnCreate(nil, nil),
 		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrUnsupportedFactory) {
+		if err == nil || !strings.Contains(err.Error(), "the factory is nil") ||
+			errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

@@ -43,7 +43,9 @@ func TestTweakListOptions(t *testing.T) {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrUnsupportedFactory) {
+	if err := factory.TweakListOptions(
+		"somebody's", &corev1.Pod{}, add("a"),
+	); !errors.Is(err, factory.ErrUnsupportedFactory) {
 		t.Errorf("a factory of another make: %v", err)
 	}
 	for what, err := range map[string]error{

@@ -65,7 +65,8 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 	if newFactory == nil {
 		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
 	}
-	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{}, ended: make(chan struct{})}
+	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{},
+		ended: make(chan struct{})}
 }
 
 // Informer returns an informer that shows those of all namespaces, later ones included, as

@@ -154,7 +154,8 @@ func TestNamespacesSync(t *testing.T) {
 		defer cancel()
 		err = n.WaitForSync(ctx)
 		var unsynced *informer.NotSyncedError
-		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 || !strings.Contains(err.Error(), "forbidden") {
+		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 ||
+			!strings.Contains(err.Error(), "forbidden") {
 			t.Errorf("error %v", err)
 		}
 		if i.HasSynced() || r.HasSynced() {
@@ -203,7 +204,9 @@ func TestNamespacesSetUp(t *testing.T) {
 		}
 		i := n.Informer(inNamespace.configMaps)
 		err := errors.Join(
-			i.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.ConfigMap).Name}, nil }}),
+			i.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) {
+				return []string{obj.(*corev1.ConfigMap).Name}, nil
+			}}),
 			i.SetTransform(func(obj any) (any, error) {
 				obj.(*corev1.ConfigMap).Data = map[string]string{"seen": "yes"}
 				return obj, nil
@@ -236,7 +239,9 @@ func TestNamespacesSetUp(t *testing.T) {
 		if err := i.SetTransform(nil); err == nil {
 			t.Error("a transform was set too late")
 		}
-		for _, err := range []error{i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil)} {
+		for _, err := range []error{
+			i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil),
+		} {
 			if err == nil {
 				t.Error("it was not refused")
 			}

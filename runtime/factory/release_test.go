@@ -72,12 +72,14 @@ type uncomparable struct {
 // typed informer over one at each call, and each counts as the factory's.
 func TestHoldUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
-	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
-		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
-	})
-	strange := f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
-		return uncomparable{theirs, nil}
-	})
+	theirs := f.informers.InformerFor(&corev1.Secret{},
+		func(*clientset, time.Duration) cache.SharedIndexInformer {
+			return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
+		})
+	strange := f.informers.InformerFor(&corev1.Pod{},
+		func(*clientset, time.Duration) cache.SharedIndexInformer {
+			return uncomparable{theirs, nil}
+		})
 	if err := factory.Hold(f, strange); err == nil {
 		t.Error("held what can't be told from others")
 	}

@@ -47,7 +47,8 @@ func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) 
 		patient, cancel := context.WithTimeoutCause(ctx, startPatience, errNotStarted)
 		defer cancel()
 		err := informer.WaitForSyncOr(patient, giveUp, informers...)
-		if err == nil || !errors.Is(err, errNotStarted) || slices.ContainsFunc(notStarted(o), among(informers)) {
+		if err == nil || !errors.Is(err, errNotStarted) ||
+			slices.ContainsFunc(notStarted(o), among(informers)) {
 			return err
 		}
 	}
@@ -66,7 +67,8 @@ func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) erro
 			return err
 		}
 		informers := observable(o)
-		slices.SortStableFunc(informers, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
+		slices.SortStableFunc(informers,
+			func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 		return informer.HealthCheck(options, informers...)(request)
 	}
 }
@@ -107,6 +109,7 @@ func notStarted(o owner) []cache.SharedInformer {
 
 func among(informers []cache.SharedInformer) func(cache.SharedInformer) bool {
 	return func(i cache.SharedInformer) bool {
-		return slices.ContainsFunc(informers, func(one cache.SharedInformer) bool { return shell.Same(one, i) })
+		return slices.ContainsFunc(informers,
+			func(one cache.SharedInformer) bool { return shell.Same(one, i) })
 	}
 }

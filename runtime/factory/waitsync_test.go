@@ -30,14 +30,19 @@ func TestNotStarted(t *testing.T) {
 		want string
 		took time.Duration
 	}{
-		"nothing":       {},
-		"started":       {before: []func(*generated){askSecrets}},
-		"forgotten":     {before: []func(*generated){askSecrets}, start: late, want: "not all were started", took: time.Second},
-		"asked late":    {before: []func(*generated){askSecrets}, after: []func(*generated){askConfigMaps}, want: "informer of *v1.ConfigMap: not started: call Start", took: time.Second},
-		"soon":          {before: []func(*generated){askSecrets, askConfigMaps}, start: time.Millisecond, took: time.Millisecond},
-		"soon, refused": {before: []func(*generated){askForbidden}, start: time.Millisecond, cut: time.Minute, want: "context deadline exceeded", took: time.Minute},
-		"cut short":     {before: []func(*generated){askSecrets}, start: late, cut: time.Millisecond, want: "context deadline exceeded", took: time.Millisecond},
-		"of others":     {after: []func(*generated){askTheirs}},
+		"nothing": {},
+		"started": {before: []func(*generated){askSecrets}},
+		"forgotten": {before: []func(*generated){askSecrets}, start: late, want: "not all were started",
+			took: time.Second},
+		"asked late": {before: []func(*generated){askSecrets}, after: []func(*generated){askConfigMaps},
+			want: "informer of *v1.ConfigMap: not started: call Start", took: time.Second},
+		"soon": {before: []func(*generated){askSecrets, askConfigMaps}, start: time.Millisecond,
+			took: time.Millisecond},
+		"soon, refused": {before: []func(*generated){askForbidden}, start: time.Millisecond, cut: time.Minute,
+			want: "context deadline exceeded", took: time.Minute},
+		"cut short": {before: []func(*generated){askSecrets}, start: late, cut: time.Millisecond,
+			want: "context deadline exceeded", took: time.Millisecond},
+		"of others": {after: []func(*generated){askTheirs}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,14 +69,17 @@ func TestNotStarted(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, test.took)
 				}
 				var all *informer.NotSyncedError
-				if test.want == "" && err != nil || test.want != "" && (!errors.As(err, &all) || !strings.Contains(err.Error(), test.want)) {
+				if test.want == "" && err != nil ||
+					test.want != "" && (!errors.As(err, &all) || !strings.Contains(err.Error(), test.want)) {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 				ready := factory.HealthCheck(f, informer.HealthOptions{Synced: true})(nil)
 				if (ready == nil) != (test.want == "") {
 					t.Errorf("ready: %v", ready)
 				}
-				if alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(nil); alive != nil {
+				if alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(
+					nil,
+				); alive != nil {
 					t.Errorf("alive: %v", alive)
 				}
 			})

@@ -36,7 +36,8 @@ func newFeed(objects int) *feed {
 
 func sample(n, version int) *configMap {
 	return &configMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n),
+		ResourceVersion: strconv.Itoa(version),
 	}}
 }
 
@@ -53,7 +54,9 @@ func (f *feed) Stop() {}
 // ours is what generated constructors return, over a client that hands over objects
 // as a fake does.
 func (f *feed) ours() cache.SharedIndexInformer {
-	return informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} }, informer.Options{Client: f})
+	return informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} },
+		informer.Options{Client: f})
 }
 
 // typedFeed is the feed as a generated typed client.
@@ -113,10 +116,12 @@ func BenchmarkEvents(b *testing.B) {
 	facade[0].make = (*feed).facade
 	for _, handlers := range []int{1, 4, 16} {
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("generated/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
+			b.Run(fmt.Sprintf("generated/handlers=%d/%s", handlers, m.name),
+				func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
 		}
 		for _, m := range facade {
-			b.Run(fmt.Sprintf("facade/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
+			b.Run(fmt.Sprintf("facade/handlers=%d/%s", handlers, m.name),
+				func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
 		}
 	}
 }
@@ -153,22 +158,24 @@ func BenchmarkInitialSync(b *testing.B) {
 	for _, c := range []struct{ objects, handlers int }{{100_000, 1}, {100_000, 4}, {1_000_000, 1}} {
 		f := newFeed(c.objects)
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("objects=%d/handlers=%d/%s", c.objects, c.handlers, m.name), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					i := m.make(f)
-					var done sync.WaitGroup
-					for range c.handlers {
-						if _, err := i.AddEventHandler(count(c.objects, &done)); err != nil {
-							b.Fatal(err)
+			b.Run(fmt.Sprintf("objects=%d/handlers=%d/%s", c.objects, c.handlers, m.name),
+				func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						i := m.make(f)
+						var done sync.WaitGroup
+						for range c.handlers {
+							if _, err := i.AddEventHandler(count(c.objects, &done)); err != nil {
+								b.Fatal(err)
+							}
 						}
+						stop := run(i)
+						done.Wait()
+						stop()
 					}
-					stop := run(i)
-					done.Wait()
-					stop()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.objects), "ns/object")
-			})
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.objects),
+						"ns/object")
+				})
 		}
 	}
 }

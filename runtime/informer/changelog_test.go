@@ -133,7 +133,8 @@ func (h stateHandler) OnDelete(_ deletion[string]) {}
 // change once, in order.
 func TestSlowHandlers(t *testing.T) {
 	const handlers, changes = 4, 8 * nodeSize
-	a := &appender{writer: writer[string]{informer: newNamedInformer(), logger: klog.Background(), synced: true}}
+	a := &appender{writer: writer[string]{informer: newNamedInformer(), logger: klog.Background(),
+		synced: true}}
 	var gates [handlers]chan struct{}
 	var calls [handlers]int
 	// period is after how many calls a handler waits.

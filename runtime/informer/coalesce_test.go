@@ -21,14 +21,19 @@ func TestCoalescing(t *testing.T) {
 		change func(s *server)
 		want   []string
 	}{
-		{"updates", func(s *server) { s.put("a"); s.put("b"); s.put("a") }, []string{"update ns1/a@1 -> ns1/a@5", "update ns1/b@2 -> ns1/b@4"}},
+		{"updates", func(s *server) { s.put("a"); s.put("b"); s.put("a") },
+			[]string{"update ns1/a@1 -> ns1/a@5", "update ns1/b@2 -> ns1/b@4"}},
 		{"update, delete", func(s *server) { s.put("a"); s.remove("a") }, []string{"delete ns1/a@4"}},
 		{"add, update", func(s *server) { s.put("c"); s.put("c") }, []string{"add ns1/c@4"}},
 		{"add, delete", func(s *server) { s.put("c"); s.remove("c") }, nil},
-		{"add, delete, add", func(s *server) { s.put("c"); s.remove("c"); s.put("c") }, []string{"add ns1/c@5"}},
-		{"delete, add", func(s *server) { s.remove("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@4"}},
-		{"delete, add, update", func(s *server) { s.remove("a"); s.put("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@5"}},
-		{"delete, add, delete", func(s *server) { s.remove("a"); s.put("a"); s.remove("a") }, []string{"delete ns1/a@3"}},
+		{"add, delete, add", func(s *server) { s.put("c"); s.remove("c"); s.put("c") },
+			[]string{"add ns1/c@5"}},
+		{"delete, add", func(s *server) { s.remove("a"); s.put("a") },
+			[]string{"delete ns1/a@3", "add ns1/a@4"}},
+		{"delete, add, update", func(s *server) { s.remove("a"); s.put("a"); s.put("a") },
+			[]string{"delete ns1/a@3", "add ns1/a@5"}},
+		{"delete, add, delete", func(s *server) { s.remove("a"); s.put("a"); s.remove("a") },
+			[]string{"delete ns1/a@3"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -37,7 +42,8 @@ func TestCoalescing(t *testing.T) {
 				s.put("b")
 				i := s.ours(informer.Options{})
 				handler := &recorder{}
-				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+					informer.HandlerOptions{Coalesce: true}))
 				defer run(i)()
 				<-r.HasSyncedChecker().Done()
 				handler.take()
@@ -68,7 +74,8 @@ func TestCoalescedSync(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		defer run(i)()
 		synctest.Wait()
 		s.put("c")
@@ -100,7 +107,8 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		defer run(i)()
 		synctest.Wait()
 		s.remove("b")
@@ -121,7 +129,8 @@ func TestCoalescedBacklog(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		stop := run(i)
 		synctest.Wait()
 		s.put("busy")
@@ -151,7 +160,8 @@ func TestCoalescedBacklog(t *testing.T) {
 // while handlers are blocked.
 func BenchmarkBlocked(b *testing.B) {
 	for _, coalesce := range []bool{false, true} {
-		blocked{keys: 10_000, updates: 1_000_000, coalesce: coalesce}.bench(b, fmt.Sprintf("coalesce=%v/", coalesce))
+		blocked{keys: 10_000, updates: 1_000_000,
+			coalesce: coalesce}.bench(b, fmt.Sprintf("coalesce=%v/", coalesce))
 	}
 }
 
@@ -182,7 +192,9 @@ func (k blocked) bench(b *testing.B, name string) {
 func (k blocked) measure(b *testing.B, f *feed, i cache.SharedIndexInformer, handlers int) {
 	// One more handler, which isn't blocked, tells what has been handed out.
 	told := make(chan struct{}, k.updates)
-	if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }}); err != nil {
+	if _, err := i.AddEventHandler(
+		cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }},
+	); err != nil {
 		b.Fatal(err)
 	}
 	gate := make(chan struct{})

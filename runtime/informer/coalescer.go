@@ -75,7 +75,8 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	}
 	c.merge(key, func(m *merged[K]) {
 		unknown := m.added
-		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next, deleted: m.deleted, gone: m.gone}
+		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next,
+			deleted: m.deleted, gone: m.gone}
 		switch {
 		case unknown && !m.deleted:
 			c.unlink(m)

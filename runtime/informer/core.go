@@ -96,7 +96,8 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 			// Only updates have an old object, and Synced has none at all.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
-			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial, Missed: e.Missed}) {
+			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial,
+				Missed: e.Missed}) {
 				return
 			}
 		}
@@ -105,9 +106,12 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 
 // AddEventHandler registers a typed handler with the options of this package. It
 // returns an error if the handler is nil or the informer has stopped.
-func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (c Core[T]) AddEventHandler(
+	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.shared.core.config.typeName)
+		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil",
+			c.shared.core.config.typeName)
 	}
 	options.Name = cmp.Or(options.Name, typedHandlerName(handler))
 	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
@@ -116,7 +120,9 @@ func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], opt
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
 // error and adds none if a name is taken or a function is nil.
 func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
-	return c.shared.core.beforeStop(func() error { return c.shared.core.store.AddIndexes(untypedIndexes(indexes)) })
+	return c.shared.core.beforeStop(func() error {
+		return c.shared.core.store.AddIndexes(untypedIndexes(indexes))
+	})
 }
 
 // SetTransform makes every object pass through transform before it is stored.

@@ -34,14 +34,17 @@ func TestCoreRefusesOtherTypes(t *testing.T) {
 
 // TestNilHandler: a typed handler that is nil is refused.
 func TestNilHandler(t *testing.T) {
-	if _, err := newServer().ours(informer.Options{}).Core().AddEventHandler(nil, informer.HandlerOptions{}); err == nil {
+	if _, err := newServer().ours(informer.Options{}).Core().AddEventHandler(
+		nil, informer.HandlerOptions{},
+	); err == nil {
 		t.Error("no error")
 	}
 }
 
 func TestEventTypeNames(t *testing.T) {
 	for value, want := range map[informer.EventType]string{
-		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted", informer.Synced: "Synced", 5: "Invalid", 255: "Invalid",
+		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted",
+		informer.Synced: "Synced", 5: "Invalid", 255: "Invalid",
 	} {
 		if got := value.String(); got != want {
 			t.Errorf("%d is %s, not %s", value, got, want)

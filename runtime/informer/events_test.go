@@ -28,7 +28,9 @@ func TestEvents(t *testing.T) {
 					got = append(got, "synced")
 					continue
 				}
-				got = append(got, fmt.Sprintf("%v %s initial=%v missed=%v old=%v", e.Type, describe(e.Object), e.Initial, e.Missed, e.Old != nil))
+				got = append(got,
+					fmt.Sprintf("%v %s initial=%v missed=%v old=%v", e.Type, describe(e.Object), e.Initial,
+						e.Missed, e.Old != nil))
 			}
 		})
 		stop := run(i)

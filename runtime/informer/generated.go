@@ -39,7 +39,9 @@ type Options struct {
 // lists of type L. resource returns the client; it is called at each list and watch, so
 // an informer that never runs needs no client. NewShared panics if an index function is
 // nil.
-func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[L], opts Options) cache.TypedSharedIndexInformer[T] {
+func NewShared[T cache.Object, L runtime.Object](
+	resource func() ResourceClient[L], opts Options,
+) cache.TypedSharedIndexInformer[T] {
 	t := reflect.TypeFor[T]()
 	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source()), opts)}
 }

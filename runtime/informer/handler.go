@@ -144,7 +144,8 @@ func typedHandlerName(handler any) string {
 		!strings.HasPrefix(v.Type().Name(), "TypedResourceEventHandlerFuncs[") {
 		return typeName(handler)
 	}
-	return functionNames(handler, v.FieldByName("AddFunc").Interface(), v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
+	return functionNames(handler, v.FieldByName("AddFunc").Interface(),
+		v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
 }
 
 // typeName returns the name of a handler's type, or of the type that it points to,
@@ -200,7 +201,9 @@ func functionNames(handler any, functions ...any) string {
 // returns an error if the handler is nil; the method, like client-go's, accepts a nil
 // handler and panics at the first event. The error is [ErrUnsupportedInformer] if i is
 // not an informer of this package. It is safe for concurrent use.
-func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func AddEventHandler(
+	i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := shell.As[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, unsupported(i))

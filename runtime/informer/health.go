@@ -61,9 +61,11 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 	case o.Synced && !s.Synced:
 		return s.NotSynced()
 	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
-		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError), s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
+		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError),
+			s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
 	case o.SilentFor > 0 && s.State == Watching && now.Sub(latest(s.LastEvent, s.Since)) > o.SilentFor:
-		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name, latest(s.LastEvent, s.Since).Format(time.RFC3339))
+		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name,
+			latest(s.LastEvent, s.Since).Format(time.RFC3339))
 	}
 	for _, h := range s.Handlers {
 		if o.Backlog > 0 && h.Backlog > o.Backlog {

@@ -194,7 +194,8 @@ func (i *informer[K]) IsStopped() bool {
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
-		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.typeName)
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once",
+			"type", i.config.typeName)
 		return
 	}
 	detector := newMutationDetector(i.config.typeName, i.config.Tuning)
@@ -281,7 +282,8 @@ func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
 	logger := ptr.Deref(options.Logger, klog.Background())
 	if i.stopped {
-		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", name)
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
+			name)
 	}
 	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.resyncPeriod), logger)
 	r := &registration[K]{
@@ -350,14 +352,17 @@ func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) 
 		return wanted
 	}
 	if wanted < minResyncPeriod {
-		logger.Info("Warning: a handler's resync period is too small and is raised to the minimum", "resyncPeriod", wanted, "minimum", minResyncPeriod)
+		logger.Info("Warning: a handler's resync period is too small and is raised to the minimum",
+			"resyncPeriod", wanted, "minimum", minResyncPeriod)
 		wanted = minResyncPeriod
 	}
 	if wanted >= i.resyncCheckPeriod {
 		return wanted
 	}
 	if i.started {
-		logger.Info("Warning: a handler's resync period is below the resync check period of its running informer and is raised to it", "resyncPeriod", wanted, "resyncCheckPeriod", i.resyncCheckPeriod)
+		logger.Info(
+			"Warning: a handler's resync period is below the resync check period of its running informer "+
+				"and is raised to it", "resyncPeriod", wanted, "resyncCheckPeriod", i.resyncCheckPeriod)
 		return i.resyncCheckPeriod
 	}
 	i.resyncCheckPeriod = wanted
@@ -374,10 +379,12 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 	case requested == 0:
 		return 0
 	case check == 0:
-		logger.Info("Warning: a handler's resync period has no effect because its informer doesn't resync", "resyncPeriod", requested)
+		logger.Info("Warning: a handler's resync period has no effect because its informer doesn't resync",
+			"resyncPeriod", requested)
 		return 0
 	case requested < check:
-		logger.Info("Warning: a handler's resync period is raised to the informer's resync check period", "resyncPeriod", requested, "resyncCheckPeriod", check)
+		logger.Info("Warning: a handler's resync period is raised to the informer's resync check period",
+			"resyncPeriod", requested, "resyncCheckPeriod", check)
 		return check
 	default:
 		return requested

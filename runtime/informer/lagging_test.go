@@ -109,7 +109,8 @@ func (l *lagging) delete(name string) {
 
 func (l *lagging) informer(opts informer.Options) made {
 	opts.Client = l
-	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)}
+	return made{informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)}
 }
 
 func newLagging() *lagging { return &lagging{server: newServer(), highest: map[string]int{}} }

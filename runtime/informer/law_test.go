@@ -50,7 +50,8 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 			registration, err = i.AddTypedEventHandler(m)
 		case 1:
 			m.latest = true
-			registration, err = i.Core().AddEventHandler(m, informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
+			registration, err = i.Core().AddEventHandler(m,
+				informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
 		default:
 			loops.Go(func() {
 				for event := range i.Core().Events(t.Context()) {

@@ -70,9 +70,10 @@ func TestMetrics(t *testing.T) {
 			Identifier: name.WithResource(resource), InformerMetricsProvider: shown[0],
 		})
 		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
-		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
-			Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
-		})
+		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+			cache.SharedIndexInformerOptions{
+				Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
+			})
 		stops := []func(){run(ours), run(theirs)}
 		steps := []func(){
 			func() {},
@@ -82,7 +83,9 @@ func TestMetrics(t *testing.T) {
 			s.bookmark,
 			func() { s.forget(func() { s.put("c") }) },
 			func() {
-				s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns1", ResourceVersion: "opaque"}}})
+				s.raw(watch.Event{Type: watch.Modified,
+					Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns1",
+						ResourceVersion: "opaque"}}})
 			},
 		}
 		for n, step := range steps {
@@ -139,7 +142,8 @@ func TestMetricsNeedAnIdentity(t *testing.T) {
 	name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
 	defer name.Release()
 	given := &gauges{}
-	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}), name.WithResource(schema.GroupVersionResource{Resource: "a"})
+	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}),
+		name.WithResource(schema.GroupVersionResource{Resource: "a"})
 	for _, test := range []struct {
 		id          cache.InformerNameAndResource
 		given, want cache.InformerMetricsProvider

@@ -31,7 +31,8 @@ type model struct {
 }
 
 func newModel(t *testing.T, i made, pause func()) *model {
-	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause, objects: map[string]string{}, initial: true}
+	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause,
+		objects: map[string]string{}, initial: true}
 }
 
 // enter checks what holds for every call. It returns a function that ends the call.
@@ -42,7 +43,8 @@ func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.removed.Load() {
 		m.t.Error("a call after the removal")
 	}
-	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored.(*configMap)) < versionOf(obj) {
+	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone &&
+		versionOf(stored.(*configMap)) < versionOf(obj) {
 		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
 	}
 	m.pause()
@@ -81,7 +83,8 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 		m.t.Errorf("%s was deleted, it wasn't there", gone.GetKey())
 	}
 	if !m.latest && gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
-		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj), gone.GetKey(), old)
+		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj),
+			gone.GetKey(), old)
 	}
 	m.initial = false
 	delete(m.objects, name)
@@ -97,7 +100,8 @@ func (m *model) follow(event informer.Event[*configMap]) {
 	case informer.Deleted:
 		gone := cache.DeletedObject[*configMap]{OptionalObj: event.Object}
 		if event.Missed {
-			gone.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(event.Object).String(), Obj: event.Object}
+			gone.FinalStateUnknown = &cache.DeletedFinalStateUnknown{
+				Key: cache.MetaObjectToName(event.Object).String(), Obj: event.Object}
 		}
 		m.OnDelete(gone)
 	case informer.Synced:

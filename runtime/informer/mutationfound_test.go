@@ -32,7 +32,9 @@ func TestMutationIsFound(t *testing.T) {
 		child := exec.Command(os.Args[0], "-test.run=^TestMutationIsFound$")
 		child.Env = append(os.Environ(), way+"="+name, "KUBE_CACHE_MUTATION_DETECTOR=true")
 		output, err := child.CombinedOutput()
-		if got := err != nil && strings.Contains(string(output), "cache *v1.ConfigMap modified"); got != found {
+		if got := err != nil && strings.Contains(
+			string(output), "cache *v1.ConfigMap modified",
+		); got != found {
 			t.Errorf("%s: found %v, %v:\n%s", name, got, err, output)
 		}
 	}
@@ -121,7 +123,8 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	if err := informer.Configure(i, watchMutations(1, &found)); err != nil {
 		t.Fatal(err)
 	}
-	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(
+		i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
 	stop := run(i)
 	<-modifying.HasSyncedChecker().Done()
 	stop()
@@ -139,11 +142,13 @@ func TestMutationIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reported []string
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, _ error, msg string, keysAndValues ...any) {
-		reported = append(reported, fmt.Sprint(msg, keysAndValues[:4]))
-	}}
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+		func(_ context.Context, _ error, msg string, keysAndValues ...any) {
+			reported = append(reported, fmt.Sprint(msg, keysAndValues[:4]))
+		}}
 	defer func() { utilruntime.ErrorHandlers = nil }()
-	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(
+		i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
 	stop := run(i)
 	<-modifying.HasSyncedChecker().Done()
 	stop()

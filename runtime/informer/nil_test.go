@@ -21,7 +21,9 @@ import (
 // that says so, and none panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
-	for name, none := range map[string]cache.SharedIndexInformer{"nil": nil, "typed": informer.Typed[*configMap](nil)} {
+	for name, none := range map[string]cache.SharedIndexInformer{
+		"nil": nil, "typed": informer.Typed[*configMap](nil),
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, adding := informer.AddEventHandler(none, &recorder{}, informer.HandlerOptions{})
 			status, ok := informer.StatusOf(none)
@@ -43,18 +45,21 @@ func TestNilInformer(t *testing.T) {
 				"WaitForSync":      informer.WaitForSync(t.Context(), none),
 				"HealthCheck":      informer.HealthCheck(informer.HealthOptions{}, none)(nil),
 			} {
-				if err == nil || !strings.Contains(err.Error(), "the informer is nil") || errors.Is(err, informer.ErrUnsupportedInformer) {
+				if err == nil || !strings.Contains(err.Error(), "the informer is nil") ||
+					errors.Is(err, informer.ErrUnsupportedInformer) {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
 			// The error comes at once, though the other informer never syncs.
-			if err := informer.WaitForSync(t.Context(), ours, none); err == nil || !strings.Contains(err.Error(), "informer 2 of 2: ") {
+			if err := informer.WaitForSync(t.Context(), ours, none); err == nil ||
+				!strings.Contains(err.Error(), "informer 2 of 2: ") {
 				t.Errorf("waiting for two: %v", err)
 			}
 		})
 	}
 	err := informer.HealthCheck(informer.HealthOptions{Synced: true}, nil, ours)(nil)
-	if err == nil || !strings.Contains(err.Error(), "informer 1 of 2: ") || !strings.Contains(err.Error(), "not started") {
+	if err == nil || !strings.Contains(err.Error(), "informer 1 of 2: ") ||
+		!strings.Contains(err.Error(), "not started") {
 		t.Errorf("health of two: %v", err)
 	}
 }
@@ -72,15 +77,21 @@ func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
 	for want, err := range map[string]error{
-		"the handler is nil":                               handler,
-		"SilenceTimeout is -1ns":                           informer.Configure(i, informer.Tuning{SilenceTimeout: -1}),
-		"InitialEventsTimeout is -1s":                      informer.Configure(i, informer.Tuning{InitialEventsTimeout: -time.Second}),
-		"MutationSample is -5":                             informer.Configure(i, informer.Tuning{MutationSample: -5}),
-		"one of them has no name":                          informer.IndexLabels(i, "app", ""),
-		"it has no name":                                   informer.IndexField(i, "", func(*configMap) []string { return nil }),
-		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(i, "f", func(*corev1.Secret) []string { return nil }),
+		"the handler is nil": handler,
+		"SilenceTimeout is -1ns": informer.Configure(
+			i, informer.Tuning{SilenceTimeout: -1}),
+		"InitialEventsTimeout is -1s": informer.Configure(
+			i, informer.Tuning{InitialEventsTimeout: -time.Second}),
+		"MutationSample is -5": informer.Configure(
+			i, informer.Tuning{MutationSample: -5}),
+		"one of them has no name": informer.IndexLabels(i, "app", ""),
+		"it has no name": informer.IndexField(
+			i, "", func(*configMap) []string { return nil }),
+		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(
+			i, "f", func(*corev1.Secret) []string { return nil }),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
@@ -97,7 +108,9 @@ func TestNilClientset(t *testing.T) {
 			defer func(really bool) { utilruntime.ReallyCrash = really }(utilruntime.ReallyCrash)
 			utilruntime.ReallyCrash = false
 			said := make(chan any, 1)
-			defer func(handlers []func(context.Context, any)) { utilruntime.PanicHandlers = handlers }(utilruntime.PanicHandlers)
+			defer func(handlers []func(context.Context, any)) {
+				utilruntime.PanicHandlers = handlers
+			}(utilruntime.PanicHandlers)
 			utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) {
 				select {
 				case said <- v:
@@ -111,7 +124,8 @@ func TestNilClientset(t *testing.T) {
 				return clientset.ConfigMaps()
 			}, informer.Options{Client: client})
 			stop := run(i)
-			if v := fmt.Sprint(<-said); !strings.Contains(v, "the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {
+			if v := fmt.Sprint(<-said); !strings.Contains(v,
+				"the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {
 				t.Errorf("panic %s", v)
 			}
 			stop()

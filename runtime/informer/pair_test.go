@@ -98,7 +98,8 @@ func (p *pair) check(step string) {
 			p.t.Fatalf("after %s, handler %d:\nours   %q\ntheirs %q", step, h.number, ours, theirs)
 		}
 		if h.oursReg != nil && h.oursReg.HasSynced() != h.theirsReg.HasSynced() {
-			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number, h.oursReg.HasSynced(), h.theirsReg.HasSynced())
+			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number,
+				h.oursReg.HasSynced(), h.theirsReg.HasSynced())
 		}
 	}
 	if p.ours.HasSynced() != p.theirs.HasSynced() || p.ours.IsStopped() != p.theirs.IsStopped() {
@@ -115,7 +116,8 @@ func (p *pair) check(step string) {
 		p.t.Fatalf("after %s: store has %q, theirs %q", step, ourKeys, theirKeys)
 	}
 	// An object without a version makes client-go's store forget its own.
-	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(), p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
+	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(),
+		p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
 		p.t.Fatalf("after %s: the store's version is %q, theirs %q", step, ours, theirs)
 	}
 }

@@ -75,7 +75,8 @@ func TestPanicInTheMiddle(t *testing.T) {
 		stop := run(i)
 		bubble.Advance(2 * time.Second)
 		stop()
-		if calls := handler.take(); !slices.Equal(calls, []string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
+		if calls := handler.take(); !slices.Equal(calls,
+			[]string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
 			t.Errorf("calls %q", calls)
 		}
 	})
@@ -123,8 +124,10 @@ func TestPanicAtOneOfMany(t *testing.T) {
 		check := func(what string, objects, calls int) {
 			t.Helper()
 			bubble.Advance(10 * time.Second)
-			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects || len(i.GetStore().List()) != objects {
-				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()), len(found), err, objects)
+			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects ||
+				len(i.GetStore().List()) != objects {
+				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()),
+					len(found), err, objects)
 			}
 			if told := told.take(); len(told) != calls {
 				t.Errorf("%s: %d calls, want %d: %q", what, len(told), calls, told)
@@ -170,9 +173,10 @@ func TestContainedPanics(t *testing.T) {
 				}
 			}}
 			var reported []string
-			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, keysAndValues ...any) {
-				reported = append(reported, msg)
-			}}
+			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+				func(_ context.Context, err error, msg string, keysAndValues ...any) {
+					reported = append(reported, msg)
+				}}
 			defer func() { utilruntime.ErrorHandlers = nil }()
 			r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
 				informer.HandlerOptions{Name: "fragile", ContainPanics: true, Coalesce: coalesce}))
@@ -204,15 +208,17 @@ func TestPanicEndsRun(t *testing.T) {
 				if !live {
 					s.put("bad")
 				}
-				i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
-					if obj.(*configMap).Name == "bad" {
-						panic("I don't like it")
-					}
-					return nil, nil
-				}}})
+				i := s.ours(
+					informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+						if obj.(*configMap).Name == "bad" {
+							panic("I don't like it")
+						}
+						return nil, nil
+					}}})
 				// A handler that doesn't return must not delay the panic.
 				busy := make(chan struct{})
-				must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
+				must[cache.ResourceEventHandlerRegistration](t)(
+					i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan any, 1)
 				go func() {

@@ -209,7 +209,8 @@ func (r *registration[K]) contained(calls func()) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			r.panics.Add(1)
-			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on", "handler", r.name, "panic", reason, "stack", string(debug.Stack()))
+			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on",
+				"handler", r.name, "panic", reason, "stack", string(debug.Stack()))
 		}
 	}()
 	calls()

@@ -75,7 +75,8 @@ func TestRemoval(t *testing.T) {
 		if len(informer.Registrations(other)) != 1 {
 			t.Error("another informer's handler is gone")
 		}
-		theirs := must[cache.ResourceEventHandlerRegistration](t)(s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
+		theirs := must[cache.ResourceEventHandlerRegistration](t)(
+			s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
 		if err := i.RemoveEventHandler(theirs); err == nil {
 			t.Error("a handle of client-go is accepted")
 		}
@@ -121,7 +122,9 @@ func TestAfterTheStart(t *testing.T) {
 				t.Errorf("index %s finds %v, %v", name, found, err)
 			}
 		}
-		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
+		if _, err := i.AddTypedEventHandler(
+			typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{},
+		); err == nil {
 			t.Error("two sets of options are accepted")
 		}
 		// The second run returns at once.
@@ -192,15 +195,19 @@ func TestNames(t *testing.T) {
 		struct{ *recorder }{},
 		nil,
 	} {
-		o := must[cache.ResourceEventHandlerRegistration](t)(ours.AddEventHandler(handler)).HasSyncedChecker().Name()
-		th := must[cache.ResourceEventHandlerRegistration](t)(theirs.AddEventHandler(handler)).HasSyncedChecker().Name()
+		o := must[cache.ResourceEventHandlerRegistration](t)(
+			ours.AddEventHandler(handler)).HasSyncedChecker().Name()
+		th := must[cache.ResourceEventHandlerRegistration](t)(
+			theirs.AddEventHandler(handler)).HasSyncedChecker().Name()
 		if o != th {
 			t.Errorf("handler %q, client-go has %q", o, th)
 		}
 	}
 	typed := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(
-		cache.TypedResourceEventHandlerFuncs[*configMap]{AddFunc: func(*configMap) {}})).HasSyncedChecker().Name()
-	if want := "SharedIndexInformer *v1.ConfigMap + event handler github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
+		cache.TypedResourceEventHandlerFuncs[*configMap]{
+			AddFunc: func(*configMap) {}})).HasSyncedChecker().Name()
+	if want := "SharedIndexInformer *v1.ConfigMap + event handler " +
+		"github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
 		t.Errorf("typed handler %q", typed)
 	}
 }

@@ -241,7 +241,8 @@ func (s *server) listerWatcher() cache.ListerWatcher {
 // ours and theirs make the informers that the tests compare.
 func (s *server) ours(opts informer.Options) made {
 	opts.Client = s
-	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
+	return made{informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
 }
 
 // made is the informer of a generated constructor, with the functions of this package as methods.
@@ -267,8 +268,9 @@ func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
 		// client-go adds to this map, so it must not be nil.
 		opts.Indexers = cache.Indexers{}
 	}
-	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
-		ResyncPeriod: opts.ResyncPeriod,
-		Indexers:     opts.Indexers,
-	})
+	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+		cache.SharedIndexInformerOptions{
+			ResyncPeriod: opts.ResyncPeriod,
+			Indexers:     opts.Indexers,
+		})
 }

@@ -21,7 +21,9 @@ import (
 // client-go's NewSharedIndexInformerWithOptions does. A watch event whose object is of
 // another type than example is logged and dropped; a nil example accepts all types. New
 // panics if one of the index functions is nil.
-func New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+func New(
+	lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions,
+) cache.SharedIndexInformer {
 	return newShared(config[string]{
 		source:          listwatch.FromListerWatcher(lw, example),
 		keys:            indexer.Strings(cache.DeletionHandlingMetaNamespaceKeyFunc),
@@ -52,21 +54,29 @@ func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[
 	return s
 }
 
-func (s *shared[K]) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandler(
+	handler cache.ResourceEventHandler,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{})
 }
 
-func (s *shared[K]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandlerWithResyncPeriod(
+	handler cache.ResourceEventHandler, resyncPeriod time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-func (s *shared[K]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandlerWithOptions(
+	handler cache.ResourceEventHandler, options cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
 }
 
 // AddHandler is AddEventHandlerWithOptions with the options of this package. It returns
 // a *registration.
-func (s *shared[K]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddHandler(
+	handler cache.ResourceEventHandler, options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	options.Name = cmp.Or(options.Name, handlerName(handler))
 	r, err := s.core.AddHandler(untypedHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
 	if err != nil {
@@ -132,7 +142,9 @@ func (s *shared[K]) IsStopped() bool { return s.core.IsStopped() }
 // SetWatchErrorHandler is SetWatchErrorHandlerWithContext for a handler
 // without a context.
 func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
-	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) {
+		handler(r, err)
+	})
 }
 
 // SetWatchErrorHandlerWithContext makes the informer call handler when a list fails or a

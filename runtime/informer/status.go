@@ -106,7 +106,8 @@ func (i *informer[K]) Status() Status {
 	}
 	for _, handler := range *i.handlers.Load() {
 		s.Handlers = append(s.Handlers, HandlerStatus{
-			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(), Panics: handler.Panics(),
+			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Panics: handler.Panics(),
 		})
 	}
 	return s
@@ -157,7 +158,8 @@ func (e *SyncError) Error() string {
 	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
 	}
-	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339), e.Attempts, e.Err)
+	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339),
+		e.Attempts, e.Err)
 }
 
 // Unwrap returns Err.

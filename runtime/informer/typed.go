@@ -26,7 +26,9 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 
 // AddTypedEventHandler registers a typed handler, with at most one set of
 // options.
-func (s *typedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s *typedShared[T]) AddTypedEventHandler(
+	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return addTyped(s.SharedIndexInformer, &convertingHandler[T]{handler}, handler, options)
 }
 
@@ -45,7 +47,10 @@ func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexIn
 
 // addTyped registers a convertingHandler under the name of its typed handler. It has no
 // type parameter, so it is compiled once.
-func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any, options []cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func addTyped(
+	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
+	options []cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	var o cache.HandlerOptions
 	switch len(options) {
 	case 0:
@@ -55,7 +60,8 @@ func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
 	if ours, ok := shell.As[adder](i); ok {
-		return ours.AddHandler(converting, HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+		return ours.AddHandler(converting,
+			HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
 }

@@ -34,7 +34,9 @@ func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
 // WaitForSyncOr is WaitForSync that also ends when giveUp returns true for an informer's
 // error. It calls giveUp after each failure, one call at a time. The informers go on
 // trying after the wait has ended. A nil giveUp is an error at once.
-func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer) error {
+func WaitForSyncOr(
+	ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer,
+) error {
 	if giveUp == nil {
 		return fmt.Errorf("wait for informers to sync: %w", errNoFunction)
 	}
@@ -349,7 +351,9 @@ func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) er
 // waitForDeletions waits until the store shows the deletions in a namespace. They are in
 // order: it remembers those up to the first that the store doesn't show, so that the next
 // call doesn't look at them again.
-func (i *informer[K]) waitForDeletions(ctx context.Context, namespace string, deletions []listwatch.Deletion) error {
+func (i *informer[K]) waitForDeletions(
+	ctx context.Context, namespace string, deletions []listwatch.Deletion,
+) error {
 	for len(deletions) > 0 && i.shows(deletions[0]) {
 		i.deletionsSeen.Store(deletions[0].Sequence)
 		deletions = deletions[1:]

@@ -85,8 +85,13 @@ func TestListerWaitsForVersion(t *testing.T) {
 			}
 		}
 		stop()
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
-			if err := lister.WaitForVersion(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
+		for _, other := range []cache.Indexer{
+			s.theirs(informer.Options{}).GetIndexer(),
+			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
+		} {
+			if err := lister.WaitForVersion(
+				t.Context(), lister.New[*configMap](other, configMaps), "1",
+			); err == nil {
 				t.Errorf("waited for %T", other)
 			}
 		}
@@ -106,7 +111,9 @@ func TestWaitForVersionFails(t *testing.T) {
 		if err := i.WaitForVersion(t.Context(), "a3f"); err == nil {
 			t.Error("waited for an opaque version")
 		}
-		if err := informer.WaitForVersion(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.WaitForVersion(
+			t.Context(), s.theirs(informer.Options{}), "1",
+		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
@@ -118,7 +125,8 @@ func TestWaitForVersionFails(t *testing.T) {
 		waited := make(chan error)
 		go func() { waited <- i.WaitForVersion(t.Context(), "1") }()
 		synctest.Wait()
-		s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "a3f"}}})
+		s.raw(watch.Event{Type: watch.Modified,
+			Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "a3f"}}})
 		if err := <-waited; err == nil {
 			t.Error("the store's version is opaque, and the wait succeeded")
 		}
@@ -145,7 +153,8 @@ func TestReadYourWrites(t *testing.T) {
 				name := fmt.Sprint("object", w)
 				version := s.put(name)
 				wait(t, i, strconv.Itoa(version))
-				if obj, ok, _ := i.GetIndexer().GetByKey("ns1/" + name); !ok || versionOf(obj.(*configMap)) != version {
+				if obj, ok, _ := i.GetIndexer().GetByKey("ns1/" + name); !ok ||
+					versionOf(obj.(*configMap)) != version {
 					t.Errorf("read %v after the write of %s@%d", obj, name, version)
 				}
 			}
@@ -194,7 +203,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 				case 1:
 					// Objects that neither the cache nor the test knows could still come and go.
 					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
-					if obj := l.objects[name]; obj != nil && (ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
+					if obj := l.objects[name]; obj != nil &&
+						(ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
 						l.delete(name)
 						written[name], pending[namespace] = l.version, time.Now()
 					}
@@ -220,7 +230,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 						}
 					}
 					// The first list brought what was written before it.
-					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() && took > max(needed, 0) {
+					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() &&
+						took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
 					}
 					for name, version := range written {
@@ -232,7 +243,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 						now := l.objects[name]
 						switch {
 						case err == nil && versionOf(shown) < version:
-							t.Fatalf("seed %d: %s is shown as it was at %s, we wrote at %d", seed, name, shown.ResourceVersion, version)
+							t.Fatalf("seed %d: %s is shown as it was at %s, we wrote at %d", seed, name,
+								shown.ResourceVersion, version)
 						case err != nil && now != nil && versionOf(now) == version:
 							t.Fatalf("seed %d: %s, written at %d, isn't shown", seed, name, version)
 						}
@@ -279,7 +291,9 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		if _, shown, _ := i.GetIndexer().GetByKey("ns1/b"); shown {
 			t.Error("b is shown")
 		}
-		l.deletions = append(l.deletions, listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c", UID: types.UID("old")})
+		l.deletions = append(l.deletions,
+			listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c",
+				UID: types.UID("old")})
 		l.put("c")
 		fresh()
 		if took := <-waited; took != 0 {
@@ -298,18 +312,27 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 		if err := informer.WaitForOwnWrites(t.Context(), i); !errors.Is(err, informer.ErrWritesNotTracked) {
 			t.Errorf("a client without memory: %v", err)
 		}
-		if err := informer.WaitForOwnWrites(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.WaitForOwnWrites(
+			t.Context(), s.theirs(informer.Options{}),
+		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
-			if err := lister.WaitForOwnWrites(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
+		for _, other := range []cache.Indexer{
+			s.theirs(informer.Options{}).GetIndexer(),
+			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
+		} {
+			if err := lister.WaitForOwnWrites(
+				t.Context(), lister.New[*configMap](other, configMaps),
+			); err == nil {
 				t.Errorf("fresh from %T", other)
 			}
 		}
 		l := newLagging()
 		l.put("a")
 		i = l.informer(informer.Options{})
-		if err := lister.WaitForOwnWrites(t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps)); err != nil {
+		if err := lister.WaitForOwnWrites(
+			t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps),
+		); err != nil {
 			t.Errorf("nothing was written, but %v", err)
 		}
 		l.write("b")

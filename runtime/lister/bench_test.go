@@ -18,12 +18,15 @@ import (
 func benchListers(b *testing.B) (ResourceIndexer[*thing], cache.GenericLister) {
 	objects := make([]*thing, 100_000)
 	for i := range objects {
-		objects[i] = newThing(fmt.Sprint("namespace-", i%100), fmt.Sprint("name-of-an-object-", i), map[string]string{
-			"app": fmt.Sprint("app-", i%10_000), "tier": fmt.Sprint("tier-", i%3), "pod-template-hash": fmt.Sprint("hash-", i%20_000),
-		})
+		objects[i] = newThing(fmt.Sprint("namespace-", i%100), fmt.Sprint("name-of-an-object-", i),
+			map[string]string{
+				"app": fmt.Sprint("app-", i%10_000), "tier": fmt.Sprint("tier-", i%3),
+				"pod-template-hash": fmt.Sprint("hash-", i%20_000),
+			})
 	}
 	made := indexers(b, objects)
-	return New[*thing](made["our store, indexed"], things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
+	return New[*thing](made["our store, indexed"],
+		things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
 }
 
 // BenchmarkList says of lists by a label without an index how they ask: a store
@@ -94,7 +97,8 @@ func appSelector(i int) labels.Selector {
 // was declared.
 func BenchmarkIndexedLabel(b *testing.B) {
 	ours, clientGo := benchListers(b)
-	err := ours.of.(*source).store.AddIndexes(map[string]store.IndexFunc{store.LabelIndex("app"): store.ByLabel("app")})
+	err := ours.of.(*source).store.AddIndexes(
+		map[string]store.IndexFunc{store.LabelIndex("app"): store.ByLabel("app")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -107,14 +111,16 @@ func BenchmarkIndexedLabel(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/namespace=%s/ours", name, namespace), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if list, err := NewNamespaced(ours, namespace).List(selector); err != nil || len(list) == 0 {
+					if list, err := NewNamespaced(ours, namespace).List(selector); err != nil ||
+						len(list) == 0 {
 						b.Fatal(len(list), err)
 					}
 				}
 			})
 			b.Run(fmt.Sprintf("%s/namespace=%s/client-go", name, namespace), func(b *testing.B) {
 				for b.Loop() {
-					if list, err := clientGo.ByNamespace(namespace).List(selector); err != nil || len(list) == 0 {
+					if list, err := clientGo.ByNamespace(namespace).List(selector); err != nil ||
+						len(list) == 0 {
 						b.Fatal(len(list), err)
 					}
 				}

@@ -87,7 +87,8 @@ func TestIndexesChangeNoAnswer(t *testing.T) {
 		for n, lister := range listers {
 			got, err := NewNamespaced(lister, namespace).List(selector)
 			if err != nil || !reflect.DeepEqual(sorted(got), sorted(typed(want))) {
-				t.Fatalf("lister %d: %q in %q: %d objects, %v; client-go %d", n, text, namespace, len(got), err, len(want))
+				t.Fatalf("lister %d: %q in %q: %d objects, %v; client-go %d", n, text, namespace, len(got),
+					err, len(want))
 			}
 		}
 	}
@@ -98,7 +99,8 @@ func TestIndexesChangeNoAnswer(t *testing.T) {
 
 func TestListByFields(t *testing.T) {
 	lister := declared([]*thing{
-		newThing("ns0", "ab", map[string]string{"l": "1"}), newThing("ns1", "ab", nil), newThing("ns0", "bc", nil), newThing("ns0", "c", nil),
+		newThing("ns0", "ab", map[string]string{"l": "1"}), newThing("ns1", "ab", nil),
+		newThing("ns0", "bc", nil), newThing("ns0", "c", nil),
 	}, true)
 	for _, test := range []struct {
 		fields, labels, namespace string
@@ -116,7 +118,8 @@ func TestListByFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := ListByFields[*thing](NewNamespaced(lister, test.namespace), fields.ParseSelectorOrDie(test.fields), selector)
+		found, err := ListByFields[*thing](NewNamespaced(lister, test.namespace),
+			fields.ParseSelectorOrDie(test.fields), selector)
 		var got []string
 		for _, o := range sorted(found) {
 			got = append(got, o.Namespace+"/"+o.Name)
@@ -126,7 +129,9 @@ func TestListByFields(t *testing.T) {
 		}
 	}
 	for _, selector := range []string{"spec.other=1", "metadata.name!=ab"} {
-		if _, err := ListByFields[*thing](lister, fields.ParseSelectorOrDie(selector), labels.Everything()); err == nil {
+		if _, err := ListByFields[*thing](
+			lister, fields.ParseSelectorOrDie(selector), labels.Everything(),
+		); err == nil {
 			t.Errorf("listed by %s", selector)
 		}
 	}
@@ -134,14 +139,16 @@ func TestListByFields(t *testing.T) {
 	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
-	if want := `list by field "spec.other": it must be declared with informer.IndexField; declared are letters, metadata.name`; err == nil || err.Error() != want {
+	if want := `list by field "spec.other": it must be declared with informer.IndexField; ` +
+		"declared are letters, metadata.name"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for what, selectors := range map[string]struct {
 		fields fields.Selector
 		labels labels.Selector
 	}{"fields is nil": {nil, labels.Everything()}, "labels is nil": {fields.Everything(), nil}} {
-		if _, err := ListByFields[*thing](lister, selectors.fields, selectors.labels); err == nil || !strings.Contains(err.Error(), what) {
+		if _, err := ListByFields[*thing](lister, selectors.fields, selectors.labels); err == nil ||
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
@@ -153,7 +160,8 @@ func TestListByFields(t *testing.T) {
 		"generic":        NewGeneric(lister.of.(*source).indexer, things),
 		"generic, typed": NewGeneric(seenAsTyped{inside: lister.of.(*source).indexer}, things),
 	} {
-		if found, err := ListByFields[*thing](of, byName, labels.Everything()); len(found) != 2 || err != nil {
+		if found, err := ListByFields[*thing](of, byName, labels.Everything()); len(found) != 2 ||
+			err != nil {
 			t.Errorf("%s: %d objects, %v", name, len(found), err)
 		}
 	}
@@ -161,7 +169,8 @@ func TestListByFields(t *testing.T) {
 	if _, err := ListByFields[*thing](views, byName, labels.Everything()); err == nil {
 		t.Error("a read-only lister gave objects away")
 	}
-	if found, err := ListViewsByFields(views.ByNamespace("ns1"), byName, labels.Everything()); err != nil || !reflect.DeepEqual(found, []string{"ns1"}) {
+	if found, err := ListViewsByFields(views.ByNamespace("ns1"), byName, labels.Everything()); err != nil ||
+		!reflect.DeepEqual(found, []string{"ns1"}) {
 		t.Errorf("views: %q, %v", found, err)
 	}
 	foreign := New[*thing](cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), things)

@@ -21,13 +21,16 @@ type NoIndexError = store.NoIndexError
 // package, would list for a selector of labels, and of that only the objects
 // whose fields have the values that the other selector asks for:
 //
-//	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
+//	onNode := fields.OneTermEqualSelector("spec.nodeName", node)
+//	pods, err := lister.ListByFields[*corev1.Pod](podLister, onNode, labels.Everything())
 //
 // A field must have been declared with informer.IndexField, and its selector can
 // only ask for equality. The error for a field that wasn't declared names those that
 // were, and is a *[NoIndexError]. The cost depends on the number of objects with the
 // rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
-func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
+func ListByFields[T runtime.Object](
+	l any, selector fields.Selector, matchLabels labels.Selector,
+) ([]T, error) {
 	found, err := listByFields(l, false, selector, matchLabels)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -81,9 +84,11 @@ func listByFields(
 	yield := func(obj any) { list = append(list, obj) }
 	switch {
 	case selector == nil:
-		return nil, errors.New("list by fields: the selector of fields is nil; fields.Everything() selects all")
+		return nil, errors.New(
+			"list by fields: the selector of fields is nil; fields.Everything() selects all")
 	case matchLabels == nil:
-		return nil, errors.New("list by fields: the selector of labels is nil; labels.Everything() selects all")
+		return nil, errors.New(
+			"list by fields: the selector of labels is nil; labels.Everything() selects all")
 	}
 	terms := selector.Requirements()
 	if len(terms) == 0 {
@@ -97,7 +102,8 @@ func listByFields(
 			return nil, self.undeclared(term.Field)
 		}
 		if term.Operator == selection.NotEquals {
-			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value", term.Field)
+			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value",
+				term.Field)
 		}
 		if least < 0 || count < least {
 			rarest, least = n, count
@@ -132,7 +138,8 @@ func (s *source) undeclared(field string) error {
 		declared = "declared are " + strings.Join(names, ", ")
 	}
 	return &undeclaredError{
-		text:    fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s", field, declared),
+		text: fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s",
+			field, declared),
 		noIndex: &store.NoIndexError{Name: store.FieldIndex(field)},
 	}
 }

@@ -126,7 +126,8 @@ func TestLikeClientGo(t *testing.T) {
 			compare(t, "all", all, want)
 			for _, namespace := range []string{"", "one", "two", "none"} {
 				compare(t, namespace, NewNamespaced(all, namespace), want.ByNamespace(namespace))
-				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)}, want.ByNamespace(namespace))
+				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)},
+					want.ByNamespace(namespace))
 			}
 			compare(t, "generic", fromGeneric{NewGeneric(indexer, things)}, want)
 		})
@@ -139,7 +140,8 @@ func TestLikeClientGo(t *testing.T) {
 func TestChangedLabels(t *testing.T) {
 	var objects []*thing
 	for i := range 1000 {
-		objects = append(objects, newThing("one", fmt.Sprint("name-", i), map[string]string{"a": fmt.Sprint(i)}))
+		objects = append(objects,
+			newThing("one", fmt.Sprint("name-", i), map[string]string{"a": fmt.Sprint(i)}))
 	}
 	selector := parse(t, "a=x")
 	for name, indexer := range indexers(t, objects) {
@@ -224,11 +226,16 @@ func compare(t *testing.T, what string, got interface {
 	for _, selector := range selectors(t) {
 		gotList, gotErr := got.List(selector)
 		wantList, wantErr := want.List(selector)
-		if !reflect.DeepEqual(sorted(gotList), sorted(typed(wantList))) || !reflect.DeepEqual(gotErr, wantErr) {
-			t.Errorf("%q: List(%v) = %d objects, %v, want %d, %v", what, selector, len(gotList), gotErr, len(wantList), wantErr)
+		if !reflect.DeepEqual(sorted(gotList), sorted(typed(wantList))) ||
+			!reflect.DeepEqual(gotErr, wantErr) {
+			t.Errorf("%q: List(%v) = %d objects, %v, want %d, %v", what, selector, len(gotList), gotErr,
+				len(wantList), wantErr)
 		}
 	}
-	for _, name := range []string{"name-1", "name-2", "name-3", "name-4", "none", "one/name-1", "one/name-2", "one/name-3", "two/name-3", "/name-1", "/name-2", "one/", "one/two/three", ""} {
+	for _, name := range []string{
+		"name-1", "name-2", "name-3", "name-4", "none", "one/name-1", "one/name-2", "one/name-3",
+		"two/name-3", "/name-1", "/name-2", "one/", "one/two/three", "",
+	} {
 		gotObj, gotErr := got.Get(name)
 		wantObj, wantErr := want.Get(name)
 		// client-go's typed listers take the empty namespace as none, its

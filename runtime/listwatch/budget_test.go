@@ -22,12 +22,15 @@ import (
 )
 
 // budgeted is a source of config maps with a limiter.
-func budgeted(c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions)) listwatch.Source {
+func budgeted(
+	c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions),
+) listwatch.Source {
 	decoding := listwatch.DecodingOptions{Limiter: limiter}
 	for _, f := range opts {
 		f(&decoding)
 	}
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[*corev1.ConfigMapList] { return c },
 		listwatch.ClientOptions{Decoding: decoding})
 }
 
@@ -57,7 +60,8 @@ func TestBudgetSenior(t *testing.T) {
 		first, send := io.Pipe()
 		bodies["senior"], bodies["seniormore"] = first, strings.NewReader(last+configMap+"]}")
 		bodies["list"] = strings.NewReader(last + configMap + "," + configMap + "]}")
-		bodies["watch"] = strings.NewReader(event("ADDED", watchedMap) + event("ADDED", watchedMap) + event("BOOKMARK", bookmark))
+		bodies["watch"] = strings.NewReader(event("ADDED", watchedMap) + event("ADDED",
+			watchedMap) + event("BOOKMARK", bookmark))
 		bodies["canceled"] = strings.NewReader(last + configMap + "]}")
 		limiter := listwatch.NewLimiter(4).WithBudget(int64(len(configMap)) - 1)
 		var mu sync.Mutex
@@ -75,7 +79,8 @@ func TestBudgetSenior(t *testing.T) {
 			synctest.Wait()
 			mu.Lock()
 			defer mu.Unlock()
-			if items["senior"] != senior || items["list"] != other || items["watch"] != other || items["canceled"] != 0 {
+			if items["senior"] != senior || items["list"] != other || items["watch"] != other ||
+				items["canceled"] != 0 {
 				t.Fatalf("expected %d items of the senior and %d of the others: %v", senior, other, items)
 			}
 			if limiter.Held() != int64(held) {
@@ -171,7 +176,8 @@ func TestBudgetAbandonedList(t *testing.T) {
 // streamed; what a relist takes from the cache counts nothing.
 func TestBudgetCounts(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
-	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5"}}
+	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns",
+		ResourceVersion: "5"}}
 	end := object.DeepCopy()
 	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	added := watch.Event{Type: watch.Added, Object: &object}
@@ -186,10 +192,12 @@ func TestBudgetCounts(t *testing.T) {
 		"JSON": {
 			list:   listHead + configMap + " , " + configMap + "]}",
 			stream: event("ADDED", watchedMap) + event("ADDED", watchedMap) + event("BOOKMARK", bookmark),
-			item:   len(configMap), event: len(event("ADDED", watchedMap)) - 1, contentType: runtime.ContentTypeJSON,
+			item:   len(configMap), event: len(event("ADDED", watchedMap)) - 1,
+			contentType: runtime.ContentTypeJSON,
 		},
 		"protobuf": {
-			list:   string(encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{Continue: "more"}, Items: []corev1.ConfigMap{object, object}})),
+			list: string(encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{Continue: "more"},
+				Items: []corev1.ConfigMap{object, object}})),
 			stream: string(encodeEvents(added, added, watch.Event{Type: watch.Bookmark, Object: end})),
 			item:   object.Size(), event: len(encodeEvents(added)), contentType: runtime.ContentTypeProtobuf,
 			adjust: []func(*rest.Config){withProtobuf},

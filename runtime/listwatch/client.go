@@ -39,9 +39,10 @@ func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opt
 		if client == nil {
 			return untypedClient{}
 		}
-		return untypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return client.List(ctx, opts)
-		}}
+		return untypedClient{client,
+			func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+				return client.List(ctx, opts)
+			}}
 	}, opts)
 }
 
@@ -78,7 +79,8 @@ func explainPanic(t reflect.Type, resource func() untypedClient) func() untypedC
 	return func() untypedClient {
 		defer func() {
 			if v := recover(); v != nil {
-				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
+				panic(fmt.Sprintf(
+					"the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
 					t, v))
 			}
 		}()

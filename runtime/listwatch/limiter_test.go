@@ -37,7 +37,8 @@ func TestLimiter(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
 		limiter := listwatch.NewLimiter(2)
 		source := func() listwatch.Source {
-			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return g },
+			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+				func() listwatch.Client[*corev1.ConfigMapList] { return g },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 		}
 		ended := make(chan error, 9)

@@ -40,9 +40,10 @@ func nameOf(obj any) string { return obj.(*corev1.ConfigMap).Name }
 
 // lister is a lister-watcher with a fixed list.
 func lister(list runtime.Object) *cache.ListWatch {
-	return &cache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-		return list, nil
-	}}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return list, nil
+		}}
 }
 
 // fixedClient is a client with a fixed list.
@@ -81,7 +82,9 @@ func TestListShapes(t *testing.T) {
 		"extensions": &metav1.List{ListMeta: meta, Items: []runtime.RawExtension{{Object: &a}, {Object: &b}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, source := range []listwatch.Source{fixed(list), listwatch.FromListerWatcher(lister(list), nil)} {
+			for _, source := range []listwatch.Source{
+				fixed(list), listwatch.FromListerWatcher(lister(list), nil),
+			} {
 				var names []string
 				items, m := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
 				for _, obj := range items {
@@ -94,9 +97,11 @@ func TestListShapes(t *testing.T) {
 		})
 	}
 	t.Run("unstructured", func(t *testing.T) {
-		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}}
+		list := &unstructured.UnstructuredList{
+			Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}}
 		list.SetResourceVersion("7")
-		items, m := collect[*unstructured.Unstructured](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
+		items, m := collect[*unstructured.Unstructured](t, listwatch.FromListerWatcher(lister(list), nil),
+			metav1.ListOptions{})
 		if len(items) != 1 || items[0].GetKind() != "A" || m.ResourceVersion != "7" {
 			t.Errorf("%v, %+v", items, m)
 		}
@@ -104,7 +109,8 @@ func TestListShapes(t *testing.T) {
 }
 
 func TestBadLists(t *testing.T) {
-	table := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table"}}
+	table := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "meta.k8s.io/v1",
+		"kind": "Table"}}
 	for want, list := range map[string]runtime.Object{
 		"unsupported list gvk":              table,
 		"unable to understand list result":  &corev1.ConfigMap{},
@@ -145,7 +151,8 @@ func TestItemsApart(t *testing.T) {
 			t.Error("the list's array is still there")
 		}()
 		goruntime.AddCleanup(&list.Items[0], func(c chan struct{}) { close(c) }, collected)
-		items, _ := collect[*corev1.ConfigMap](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
+		items, _ := collect[*corev1.ConfigMap](t, listwatch.FromListerWatcher(lister(list), nil),
+			metav1.ListOptions{})
 		list.Items = nil
 		return items[1]
 	}()

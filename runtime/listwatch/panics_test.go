@@ -46,12 +46,15 @@ func TestLimiterAndPanics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limiter := limiter()
-				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
+				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+					func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
 					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 				source := budgeted(streaming, limiter)
 				list := func(item func()) func() {
 					return func() {
-						bodies[""] = strings.NewReader(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}")
+						bodies[""] = strings.NewReader(
+							`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},` +
+								`"items":[` + configMap + "]}")
 						source.List(t.Context(), metav1.ListOptions{}, func(any) error { item(); return nil })
 					}
 				}
@@ -85,7 +88,8 @@ func (s several) Error() string { return strings.Join(s, ", ") }
 // A list that can't be read fails with the error of reading, of whatever type.
 func TestUncomparableError(t *testing.T) {
 	c := configMapClient(t, nil, func(c *rest.Config) {
-		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap), iotest.ErrReader(several{"cable", "pulled"}))}
+		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap),
+			iotest.ErrReader(several{"cable", "pulled"}))}
 	})
 	n := 0
 	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(any) error { n++; return nil })

@@ -29,11 +29,13 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret", QPS: -1}
+	config := &rest.Config{Host: server.URL,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret", QPS: -1}
 	for _, f := range adjust {
 		f(config)
 	}
-	group := kubeclient.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
+	group := kubeclient.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
+		Codecs: scheme.Codecs}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -43,19 +45,22 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kubeclient.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec, "configmaps", "ns")
+	return kubeclient.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec,
+		"configmaps", "ns")
 }
 
 // sources are the same resource, streamed and read by client-go.
 func sources(c *configMaps) map[string]listwatch.Source {
 	source := func(off bool) listwatch.Source {
-		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+			func() listwatch.Client[*corev1.ConfigMapList] { return c },
 			listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
 	}
 	return map[string]listwatch.Source{"streamed": source(false), "plain": source(true)}
 }
 
-const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},"data":{"k":"v\u00e9"}}`
+const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},` +
+	`"data":{"k":"v\u00e9"}}`
 
 // reply is one response of a server, and what becomes of it.
 type reply struct {
@@ -84,8 +89,10 @@ func (r reply) serve(w http.ResponseWriter, _ *http.Request) {
 }
 
 const (
-	listHead = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"more"},"items":[`
-	gone     = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}`
+	listHead = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9",` +
+		`"continue":"more"},"items":[`
+	gone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old",` +
+		`"reason":"Expired","code":410}`
 )
 
 // event is a line of a watch.
@@ -95,7 +102,8 @@ func event(typ, object string) string {
 
 var (
 	watchedMap = strings.Replace(configMap, "{", `{"kind":"ConfigMap","apiVersion":"v1",`, 1)
-	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}`
+	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",` +
+		`"annotations":{"k8s.io/initial-events-end":"true"}}}`
 )
 
 // listOutcome is what a list gives.
@@ -152,7 +160,8 @@ func TestRESTRequests(t *testing.T) {
 		io.WriteString(w, listHead+"]}")
 	})
 	seconds := int64(7)
-	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds, AllowWatchBookmarks: true}
+	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds,
+		AllowWatchBookmarks: true}
 	for _, source := range sources(c) {
 		collect[*corev1.ConfigMap](t, source, opts)
 		stream, err := source.Watch(t.Context(), opts)
@@ -178,7 +187,8 @@ func TestRESTResponses(t *testing.T) {
 		io.WriteString(z, listHead+configMap+"]}")
 	}, func(c *rest.Config) { c.WarningHandler = warnings })
 	items, meta := collect[*corev1.ConfigMap](t, sources(c)["streamed"], metav1.ListOptions{})
-	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" || meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
+	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" ||
+		meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
 		t.Errorf("items %v, meta %v", items, meta)
 	}
 	if warnings.n != 1 {
@@ -194,8 +204,11 @@ func (w *countingWarnings) HandleWarningHeader(int, string, string) { w.n++ }
 // handed over then before the list is complete.
 func TestStreamsOff(t *testing.T) {
 	for name, off := range map[string]func(*testing.T) string{
-		"option":      func(*testing.T) string { return "plain" },
-		"environment": func(t *testing.T) string { t.Setenv(listwatch.StreamingVariable, "false"); return "streamed" },
+		"option": func(*testing.T) string { return "plain" },
+		"environment": func(t *testing.T) string {
+			t.Setenv(listwatch.StreamingVariable, "false")
+			return "streamed"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			which := off(t)

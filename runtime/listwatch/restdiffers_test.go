@@ -28,7 +28,9 @@ func TestResponseSize(t *testing.T) {
 		var seen sizes
 		metrics.ResponseSize = &seen
 		source := sources(configMapClient(t, reply{body: list}.serve))[name]
-		if _, err := source.List(t.Context(), metav1.ListOptions{}, func(any) error { return nil }); err != nil {
+		if _, err := source.List(
+			t.Context(), metav1.ListOptions{}, func(any) error { return nil },
+		); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(seen, want) {
@@ -57,7 +59,10 @@ func TestRefusedLists(t *testing.T) {
 		reply
 		want string
 	}{
-		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap + `],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
+		{
+			reply{name: "items twice",
+				body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap +
+					`],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
 		{reply{name: "null", body: `null`}, "[]"},
 	} {
 		for name, source := range sources(configMapClient(t, r.serve)) {
@@ -80,7 +85,8 @@ func TestRefusedLists(t *testing.T) {
 // TestWatchOfAnotherKind: an object that isn't of the kind that was asked for ends a
 // streamed watch. The next ones are client-go's, which drop it.
 func TestWatchOfAnotherKind(t *testing.T) {
-	body := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`) + event("ADDED", watchedMap)
+	body := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`) + event("ADDED",
+		watchedMap)
 	for name, source := range sources(configMapClient(t, reply{body: body}.serve)) {
 		for watch := range 3 {
 			stream, err := source.Watch(t.Context(), metav1.ListOptions{})

@@ -15,8 +15,11 @@ import (
 
 // watches are what servers answer to a watch.
 var watches = []reply{
-	{name: "events", body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) + event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
-	{name: "no new lines", body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
+	{name: "events",
+		body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) +
+			event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
+	{name: "no new lines",
+		body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
 	{name: "other order", body: `{"object":` + watchedMap + `,"type":"ADDED"}`},
 	{name: "expired", body: event("ADDED", watchedMap) + event("ERROR", gone)},
 	{name: "nothing", body: ""},
@@ -25,14 +28,18 @@ var watches = []reply{
 	{name: "no kind", body: event("ADDED", configMap)},
 	{name: "no object", body: `{"type":"ADDED"}`},
 	{name: "invalid type", body: event("CHANGED", watchedMap)},
-	{name: "bad object", body: event("ADDED", watchedMap) + event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":7}}`)},
+	{name: "bad object",
+		body: event("ADDED", watchedMap) +
+			event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":7}}`)},
 	{name: "no JSON", body: event("ADDED", watchedMap) + "hello"},
 	{name: "truncated", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80]},
 	{name: "cut between events", body: event("ADDED", watchedMap), cut: true},
 	{name: "cut in an event", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80], cut: true},
-	{name: "refused", status: 403, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
+	{name: "refused", status: 403,
+		body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
 	{name: "expired at once", status: 410, body: gone},
-	{name: "other content type", headers: map[string]string{"Content-Type": "text/plain"}, body: event("ADDED", watchedMap)},
+	{name: "other content type", headers: map[string]string{"Content-Type": "text/plain"},
+		body: event("ADDED", watchedMap)},
 }
 
 // What a watch gives is the same, streamed or not.
@@ -45,7 +52,8 @@ func TestRESTWatch(t *testing.T) {
 			if !reflect.DeepEqual(streamed.events, plain.events) {
 				t.Errorf("streamed: %v, plain: %v", streamed.events, plain.events)
 			}
-			if (streamed.end == io.EOF) != (plain.end == io.EOF) || apierrors.ReasonForError(streamed.end) != apierrors.ReasonForError(plain.end) {
+			if (streamed.end == io.EOF) != (plain.end == io.EOF) ||
+				apierrors.ReasonForError(streamed.end) != apierrors.ReasonForError(plain.end) {
 				t.Errorf("ended streamed: %v, plain: %v", streamed.end, plain.end)
 			}
 		})
@@ -72,7 +80,8 @@ func TestRESTWatchEnds(t *testing.T) {
 				defer stream.Stop()
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added || e.ResourceVersion != "5" {
+				if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added ||
+					e.ResourceVersion != "5" {
 					t.Fatalf("%v, %v", e, err)
 				}
 				ended := make(chan error)

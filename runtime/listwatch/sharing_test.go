@@ -31,15 +31,19 @@ func TestSharingLeaksNothing(t *testing.T) {
 				b.WriteByte(',')
 			}
 			// Values that repeat a few times, so that they are looked for.
-			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8, strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
-			fmt.Fprintf(&b, `{"metadata":{"name":"object-%d-%d","namespace":"ns","annotations":{"a":"%0500d"},"labels":%s},"data":%s}`, generation, k, k, data, data)
+			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8,
+				strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
+			fmt.Fprintf(&b,
+				`{"metadata":{"name":"object-%d-%d","namespace":"ns","annotations":{"a":"%0500d"},`+
+					`"labels":%s},"data":%s}`, generation, k, k, data, data)
 		}
 		b.WriteString("]}")
 		w.Write(b.Bytes())
 	})
 	for _, share := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
-			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+				func() listwatch.Client[*corev1.ConfigMapList] { return c },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {

@@ -16,23 +16,30 @@ import (
 // watch. The same text makes different objects there: it isn't taken for the
 // other's. A list that didn't get to its end says nothing about the next.
 func TestUnchangedTexts(t *testing.T) {
-	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed","resourceVersion":"3"}}`
+	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed",` +
+		`"resourceVersion":"3"}}`
 	const head = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`
 	generation := 0
 	broken := false
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		// Its version stays, though what is served doesn't.
-		served := fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served","resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
+		served := fmt.Sprintf(
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served",`+
+				`"resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
 		switch query := r.URL.Query(); {
 		case query.Get("watch") == "true":
 			fmt.Fprintf(w, `{"type":"ADDED","object":%s}{"type":"ADDED","object":%s}`, fixed, served)
-			fmt.Fprint(w, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
+			fmt.Fprint(w,
+				`{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1",`+
+					`"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
 			fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, fixed)
 		case broken:
 			fmt.Fprint(w, head+fixed+","+served)
 		case query.Get("continue") == "":
-			fmt.Fprint(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[`+fixed+"]}")
+			fmt.Fprint(w,
+				`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[`+fixed+
+					"]}")
 		default:
 			fmt.Fprint(w, head+served+"]}")
 		}
@@ -82,12 +89,14 @@ func TestUnchangedTexts(t *testing.T) {
 			if e.InitialEventsEnd {
 				break
 			}
-			if want := map[string]string{"fixed": "3", "served": "4"}[nameOf(e.Object)]; e.ResourceVersion != want {
+			if want := map[string]string{"fixed": "3",
+				"served": "4"}[nameOf(e.Object)]; e.ResourceVersion != want {
 				t.Errorf("%s has version %q", nameOf(e.Object), e.ResourceVersion)
 			}
 			take(e.Object)
 		}
-		if e, err := w.Next(t.Context()); err != nil || cached[decode.Identity{Namespace: "ns", Name: "fixed", ResourceVersion: "3"}] == e.Object {
+		if e, err := w.Next(t.Context()); err != nil ||
+			cached[decode.Identity{Namespace: "ns", Name: "fixed", ResourceVersion: "3"}] == e.Object {
 			t.Errorf("after the initial events: %v, %v", e, err)
 		}
 	}

@@ -33,7 +33,9 @@ func TestPriority(t *testing.T) {
 		q.AddWith("high", at(5))
 		q.AddWith("normal 2", at(7)) // raised
 		q.AddWith("high", at(1))     // no lower
-		if got, want := drainTo(q), []string{"normal 2", "high", "normal 1", "low"}; !slices.Equal(got, want) {
+		if got, want := drainTo(q), []string{
+			"normal 2", "high", "normal 1", "low",
+		}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		// A delayed copy keeps its priority.

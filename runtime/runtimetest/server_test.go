@@ -100,7 +100,8 @@ func TestListsAndWatchesAgree(t *testing.T) {
 					t.Fatal(err)
 				}
 				if page.ResourceVersion != whole.ResourceVersion {
-					t.Errorf("seed %d: a page at %s, the list at %s", seed, page.ResourceVersion, whole.ResourceVersion)
+					t.Errorf("seed %d: a page at %s, the list at %s", seed, page.ResourceVersion,
+						whole.ResourceVersion)
 				}
 				paged = append(paged, page.Items...)
 				if page.Continue == "" {
@@ -133,7 +134,9 @@ func TestListsAndWatchesAgree(t *testing.T) {
 			if collect(w, objects) || collect(w2, streamed) {
 				t.Errorf("seed %d: a watch ended", seed)
 			}
-			for what, o := range map[string]map[string]corev1.ConfigMap{"watched": objects, "streamed": streamed} {
+			for what, o := range map[string]map[string]corev1.ConfigMap{
+				"watched": objects, "streamed": streamed,
+			} {
 				if a, b := versionsOf(values(o)), versionsOf(now.Items); a != b {
 					t.Errorf("seed %d: %s %s, the server has %s", seed, what, a, b)
 				}
@@ -156,16 +159,24 @@ func TestFaults(t *testing.T) {
 		page, _ := s.List(t.Context(), metav1.ListOptions{Limit: 1})
 		s.Skip(5)
 		s.Compact()
-		if _, err := s.List(t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue}); !apierrors.IsResourceExpired(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue},
+		); !apierrors.IsResourceExpired(err) {
 			t.Errorf("an old page: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		if _, err := s.List(t.Context(),
+			metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) ||
+			!apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 			t.Errorf("a version to come: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{ResourceVersion: old, Continue: page.Continue}); !apierrors.IsBadRequest(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{ResourceVersion: old, Continue: page.Continue},
+		); !apierrors.IsBadRequest(err) {
 			t.Errorf("a token and a version: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{Continue: "nonsense"}); !apierrors.IsBadRequest(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{Continue: "nonsense"},
+		); !apierrors.IsBadRequest(err) {
 			t.Errorf("a token of nobody's: %v", err)
 		}
 		w, err := s.Watch(t.Context(), metav1.ListOptions{ResourceVersion: old})
@@ -189,11 +200,14 @@ func TestFaults(t *testing.T) {
 			t.Error(err)
 		}
 		s.WatchCache(true)
-		if list, _ := s.List(t.Context(), metav1.ListOptions{Limit: 1, ResourceVersion: "0"}); len(list.Items) != 2 {
+		if list, _ := s.List(
+			t.Context(), metav1.ListOptions{Limit: 1, ResourceVersion: "0"},
+		); len(list.Items) != 2 {
 			t.Errorf("%d items from the watch cache", len(list.Items))
 		}
 		seconds := int64(30)
-		w, _ = s.Watch(t.Context(), metav1.ListOptions{ResourceVersion: s.Version(), TimeoutSeconds: &seconds})
+		w, _ = s.Watch(t.Context(),
+			metav1.ListOptions{ResourceVersion: s.Version(), TimeoutSeconds: &seconds})
 		start := time.Now()
 		if _, open := <-w.ResultChan(); open || time.Since(start) != 30*time.Second {
 			t.Errorf("a watch of 30 s lasted %v", time.Since(start))
@@ -201,7 +215,9 @@ func TestFaults(t *testing.T) {
 		no := newServer()
 		no.NoWatchList()
 		yes := true
-		if _, err := no.Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}); !apierrors.IsInvalid(err) {
+		if _, err := no.Watch(
+			t.Context(), metav1.ListOptions{SendInitialEvents: &yes},
+		); !apierrors.IsInvalid(err) {
 			t.Error(err)
 		}
 	})

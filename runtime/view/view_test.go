@@ -105,7 +105,8 @@ func TestCopy(t *testing.T) {
 		n := rand.Int()
 		p := &n
 		original := odd{
-			Pointer: &p, Array: [2][]string{{"a"}, nil}, Map: map[string][]corev1.Volume{"a": pod.Spec.Volumes, "b": nil},
+			Pointer: &p, Array: [2][]string{{"a"}, nil},
+			Map: map[string][]corev1.Volume{"a": pod.Spec.Volumes, "b": nil},
 			Any: &pod, Time: time.Unix(1, 0),
 		}
 		first, second := view.Copy(original), view.CopyOf(&original)
@@ -201,9 +202,12 @@ func TestObjectMeta(t *testing.T) {
 	at := metav1.Unix(1e9, 0)
 	seconds := int64(30)
 	meta := &metav1.ObjectMeta{
-		Name: "n", GenerateName: "g", Namespace: "ns", UID: "u", ResourceVersion: "7", Generation: 3, CreationTimestamp: at,
-		DeletionTimestamp: &at, DeletionGracePeriodSeconds: &seconds, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
-		Finalizers: []string{"f"}, OwnerReferences: []metav1.OwnerReference{{Name: "o", Controller: new(bool)}},
+		Name: "n", GenerateName: "g", Namespace: "ns", UID: "u", ResourceVersion: "7", Generation: 3,
+		CreationTimestamp: at,
+		DeletionTimestamp: &at, DeletionGracePeriodSeconds: &seconds, Labels: map[string]string{"a": "b"},
+		Annotations:     map[string]string{"c": "d"},
+		Finalizers:      []string{"f"},
+		OwnerReferences: []metav1.OwnerReference{{Name: "o", Controller: new(bool)}},
 	}
 	before := meta.DeepCopy()
 	v := view.OfObjectMeta(meta)
@@ -211,10 +215,15 @@ func TestObjectMeta(t *testing.T) {
 	period, _ := v.DeletionGracePeriodSeconds()
 	owner := v.OwnerReferences().At(0)
 	got := &metav1.ObjectMeta{
-		Name: v.Name(), GenerateName: v.GenerateName(), Namespace: v.Namespace(), UID: v.UID(), ResourceVersion: v.ResourceVersion(),
-		Generation: v.Generation(), CreationTimestamp: v.CreationTimestamp(), DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &period,
-		Labels: maps.Collect(v.Labels().All()), Annotations: maps.Collect(v.Annotations().All()), Finalizers: []string{v.Finalizers().At(0)},
-		OwnerReferences: []metav1.OwnerReference{owner},
+		Name: v.Name(), GenerateName: v.GenerateName(), Namespace: v.Namespace(), UID: v.UID(),
+		ResourceVersion: v.ResourceVersion(),
+		Generation:      v.Generation(), CreationTimestamp: v.CreationTimestamp(),
+		DeletionTimestamp:          &deleted,
+		DeletionGracePeriodSeconds: &period,
+		Labels:                     maps.Collect(v.Labels().All()),
+		Annotations:                maps.Collect(v.Annotations().All()),
+		Finalizers:                 []string{v.Finalizers().At(0)},
+		OwnerReferences:            []metav1.OwnerReference{owner},
 	}
 	if !reflect.DeepEqual(got, meta) {
 		t.Errorf("%+v, want %+v", got, meta)

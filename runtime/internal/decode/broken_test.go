@@ -17,7 +17,9 @@ import (
 // bytesField is a field of protobuf that has a length.
 func bytesField(number int, content ...[]byte) []byte {
 	all := bytes.Join(content, nil)
-	return append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number<<3|wireBytes)), uint64(len(all))), all...)
+	return append(
+		binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number<<3|wireBytes)), uint64(len(all))),
+		all...)
 }
 
 // endless is a length near 2^63, with the tag of what it is the length of.
@@ -28,7 +30,8 @@ func TestUnmarshalPanics(t *testing.T) {
 	// The node's status.capacity["cpu"] is a quantity.
 	node := bytesField(3, bytesField(1, bytesField(1, []byte("cpu")), bytesField(2, endless)))
 	good := bytesField(1, bytesField(1, []byte("a")))
-	list := append(bytes.Clone(prefix), bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
+	list := append(bytes.Clone(prefix),
+		bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
 	d := New(reflect.TypeFor[*corev1.Node](), Options{})
 	var names []string
 	_, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor{Item: func(item any) error {
@@ -66,13 +69,16 @@ func TestLengths(t *testing.T) {
 	for _, length := range []uint64{1 << 31, 1<<31 + 1, 1 << 40, 1<<64 - 1} {
 		text := append(bytes.Clone(prefix), unknownRaw<<3|wireBytes)
 		text = binary.AppendUvarint(text, length)
-		_, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{})
+		_, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text),
+			ListVisitor{})
 		if !errors.Is(err, errBadLength) {
 			t.Errorf("%d: %v", length, err)
 		}
 	}
 	text := binary.AppendUvarint(append(bytes.Clone(prefix), unknownRaw<<3|wireBytes), 1<<31-1)
-	if _, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(
+		bytes.NewReader(text), ListVisitor{},
+	); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,8 @@ func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	}
 	if wantErr == nil && !reflect.DeepEqual(got, want) {
 		gotText, _ := json.Marshal(got)
-		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText), difference(got, want))
+		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText),
+			difference(got, want))
 	}
 }
 
@@ -90,7 +91,8 @@ func difference(a, b any) string {
 			return ""
 		case reflect.Slice:
 			if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
-				return fmt.Sprintf("%s: %d (nil %v) and %d (nil %v) elements", path, a.Len(), a.IsNil(), b.Len(), b.IsNil())
+				return fmt.Sprintf("%s: %d (nil %v) and %d (nil %v) elements", path, a.Len(), a.IsNil(),
+					b.Len(), b.IsNil())
 			}
 			for i := range a.Len() {
 				if s := walk(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); s != "" {

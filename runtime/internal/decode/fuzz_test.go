@@ -21,7 +21,8 @@ func FuzzObject(f *testing.F) {
 	for _, doc := range documents {
 		f.Add([]byte(`{"spec":` + doc + `,"Any":` + doc + `}`))
 	}
-	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](), reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
+	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](),
+		reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, typ := range types {
 			compare(t, New(reflect.TypeFor[*struct{}](), Options{}), typ, data)
@@ -55,7 +56,8 @@ func FuzzList(f *testing.F) {
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil:
 			if len(got) != len(want.Items) || !reflect.DeepEqual(meta, want.ListMeta) {
-				t.Fatalf("%d items and %v, expected %d and %v", len(got), meta, len(want.Items), want.ListMeta)
+				t.Fatalf("%d items and %v, expected %d and %v", len(got), meta, len(want.Items),
+					want.ListMeta)
 			}
 			for i := range got {
 				if !reflect.DeepEqual(got[i], &want.Items[i]) {

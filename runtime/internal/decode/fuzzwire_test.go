@@ -20,8 +20,10 @@ func seedPods() *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "next"}}
 	for _, name := range []string{"a", "b"} {
 		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: "ns", Labels: map[string]string{"app": name}, CreationTimestamp: metav1.Unix(1e9, 0),
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
+			Name: name, Namespace: "ns", Labels: map[string]string{"app": name},
+			CreationTimestamp: metav1.Unix(1e9, 0),
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m",
+				FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
 		}}
 		pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Args: []string{"x", ""}}}
 		pod.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}}
@@ -34,7 +36,8 @@ func seedPods() *corev1.PodList {
 // is refused. A list with two bodies, which no server writes, is refused here.
 func FuzzListProtobuf(f *testing.F) {
 	info := mediaType(f, runtime.ContentTypeProtobuf)
-	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), seedPods())
+	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion),
+		seedPods())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -118,7 +121,8 @@ func FuzzEventsProtobuf(f *testing.F) { fuzzEvents(f, runtime.ContentTypeProtobu
 func fuzzEvents(f *testing.F, contentType string) {
 	info := mediaType(f, contentType)
 	var seed bytes.Buffer
-	encoder := eventEncoder(&seed, info, scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
+	encoder := eventEncoder(&seed, info,
+		scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
 	pods := seedPods()
 	for i, typ := range []watch.EventType{watch.Added, watch.Modified} {
 		if err := encoder.Encode(&watch.Event{Type: typ, Object: &pods.Items[i]}); err != nil {
@@ -198,7 +202,8 @@ func countObjects(data []byte, n int) (count int) {
 // isForeign says whether an event is about something else than a pod, by what
 // either of both decoders says: there this package hands over to client-go.
 func isForeign(want runtime.Object, got any) bool {
-	if pod, ok := got.(*corev1.Pod); ok && pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
+	if pod, ok := got.(*corev1.Pod); ok &&
+		pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
 		return true
 	}
 	switch want.(type) {

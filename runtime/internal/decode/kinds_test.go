@@ -38,7 +38,8 @@ const perList = 10
 var kinds, kindCodecs = func() (*runtime.Scheme, serializer.CodecFactory) {
 	all := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		scheme.AddToScheme, metav1.AddMetaToScheme, shopv1.AddToScheme, shopv1beta1.AddToScheme, promov1.AddToScheme,
+		scheme.AddToScheme, metav1.AddMetaToScheme, shopv1.AddToScheme, shopv1beta1.AddToScheme,
+		promov1.AddToScheme,
 	} {
 		utilruntime.Must(add(all))
 	}
@@ -72,7 +73,9 @@ func (o objects) one(t *testing.T, typ reflect.Type) (obj any, data []byte) {
 }
 
 // eachKind runs a test for each kind, or for those that have lists in an encoding.
-func eachKind(t *testing.T, encoding string, least int, test func(*testing.T, schema.GroupVersionKind, reflect.Type)) {
+func eachKind(
+	t *testing.T, encoding string, least int, test func(*testing.T, schema.GroupVersionKind, reflect.Type),
+) {
 	count := 0
 	for gvk, typ := range kinds.AllKnownTypes() {
 		if gvk.Version == runtime.APIVersionInternal || strings.HasSuffix(gvk.Kind, "List") ||
@@ -88,7 +91,8 @@ func eachKind(t *testing.T, encoding string, least int, test func(*testing.T, sc
 }
 
 func isListed(gvk schema.GroupVersionKind, typ reflect.Type, encoding string) bool {
-	if encoding == runtime.ContentTypeProtobuf && !reflect.PointerTo(typ).Implements(reflect.TypeFor[message]()) {
+	if encoding == runtime.ContentTypeProtobuf &&
+		!reflect.PointerTo(typ).Implements(reflect.TypeFor[message]()) {
 		return false
 	}
 	list, ok := kinds.AllKnownTypes()[listOf(gvk)]
@@ -119,7 +123,9 @@ func TestKinds(t *testing.T) {
 // what client-go's decoders give, cut into reads of all sizes.
 func TestKindsStreamed(t *testing.T) {
 	fill := newObjects(2)
-	for name, contentType := range map[string]string{"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf} {
+	for name, contentType := range map[string]string{
+		"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf,
+	} {
 		t.Run(name, func(t *testing.T) {
 			eachKind(t, contentType, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
 				w := newWire(gvk, typ, contentType)
@@ -229,8 +235,10 @@ func (w *wire) compareList(t *testing.T, fill objects, data []byte, want runtime
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(any(listMeta), wantMeta) || len(items) != len(wantItems) || typ.GroupVersionKind() != listOf(w.gvk) {
-			t.Fatalf("%v, %d items, %v; expected %v and %d", typ, len(items), listMeta, wantMeta, len(wantItems))
+		if !reflect.DeepEqual(any(listMeta), wantMeta) || len(items) != len(wantItems) ||
+			typ.GroupVersionKind() != listOf(w.gvk) {
+			t.Fatalf("%v, %d items, %v; expected %v and %d", typ, len(items), listMeta, wantMeta,
+				len(wantItems))
 		}
 		for i := range items {
 			if !reflect.DeepEqual(items[i], wantItems[i]) {

@@ -67,7 +67,10 @@ func podBodies(t testing.TB, contentType string, n int) bodies {
 	b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.List(from, v); return err }
 	if contentType == runtime.ContentTypeProtobuf {
 		b.events = (*Decoder).EventsProtobuf
-		b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.ListProtobuf(from, v); return err }
+		b.read = func(d *Decoder, from io.Reader, v ListVisitor) error {
+			_, err := d.ListProtobuf(from, v)
+			return err
+		}
 	}
 	return b
 }

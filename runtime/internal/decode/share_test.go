@@ -64,7 +64,8 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 		if i > 5000 {
 			fickle = 7
 		}
-		fmt.Fprintf(&list, `{"metadata":{"labels":{"circle":"%d"},"annotations":{"fickle":"%d"}}}`, i%200, fickle)
+		fmt.Fprintf(&list, `{"metadata":{"labels":{"circle":"%d"},"annotations":{"fickle":"%d"}}}`,
+			i%200, fickle)
 	}
 	list.WriteString(`]}`)
 	d := New(reflect.TypeFor[*corev1.ConfigMap](), Options{ShareValues: true})
@@ -92,7 +93,8 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 // Shared values are equal to what would be decoded, over many objects.
 func TestShareValues(t *testing.T) {
 	objects, list := deployments(300)
-	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true}), bytes.NewReader(list))
+	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true}),
+		bytes.NewReader(list))
 	if err != nil || !reflect.DeepEqual(got, whole(t, objects)) {
 		t.Fatalf("%d items, %v", len(got), err)
 	}
@@ -177,7 +179,8 @@ func TestTableKeepsWhatRepeats(t *testing.T) {
 	copies := map[*byte]bool{}
 	for i := range 20_000 {
 		for j := range 4 {
-			content := fmt.Appendf(nil, "a prefix of more than sixteen bytes, %d, and an end as long", (4*i+j)%2000)
+			content := fmt.Appendf(nil,
+				"a prefix of more than sixteen bytes, %d, and an end as long", (4*i+j)%2000)
 			if got := strs.get(content); i > 5000 {
 				copies[unsafe.StringData(got)] = true // The table has its size by now.
 			}

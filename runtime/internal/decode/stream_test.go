@@ -88,7 +88,8 @@ func TestChunks(t *testing.T) {
 func TestLargeItem(t *testing.T) {
 	big := strings.Repeat("x", 3*largeWindow)
 	list := `{"items":[{"metadata":{"name":"` + big + `"}},{"metadata":{"name":"small"}}]}`
-	items, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), iotest.HalfReader(strings.NewReader(list)))
+	items, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}),
+		iotest.HalfReader(strings.NewReader(list)))
 	if err != nil || len(items) != 2 || items[0].Name != big || items[1].Name != "small" {
 		t.Fatalf("%d items, %v", len(items), err)
 	}
@@ -103,7 +104,8 @@ func TestLargeItem(t *testing.T) {
 // An event larger than client-go takes is refused.
 func TestTooLargeEvent(t *testing.T) {
 	stream := New(reflect.TypeFor[*appsv1.Deployment](), Options{}).Events(io.MultiReader(
-		strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"`), bytes.NewReader(bytes.Repeat([]byte("x"), maxEvent+1)), strings.NewReader(`"}}}`)))
+		strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"`),
+		bytes.NewReader(bytes.Repeat([]byte("x"), maxEvent+1)), strings.NewReader(`"}}}`)))
 	if _, err := stream.Next(); err != errTooLarge {
 		t.Error(err)
 	}
@@ -121,7 +123,8 @@ func TestTruncated(t *testing.T) {
 			t.Fatalf("cut at %d: %d items, %v", n, len(got), err)
 		}
 		var at *Error
-		if !errors.As(err, &at) || !errors.Is(err, io.ErrUnexpectedEOF) || at.Item != len(got) || at.Offset > int64(n) {
+		if !errors.As(err, &at) || !errors.Is(err, io.ErrUnexpectedEOF) || at.Item != len(got) ||
+			at.Offset > int64(n) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
@@ -142,8 +145,10 @@ func TestReadError(t *testing.T) {
 // Errors lead to the value.
 func TestErrorPath(t *testing.T) {
 	for list, want := range map[string]Error{
-		`{"items":[{},{"spec":{"template":{"spec":{"containers":[{},{"name":7}]}}}}]}`: {Item: 1, Path: "spec.template.spec.containers[1].name"},
-		`{"items":[{"metadata":{"labels":{"a":1}}}]}`:                                  {Item: 0, Path: `metadata.labels["a"]`},
+		`{"items":[{},{"spec":{"template":{"spec":{"containers":[{},{"name":7}]}}}}]}`: {Item: 1,
+			Path: "spec.template.spec.containers[1].name"},
+		`{"items":[{"metadata":{"labels":{"a":1}}}]}`: {Item: 0,
+			Path: `metadata.labels["a"]`},
 		`{"items":[{},{},{]]}`: {Item: 2},
 	} {
 		_, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(list))
@@ -155,7 +160,8 @@ func TestErrorPath(t *testing.T) {
 }
 
 func TestItemsTwice(t *testing.T) {
-	if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
+	if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}),
+		strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
 		t.Error(err)
 	}
 }

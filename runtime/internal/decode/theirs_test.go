@@ -27,7 +27,8 @@ func objectDecoder(info runtime.SerializerInfo) runtime.Decoder {
 // eventEncoder writes a watch as API servers do.
 func eventEncoder(to io.Writer, info runtime.SerializerInfo, objects runtime.Encoder) *restwatch.Encoder {
 	stream := info.StreamSerializer
-	return restwatch.NewEncoder(streaming.NewEncoder(stream.Framer.NewFrameWriter(to), stream.Serializer), objects)
+	return restwatch.NewEncoder(streaming.NewEncoder(stream.Framer.NewFrameWriter(to), stream.Serializer),
+		objects)
 }
 
 // eventDecoder reads a watch as client-go does.

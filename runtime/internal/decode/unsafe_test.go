@@ -17,8 +17,10 @@ func TestLayout(t *testing.T) {
 	type large [5]uint64
 	for _, ok := range []bool{
 		checkLayout(make([]byte, 2, 3)), checkLayout(make([]bool, 2, 3)), checkLayout(make([]int32, 2, 3)),
-		checkLayout(make([]any, 2, 3)), checkLayout(make([]map[string]string, 2, 3)), checkLayout(make([]*int, 2, 3)),
-		checkLayout(make([][]string, 2, 3)), checkLayout(make([]large, 2, 3)), checkLayout(make([]corev1.Pod, 2, 3)),
+		checkLayout(make([]any, 2, 3)), checkLayout(make([]map[string]string, 2, 3)),
+		checkLayout(make([]*int, 2, 3)),
+		checkLayout(make([][]string, 2, 3)), checkLayout(make([]large, 2, 3)),
+		checkLayout(make([]corev1.Pod, 2, 3)),
 	} {
 		if !ok {
 			t.Error("another layout")

@@ -60,7 +60,8 @@ func (w *wires) number() uint64 {
 func (w *wires) bytes(content []byte) []byte {
 	length := uint64(len(content))
 	if w.isOdd() {
-		length = []uint64{length + 1, length / 2, 1 << 31, 1<<63 - 1, 1<<64 - 1, w.rand.Uint64()}[w.rand.Intn(6)]
+		length = []uint64{length + 1, length / 2, 1 << 31, 1<<63 - 1, 1<<64 - 1,
+			w.rand.Uint64()}[w.rand.Intn(6)]
 	}
 	return append(w.varint(length), content...)
 }
@@ -240,7 +241,8 @@ func TestWires(t *testing.T) {
 					t.Fatalf("taken, and refused with %v: %s", err, hex.EncodeToString(text))
 				}
 				if !reflect.DeepEqual(got.Interface(), want.Interface()) {
-					t.Fatalf("%s: %s", difference(got.Interface(), want.Interface()), hex.EncodeToString(text))
+					t.Fatalf("%s: %s", difference(got.Interface(), want.Interface()),
+						hex.EncodeToString(text))
 				}
 			}
 		})

@@ -20,7 +20,8 @@ func benchObjects(n int) []any {
 	objects := make([]any, n)
 	for i := range objects {
 		objects[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i), ResourceVersion: "1"}}
+			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i),
+			ResourceVersion: "1"}}
 	}
 	return objects
 }

@@ -22,9 +22,11 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 		release func(*DeltaFIFO[int], context.CancelFunc)
 		want    error
 	}{
-		"a change":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.Append(Added, 1, 1, "1") }, nil},
-		"a resync":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
-		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() }, context.Canceled},
+		"a change": {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.Append(Added, 1, 1, "1") },
+			nil},
+		"a resync": {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
+		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() },
+			context.Canceled},
 	} {
 		t.Run("ended by "+what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

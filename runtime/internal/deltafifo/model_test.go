@@ -52,7 +52,8 @@ func TestModel(t *testing.T) {
 					}
 					want, pending = pending, nil
 				case n < 16:
-					d := delta{Type: Added + DeltaType(r.IntN(3)), Key: fmt.Sprint(r.IntN(50)), Object: i, Version: version}
+					d := delta{Type: Added + DeltaType(r.IntN(3)), Key: fmt.Sprint(r.IntN(50)), Object: i,
+						Version: version}
 					f.Append(d.Type, d.Key, d.Object, d.Version)
 					pending = append(pending, d)
 				case n < 17:

@@ -44,7 +44,8 @@ func newIndexer(t *testing.T, indexers cache.Indexers) *indexer.Indexer[cache.Ob
 
 func sample(n, version int) *configMap {
 	return &configMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n),
+		ResourceVersion: strconv.Itoa(version),
 	}}
 }
 
@@ -201,7 +202,9 @@ func TestNoSuchKey(t *testing.T) {
 	if err := i.Add(&configMap{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]bool{"b": true, "/b": false, "a/b": false, "a/b/c": false, "/": false, "": false} {
+	for key, want := range map[string]bool{
+		"b": true, "/b": false, "a/b": false, "a/b/c": false, "/": false, "": false,
+	} {
 		if _, ok, err := i.GetByKey(key); ok != want || err != nil {
 			t.Errorf("%q: %v, %v", key, ok, err)
 		}
@@ -211,7 +214,8 @@ func TestNoSuchKey(t *testing.T) {
 // TestNilIndexFunction: what would panic at the first object is refused.
 func TestNilIndexFunction(t *testing.T) {
 	x := newIndexer(t, nil)
-	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil || err.Error() != `the index "x" has no function` {
+	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil ||
+		err.Error() != `the index "x" has no function` {
 		t.Error(err)
 	}
 	if n := len(x.GetIndexers()); n != 0 {

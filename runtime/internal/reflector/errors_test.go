@@ -54,7 +54,10 @@ func TestBackoff(t *testing.T) {
 // A server that says when to come back is taken at its word.
 func TestRetryAfter(t *testing.T) {
 	(scenario{
-		before: func(w *world) { listed(w); w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45)) },
+		before: func(w *world) {
+			listed(w)
+			w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45))
+		},
 		then: func(w *world) {
 			w.take()
 			bubble.Advance(44 * time.Second)
@@ -78,7 +81,11 @@ func TestErrorHandler(t *testing.T) {
 			w.server.Fail("LIST", forbidden)
 			w.server.Fail("WATCH", forbidden)
 		},
-		then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff); w.server.FailWatches(expired) },
+		then: func(w *world) {
+			bubble.Advance(backoff)
+			bubble.Advance(backoff)
+			w.server.FailWatches(expired)
+		},
 	}).play(t, ours)
 	want := []string{"failed to list *v1.ConfigMap: " + forbidden.Error(), forbidden.Error()}
 	if fmt.Sprint(w.errs) != fmt.Sprint(want) {
@@ -88,7 +95,9 @@ func TestErrorHandler(t *testing.T) {
 
 // LogError makes an error of whatever isn't the ordinary end of a watch.
 func TestLogError(t *testing.T) {
-	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
+	defer func(handlers []utilruntime.ErrorHandler) {
+		utilruntime.ErrorHandlers = handlers
+	}(utilruntime.ErrorHandlers)
 	for _, test := range []struct {
 		err  error
 		loud bool

@@ -108,8 +108,9 @@ LIST rv="" limit=1 continue=102:ns/a
 	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: firstList + firstList + listedA,
 }, {
-	name: "the first version has expired", before: func(w *world) { listed(w); w.server.Fail("LIST", expired) },
-	want: firstList + `LIST rv="" limit=500` + "\n" + firstA + watch101,
+	name:   "the first version has expired",
+	before: func(w *world) { listed(w); w.server.Fail("LIST", expired) },
+	want:   firstList + `LIST rv="" limit=500` + "\n" + firstA + watch101,
 }, {
 	name: "the version has expired", before: listed,
 	then: func(w *world) {

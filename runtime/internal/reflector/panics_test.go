@@ -22,7 +22,9 @@ func survivePanics(t *testing.T) *[]any {
 	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
 	panics := new([]any)
 	utilruntime.ReallyCrash = false
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { *panics = append(*panics, p) }}
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) {
+		*panics = append(*panics, p)
+	}}
 	return panics
 }
 
@@ -70,11 +72,13 @@ func (s brittle) Begin() Staging {
 func TestPanicEndsTheStream(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, transcript: newTranscript(), server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
+		w := &world{t: t, transcript: newTranscript(),
+			server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
 		w.create("a")
 		ctx, cancel := context.WithCancel(t.Context())
 		panicked := false
-		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked}, Options{Name: "test", ErrorHandler: w.failed})
+		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked},
+			Options{Name: "test", ErrorHandler: w.failed})
 		var running sync.WaitGroup
 		running.Go(func() { r.Run(ctx) })
 		defer running.Wait()

@@ -67,7 +67,8 @@ var streamings = []scenario{{
 		w.server.OmitEndBookmark(true)
 	},
 	then: func(w *world) { w.server.CloseWatches() },
-	want: `WATCH rv=""` + stream + firstList + "replace [] at 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
+	want: `WATCH rv=""` + stream + firstList + "replace [] at 102\n" +
+		`WATCH rv="102" bookmarks timeout` + "\n",
 }, {
 	name: "an error in the middle", before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 	then: func(w *world) { w.server.FailWatches(internal) },
@@ -99,7 +100,8 @@ var streamings = []scenario{{
 	want:    `WATCH rv=""` + stream + listedA,
 	differs: "client-go waits for ever",
 }, {
-	name: "cut in the middle every time", before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+	name:   "cut in the middle every time",
+	before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 	then: func(w *world) {
 		w.server.CloseWatches()
 		w.settle()

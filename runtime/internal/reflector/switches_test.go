@@ -50,7 +50,8 @@ func TestInconsistencyDetector(t *testing.T) {
 				w.server.Inject(watch.Event{Type: watch.Added, Object: configMap("ghost")})
 				w.server.EndInitialEvents()
 			}}.play(t, subject)
-			if len(*panics) == 0 || !strings.HasPrefix(fmt.Sprint((*panics)[0]), "data inconsistency detected for test") {
+			if len(*panics) == 0 ||
+				!strings.HasPrefix(fmt.Sprint((*panics)[0]), "data inconsistency detected for test") {
 				t.Errorf("%s: panics %q", name, *panics)
 			}
 		}
@@ -67,14 +68,18 @@ func TestSwitchesOfTheEnvironment(t *testing.T) {
 		if theirs := joined(changed.play(t, upstream)); theirs != lines {
 			t.Errorf("got:\n%s\nclient-go:\n%s", lines, theirs)
 		}
-		fmt.Printf("detector=%t inorder=%t\n%s", consistencydetector.IsDataConsistencyDetectionForWatchListEnabled(), features.FeatureGates().Enabled(features.InOrderInformers), lines)
+		fmt.Printf("detector=%t inorder=%t\n%s",
+			consistencydetector.IsDataConsistencyDetectionForWatchListEnabled(),
+			features.FeatureGates().Enabled(features.InOrderInformers), lines)
 		return
 	}
 	const changes = "add b@102\nadd c@103\n"
 	for _, test := range []struct{ variable, want string }{
 		{"NONE=true", "detector=false inorder=true\n" + streamedA + changes},
 		{"KUBE_FEATURE_WatchListClient=false", "detector=false inorder=true\n" + listedA + changes},
-		{"KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true", "detector=true inorder=true\n" + `WATCH rv=""` + stream + "LIST rv=\"101\" match=Exact\n" + firstA + changes},
+		{"KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true",
+			"detector=true inorder=true\n" + `WATCH rv=""` + stream + "LIST rv=\"101\" match=Exact\n" +
+				firstA + changes},
 		// The gate is locked: neither turns it off.
 		{"KUBE_FEATURE_InOrderInformers=false", "detector=false inorder=true\n" + streamedA + changes},
 	} {

@@ -21,7 +21,8 @@ import (
 
 // limited is a source of what a server has.
 func limited(s *server, limiter *listwatch.Limiter) listwatch.Source {
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return s },
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[*corev1.ConfigMapList] { return s },
 		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 }
 
@@ -81,7 +82,8 @@ func TestWaitingForOthers(t *testing.T) {
 				other := newServer()
 				other.OmitEndBookmark(true)
 				initial := true
-				first, err := limited(other, limiter).Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+				first, err := limited(other, limiter).Watch(t.Context(),
+					metav1.ListOptions{SendInitialEvents: &initial})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,12 +101,14 @@ func TestWaitingForOthers(t *testing.T) {
 					return count
 				}
 				const waits, silent = "waits for those of other informers", "awaiting required bookmark"
-				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, args string) {
-					mu.Lock()
-					defer mu.Unlock()
-					lines = append(lines, args)
-				}, funcr.Options{})))
-				r := New(test.source(w, limiter), sink{w}, Options{Name: "test", InitialEventsTimeout: timeout, ErrorHandler: w.failed})
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(),
+					funcr.New(func(_, args string) {
+						mu.Lock()
+						defer mu.Unlock()
+						lines = append(lines, args)
+					}, funcr.Options{})))
+				r := New(test.source(w, limiter), sink{w},
+					Options{Name: "test", InitialEventsTimeout: timeout, ErrorHandler: w.failed})
 				w.ours = r
 				var running sync.WaitGroup
 				running.Go(func() { r.Run(ctx) })

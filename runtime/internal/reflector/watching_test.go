@@ -78,17 +78,19 @@ WATCH rv="102" bookmarks timeout
 	then: func(w *world) { bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
-	name: "throttled when it is opened", before: func(w *world) { listed(w); w.server.Fail("WATCH", throttled, throttled) },
-	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
-	want: listedA + watch101 + watch101,
+	name:   "throttled when it is opened",
+	before: func(w *world) { listed(w); w.server.Fail("WATCH", throttled, throttled) },
+	then:   func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
+	want:   listedA + watch101 + watch101,
 }, {
 	name: "throttled while it is open", before: listed,
 	then: func(w *world) { w.server.FailWatches(throttled); bubble.Advance(backoff) },
 	want: listedA + watch101,
 }, {
-	name: "connection refused", before: func(w *world) { listed(w); w.server.Fail("WATCH", refused, refused) },
-	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
-	want: listedA + watch101 + watch101,
+	name:   "connection refused",
+	before: func(w *world) { listed(w); w.server.Fail("WATCH", refused, refused) },
+	then:   func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
+	want:   listedA + watch101 + watch101,
 }, {
 	name: "forbidden", before: func(w *world) { listed(w); w.server.Fail("WATCH", forbidden) },
 	then: func(w *world) { bubble.Advance(backoff) },
@@ -135,7 +137,8 @@ WATCH rv="102" bookmarks timeout
 }, {
 	name: "an event of no known type", before: listed,
 	then: func(w *world) {
-		w.server.Inject(watch.Event{Type: "FUNNY", Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "110"}}})
+		w.server.Inject(watch.Event{Type: "FUNNY",
+			Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "110"}}})
 		w.settle()
 		w.server.CloseWatches()
 	},

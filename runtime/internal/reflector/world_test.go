@@ -51,7 +51,9 @@ type (
 		lastSync func() string
 	}
 	// subject starts a reflector in w.
-	subject func(ctx context.Context, w *world, opts options) (run func(context.Context), lastSync func() string)
+	subject func(
+		ctx context.Context, w *world, opts options,
+	) (run func(context.Context), lastSync func() string)
 )
 
 func newTranscript() *transcript { return &transcript{store: map[string]string{}} }
@@ -173,11 +175,14 @@ func (w *world) failed(_ context.Context, err error) { w.errs = append(w.errs, e
 // ours and upstream are the two subjects.
 func ours(_ context.Context, w *world, opts options) (func(context.Context), func() string) {
 	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] { return w.server }, listwatch.ClientOptions{Client: w.server})
+		func() listwatch.Client[*corev1.ConfigMapList] { return w.server },
+		listwatch.ClientOptions{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
-		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,
-		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout, SilenceTimeout: opts.silence,
-		ErrorHandler: w.failed,
+		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync,
+		ShouldResync:                  opts.shouldResync,
+		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout,
+		SilenceTimeout: opts.silence,
+		ErrorHandler:   w.failed,
 	})
 	return w.ours.Run, w.ours.LastSyncResourceVersion
 }

@@ -38,7 +38,8 @@ func benchObject(i, version int) *metav1.ObjectMeta {
 		Namespace:       benchNamespaces[i%100],
 		Name:            fmt.Sprintf("some-object-with-a-name-%d", i),
 		ResourceVersion: fmt.Sprint(version),
-		Labels:          map[string]string{"node": fmt.Sprintf("node-%d", i%1000), "owner": fmt.Sprintf("owner-%d", i/10)},
+		Labels: map[string]string{"node": fmt.Sprintf("node-%d", i%1000),
+			"owner": fmt.Sprintf("owner-%d", i/10)},
 	}
 }
 
@@ -139,7 +140,8 @@ func BenchmarkUpdate(b *testing.B) {
 
 func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
 	shuffled := slices.Clone(objects)
-	rand.New(rand.NewPCG(4, 4)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(4, 4)).Shuffle(len(shuffled),
+		func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	return shuffled
 }
 
@@ -150,7 +152,10 @@ func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
 // no look-up overlaps the one before. The loops do nothing else, because processors
 // overlap what takes few instructions.
 func BenchmarkGet(b *testing.B) {
-	for _, lengths := range [][2]string{{"", ""}, {"long-names/", "-5d4f8b6c7d-x2x4z"}, {"longer-names/", "-of-a-deployment-5d4f8b6c7d-x2x4z"}} {
+	for _, lengths := range [][2]string{
+		{"", ""}, {"long-names/", "-5d4f8b6c7d-x2x4z"},
+		{"longer-names/", "-of-a-deployment-5d4f8b6c7d-x2x4z"},
+	} {
 		prefix := lengths[0]
 		objects := benchObjectsOf(1)
 		for _, o := range objects {

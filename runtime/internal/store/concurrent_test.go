@@ -59,7 +59,8 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			ids[a.id] = true
 		}
 		if sum != total || len(ids) != len(got) {
-			t.Errorf("%s: a sum of %d over %d accounts, %d of them different; want %d", what, sum, len(got), len(ids), total)
+			t.Errorf("%s: a sum of %d over %d accounts, %d of them different; want %d", what, sum, len(got),
+				len(ids), total)
 			stop.Store(true)
 		}
 	}
@@ -105,8 +106,12 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 							others = append(others, a)
 						}
 					}
-					for objects := range snapshot.Labeled([]LabelValues{{"parity", []string{fmt.Sprint(parity)}}}) {
-						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a any) bool { return a.(account).amount%2 != parity })...)
+					for objects := range snapshot.Labeled(
+						[]LabelValues{{"parity", []string{fmt.Sprint(parity)}}},
+					) {
+						found = append(found,
+							slices.DeleteFunc(slices.Clone(objects),
+								func(a any) bool { return a.(account).amount%2 != parity })...)
 					}
 					check("Labeled and the others", append(found, others...))
 				}(s.Snapshot())
@@ -238,7 +243,8 @@ func TestSeveralValues(t *testing.T) {
 		put(s, &object{Name: name(i), Labels: labels})
 	}
 	for labels, want := range map[string][]string{
-		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil, "a,a": {name(0), name(2)},
+		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil,
+		"a,a": {name(0), name(2)},
 	} {
 		found, err := s.ByIndex("label", byLabel(&object{Labels: labels})...)
 		var got []string
@@ -285,8 +291,10 @@ func TestPanicInAnIndexFunction(t *testing.T) {
 			}()
 			write()
 		}()
-		if a, _ := s.Get(1); a.(account).amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" || s.HasIndex("worse") {
-			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(), s.ResourceVersion())
+		if a, _ := s.Get(1); a.(account).amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" ||
+			s.HasIndex("worse") {
+			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(),
+				s.ResourceVersion())
 		}
 	}
 	if _, existed := s.Set(1, account{id: 1, amount: 50}, "1"); !existed || s.ResourceVersion() != "1" {

@@ -24,12 +24,16 @@ func TestTagsAreSpread(t *testing.T) {
 		"both": func(i int) cache.ObjectName {
 			return cache.ObjectName{Namespace: fmt.Sprint(i % 256), Name: fmt.Sprint(i / 256)}
 		},
-		"alike": func(i int) cache.ObjectName { return cache.ObjectName{Namespace: fmt.Sprint(i), Name: fmt.Sprint(i)} },
+		"alike": func(i int) cache.ObjectName {
+			return cache.ObjectName{Namespace: fmt.Sprint(i), Name: fmt.Sprint(i)}
+		},
 		"in the middle": func(i int) cache.ObjectName {
-			return cache.ObjectName{Namespace: "a", Name: fmt.Sprintf("a-deployment-%05d-with-a-tail-of-a-few-words", i)}
+			return cache.ObjectName{Namespace: "a",
+				Name: fmt.Sprintf("a-deployment-%05d-with-a-tail-of-a-few-words", i)}
 		},
 		"bits": func(i int) cache.ObjectName {
-			return cache.ObjectName{Namespace: string([]byte{byte(i), 0, 0, 0}), Name: string([]byte{0, byte(i >> 8), 0, 0, 0, 0, 0, 0, 0})}
+			return cache.ObjectName{Namespace: string([]byte{byte(i), 0, 0, 0}),
+				Name: string([]byte{0, byte(i >> 8), 0, 0, 0, 0, 0, 0, 0})}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

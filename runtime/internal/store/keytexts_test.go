@@ -25,7 +25,8 @@ func TestManyKeys(t *testing.T) {
 				keys = append(keys, cache.ObjectName{Namespace: text[:length], Name: text[length:]})
 			}
 			whole := fmt.Sprintf("%03d", i) + strings.Repeat("y", maxKeyText-4+i%3)
-			keys = append(keys, cache.ObjectName{Name: whole}, cache.ObjectName{Namespace: whole}, cache.ObjectName{Namespace: "a", Name: whole})
+			keys = append(keys, cache.ObjectName{Name: whole}, cache.ObjectName{Namespace: whole},
+				cache.ObjectName{Namespace: "a", Name: whole})
 		}
 		testManyKeys(t, keys)
 	})
@@ -138,8 +139,13 @@ func TestKeysOfOneTag(t *testing.T) {
 // TestKeyTexts compares each of a few keys with the text of another.
 func TestKeyTexts(t *testing.T) {
 	var keys [][2]string
-	for _, length := range []int{0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText} {
-		for _, text := range []string{strings.Repeat("x", length), strings.Repeat("xy", length)[:length], strings.Repeat("yx", length)[:length]} {
+	for _, length := range []int{
+		0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText,
+	} {
+		for _, text := range []string{
+			strings.Repeat("x", length), strings.Repeat("xy", length)[:length],
+			strings.Repeat("yx", length)[:length],
+		} {
 			for _, first := range []int{0, 1, length / 2, length - 1, length} {
 				if 0 <= first && first <= length {
 					keys = append(keys, [2]string{text[:first], text[first:]})
@@ -173,7 +179,8 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 			for i := range bytes {
 				bytes[i] = 'y'
 				if text.is(string(bytes[:divided]), string(bytes[divided:])) {
-					t.Fatalf("of a text of %d and %d bytes, byte %d isn't compared", divided, length-divided, i)
+					t.Fatalf("of a text of %d and %d bytes, byte %d isn't compared", divided,
+						length-divided, i)
 				}
 				bytes[i] = 'x'
 			}

@@ -115,11 +115,13 @@ func TestLabeledWithoutLabels(t *testing.T) {
 		for objects := range s.Snapshot().Labeled(wants[1]) {
 			n += len(objects)
 		}
-		if found, err := s.LabeledByIndex("all", "all", wants[1]); n != s.Len() || len(found) != n || err != nil {
+		if found, err := s.LabeledByIndex("all", "all", wants[1]); n != s.Len() ||
+			len(found) != n || err != nil {
 			t.Errorf("%d and %d of %d are found, %v", n, len(found), s.Len(), err)
 		}
 	}
-	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil || err.Error() != (&NoIndexError{"none"}).Error() {
+	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil ||
+		err.Error() != (&NoIndexError{"none"}).Error() {
 		t.Error(err)
 	}
 }

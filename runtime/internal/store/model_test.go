@@ -74,7 +74,9 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
 			}
 			keys, err := s.IndexKeys(name, value)
-			if err != nil || len(keys) != len(want) || slices.ContainsFunc(want, func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
+			if err != nil || len(keys) != len(want) ||
+				slices.ContainsFunc(want,
+					func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
 				t.Fatalf("IndexKeys(%s, %s) = %v, %v, want %v", name, value, keys, err, want)
 			}
 		}
@@ -83,11 +85,14 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 
 func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 	t.Helper()
-	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
-		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got, m.version, m.objects)
+	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) ||
+		s.ResourceVersion() != m.version {
+		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got,
+			m.version, m.objects)
 	}
 	want := slices.Collect(maps.Values(m.objects))
-	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) || !sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
+	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) ||
+		!sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
 		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
 	}
 	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []any) {
@@ -97,7 +102,8 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 		return found
 	})
 	for c := range s.Changes() {
-		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o, Version: o.Version}) {
+		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o,
+			Version: o.Version}) {
 			t.Fatalf("snapshot has %+v, want %v added", c, o)
 		}
 	}

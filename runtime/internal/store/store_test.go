@@ -80,7 +80,8 @@ const rare = 300
 // an empty one.
 var longLabels = func() []string {
 	short := strings.Repeat("x", maxShort)
-	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,", "a," + short + "x"}
+	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,",
+		"a," + short + "x"}
 }()
 
 type random struct {
@@ -100,7 +101,8 @@ func (r *random) object() *object {
 	if r.few {
 		names, rare = 4, 4
 	}
-	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare)), longLabels[r.IntN(len(longLabels))]}
+	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare)),
+		longLabels[r.IntN(len(longLabels))]}
 	return &object{Name: name(r.IntN(names)), Labels: labels[r.IntN(len(labels))], Version: r.version()}
 }
 
@@ -154,14 +156,17 @@ func TestChurnDoesNotGrow(t *testing.T) {
 	}
 	g := s.live
 	x := g.indexes[0]
-	if len(g.pages.directory) != 1 || len(g.table.buckets) > 4 || len(x.ids) != 11 || len(x.postings) > 20 || len(x.several) != 10 || cap(g.refs.postings) > 32 {
-		t.Errorf("10 objects need %d pages, %d buckets, %d values of %d postings, %d refs", len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.postings))
+	if len(g.pages.directory) != 1 || len(g.table.buckets) > 4 || len(x.ids) != 11 || len(x.postings) > 20 ||
+		len(x.several) != 10 || cap(g.refs.postings) > 32 {
+		t.Errorf("10 objects need %d pages, %d buckets, %d values of %d postings, %d refs",
+			len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.postings))
 	}
 }
 
 func TestChangeTypeNames(t *testing.T) {
 	for changeType, want := range map[ChangeType]string{
-		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid", 255: "Invalid",
+		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid",
+		255: "Invalid",
 	} {
 		if got := changeType.String(); got != want {
 			t.Errorf("%d is %s, not %s", changeType, got, want)
