@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/churn"
 )
 
-// churning is a Churn of a scope's objects that ends the test when it fails.
+// churning is a Churn of a scope's objects. It ends the test when a request fails.
 type churning[T object] struct {
 	*churn.Churn[T]
 	t *testing.T

@@ -19,10 +19,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// many is more than two pages of an informer's list.
+// many objects fill more than two pages of an informer's list.
 const many = 1100
 
-// fill creates that many markets of a scope.
+// fill creates many markets of a scope.
 func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string) {
 	t.Helper()
 	names := make(chan string)
@@ -48,9 +48,8 @@ func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string
 	}
 }
 
-// TestPages lists many objects page by page, through the clientset and through
-// an informer, the latter also when the version that the pages are of expires
-// in the middle.
+// TestPages lists many objects in pages, through the clientset and through an informer, for the latter also
+// with a continue token that expires between two pages.
 func TestPages(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, false)
 	ctx := within(t, 5*time.Minute)
@@ -104,8 +103,8 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// testInformerPages syncs an informer of the scope's markets, and calls between
-// before it asks for the second page.
+// testInformerPages syncs an informer of the scope's markets, and calls between before it requests the second
+// page.
 func testInformerPages(
 	ctx context.Context, t *testing.T, server *apiserver.Server, client versioned.Interface, scope string,
 	between func(),

@@ -25,14 +25,14 @@ import (
 
 type object = record.APIObject
 
-// reader is what every generated client can do.
+// reader has the methods of every generated client.
 type reader[T object, L runtime.Object] interface {
 	Get(context.Context, string, metav1.GetOptions) (T, error)
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// writer is what a client of a type that isn't read-only can do.
+// writer has the further methods of a client whose type isn't read-only.
 type writer[T object, L runtime.Object] interface {
 	reader[T, L]
 	Create(context.Context, T, metav1.CreateOptions) (T, error)
@@ -42,19 +42,19 @@ type writer[T object, L runtime.Object] interface {
 	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (T, error)
 }
 
-// resource is a type of the examples, and how the generated code is reached.
+// resource is a type of the examples, and how to reach its generated code.
 type resource[T object, L runtime.Object] struct {
 	name          string
 	clusterScoped bool
 	reader        func(versioned.Interface, string) reader[T, L]
-	// writer is the same client, but for a type that is read-only.
+	// writer returns the same client, for a type that isn't read-only.
 	writer func(versioned.Interface, string) writer[T, L]
 	cache  func(externalversions.SharedInformerFactory) informerAndLister[T]
-	// make makes an object that the server takes; number is a field of the spec.
+	// make returns an object that the server accepts; number is a field of its spec.
 	make   func() T
 	number func(T) *int32
-	field  string // the name of that field in JSON
-	// status is how clients write the status; nil where they don't.
+	field  string // the JSON name of that field
+	// status gives access to the status; nil if clients don't write it.
 	status *status[T]
 }
 
@@ -69,17 +69,17 @@ type updateFunc[T object] = func(context.Context, T, metav1.UpdateOptions) (T, e
 type informerAndLister[T object] struct {
 	informer cache.TypedSharedIndexInformer[T]
 	list     func(labels.Selector) ([]T, error)
-	// get gets an object of a namespace, or one of the cluster.
+	// get gets an object of a namespace, or of the cluster.
 	get func(namespace, name string) (T, error)
 }
 
-// testable is a resource whatever its types.
+// testable hides a resource's type parameters.
 type testable interface {
 	testVerbs(*testing.T)
 	testInformer(*testing.T)
 }
 
-// everything is one resource of each sort that the examples have.
+// everything has one resource of each kind that the examples have.
 var everything = map[string]testable{
 	"Bakery v1":      bakeries,
 	"Bakery v1beta1": oldBakeries,
@@ -230,7 +230,7 @@ var people = resource[*giftsv1.Person, *giftsv1.PersonList]{
 // scopeLabel holds the scope of the test that an object belongs to.
 const scopeLabel = "test"
 
-// named is an object of that name in the scope.
+// named returns an object of that name in the scope.
 func (r resource[T, L]) named(scope, name string) T {
 	obj := r.make()
 	obj.SetName(scope + "-" + name)
@@ -241,7 +241,7 @@ func (r resource[T, L]) named(scope, name string) T {
 	return obj
 }
 
-// change makes an object another one than it was with any other number.
+// change changes an object; each number leads to another object.
 func (r resource[T, L]) change(obj T, n int) {
 	if r.number != nil {
 		*r.number(obj) = int32(n)
@@ -250,7 +250,7 @@ func (r resource[T, L]) change(obj T, n int) {
 	obj.SetAnnotations(map[string]string{"changed": fmt.Sprint(n)})
 }
 
-// fresh lists the scope's objects from etcd, past the server's caches.
+// fresh lists the scope's objects from etcd, not from the server's caches.
 func (r resource[T, L]) fresh(ctx context.Context, t *testing.T, c versioned.Interface, scope string) []T {
 	t.Helper()
 	list, err := r.reader(c, "").List(ctx, metav1.ListOptions{LabelSelector: scopeLabel + "=" + scope})

@@ -86,7 +86,7 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 	}
 	equal(t, "List without the deleted", r.fresh(ctx, t, c, scope), objects[1:])
 
-	// An object of another scope survives the deletion of this one's.
+	// Deleting this scope's objects leaves one of another scope.
 	other, err := r.writer(c, scope+"-other").Create(ctx, r.named(scope+"-other", "d"),
 		metav1.CreateOptions{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 	equal(t, "List of the others", r.fresh(ctx, t, c, scope+"-other"), []T{other})
 }
 
-// testChanges updates and patches an object and returns it as it is then.
+// testChanges updates and patches an object and returns the result.
 func (r resource[T, L]) testChanges(
 	ctx context.Context, t *testing.T, write writer[T, L], watched *follower[T], obj T,
 ) T {
@@ -190,7 +190,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestTwoVersions reads in one version what was written in the other.
+// TestTwoVersions writes in one API version and reads in the other.
 func TestTwoVersions(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)
@@ -209,7 +209,7 @@ func TestTwoVersions(t *testing.T) {
 	}
 }
 
-// TestRefused: errors of the server arrive with their reasons.
+// TestRefused checks that the server's errors arrive with their reasons.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)
@@ -231,7 +231,7 @@ func resourceVersion(t *testing.T, list any) string {
 	return list.(metav1.ListInterface).GetResourceVersion()
 }
 
-// follower reads a watch, one expected event after the other.
+// follower reads a watch and expects one event after the other.
 type follower[T object] struct {
 	ctx    context.Context
 	events <-chan watch.Event
@@ -256,8 +256,8 @@ func (f *follower[T]) expect(t *testing.T, what watch.EventType, obj T) {
 	f.expectAnyOrder(t, what, []T{obj})
 }
 
-// expectAnyOrder expects the events of one type for these objects. What is
-// deleted comes in a version that nobody has seen.
+// expectAnyOrder expects one event of the type for each of these objects, in any order. A deleted object
+// arrives in a version that was never seen before.
 func (f *follower[T]) expectAnyOrder(t *testing.T, what watch.EventType, objects []T) {
 	t.Helper()
 	var got, want []string

@@ -46,7 +46,7 @@ func boat(name string) *unstructured.Unstructured {
 	}}
 }
 
-// TestLifetime goes through all that the package promises of one server.
+// TestLifetime checks everything that the package promises of a server, from Start to Stop.
 func TestLifetime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -125,8 +125,7 @@ func TestLifetime(t *testing.T) {
 	}
 }
 
-// TestStopCutsWatches stops a server that an informer watches, which goes on
-// watching for as long as it can.
+// TestStopCutsWatches stops a server while an informer watches it.
 func TestStopCutsWatches(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -162,7 +161,7 @@ func TestStopCutsWatches(t *testing.T) {
 			t.Errorf("Stop: %v", err)
 		}
 		for range w.ResultChan() {
-			// Ends, since the watch was cut.
+			// The loop ends because the watch was cut.
 		}
 	case <-ctx.Done():
 		t.Error("Stop waits for the watches")

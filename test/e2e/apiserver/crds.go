@@ -21,10 +21,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from
-// every .yaml file at the top of fsys, in the order of the file names. A file
-// may hold several documents; one of another kind or with an unknown field is
-// an error, and so is it to find none.
+// ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from every .yaml file at the top of
+// fsys, in the order of the file names. A file may hold several documents. ReadCRDs fails if a document has
+// another kind or an unknown field, and if there is no definition at all.
 func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	files, err := fs.Glob(fsys, "*.yaml")
 	if err != nil {
@@ -59,7 +58,7 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		}
 	}
 	if len(crds) == 0 {
-		_, err := fs.Stat(fsys, ".") // Of a folder that isn't there.
+		_, err := fs.Stat(fsys, ".") // fails if the folder isn't there
 		return nil, errors.Join(
 			errors.New(
 				"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are "+
@@ -78,9 +77,8 @@ func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
 	return s.CreateCRDs(ctx, crds...)
 }
 
-// CreateCRDs creates the definitions and returns when each of their served
-// versions can be listed. The server itself holds back creations of objects
-// for 2 s when their definition was established less than 2 s ago.
+// CreateCRDs creates the definitions and returns when each of their served versions can be listed. If a
+// definition was established less than 2 s ago, the server delays requests that create its objects by 2 s.
 func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	client, err := clientset.NewForConfig(s.Config())
 	if err != nil {
@@ -128,7 +126,7 @@ func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// A condition looks at a definition, nil when there is none.
+// condition reports whether a definition, or nil if there is none, is as wanted.
 type condition func(*apiextensionsv1.CustomResourceDefinition) (met bool, err error)
 
 func established(crd *apiextensionsv1.CustomResourceDefinition) (bool, error) {
@@ -175,7 +173,7 @@ func waitForCRD(ctx context.Context, client clientset.Interface, name string, un
 		if met || err != nil {
 			return err
 		}
-		// The watch ended by itself: begin anew.
+		// The watch ended by itself: open another.
 	}
 }
 
@@ -195,9 +193,8 @@ func watchCRD(ctx context.Context, w watch.Interface, until condition) (bool, er
 	return false, context.Cause(ctx)
 }
 
-// waitServed lists every served version until that works: a definition is
-// established a little before the server has its handlers, and no condition
-// says when it has.
+// waitServed lists every served version until that works: a definition becomes established a little before
+// the server has its handlers, and no condition reports the handlers.
 func waitServed(
 	ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition,
 ) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// A generated client, the definitions of its API in YAML, and a server.
+// An example needs a generated client, the definitions of its API in YAML, and a server.
 func Example() {
 	ctx := context.Background()
 	server, err := apiserver.Start(ctx, apiserver.Options{})

@@ -23,12 +23,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchGrace is how long the server waits, at its end, for watches that it has
-// told to end.
+// watchGrace is how long a server that shuts down waits for watches to end.
 const watchGrace = 5 * time.Second
 
-// newAPIServer prepares the extension server over the etcd at the given
-// address. It listens already when this returns, and serves once it is run.
+// newAPIServer prepares the extension server over the etcd at the given address. The server listens when
+// newAPIServer returns, and serves once it is run.
 func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.GenericAPIServer, error) {
 	o, err := serverOptions(dir, etcdAddress, opts)
 	if err != nil {
@@ -47,8 +46,8 @@ func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.Gene
 	return server.GenericAPIServer, nil
 }
 
-// serverOptions switches off what needs a cluster around the server: delegated
-// authentication and authorization, the core API, admission plugins, fairness.
+// serverOptions switches off everything that needs a cluster around the server: delegated authentication and
+// authorization, the core API, admission plugins, fairness.
 func serverOptions(
 	dir, etcdAddress string, opts Options,
 ) (*options.CustomResourceDefinitionsServerOptions, error) {
@@ -58,7 +57,7 @@ func serverOptions(
 	}
 	o := options.NewCustomResourceDefinitionsServerOptions(logs, logs)
 
-	// A registry of its own: the default one can be set only once in a process.
+	// The default registry can be set only once in a process.
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
 	version := compatibility.DefaultKubeEffectiveVersionForTest()
@@ -70,9 +69,8 @@ func serverOptions(
 		return nil, err
 	}
 	o.ServerRunOptions.ComponentGlobalsRegistry = registry
-	// By default the server doesn't tell watches that it ends, and waits a
-	// minute for them. With a grace it tells them at once, and waits no longer
-	// than that.
+	// By default the server doesn't tell watches that it shuts down, and waits a minute for them. With a
+	// grace period it tells them at once, and waits for that period at most.
 	o.ServerRunOptions.ShutdownWatchTerminationGracePeriod = watchGrace
 
 	r := o.RecommendedOptions
@@ -98,8 +96,8 @@ func serverOptions(
 	return o, nil
 }
 
-// serverConfig does what the options' own Config method does, less the core
-// API's informers, which that one can't do without.
+// serverConfig does what the options' own Config method does, without the core API's informers, which that
+// method can't leave out.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
 	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts(
@@ -138,14 +136,14 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	}, nil
 }
 
-// noServices refuses the conversion webhooks that name a Service: there are none.
+// noServices refuses conversion webhooks that name a Service, since there are no Services.
 type noServices struct{}
 
 func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
 	return nil, fmt.Errorf("service %s/%s:%d: this API server has no services", namespace, name, port)
 }
 
-// setLogs points klog at w. Without one only errors are left, on stderr.
+// setLogs points klog at w. If w is nil, only errors are logged, to stderr.
 func setLogs(w io.Writer) error {
 	onStderr := "FATAL"
 	if w == nil {

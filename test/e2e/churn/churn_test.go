@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// memory is a server of one type.
+// memory is a server for a single type.
 type memory struct {
 	objects map[string]metav1.ObjectMeta
 	version int

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// TestKubernetesAPI generates clientset, fakes, listers and informers of every
-// type of k8s.io/api that has a client: they compile and pass go vet. Those of
-// Pods and ConfigMaps then run against a kube-apiserver, which is the business
-// of the test in testdata/scratch.
+// TestKubernetesAPI generates clientset, fakes, listers and informers of every type of k8s.io/api that has a
+// client; they compile and pass go vet. The test in testdata/scratch then runs those of Pods and ConfigMaps
+// against a kube-apiserver.
 func TestKubernetesAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip(
@@ -36,7 +35,7 @@ func TestKubernetesAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("generated %d files of %d packages in %d ms", files, len(versions), took.Milliseconds())
-	// As many have a type with a client, in the version that go.mod names.
+	// So many group versions have a type with a client, in the version of k8s.io/api that go.mod names.
 	if len(versions) != 56 {
 		t.Errorf("clients of %d packages of k8s.io/api, want 56", len(versions))
 	}

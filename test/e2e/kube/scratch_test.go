@@ -12,15 +12,14 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// newModule makes a module with the requirements of test/e2e and that module's
-// packages besides, and with programs that use what kubewright generates of
-// k8s.io/api. The repository is in the folder root.
+// newModule creates a module that requires test/e2e's requirements and test/e2e itself, and has the programs
+// that use what kubewright generates of k8s.io/api. The repository is in the folder root.
 func newModule(root string) (*scratch.Module, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
-	// One for each checkout.
+	// Each checkout has a folder of its own.
 	dir := filepath.Join(cache, "kubewright", fmt.Sprintf("scratch-%.6x", sha256.Sum256([]byte(root))))
 	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS("testdata/scratch"))); err != nil {
 		return nil, err
@@ -35,9 +34,8 @@ func newModule(root string) (*scratch.Module, error) {
 	return m, err
 }
 
-// generate builds kubewright, into the folder bin, and has it generate
-// everything for k8s.io/api, as the README has it. It returns how long the
-// latter took, and how many files there are then.
+// generate builds kubewright into the folder bin and has it generate everything for k8s.io/api, as the README
+// describes. It returns how long the generation took, and how many files there are.
 func generate(m *scratch.Module, root, bin string) (took time.Duration, files int, err error) {
 	tool := filepath.Join(bin, "kubewright")
 	if _, err := m.Run(

@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// BenchmarkSync is what it costs to fill an informer's cache with 20,000 custom
-// resources of 4.7 KB, from an embedded API server.
+// BenchmarkSync measures what it costs to fill an informer's cache with 20,000 custom resources of 4.7 KB,
+// from an embedded API server.
 func BenchmarkSync(b *testing.B) {
 	objects := wirebench.Setting("WIREBENCH_OBJECTS", 20000)
 	program := filepath.Join(b.TempDir(), "child")
@@ -48,7 +48,7 @@ func BenchmarkSync(b *testing.B) {
 	}, "workloads", wirebench.Pairs("workloads"), wirebench.Setting("WIREBENCH_ROUNDS", 5))
 }
 
-// definition is of workloads, whose content the server takes as it is.
+// definition defines workloads, whose content the server accepts as it is.
 func definition() *apiextensionsv1.CustomResourceDefinition {
 	keep := true
 	group := wirebench.GroupVersion
@@ -69,7 +69,7 @@ func definition() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// version is what objects that are created don't have.
+// version matches what an object that is to be created must not have.
 var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
 
 // fill creates that many objects.
