@@ -117,7 +117,7 @@ type row struct {
 	ours, theirs []float64
 }
 
-// table has the measurements of all runs, in the order in which their keys first came.
+// table has the measurements of all runs, in the order in which their keys first appeared.
 type table struct {
 	rows  []*row
 	byKey map[key]*row

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// The size of the public API of the runtime, and of informer, which is what most users
-// see of it. A name more than that needs another to go, or a reason to move the bar.
+// The limits for the size of the runtime's public API, and of package informer's, which is most of what users
+// see. Another name must replace one, or justify a higher limit.
 const (
 	maxExported         = 200
 	maxExportedInformer = 45
 )
 
-// TestExported counts the exported top-level names under runtime/, the two facades and
-// what is internal left out: the facades' names are client-go's.
+// TestExported counts the exported top-level names under runtime/, without those of the two facades, which
+// are client-go's, and of internal packages.
 func TestExported(t *testing.T) {
 	total := 0
 	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"),
@@ -55,11 +55,11 @@ func exported(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// maxLines is how long a hand-written file may be.
+// maxLines is the greatest length of a hand-written file.
 const maxLines = 500
 
-// TestFiles: a file that somebody wrote has at most 500 lines, and imports unsafe only in
-// decode, where unsafe.go says on what terms.
+// TestFiles checks that hand-written files have at most 500 lines, and that only package decode imports
+// unsafe, under the conditions that its unsafe.go states.
 func TestFiles(t *testing.T) {
 	read := 0
 	root := filepath.Join("..", "..")

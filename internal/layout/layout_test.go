@@ -1,5 +1,5 @@
-// Package layout holds the project to its import rules: which of its packages
-// may import which, and what must not be linked into programs that use them.
+// Package layout checks the project's import rules: which of its packages may import which, and what must not
+// be linked into programs that use them.
 package layout
 
 import (
@@ -20,9 +20,8 @@ type pkg struct {
 	Deps       []string
 }
 
-// allowed says which packages of the project each package may import
-// directly; a pattern with a trailing /... takes what lies below it, too. A
-// package that no row matches may import nothing of the project.
+// allowed lists which packages of the project each package may import directly. A pattern that ends in /...
+// includes what lies below it. A package that no row matches may import no package of the project.
 var allowed = []struct {
 	pkg     string
 	imports []string
@@ -75,10 +74,9 @@ var allowed = []struct {
 	{"examples/...", []string{"examples/...", "runtime/..."}},
 }
 
-// notBelowRuntime are the packages of client-go that reach its built-in
-// clientset or its generated code: client-go itself can be generated on top of
-// this runtime, so nothing under runtime/ may depend on them, not even through
-// others.
+// notBelowRuntime are the packages of client-go that depend on its built-in clientset or its generated code.
+// client-go itself can be generated on top of this runtime, so nothing under runtime/ may depend on them,
+// even indirectly.
 var notBelowRuntime = []string{
 	"k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers/...", "k8s.io/client-go/listers/...",
 	"k8s.io/client-go/applyconfigurations/...", "k8s.io/client-go/gentype/...",
@@ -88,8 +86,8 @@ var notBelowRuntime = []string{
 	"k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
 }
 
-// generatedMayImport are the packages of apimachinery and client-go that
-// generated code leans on; whatever else it imported would be frozen for ever.
+// generatedMayImport are the packages of apimachinery and client-go that generated code may import. Each
+// import freezes the API that generated code uses.
 var generatedMayImport = []string{
 	"k8s.io/apimachinery/...", "k8s.io/api/...",
 	"k8s.io/client-go/discovery/...", "k8s.io/client-go/metadata", "k8s.io/client-go/rest",
@@ -141,8 +139,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDiskAndTools: markers and rendering don't use the disk, rendering doesn't import
-// Kubernetes, and only model uses x/tools and gengo's namers.
+// TestDiskAndTools checks that markers and rendering don't use the disk, that rendering doesn't import
+// Kubernetes, and that only model imports x/tools and gengo's namers.
 func TestDiskAndTools(t *testing.T) {
 	for _, p := range list(t, "./generators/...", "./templates/...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNobodySleeps: tests use fake clocks and channels. Only internal/bubble, which refuses the
-// real clock, may sleep.
+// TestNobodySleeps checks that tests don't sleep: they use fake clocks and channels. Only internal/bubble,
+// which refuses the real clock, may.
 func TestNobodySleeps(t *testing.T) {
 	const root = "../.."
 	files := token.NewFileSet()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkout makes a repository with this one's module path, and a module in it.
+// checkout is a repository with this one's module path, and a module in it.
 var checkout = map[string]string{
 	"go.mod":            "module github.com/kubewright/kubewright\n" + other,
 	"go.sum":            "",
@@ -48,8 +48,8 @@ func main() {
 }
 `
 
-// A program in a scratch module can import the requirements of the module that it is like, and
-// the repository.
+// TestModule checks that a program in a scratch module can import the repository and the requirements of the
+// module that it is like.
 func TestModule(t *testing.T) {
 	repository := &Module{filepath.Join(t.TempDir(), "the checkout")}
 	text := func(name string) string {

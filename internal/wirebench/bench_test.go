@@ -11,7 +11,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rounds is how often each mode is measured, in turn. The benchmarks report medians.
+// rounds is how often each mode is measured. The modes take turns, and the benchmarks report medians.
 var rounds = Setting("WIREBENCH_ROUNDS", 5)
 
 // BenchmarkSync measures the cost of filling an informer's cache with 20,000 custom resources of

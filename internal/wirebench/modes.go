@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// collection has what a mode needs to make informers of a resource.
+// collection returns the client of a resource, from which a mode makes its informers.
 type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
 
 func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
@@ -41,8 +41,8 @@ func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *
 		"configmaps", "")
 }
 
-// modes are the measured modes. client-go's feature gate, set in the environment, decides whether
-// lists are streamed as watches.
+// modes are the measured modes. client-go's feature gate, set in the environment, decides whether lists are
+// streamed as watches.
 var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
 
 // The modes of a collection.

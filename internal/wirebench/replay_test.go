@@ -19,15 +19,14 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// objects is the number of objects. Fewer are enough for a test.
+// objects is the number of objects. A test can do with fewer.
 var objects = Setting("WIREBENCH_OBJECTS", 20000)
 
 // recording is what a server sends for one collection.
 type recording struct {
 	contentType string
 	objects     int
-	// list and events write the whole list, and all as initial events; extra is
-	// an object more, if there is one.
+	// list and events write all objects, as a list and as initial events; extra is a further object, or nil.
 	list, events func(w io.Writer, extra []byte)
 	expired      []byte
 }
@@ -150,7 +149,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 		more, ended := extra, end
 		query := r.URL.Query()
 		if query.Get("watch") == "" || query.Get("sendInitialEvents") == "true" {
-			extra = nil // Only one has it; others begin as that one did.
+			extra = nil // one list has it; those of later processes start over without it
 		}
 		mu.Unlock()
 		w.Header().Set("Content-Type", recorded.contentType)
@@ -177,7 +176,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	return s
 }
 
-// A measuring process needs the responses to POST and list to end.
+// TestReplay checks that responses to POST and to lists end, as a measuring process needs.
 func TestReplay(t *testing.T) {
 	objects = 10
 	t.Cleanup(func() { objects = Setting("WIREBENCH_OBJECTS", 20000) })

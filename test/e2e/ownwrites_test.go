@@ -176,10 +176,9 @@ func TestOwnWritesFinalizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The informers of this factory don't wait for writes to other namespaces.
-	if _, err := client.ShopV1().Bakeries(namespace+
-		"-other").Create(ctx,
-		&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"},
-			Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{
+		ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"},
+	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {

@@ -23,11 +23,11 @@ var facades = map[string]string{
 }
 
 // own are the types of client-go's tools/cache that the facade declares itself. docs/differences.md has a row
-// for each, which TestMixtures shows.
+// for each, which TestMixtures demonstrates.
 var own = map[string]bool{"DeltaFIFO": true, "StoreOption": true, "ThreadSafeStoreOption": true}
 
-// TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were
-// the next version of the original. The documentation lists what the facade adds.
+// TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were the next
+// version of the original. docs/additions.md lists what the facade adds.
 func TestAPI(t *testing.T) {
 	documented, err := os.ReadFile("../../docs/additions.md")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestAPI(t *testing.T) {
 					continue
 				}
 				if strings.HasPrefix(change.Message, kubewright) {
-					continue // A method that an unexported type embeds.
+					continue // a method that an unexported type embeds
 				}
 				additions++
 				if name, _, _ := strings.Cut(
@@ -62,8 +62,8 @@ func TestAPI(t *testing.T) {
 				if _, isType := object.(*types.TypeName); !isType {
 					continue
 				}
-				// apidiff accepts a type that has the same methods and fields.
-				// Ours must be the same type.
+				// apidiff accepts a type with the same methods and fields. The facade's must be the identical
+				// type.
 				same := types.IsInterface(object.Type()) ||
 					strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
 				if ours := facade.Scope().Lookup(name); ours != nil && same && packageOf(ours) != path {

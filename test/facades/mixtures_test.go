@@ -28,8 +28,8 @@ var mixtures = map[string][2]string{
 	},
 }
 
-// TestMixtures tries to compile files that import both packages. Where a type is one and the same, either
-// package takes what the other made; where the facade has a type of its own, neither does.
+// TestMixtures tries to compile files that import both packages. If a type is identical in both, each package
+// accepts the other's values; if the facade declares a type of its own, neither does.
 func TestMixtures(t *testing.T) {
 	original, facade := load(t, clientGo+"tools/cache", kubewright+"cache")
 	compile := func(declaration string) error {
@@ -73,7 +73,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// importer imports packages that are loaded.
+// importer resolves imports from loaded packages.
 type importer map[string]*types.Package
 
 func (i importer) Import(path string) (*types.Package, error) { return i[path], nil }

@@ -20,7 +20,7 @@ import (
 // module is the path of the scratch module.
 const module = "example.com/bench"
 
-// The two flavours of generators, as benchtable knows them.
+// The two flavours of generators, by the names that benchtable expects.
 const (
 	ours     = "ours"
 	upstream = "upstream"
@@ -35,7 +35,7 @@ type sandbox struct {
 	lean bool
 }
 
-// newSandbox is made once; TestMain removes it.
+// newSandbox makes one sandbox for all benchmarks; TestMain removes it.
 var newSandbox = sync.OnceValue(func() *sandbox {
 	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
 	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
@@ -72,15 +72,15 @@ func (s *sandbox) write(name, text string) {
 	}
 }
 
-// bin is where commands are built, by name or for a flavour.
+// bin returns the path of a built command, or of a flavour's folder of commands.
 func (s *sandbox) bin(name ...string) string {
 	return filepath.Join(s.Dir, "bin", filepath.Join(name...))
 }
 
-// cost is what a command, with the commands that it ran, needed.
+// cost is what a command and its subcommands needed.
 type cost struct {
 	wall time.Duration
-	// peak is the largest of them, in bytes.
+	// peak is the largest resident set of any of them, in bytes.
 	peak int64
 }
 
@@ -98,12 +98,11 @@ func (s *sandbox) must(name string, args ...string) cost {
 	if err != nil {
 		panic(name + " " + strings.Join(args, " ") + ": " + err.Error() + "\n" + string(out))
 	}
-	c.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // KB, but for macOS
+	c.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // in KB, but not on macOS
 	return c
 }
 
-// generate makes everything that there is to make of packages, below a folder of
-// the flavour, whose name it returns.
+// generate generates everything for the packages, into a folder of the flavour, whose name it returns.
 func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{

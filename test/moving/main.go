@@ -1,12 +1,11 @@
-// Command moving moves programs from client-go to kubewright: it copies them into a
-// folder of their own, outside of this repository, changes the import paths of
-// tools/cache and util/workqueue and nothing else, compiles them, and runs them
-// against a small API server.
+// Command moving moves programs from client-go to kubewright: it copies them into a folder of their own,
+// outside of this repository, changes the import paths of tools/cache and util/workqueue and nothing else,
+// compiles them, and runs them against a small API server.
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, as it is in the module
-// cache, and two in testdata, one of which is a controller-runtime manager.
+// The programs are client-go's own example of a work queue, from the module cache, and two in testdata, one
+// of which is a controller-runtime manager.
 package main
 
 import (
@@ -29,13 +28,13 @@ var moves = strings.NewReplacer(
 	`"k8s.io/client-go/util/workqueue"`, `"github.com/kubewright/kubewright/runtime/workqueue"`,
 )
 
-// program is one that moves.
+// program is a program to move.
 type program struct {
 	name string
-	// source is its file, in client-go's module if that is said.
+	// source is the program's file, relative to client-go's module if it is marked as upstream's.
 	source   string
 	clientGo bool
-	// says are the lines that it prints, in any order, if it works.
+	// says are the lines that a working program prints, in any order.
 	says []string
 }
 
@@ -127,10 +126,10 @@ func (p program) move(m *scratch.Module) (changed int, err error) {
 	return changed, m.Write(filepath.Join(p.name, "main.go"), moved)
 }
 
-// patience is how long a program may take to print its lines.
+// patience is the time that a program has to print its lines.
 const patience = time.Minute
 
-// run runs the program until it has said everything.
+// run runs the program until it has printed all expected lines.
 func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -152,7 +151,7 @@ func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 		delete(missing, lines.Text())
 	}
 	cancel()
-	_ = cmd.Wait() // It was killed.
+	_ = cmd.Wait() // it was killed
 	if len(missing) > 0 {
 		return fmt.Errorf("it didn't say %v\n%s", missing, stderr.String())
 	}

@@ -18,9 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// serve serves two pods and two config maps over HTTP and writes a kubeconfig for
-// the server. It knows how to list, watch and get, which is all that the programs
-// do.
+// serve serves two pods and two config maps over HTTP and writes a kubeconfig for the server. It supports
+// list, watch and get, the only verbs that the programs use.
 func serve(kubeconfig string) (stop func(), err error) {
 	pods := runtimetest.NewServer[corev1.Pod, corev1.PodList]()
 	for name, node := range map[string]string{"one": "a", "two": "b"} {
@@ -105,7 +104,7 @@ func (h resource[T, L]) watch(w http.ResponseWriter, r *http.Request, opts metav
 	}
 }
 
-// answer writes an error as an API server does.
+// answer writes an error in the form that API servers use.
 func answer(w http.ResponseWriter, err error) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -123,5 +122,5 @@ func write(w http.ResponseWriter, code int, obj runtime.Object) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(raw) // An error means that the client has gone.
+	_, _ = w.Write(raw) // an error means that the client has gone
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// addition is a pattern of what generated code may have beyond upstream's: in
-// which packages, and which change as apidiff words it, both as globs.
+// addition allows generated code to have more than upstream's: it has a glob for packages and a glob for
+// changes, in apidiff's words.
 type addition struct {
 	pkg, change string
 	seen        bool
@@ -22,9 +22,8 @@ type addition struct {
 
 type additions []addition
 
-// readAdditions reads the patterns from the table in the documentation, so that
-// nothing is allowed that isn't documented: rows that begin with two cells in
-// backquotes.
+// readAdditions reads the patterns from the documentation's table, namely from the rows that begin with two
+// cells in backquotes. So only documented additions are allowed.
 func readAdditions(file string) (additions, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -47,8 +46,8 @@ func readAdditions(file string) (additions, error) {
 
 var additionRow = regexp.MustCompile("^\\| `([^`]+)` \\| `([^`]+)` \\|")
 
-// has reports whether a change is listed, and notes what lists it. In a pattern
-// for packages a star stands for any number of path elements.
+// has reports whether a change is listed, and marks the pattern that lists it as used. In a pattern for
+// packages, a star matches any number of path elements.
 func (a additions) has(pkg, change string) (listed bool) {
 	flat := func(s string) string { return strings.ReplaceAll(s, "/", ".") }
 	for n := range a {
@@ -61,7 +60,7 @@ func (a additions) has(pkg, change string) (listed bool) {
 	return listed
 }
 
-// stale returns an error that names the patterns that nothing has matched.
+// stale returns an error with the patterns that matched nothing.
 func (a additions) stale() error {
 	var errs []error
 	for _, l := range a {
@@ -73,16 +72,16 @@ func (a additions) stale() error {
 	return errors.Join(errs...)
 }
 
-// comparison is what apidiff says of two copies of a module.
+// comparison is apidiff's result for two copies of a module.
 type comparison struct {
 	summary  string   // N of M packages
 	tags     string   // N of M types
-	listed   int      // additions that are documented
+	listed   int      // documented additions
 	leftOut  int      // packages of the original that don't compile
-	problems []string // the rest: what is missing or incompatible, and unlisted additions
+	problems []string // everything missing or incompatible, and additions that aren't listed
 }
 
-// read reads the output of apidiff for a module.
+// read parses the output of apidiff for a module.
 func (a additions) read(out []byte, module string) comparison {
 	var c comparison
 	for line := range strings.Lines(string(out)) {
@@ -107,9 +106,9 @@ func (a additions) read(out []byte, module string) comparison {
 
 var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 
-// compare compares the exported API of what theirs has, as far as it compiles,
-// with ours. Nothing may be missing or incompatible, which a method added to an
-// interface is; what is there beyond has to be listed.
+// compare compares the exported API of the packages of theirs that compile with that of ours. Nothing may be
+// missing or incompatible, and a method added to an interface is incompatible. Every other addition has to be
+// listed.
 func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir},
 		theirs.patterns()...)
@@ -130,7 +129,7 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	return c.summary, nil
 }
 
-// types are the names of the types with +genclient in the row's packages.
+// types returns the names of the types with +genclient in the row's packages.
 func (s row) types(dir string) []string {
 	var names []string
 	for _, api := range s.apis {
@@ -153,7 +152,7 @@ func (s row) types(dir string) []string {
 
 var genclient = regexp.MustCompile(`(?m)^// \+genclient\n(?:\s*\n|//.*\n)*type (\w+)`)
 
-// unnamed are the names that don't occur in text as words.
+// unnamed returns the names that don't occur in text as words.
 func unnamed(text string, names []string) []string {
 	var missing []string
 	for _, name := range names {

@@ -40,7 +40,7 @@ func TestVetLine(t *testing.T) {
 	}
 }
 
-// TestServedVersions has the order of the calls, not that of the imports.
+// TestServedVersions expects the order of the calls, not that of the imports.
 func TestServedVersions(t *testing.T) {
 	orig := t.TempDir()
 	dir := filepath.Join(orig, "kubernetes", "scheme")

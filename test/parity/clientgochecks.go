@@ -37,9 +37,8 @@ func (g *regenerated) build() error {
 	return nil
 }
 
-// vet counts the packages without a finding. The release has findings of its
-// own: those in files that both copies share don't count, unless they say that
-// a file doesn't type-check.
+// vet counts the packages without a finding. The release has findings of its own: those in files that both
+// copies share don't count, unless a file doesn't type-check.
 func (g *regenerated) vet() error {
 	released, err := g.packages()
 	if err != nil {
@@ -100,12 +99,11 @@ func (g *regenerated) apidiff() error {
 	return nil
 }
 
-// probe runs the same program in both copies, which prints what generated code
-// does, and compares the lines.
+// probe runs one program in both copies. It prints what generated code does, and probe compares the lines.
 func (g *regenerated) probe() error {
 	var results [2][]string
 	for i, root := range []string{g.orig, g.copy} {
-		// Below applyconfigurations, so that it may import the internal package.
+		// It is below applyconfigurations so that it may import the internal package.
 		dir := filepath.Join(root, "applyconfigurations", "zz_probe")
 		if err := errors.Join(
 			os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "probe"))),

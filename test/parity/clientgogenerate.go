@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// generate makes both copies: fetches the release, deletes the generated files
-// of one of them and makes them again, with the arguments that Kubernetes uses.
+// generate makes both copies: it fetches the release twice, and replaces the generated files of one copy,
+// with the arguments that Kubernetes uses.
 func (g *regenerated) generate() error {
 	if err := errors.Join(g.fetch(g.orig), g.fetch(g.copy)); err != nil {
 		return err
@@ -102,10 +102,10 @@ func (g *regenerated) fetch(dir string) error {
 	return os.CopyFS(dir, os.DirFS(from))
 }
 
-// moduleDir is the folder of a module in the module cache, downloaded if needed.
+// moduleDir returns a module's folder in the module cache, and downloads the module if needed.
 func moduleDir(module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = os.TempDir() // no module's replacements
+	cmd.Dir = os.TempDir() // outside of modules, so that no replacement applies
 	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
 	var info struct{ Dir, Error string }
@@ -115,8 +115,7 @@ func moduleDir(module string) (string, error) {
 	return info.Dir, nil
 }
 
-// apiPackages are the packages of k8s.io/api as upstream finds them: every
-// folder with a types.go.
+// apiPackages returns the packages of k8s.io/api as upstream finds them: every folder with a types.go.
 func (g *regenerated) apiPackages() ([]string, error) {
 	api, err := moduleDir("k8s.io/api@" + release)
 	if err != nil {
@@ -134,8 +133,8 @@ func (g *regenerated) apiPackages() ([]string, error) {
 	return pkgs, err
 }
 
-// servedVersions are the group versions that have clients, in upstream's order:
-// that of the scheme, where it shows.
+// servedVersions returns the group versions that have clients, in upstream's order, which the release's
+// scheme shows.
 func (g *regenerated) servedVersions() ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(g.orig, "kubernetes", "scheme", "register.go"))
 	if err != nil {
@@ -157,8 +156,8 @@ var (
 	schemeEntry  = regexp.MustCompile(`(?m)^\t(\w+)\.AddToScheme,$`)
 )
 
-// schema is a file with the OpenAPI document of the API packages, made by
-// kube-openapi's generator as Kubernetes does, once.
+// schema returns a file with the OpenAPI document of the API packages, which kube-openapi's generator makes
+// once, as for Kubernetes.
 func (g *regenerated) schema(apis []string) (string, error) {
 	file := filepath.Join(g.dir, "schema-"+release+".json")
 	if _, err := os.Stat(file); err == nil {
@@ -193,8 +192,7 @@ func (g *regenerated) schema(apis []string) (string, error) {
 	return file, os.WriteFile(file, document, 0o644)
 }
 
-// compareFiles compares the texts: that they are gofmt's is a requirement, that
-// they are the release's is not.
+// compareFiles compares the texts: they must be formatted as gofmt does, but need not equal the release's.
 func (g *regenerated) compareFiles(released []string) error {
 	made, err := generatedFiles(g.copy)
 	if err != nil {

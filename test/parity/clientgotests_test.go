@@ -33,8 +33,7 @@ func TestCompareResults(t *testing.T) {
 `)
 	var out strings.Builder
 	good, all, both := results.compare(released, &out)
-	// Good, Skipped and q are good, Bad and Endless are not, Worse and p fail
-	// in both.
+	// Good, Skipped and q are good, Bad and Endless are not, Worse and p fail in both.
 	if good != 3 || all != 5 || both != 2 {
 		t.Errorf("%d of %d, %d in both", good, all, both)
 	}

@@ -8,11 +8,10 @@ import (
 
 func keys(flags flagSet) iter.Seq[string] { return maps.Keys(flags) }
 
-// apis is where the packages of testdata/flags.txtar are.
+// apis is the path of the packages in testdata/flags.txtar.
 const apis = "example.com/flags/apis"
 
-// baseArgs are the flags that a tool needs beside those for the output, and its
-// positional arguments.
+// baseArgs returns the flags that a tool needs beside those for the output, and its positional arguments.
 func baseArgs(tool string) (flags, inputs []string) {
 	switch tool {
 	case "client-gen":
@@ -24,7 +23,7 @@ func baseArgs(tool string) (flags, inputs []string) {
 	return flags, []string{apis + "/bakery/v1"}
 }
 
-// flagCases has all flags but those of the logging library.
+// flagCases covers all flags but those of the logging library.
 var flagCases = []flagCase{
 	{tool: "client-gen", flag: "output-dir", args: words("--output-dir OUT/elsewhere"),
 		want: []string{"elsewhere/versioned/clientset.go", "no versioned/clientset.go"}},
@@ -87,7 +86,7 @@ var flagCases = []flagCase{
 	{tool: "lister-gen", flag: "output-dir", args: words("--output-dir OUT/elsewhere"),
 		want: []string{"elsewhere/bakery/v1/cake.go", "no bakery/v1/cake.go"}},
 	{tool: "lister-gen", flag: "output-dir", args: words("--output-dir=")},
-	// Listers import nothing of their own module, so the path shows nowhere.
+	// Listers don't import other packages of their module, so the path doesn't appear.
 	{tool: "lister-gen", flag: "output-pkg", args: words("--output-pkg=")},
 	{tool: "lister-gen", flag: "go-header-file", args: words("--go-header-file header.txt"),
 		want: []string{header("bakery/v1/cake.go")}},
@@ -165,11 +164,11 @@ var flagCases = []flagCase{
 // words splits arguments at blanks.
 func words(s string) []string { return strings.Fields(s) }
 
-// header is the condition that a file begins as header.txt says.
+// header returns the condition that a file begins as header.txt says.
 func header(file string) string { return file + `: \A// The header of 20\d\d\.$` }
 
-// isLogging reports whether a flag is one of klog's, which have underscores, or
-// a name of one word that it shares with no generator.
+// isLogging reports whether a flag is one of klog's: they have underscores, or are single words that no
+// generator's flag has.
 func isLogging(flag string) bool {
 	switch flag {
 	case "alsologtostderr", "alsologtostderrthreshold", "logtostderr", "stderrthreshold", "v", "vmodule":
@@ -178,8 +177,7 @@ func isLogging(flag string) bool {
 	return strings.Contains(flag, "_")
 }
 
-// loggingValues are values for flags of the logging library that show none in
-// the help.
+// loggingValues are values for flags of the logging library whose help shows none.
 var loggingValues = map[string]string{
 	"add_dir_header": "true", "alsologtostderr": "true", "alsologtostderrthreshold": "ERROR",
 	"legacy_stderr_threshold_behavior": "true", "log_backtrace_at": "client.go:10", "log_dir": "OUT",
