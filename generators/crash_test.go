@@ -15,9 +15,8 @@ import (
 
 var kills = flag.Int("kills", 10, "how often TestKill kills kubewright")
 
-// TestKill kills kubewright at random points while it replaces all files. Each file
-// must be either old or new afterwards, and the next run must complete the job. To kill
-// it more often:
+// TestKill kills kubewright at random points while it replaces all files. Each file must then be either old
+// or new, and the next run must complete the job. To kill it more often:
 //
 //	go test ./generators -run TestKill -kills 200
 func TestKill(t *testing.T) {
@@ -46,7 +45,7 @@ func TestKill(t *testing.T) {
 	}
 	killed, between := 0, 0
 	for i := range *kills {
-		// Most of a run is before the first file is written.
+		// Most of a run comes before it writes the first file.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Float64()*1.1*float64(took)))
 		start := time.Now()
 		err := run(ctx, headers[i%2])

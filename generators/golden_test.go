@@ -150,8 +150,7 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 	}
 }
 
-// snapshot returns the checksum of each file below dir, by path. Empty folders are in it,
-// too.
+// snapshot returns the checksum of each file below dir, by path. It includes empty folders.
 func snapshot(t *testing.T, dir string) map[string][sha256.Size]byte {
 	files := map[string][sha256.Size]byte{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

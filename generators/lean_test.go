@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNothingForTests checks what programs with generated code link: no fakes and no testing
-// packages, and with --lean neither discovery nor the packages behind Apply.
+// TestNothingForTests checks what programs with generated code link: no fakes and no testing packages, and
+// with --lean neither discovery nor the packages behind Apply.
 func TestNothingForTests(t *testing.T) {
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)

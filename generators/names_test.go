@@ -22,10 +22,9 @@ var (
 	seed     = flag.Uint64("names-seed", 1, "the first API of TestNames; 0 for a random one")
 )
 
-// TestNames generates everything for random APIs whose groups, versions, kinds,
-// tags and flags were chosen to collide with each other, with Go's keywords and
-// with names in generated code. What kubewright accepts must compile. To try more
-// of them:
+// TestNames generates everything for random APIs whose groups, versions, kinds, tags and flags collide with
+// each other, with Go's keywords and with names in generated code. Whatever kubewright accepts must compile.
+// To try more of them:
 //
 //	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
 func TestNames(t *testing.T) {
@@ -54,7 +53,7 @@ func TestNames(t *testing.T) {
 					mu.Lock()
 					refusals[firstMessage(out)]++
 					mu.Unlock()
-					continue // a refusal that says why
+					continue // kubewright refused the API, and the error says why
 				}
 				if err == nil && seed-first < uint64(*compiled) {
 					_, err = goInModule(dir, "build", "./...")
@@ -146,7 +145,7 @@ func pick[T any](r *rand.Rand, values []T) T { return values[r.IntN(len(values))
 func randomAPI(seed uint64) api {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var a api
-	words := make([]string, 1+r.IntN(2)) // few, so that groups and kinds share them
+	words := make([]string, 1+r.IntN(2)) // few words, so that groups and kinds share them
 	for i := range words {
 		words[i] = pick(r, awkward)
 	}
@@ -175,7 +174,7 @@ func randomAPI(seed uint64) api {
 				continue
 			}
 			kinds[k.name] = true
-			// At most one of each line, since most pairs would be refused.
+			// It has at most one tag of each line, since most pairs would be refused.
 			for _, tags := range [][]string{
 				{"nonNamespaced", "", ""},
 				{"noStatus", "", "", ""},
@@ -219,7 +218,7 @@ func randomAPI(seed uint64) api {
 	return a
 }
 
-// declaredByAPI are the names that the packages of the APIs have anyway.
+// declaredByAPI are the names that the packages of all APIs declare.
 var declaredByAPI = map[string]bool{"SchemeGroupVersion": true, "AddToScheme": true, "Resource": true,
 	"GroupName": true}
 
@@ -234,7 +233,7 @@ func (a api) String() string {
 	return b.String()
 }
 
-// write writes the packages as a person would, deep copies included.
+// write writes the packages as a user would, deep copies included.
 func (a api) write(t *testing.T, dir string) {
 	files := map[string]string{"go.mod": "module " + module + "\n\ngo 1.26\n"}
 	for _, p := range a.packages {

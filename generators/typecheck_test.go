@@ -22,8 +22,7 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// typeChecker type-checks packages from source. Their imports from other modules are
-// compiled once.
+// typeChecker type-checks packages from source. Their imports from other modules are compiled once.
 type typeChecker struct {
 	// mu serializes checks: neither the importer nor the packages that it returns are
 	// safe for concurrent use, since go/types resolves aliases lazily.
@@ -144,8 +143,8 @@ func (r *checkRun) Import(importPath string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// goInModule runs a go command in the module in dir, which is made to require
-// the repository as it is, and returns what it prints.
+// goInModule runs a go command in the module in dir, makes the module require the repository as it is on the
+// disk, and returns the command's output.
 func goInModule(dir string, args ...string) (string, error) {
 	m, err := scratch.New(dir, module, "..")
 	if err != nil {

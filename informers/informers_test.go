@@ -36,7 +36,7 @@ func thing(name string) *unstructured.Unstructured {
 	}}
 }
 
-// sharedFactory is what both of client-go's factories are.
+// sharedFactory has the methods that both of client-go's factories have.
 type sharedFactory interface {
 	Start(<-chan struct{})
 	ForResource(schema.GroupVersionResource) clientgo.GenericInformer
@@ -44,8 +44,8 @@ type sharedFactory interface {
 	Shutdown()
 }
 
-// TestLikeClientGo: informers and listers of ours and of client-go's hold the
-// same; ours are ours.
+// TestLikeClientGo checks that our informers and listers contain the same as client-go's, and that they are
+// our implementation.
 func TestLikeClientGo(t *testing.T) {
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
@@ -101,8 +101,8 @@ func TestLikeClientGo(t *testing.T) {
 	}
 }
 
-// TestFactoryFunctions: what package factory does for generated factories it does
-// for dynamic ones, whose informers have resources for types.
+// TestFactoryFunctions checks that the functions of package factory work on dynamic factories as on generated
+// ones. The informers of a dynamic factory have resources in place of types.
 func TestFactoryFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
@@ -138,7 +138,7 @@ func TestFactoryFunctions(t *testing.T) {
 	})
 }
 
-// TestListByFields: what a dynamic informer indexes its lister finds.
+// TestListByFields checks that a dynamic informer's lister finds objects by the informer's field index.
 func TestListByFields(t *testing.T) {
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"), thing("b"))

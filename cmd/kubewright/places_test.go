@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// repository is a folder with a module that has one API.
+// repository is a folder that contains a module with one API.
 type repository struct {
 	t   *testing.T
 	dir string
-	// path is PATH: the go command and nothing else, no shell and no git.
+	// path is the PATH: it has the go command and nothing else, no shell and no git.
 	path string
 }
 

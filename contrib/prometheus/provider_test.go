@@ -63,8 +63,8 @@ workqueue_retries_total{name="two"} 2
 	}
 }
 
-// TestStrangers: another kind of metric under the name of ours makes each creation of a
-// queue panic.
+// TestStrangers checks that creating a queue panics if the registry has a metric of another kind under one of
+// our names.
 func TestStrangers(t *testing.T) {
 	for name, stranger := range map[string]prometheus.Collector{
 		"kind": prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"},
@@ -91,7 +91,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestPrefix registers through a registerer that can't be asked what it has.
+// TestPrefix registers through a registerer that can't list its metrics.
 func TestPrefix(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	for _, name := range []string{"one", "two"} {

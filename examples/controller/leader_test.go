@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// memory is a lock in the memory of the process.
+// memory is a lock in the process's memory.
 type memory struct {
 	mu     sync.Mutex
 	record *resourcelock.LeaderElectionRecord
@@ -49,7 +49,7 @@ func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// holder returns the identity of the lock's holder, "" if it was released.
+// holder returns the identity of the lock's holder, or "" if it was released.
 func (m *memory) holder() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

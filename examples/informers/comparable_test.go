@@ -67,7 +67,7 @@ func (w walker) from(path string, value reflect.Value) {
 		w.t.Errorf("%s is not found again in a map", path)
 	}
 	if strings.HasPrefix(reflect.Indirect(value).Type().PkgPath(), "k8s.io/") {
-		return // Not our making, and neither is what it returns.
+		return // from another module, as are its results
 	}
 	for n := range value.NumMethod() {
 		name, method := value.Type().Method(n).Name, value.Method(n)

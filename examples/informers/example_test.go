@@ -45,7 +45,7 @@ func newClient(objects ...runtime.Object) (*fake.Clientset, <-chan struct{}) {
 	return client, watching
 }
 
-// The error of a wait for the caches says why one of them can't be filled.
+// The error of a wait for the caches tells why one of them can't be filled.
 func Example_whyNotSynced() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -142,7 +142,7 @@ func Example_handlerOptions() {
 	if err := informer.WaitForVersion(ctx, bakeries, "1049"); err != nil {
 		fmt.Println(err)
 	}
-	// All 50 updates are in the store. Soon they are one update that waits for the handler.
+	// All 50 updates are in the store. Soon they are merged into one update that waits for the handler.
 	for waiting := 50; waiting > 1; goruntime.Gosched() {
 		status, _ := informer.StatusOf(bakeries)
 		waiting = status.Handlers[0].Backlog
@@ -176,7 +176,7 @@ func Example_readYourWrites() {
 	// Output: harbour
 }
 
-// Indexes are declared once; listers use those of labels by themselves.
+// Indexes are declared once; listers use label indexes automatically.
 func Example_indexes() {
 	client := fake.NewSimpleClientset(bakery("a", "square", "1"), bakery("b", "harbour", "1"),
 		bakery("c", "square", "1"))
@@ -205,8 +205,8 @@ func Example_indexes() {
 	// Output: 2 3 3
 }
 
-// A single informer stops after its last user has released it, and the factory makes a new one
-// when it is asked again. A health check says which informer is unhealthy, and why.
+// A single informer stops when its last user has released it, and the factory makes a new one when asked
+// again. A health check reports which informer is unhealthy, and why.
 func Example_release() {
 	client := fake.NewSimpleClientset()
 	shop := externalversions.NewSharedInformerFactory(client, 0)

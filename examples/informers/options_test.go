@@ -20,9 +20,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Options for all informers of a factory: deadlines for servers that fall silent, samples
-// that find handlers which modify shared objects, and a transform that drops fields. Other
-// examples show the effect of each.
+// Options for all informers of a factory: deadlines for servers that fall silent, sampling that finds
+// handlers which modify shared objects, and a transform that drops fields. Other examples show the effect of
+// each.
 func Example_tune() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
@@ -88,8 +88,7 @@ func Example_memory() {
 	// Output: 1 bakery, 0 bytes decoded and not in a store
 }
 
-// versions is a provider of metrics that keeps only one metric. contrib/prometheus has a
-// complete one.
+// versions is a metrics provider that keeps a single metric. contrib/prometheus has a complete one.
 type versions struct{ shown atomic.Int64 }
 
 func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
@@ -122,7 +121,7 @@ func Example_metrics() {
 	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
 		externalversions.WithInformerName(name))
 	ctx, cancel := context.WithCancel(context.Background())
-	defer shop.Shutdown() // Releases the name, too.
+	defer shop.Shutdown() // this releases the name, too
 	defer cancel()
 	shop.Shop().V1().Bakeries().Informer()
 	shop.StartWithContext(ctx)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// A snapshot is the content of the cache at one moment. A loop over a snapshot, or over the
-// cache itself, copies nothing and doesn't block writes to the cache.
+// A snapshot is the content of the cache at one moment. A loop over a snapshot, or over the cache itself,
+// copies nothing and doesn't block writes to the cache.
 func Example_snapshot() {
 	client, watching := newClient(bakery("a", "square", "1"), bakery("b", "harbour", "2"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)

@@ -18,8 +18,8 @@ import (
 
 var ovens = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ovens"}
 
-// Informers of types that the program doesn't know, behind client-go's interface
-// for them. What there is beyond it works here, too.
+// Informers of types that the program doesn't know, behind client-go's interface for them. The additions of
+// package informer work here, too.
 func Example_dynamic() {
 	oven := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Oven",

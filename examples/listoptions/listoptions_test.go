@@ -14,7 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// TestListOptions: the informer of bakeries asks for those with a label, that of markets for all.
+// TestListOptions checks that the informer of bakeries lists only those with a label, and that of markets
+// lists all.
 func TestListOptions(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	informers := externalversions.NewSharedInformerFactory(client, 0)

@@ -23,8 +23,7 @@ func bakery(namespace, name string) *shopv1.Bakery {
 	}
 }
 
-// TestReadOnly reads bakeries, modifies everything that it can of the results, and finds the
-// cache unchanged.
+// TestReadOnly reads bakeries, modifies everything that it can in the results, and finds the cache unchanged.
 func TestReadOnly(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -59,7 +58,7 @@ func TestReadOnly(t *testing.T) {
 	if open.Type != shopv1.ConditionOpen {
 		t.Errorf("condition %s", open.Type)
 	}
-	open.Status = metav1.ConditionFalse // a copy, of what other packages declare
+	open.Status = metav1.ConditionFalse // types of other packages are returned as copies
 	mine := a.DeepCopy()
 	mine.Labels["in"], mine.Spec.Bread, mine.Status.Conditions[0].Type = "east", "wheat", "Closed"
 	if !reflect.DeepEqual(cached, bakery("north", "a")) {
@@ -67,8 +66,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods
-// of a view return, and in the views among that.
+// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods of a view
+// return, and in the views among the results.
 func TestViewsLetNothingOut(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(v reflect.Type)

@@ -23,14 +23,14 @@ func commentsOf(t testing.TB, source string) (*token.FileSet, []*ast.CommentGrou
 	return fset, file.Comments
 }
 
-// tagsOf makes tags of comment lines.
+// tagsOf returns the tags in comment lines.
 func tagsOf(t testing.TB, lines ...string) []Tag {
 	t.Helper()
 	fset, groups := commentsOf(t, "package x\n\n// "+strings.Join(lines, "\n// ")+"\n")
 	return ScanPackage(fset, groups...)
 }
 
-// at is the rest of the line at a position, "" outside of the source.
+// at returns the rest of the line at a position, or "" outside of the source.
 func at(source string, pos token.Position) string {
 	lines := strings.Split(source, "\n")
 	if pos.Line > len(lines) || pos.Column > len(lines[pos.Line-1]) {
@@ -39,7 +39,7 @@ func at(source string, pos token.Position) string {
 	return lines[pos.Line-1][pos.Column-1:]
 }
 
-// TestScanPositions wants every position to be where the text is.
+// TestScanPositions checks that every position is where its text is.
 func TestScanPositions(t *testing.T) {
 	source := "// +one\npackage x // +two=2\n\n/* +three\r\n\t +four=x,y\n+five*/ /*+six*/\n\n//\t+seven\n" +
 		"//  +eight  \n\n// a +b\nvar x int\n"
@@ -167,8 +167,8 @@ func TestProblemsSort(t *testing.T) {
 	}
 }
 
-// FuzzScan compares with gengo's own reading of the same comment, and wants
-// the parsers to survive whatever comes.
+// FuzzScan checks that tags equal those that gengo reads from the same comment, and that the parsers accept
+// any input without panicking.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		"+genclient\n+genclient:method=UpdateScale,verb=update,subresource=scale,input=Scale," +

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// clientGo is the folder of the client-go that this module requires.
+// clientGo returns the folder of the client-go version that this module requires.
 func clientGo(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
@@ -33,8 +33,8 @@ func read(t *testing.T, elements ...string) string {
 	return string(text)
 }
 
-// TestNamesAreClientGo compares the model of k8s.io/api with what upstream's
-// generators made of it: the code in client-go.
+// TestNamesAreClientGo compares the model of k8s.io/api with client-go, which upstream's generators made of
+// it.
 func TestNamesAreClientGo(t *testing.T) {
 	root := clientGo(t)
 	api, problems := Load(t.Context(), k8sConfig())
@@ -68,8 +68,8 @@ func TestNamesAreClientGo(t *testing.T) {
 			}
 		}
 	}
-	// client-go lists the versions of a group in the order of a shell variable;
-	// the groups have an order of their own.
+	// client-go lists the versions of a group in the order of a shell variable, and the groups in another
+	// order.
 	ofClientset := submatches(read(t, root, "kubernetes/clientset.go"),
 		`(?m)^\t(\w+V\d\w*)\(\) \w+\.\w+Interface$`)
 	if got, want := withoutVersions(groups), withoutVersions(ofClientset); !slices.Equal(got, want) {
@@ -93,7 +93,7 @@ func TestNamesAreClientGo(t *testing.T) {
 	}
 }
 
-// withoutVersions are the distinct groups, in order.
+// withoutVersions returns the distinct groups, in order.
 func withoutVersions(names []string) []string {
 	var groups []string
 	for _, name := range names {

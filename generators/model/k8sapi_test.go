@@ -48,7 +48,7 @@ func TestLoadKubernetes(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadKubernetes is the whole of k8s.io/api, go list included.
+// BenchmarkLoadKubernetes loads all of k8s.io/api, go list included.
 func BenchmarkLoadKubernetes(b *testing.B) {
 	cfg := k8sConfig()
 	for b.Loop() {

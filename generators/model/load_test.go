@@ -15,16 +15,15 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// gorootPattern is how the go command mentions its own folder.
+// gorootPattern matches the go command's mention of its own folder.
 var gorootPattern = regexp.MustCompile(`\([^()]*/src/[^()]*\)`)
 
 var update = flag.Bool("update", false, "write the results into testdata/*.txtar")
 
-// TestLoad runs the cases of testdata. In each, the section "args" holds the
-// words of one run: patterns, "group/version=pattern" for what client-gen's
-// --input gives, "for=clients" and so on, "include=group/version/Type",
-// "lint=rule". "strict" and "lax" are the results for the command kubewright and
-// for the compatible binaries: problems, then the API.
+// TestLoad runs the cases of testdata. In each, the section "args" holds the words of one run: patterns,
+// "group/version=pattern" for what client-gen's --input gives, "for=clients" and so on,
+// "include=group/version/Type", "lint=rule". "strict" and "lax" are the results for the command kubewright
+// and for the compatible binaries: problems, then the API.
 func TestLoad(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
@@ -115,8 +114,8 @@ func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 	return cfg
 }
 
-// run loads and prints the outcome; the temporary folder and the Go root,
-// which the go command names in its messages, are cut out.
+// run loads and prints the result, without the paths of the temporary folder and the Go root, which the go
+// command's messages contain.
 func run(t *testing.T, cfg Config) string {
 	t.Helper()
 	api, problems := Load(t.Context(), cfg)
@@ -172,7 +171,7 @@ func dump(b *strings.Builder, api *API) {
 	}
 }
 
-// words lists the keys that are true.
+// words lists the keys whose values are true.
 func words(set map[string]bool) string {
 	var list []string
 	for word, on := range set {

@@ -43,8 +43,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzGroupNames wants Go names of groups to be upstream's where that is an
-// identifier, and everything that is handed out to be one.
+// FuzzGroupNames checks that the Go names of groups are upstream's if those are identifiers, and that all
+// returned names are identifiers.
 func FuzzGroupNames(f *testing.F) {
 	for _, seed := range []string{
 		"", "apps", "cert-manager.io", "3scale.net", "type", "main", "-", "ä.b", "_",

@@ -18,9 +18,8 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// TestOwnersAreGengos lets gengo's own parser read random arrangements of
-// comments and declarations, and wants the same tags for the same types, and
-// the same tags of the package.
+// TestOwnersAreGengos parses random arrangements of comments and declarations with gengo's own parser too,
+// and expects the same tags for each type and for the package.
 func TestOwnersAreGengos(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	var text strings.Builder
@@ -86,7 +85,7 @@ func TestOwnersAreGengos(t *testing.T) {
 	}
 }
 
-// plusLines are the lines of a package's comments that are tags.
+// plusLines returns the lines of a package's comments that are tags.
 func plusLines(p *types.Package) []string {
 	var lines []string
 	for _, line := range p.Comments {

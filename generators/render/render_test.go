@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// render makes one file of the template text, in the package "example.com/own".
+// renderText renders one file of the template text, in the package "example.com/own".
 func renderText(t *testing.T, text string, data any, reserved ...string) string {
 	t.Helper()
 	packages := map[string]Package{
@@ -132,8 +132,8 @@ func TestAliasFollowsFromPath(t *testing.T) {
 	}
 }
 
-// TestAliasLaws: every import has a legal name, no two share one, none is
-// taken, and the order of the wishes doesn't matter.
+// TestAliasLaws checks that every import has a legal name, that no two share one, that none is taken, and
+// that the order of the requests doesn't matter.
 func TestAliasLaws(t *testing.T) {
 	elements := []string{"a", "b-c", "bc", "v1", "v1beta1", "type", "string", "int", "internalversion", "9",
 		"x.io", "client"}

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// parse reads a schema's text as generated code does.
+// parse parses a schema's text as generated code does.
 func parse(t *testing.T, s Schema) *smd.Schema {
 	t.Helper()
 	text := s.YAML()
@@ -22,7 +22,7 @@ func parse(t *testing.T, s Schema) *smd.Schema {
 	return &parser.Schema
 }
 
-// Names and defaults come back from YAML as what they were, whatever they are.
+// TestYAMLKeepsStrings checks that any name or default survives YAML unchanged.
 func TestYAMLKeepsStrings(t *testing.T) {
 	names := []string{"plain", "a.b-c_d", "yes", "No", "null", "~", "1", "$ref", "with blank", "a: b", "- x",
 		"`tick`", "\"quoted\"", "ünïcode", "<>&", "{}", "#", "tab\t"}
@@ -56,7 +56,7 @@ func TestYAMLKeepsStrings(t *testing.T) {
 	}
 }
 
-// Every form of a type is one that structured-merge-diff knows.
+// TestYAMLForms checks that structured-merge-diff knows every form of a type.
 func TestYAMLForms(t *testing.T) {
 	s := Schema{"t": {
 		Scalar: Numeric,

@@ -46,7 +46,7 @@ func open(b *shopv1.Bakery) string {
 	return ""
 }
 
-// newController makes a controller whose informers are not started. Tests fill the caches.
+// newController returns a controller whose informers are not started. Tests fill the caches.
 func newController(
 	t *testing.T, client versioned.Interface,
 ) (*Controller, externalversions.SharedInformerFactory) {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard()) // What goes wrong in the scenarios goes wrong on purpose.
+	klog.SetLogger(logr.Discard()) // the scenarios provoke errors
 	runtimetest.WithoutErrorBackoff()
 	goleak.VerifyTestMain(m)
 }
@@ -36,12 +36,12 @@ var (
 		}}
 )
 
-// Our informers do what client-go's do.
+// TestConformance checks that our informers behave as client-go's do.
 func TestConformance(t *testing.T) {
 	conformance.Conform(t, conformance.Scenarios, conformance.ClientGo, facade, typed)
 }
 
-// deaf is an informer that tells its handlers nothing of deletions.
+// deaf is an informer that reports no deletions to its handlers.
 type deaf struct{ clientgo.SharedIndexInformer }
 
 func (d deaf) AddEventHandlerWithOptions(
@@ -51,7 +51,7 @@ func (d deaf) AddEventHandlerWithOptions(
 		clientgo.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd, UpdateFunc: h.OnUpdate}, o)
 }
 
-// The rig notices what an implementation does wrong, and nothing else.
+// TestRigCanFail checks that the rig finds the fault of an implementation, and no other.
 func TestRigCanFail(t *testing.T) {
 	wrong := conformance.Implementation{Name: "deaf",
 		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// write makes one write to the server. Any goroutine may.
+// write makes one write to the server. It is safe for concurrent use.
 func (m *model) write() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -30,7 +30,7 @@ func (m *model) write() {
 	case !m.exists[n]:
 		m.server.Create(cm)
 	case m.chance.IntN(3) == 0:
-		// What is deleted is the last state.
+		// A deletion carries the last state: the transform rejects it if it rejected that state.
 		w.deleted, w.refused = true, m.bad[n]
 		m.server.Delete("ns", name(n))
 	default:
@@ -45,7 +45,7 @@ func (m *model) write() {
 	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, w)
 }
 
-// skip makes a version that is nobody's here.
+// skip creates a version without a change to any of these objects.
 func (m *model) skip() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +55,7 @@ func (m *model) skip() {
 		append(m.writes, nil)
 }
 
-// failures are what a server answers.
+// failures are errors that a server returns.
 var failures = []error{
 	apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone"),
 	apierrors.NewInternalError(io.ErrUnexpectedEOF),
@@ -65,7 +65,7 @@ var failures = []error{
 	&url.Error{Op: "Get", URL: "http://server", Err: syscall.ECONNREFUSED},
 }
 
-// act does one thing at random.
+// act performs one random action.
 func (m *model) act() {
 	r := m.r
 	say := func(what string, do func()) {
@@ -73,7 +73,7 @@ func (m *model) act() {
 		do()
 	}
 	if r.IntN(3) == 0 {
-		// The next thing happens while this one is under way.
+		// The next action happens while this write is being processed.
 		say("a write", m.write)
 	}
 	switch n := r.IntN(40); {
@@ -127,7 +127,7 @@ func (m *model) act() {
 	}
 }
 
-// endStream sends the bookmark that ends a streamed list, if one was kept back.
+// endStream sends the bookmark that ends a streamed list, if it was withheld.
 func (m *model) endStream() {
 	m.mu.Lock()
 	m.lists++
@@ -135,7 +135,7 @@ func (m *model) endStream() {
 	m.server.EndInitialEvents()
 }
 
-// hook decides what happens before requests from now on.
+// hook chooses what happens before later requests.
 func (m *model) hook() {
 	what := m.r.IntN(6)
 	m.server.OnRequest(func(_ context.Context, r runtimetest.Request) error {

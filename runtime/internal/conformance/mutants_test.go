@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mutation is a bug to plant: where the source says old, it says new instead. In
-// new, BUG is true in the process that is to have the bug, and false in others.
+// mutation plants a bug: it replaces the text old of a source file by new. In new, BUG is true in the process
+// that shall have the bug, and false in others.
 type mutation struct {
 	file, old, new string
 }
@@ -82,14 +82,14 @@ var mutations = map[string]mutation{
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
 }
 
-// A test of the tests: every planted bug is found, by the model or by the rig.
+// TestPlantedBugsAreFound tests the tests: the model or the rig finds every planted bug.
 func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime once more")
 	}
 	binary := buildWithBugs(t)
 	run := func(bug, test string) (string, error) {
-		// What makes the tests hang is found, too.
+		// A bug that makes the tests hang is found by the timeout.
 		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s",
 			"-model.seeds=9")
 		again.Env = append(os.Environ(), "PLANTED_BUG="+bug)
@@ -123,8 +123,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// buildWithBugs builds this package's tests over a copy of the runtime that has all
-// the bugs, each of which sleeps until the environment names it.
+// buildWithBugs builds this package's tests with a copy of the runtime that has all the bugs. A bug is
+// inactive unless the environment names it.
 func buildWithBugs(t *testing.T) string {
 	dir := t.TempDir()
 	absolute := func(path string) string {

@@ -13,8 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
-// The differences from client-go that no transcript can show, or that not all of our
-// informers have.
+// Differences from client-go that no transcript can show, or that not all of our informers have.
 
 func TestRunWaitsForTheLister(t *testing.T) {
 	for _, test := range []struct {

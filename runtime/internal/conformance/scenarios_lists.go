@@ -28,10 +28,10 @@ func newTooLarge() error {
 	return err
 }
 
-// moreThanAPage is how many objects don't fit a page.
+// moreThanAPage is a number of objects that exceeds a page.
 const moreThanAPage = 502
 
-// lists happen to lists that aren't streamed.
+// lists are scenarios of lists that aren't streamed.
 var lists = []Scenario{
 	{Name: "a list in pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Fill(moreThanAPage)

@@ -6,7 +6,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// resyncs happen where objects are reported anew.
+// resyncs are scenarios that report unchanged objects again.
 var resyncs = []Scenario{
 	{Name: "a resync period under a second", Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
@@ -84,7 +84,7 @@ var resyncs = []Scenario{
 			w.Start()
 			w.Relist(func() {})
 			bubble.Pass(time.Hour)
-			w.Server.Observe(nil) // How many watches that takes is drawn at random.
+			w.Server.Observe(nil) // the number of watches depends on random timeouts
 			w.requests.take()
 			w.Step("an hour")
 			w.Relist(func() { w.Missed([]string{"a"}, nil) })

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// withList is the server's lister-watcher, with its list changed.
+// withList returns options with a lister-watcher that changes the server's lists.
 func withList(change func(*corev1.ConfigMapList) (runtime.Object, error)) InformerOptions {
 	return InformerOptions{ListerWatcher: func(s *ConfigMaps) cache.ListerWatcher {
 		s.NoWatchListClient()
@@ -29,7 +29,7 @@ func withList(change func(*corev1.ConfigMapList) (runtime.Object, error)) Inform
 	}}
 }
 
-// withWatch is the server's lister-watcher, with its watch changed.
+// withWatch returns options with a lister-watcher that replaces the server's watches.
 func withWatch(open func(s *ConfigMaps, w watch.Interface) (watch.Interface, error)) InformerOptions {
 	return InformerOptions{ListerWatcher: func(s *ConfigMaps) cache.ListerWatcher {
 		s.NoWatchListClient()
@@ -50,7 +50,7 @@ func withWatch(open func(s *ConfigMaps, w watch.Interface) (watch.Interface, err
 	}}
 }
 
-// foreignSources are what happens with lister-watchers of users.
+// foreignSources are scenarios with users' own lister-watchers.
 var foreignSources = []Scenario{
 	{Name: "a lister-watcher without contexts",
 		Options: InformerOptions{ListerWatcher: func(s *ConfigMaps) cache.ListerWatcher {

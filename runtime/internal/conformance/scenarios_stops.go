@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// stops happen at the end, or before the start.
+// stops are scenarios of stopping, and of actions before the start.
 var stops = []Scenario{
 	{Name: "stopped between two pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Fill(moreThanAPage)
@@ -88,7 +88,7 @@ var stops = []Scenario{
 		w.Handle("h")
 		w.Informer.RunWithContext(ctx)
 		w.Server.Observe(nil)
-		w.requests.take() // Whether it still asked is chance.
+		w.requests.take() // whether there was another request is random
 		w.Step("over")
 	}},
 	{Name: "run by a channel", Script: func(w *World) {
@@ -137,7 +137,7 @@ var stops = []Scenario{
 		}},
 }
 
-// aController asks what GetController returns, before the start and later.
+// aController records what the result of GetController reports, before the start and later.
 func aController(w *World) {
 	c := w.Informer.GetController()
 	note := func() {
@@ -147,7 +147,7 @@ func aController(w *World) {
 	w.Put("a")
 	w.Start()
 	note()
-	c.RunWithContext(w.T.Context()) // It can't run the informer.
+	c.RunWithContext(w.T.Context()) // this must not run the informer
 	w.Put("b")
 	note()
 }

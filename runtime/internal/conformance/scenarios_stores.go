@@ -23,8 +23,7 @@ func (w *World) transforming(f func(*corev1.ConfigMap) (any, error)) {
 	}))
 }
 
-// transforms happen where objects are transformed. Unless it is said, lists aren't
-// streamed.
+// transforms are scenarios with a transform. Unless a scenario says otherwise, lists aren't streamed.
 var transforms = []Scenario{
 	{Name: "a transform counts its objects", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
@@ -168,7 +167,7 @@ var transforms = []Scenario{
 	}},
 }
 
-// index writes down what an index has.
+// index records the contents of an index.
 func (w *World) index(name string) {
 	values := w.Informer.GetIndexer().ListIndexFuncValues(name)
 	slices.Sort(values)
@@ -187,7 +186,7 @@ func (w *World) index(name string) {
 	}
 }
 
-// stores happen to what informers keep.
+// stores are scenarios that read an informer's store.
 var stores = []Scenario{
 	{Name: "an index of several values",
 		Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {

@@ -11,14 +11,14 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// watches happen to watches.
+// watches are scenarios of watches, their events and their ends.
 var watches = []Scenario{
 	{Name: "a watch is over", Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		bubble.Pass(11 * time.Minute)
-		w.Server.Observe(nil) // How many watches that takes is drawn at random.
+		w.Server.Observe(nil) // the number of watches depends on random timeouts
 		w.requests.take()
 		w.Put("b")
 	}},
@@ -186,7 +186,7 @@ var watches = []Scenario{
 	}},
 }
 
-// expired is what a server answers that has no history for a version any more.
+// expired returns the error of a server that no longer has the history since a version.
 func expired() *apierrors.StatusError {
 	return apierrors.NewResourceExpired("too old resource version")
 }

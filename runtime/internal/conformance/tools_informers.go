@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// inform runs a plain informer while script does something.
+// inform runs an informer that isn't shared while script runs.
 func (b *Bench) inform(o cache.InformerOptions, script func(cache.Store, cache.Controller)) {
 	b.observe()
 	h := &Handler{name: "h", during: nil}
@@ -37,11 +37,11 @@ func (b *Bench) told(h *Handler) {
 	}
 }
 
-// inOldWays are the gates without which plain informers take lists apart.
+// inOldWays are the feature gates without which such informers split lists into single deltas.
 var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProcessingFIFO,
 	features.InOrderInformersBatchProcess}
 
-// informers are what happens to informers that aren't shared.
+// informers are scenarios of informers that aren't shared.
 var informers = []ToolScenario{
 	{Name: "Informer: changes", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
@@ -119,7 +119,7 @@ func (b *Bench) relist(o cache.InformerOptions) {
 	})
 }
 
-// controllers are what happens to the loop below plain informers.
+// controllers are scenarios of the loop below those informers.
 var controllers = []ToolScenario{
 	{Name: "Controller: a queue and a process function", Script: func(b *Bench) {
 		b.control(cache.Config{}, func() {
@@ -178,9 +178,9 @@ var controllers = []ToolScenario{
 	}},
 }
 
-// control runs a controller while script does something.
+// control runs a controller while script runs.
 func (b *Bench) control(config cache.Config, script func()) {
-	var requests lines // Two goroutines are at work.
+	var requests lines // for two concurrent goroutines
 	b.Server.Observe(func(r runtimetest.Request) { requests.add(r.String()) })
 	b.Server.Create(configMap("a"))
 	known := cache.NewIndexer(keyOfNamed, cache.Indexers{})

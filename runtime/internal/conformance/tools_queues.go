@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// describeQueued writes what a queue gives.
+// describeQueued formats what a queue returns.
 func describeQueued(obj any) string {
 	switch obj := obj.(type) {
 	case cache.Deltas:
@@ -28,7 +28,7 @@ func describeQueued(obj any) string {
 	return describe(obj)
 }
 
-// pop takes n from a queue.
+// pop pops n items from a queue.
 func (b *Bench) pop(q cache.Queue, n int) {
 	for range n {
 		taken, err := q.Pop(func(obj any, initial bool) error {
@@ -39,14 +39,14 @@ func (b *Bench) pop(q cache.Queue, n int) {
 	}
 }
 
-// kind is what an error is.
+// kind returns the kind of an error.
 func kind(err error) string {
 	var key cache.KeyError
 	return fmt.Sprintf("%t, a key's %t, ours %t", err != nil, errors.As(err, &key),
 		errors.Is(err, errNoKey) || errors.Is(err, errBroken))
 }
 
-// known is what a queue's consumer knows.
+// known returns a store of what a queue's consumer knows.
 func (b *Bench) known(names ...string) cache.Indexer {
 	known := cache.NewIndexer(keyOfNamed, cache.Indexers{})
 	for _, obj := range objects(names...) {
@@ -66,8 +66,8 @@ func (b *Bench) deltaFIFO(known cache.KeyListerGetter) cache.Queue {
 		EmitDeltaTypeReplaced: true})
 }
 
-// sorted makes the order of missed deletions, which come in that of a map, the
-// same everywhere: it takes all of a queue.
+// sorted pops everything from a queue and records it sorted, since missed deletions come in the random order
+// of a map.
 func (b *Bench) sorted(q cache.Queue, n int) {
 	var list []string
 	for range n {
@@ -81,7 +81,7 @@ func (b *Bench) sorted(q cache.Queue, n int) {
 	b.Note("%s; synced %t", strings.Join(list, "\n"), q.HasSynced())
 }
 
-// deltaFIFOs are what happens to queues of deltas by key.
+// deltaFIFOs are scenarios of queues of deltas by key.
 var deltaFIFOs = []ToolScenario{
 	{Name: "DeltaFIFO: all that happened to an object", Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)

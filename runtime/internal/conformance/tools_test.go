@@ -28,7 +28,7 @@ var tools = conformance.Toolkit{
 	},
 }
 
-// What package cache has beside shared informers does what client-go's does.
+// TestToolConformance checks that what package cache has beside shared informers behaves as client-go's does.
 func TestToolConformance(t *testing.T) {
 	conformance.ConformTools(t, conformance.ToolScenarios, conformance.ClientGoTools, tools)
 }

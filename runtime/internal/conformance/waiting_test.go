@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Who waits for a factory, an informer or a handler goes on in the moment in which
-// it has synced: nobody polls.
+// TestWaitingNeverPolls checks that waits for a factory, an informer or a handler end at the moment in which
+// it has synced, which a wait that polls would miss.
 func TestWaitingNeverPolls(t *testing.T) {
 	for _, newSubject := range []func(*conformance.ConfigMaps, time.Duration) *subject{newTyped, newUntyped} {
 		synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestWaitingNeverPolls(t *testing.T) {
 					}
 				})
 			}
-			// No period of a poll ends with this.
+			// No polling interval divides this duration.
 			bubble.Advance(1_234_567_891 * time.Nanosecond)
 			start := time.Now()
 			close(release)

@@ -34,7 +34,7 @@ func load(dir string, source bool, patterns []string) (map[string]*types.Package
 	}
 	if source {
 		config.Mode |= packages.NeedDeps | packages.NeedSyntax | packages.NeedCompiledGoFiles
-		config.Env = append(os.Environ(), "CGO_ENABLED=0") // otherwise there are files that only cgo generates
+		config.Env = append(os.Environ(), "CGO_ENABLED=0") // cgo would generate files
 		config.ParseFile = parserFor(dir)
 	} else {
 		config.Mode |= packages.NeedExportFile
