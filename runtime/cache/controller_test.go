@@ -16,11 +16,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// queueJournal is a queue that writes down what a controller's reflector does to it, and of which nothing is
-// ever taken.
+// queueJournal is a queue that records how a controller's reflector uses it. It never returns an item.
 type queueJournal struct {
 	*journal
-	clientgo.Queue // for Pop and its kin
+	clientgo.Queue // for Pop and the other methods
 }
 
 func (s queueJournal) Add(obj any) error             { s.add("add %s", text(obj)); return nil }
@@ -40,7 +39,8 @@ var controllers = map[string]func(*clientgo.Config) clientgo.Controller{
 	"ours": cache.New, "theirs": clientgo.New,
 }
 
-// A controller asks the same and does the same to its queue as client-go's.
+// TestControllerLikeClientGo checks that a controller sends the same requests, and makes the same calls to
+// its queue, as client-go's.
 func TestControllerLikeClientGo(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -134,7 +134,7 @@ func TestControllerLikeClientGo(t *testing.T) {
 	}
 }
 
-// A controller gives its error handler a reflector that has a name.
+// TestControllerErrorHandler checks that a controller's error handler receives a reflector with a name.
 func TestControllerErrorHandler(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

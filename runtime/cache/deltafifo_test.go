@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// known is what the consumer of a queue knows, with its keys in order, so that
-// both sides do things in the same order.
+// known is what the consumer of a queue knows. It sorts its keys, so that both sides do things in the same
+// order.
 type known struct{ clientgo.Store }
 
 func newKnown() known { return known{clientgo.NewStore(keyFunc)} }
@@ -28,7 +28,7 @@ func (k known) ListKeys() []string {
 	return keys
 }
 
-// learn does with what was popped what a consumer does.
+// learn applies what was popped, as a consumer does.
 func (k known) learn(obj any) {
 	for _, d := range obj.(clientgo.Deltas) {
 		if d.Type == clientgo.Deleted {
@@ -39,12 +39,12 @@ func (k known) learn(obj any) {
 	}
 }
 
-// side is a queue with its consumer. It is closed from the start, so that Pop
-// doesn't block when there is nothing.
+// side is a queue with its consumer. The queue is closed from the start, so that Pop doesn't block when it is
+// empty.
 type side struct {
 	clientgo.Queue
 	known known
-	// initial are the objects that were said to be of the first list.
+	// initial counts the objects that were popped as part of the initial list.
 	initial int
 }
 
@@ -56,7 +56,7 @@ func (s *side) process(obj any, isInInitialList bool) error {
 	return nil
 }
 
-// popped is what one Pop gave.
+// popped returns the result of one Pop as text.
 func (s *side) popped() string {
 	obj, err := s.Pop(s.process)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *side) popped() string {
 	return text(obj)
 }
 
-// drained is all that was queued, in the order of its texts: client-go's takes the keys of a list in any.
+// drained returns everything that was queued, sorted: client-go takes the keys of a list in random order.
 func (s *side) drained() string {
 	var all []string
 	for {
@@ -79,7 +79,7 @@ func (s *side) drained() string {
 	return fmt.Sprint(all)
 }
 
-// A DeltaFIFO behaves as client-go's.
+// TestDeltaFIFOLikeClientGo checks that a DeltaFIFO behaves as client-go's.
 func TestDeltaFIFOLikeClientGo(t *testing.T) {
 	trim := func(obj any) (any, error) {
 		if p, ok := obj.(*corev1.Pod); ok && p.Name == "d" && p.Namespace == "x" {
@@ -113,7 +113,7 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 				}
 				both("Close", func(s *side) string { s.Close(); return "" })
 				for range 40 {
-					// No list here is refused: client-go queues half of such a one.
+					// No list here is refused: client-go queues half of a refused list.
 					r.bad = false
 					list := r.some()
 					r.bad = true
@@ -150,7 +150,7 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 	}
 }
 
-// A list with an object that has no key leaves the queue as it was.
+// TestRefusedList checks that a list with an object without a key leaves the queue unchanged.
 func TestRefusedList(t *testing.T) {
 	q := cache.NewDeltaFIFO(keyFunc, newKnown())
 	err := q.Replace([]any{pod("x", "a", "1"), pod("x", badName, "2")}, "2")
@@ -179,7 +179,8 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// Pop waits for something, or for Close. Exactly one of several consumers takes each object.
+// TestPopWaits checks that Pop waits for an item or for Close, and that exactly one of several consumers
+// receives each object.
 func TestPopWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := cache.NewDeltaFIFO(keyFunc, nil)
@@ -216,8 +217,8 @@ func TestPopWaits(t *testing.T) {
 	})
 }
 
-// TestDeltaFIFOOrder: through bursts and long queues that never get empty, keys come in the order of
-// client-go's.
+// TestDeltaFIFOOrder checks that keys come in client-go's order, through bursts and in long queues that never
+// become empty.
 func TestDeltaFIFOOrder(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -16,13 +16,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// plain are the two makers of plain informers.
+// plain has the constructors of informers that aren't shared, of both sides.
 var plain = map[string]func(clientgo.InformerOptions) (clientgo.Store, clientgo.Controller){
 	"ours":   cache.NewInformerWithOptions,
 	"theirs": clientgo.NewInformerWithOptions,
 }
 
-// A plain informer tells its handler what client-go's does.
+// TestInformerLikeClientGo checks that an informer that isn't shared calls its handler as client-go's does.
 func TestInformerLikeClientGo(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -126,12 +126,12 @@ func TestInformerLikeClientGo(t *testing.T) {
 	}
 }
 
-// sortedSteps orders what happened in one step: a list has no order.
+// sortedSteps sorts what happened in one step, since a list has no order.
 func sortedSteps(line string) string {
 	return ordered(strings.Split(line, "; "))
 }
 
-// The older constructors are the one with options.
+// TestInformerConstructors checks that the older constructors set the options that they stand for.
 func TestInformerConstructors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// Keys are those that client-go gives.
+// TestKeysLikeClientGo checks that keys are those of client-go.
 func TestKeysLikeClientGo(t *testing.T) {
 	type result struct {
 		value string

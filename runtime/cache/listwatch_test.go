@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// Whether a client streams lists is told apart.
+// TestListWatchSemantics checks that a client which can stream lists is told from one which can't.
 func TestListWatchSemantics(t *testing.T) {
 	no := newServer()
 	no.NoWatchListClient()
@@ -36,7 +36,7 @@ func TestListWatchSemantics(t *testing.T) {
 	}
 }
 
-// listWatches are the two makers of lister-watchers over a REST client.
+// listWatches has the constructors of lister-watchers over a REST client, of both sides.
 var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	"selector": {
 		func(c clientgo.Getter) *clientgo.ListWatch {
@@ -58,7 +58,7 @@ var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	},
 }
 
-// What lists and watches through a REST client asks for what client-go's does.
+// TestListWatchFromClient checks that they send the requests of client-go's.
 func TestListWatchFromClient(t *testing.T) {
 	var mu sync.Mutex
 	var requests []string

@@ -12,7 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A reflector without a name is named after the line that makes it, whichever constructor that calls.
+// TestReflectorIsNamedAfterItsCaller checks that a reflector without a name is named after the line that
+// calls a constructor, whichever constructor that is.
 func TestReflectorIsNamedAfterItsCaller(t *testing.T) {
 	lw, store := newServer().ListerWatcher(), cache.NewStore(keyFunc)
 	for name, make := range map[string]func() (*cache.Reflector, int){
@@ -38,13 +39,13 @@ func TestReflectorIsNamedAfterItsCaller(t *testing.T) {
 	}
 }
 
-// line is the line that calls it.
+// line returns the number of the line that calls it.
 func line() int {
 	_, _, line, _ := runtime.Caller(1)
 	return line
 }
 
-// client-go's reflector fills an indexer of ours.
+// TestReflectorFillsIndexer checks that client-go's reflector fills an indexer of ours.
 func TestReflectorFillsIndexer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// What shared informers do is compared with client-go's in package runtimetest;
-// here is what their constructors add.
+// TestSharedInformers checks what the constructors add. Package conformance compares the informers themselves
+// with client-go's.
 func TestSharedInformers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -56,7 +56,7 @@ func TestSharedInformers(t *testing.T) {
 	})
 }
 
-// The description is what logs say, the name what waiting says.
+// TestSharedInformerDescriptions checks that logs contain the description, and waits the name.
 func TestSharedInformerDescriptions(t *testing.T) {
 	s := newServer()
 	for want, i := range map[string]clientgo.SharedIndexInformer{

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// sameReads compares everything that can be read of two indexers.
+// sameReads compares all ways to read two indexers.
 func sameReads(t *testing.T, ours, theirs clientgo.Indexer, probe *corev1.Pod) {
 	t.Helper()
 	same(t, "List", names(ours.List(), true), names(theirs.List(), true))
@@ -41,7 +41,7 @@ func sameReads(t *testing.T, ours, theirs clientgo.Indexer, probe *corev1.Pod) {
 	same(t, "GetByKey", fmt.Sprint(text(a), okA), fmt.Sprint(text(b), okB))
 }
 
-// A store behaves as client-go's, whatever happens to it.
+// TestStoreLikeClientGo checks that a store behaves as client-go's under random operations.
 func TestStoreLikeClientGo(t *testing.T) {
 	upper := func(obj any) (any, error) {
 		p := obj.(*corev1.Pod).DeepCopy()

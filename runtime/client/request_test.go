@@ -49,7 +49,7 @@ type scale struct {
 	Replicas int `json:"replicas"`
 }
 
-// deployments is a typed client as it is generated.
+// deployments is a typed client as generated code declares it.
 type deployments struct {
 	*client.ClientWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment]
 }
@@ -97,7 +97,7 @@ func connect(t *testing.T) (rest.Interface, *recorder) {
 	return c, r
 }
 
-// What upstream's generic clients and generated methods send, by method.
+// TestRequests compares requests with those of upstream's generic clients and generated methods, by method.
 func TestRequests(t *testing.T) {
 	const (
 		object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},` +
@@ -255,8 +255,8 @@ func check(t *testing.T, seen *recorder, want request) {
 	}
 }
 
-// A GroupClient returns the client that it was made with, a nil one nil. The types that
-// generated code makes of it are comparable, as upstream's are.
+// TestGroupClient checks that a GroupClient returns the client that it was made with, and a nil GroupClient
+// nil. The types that generated code derives from it are comparable, as upstream's are.
 func TestGroupClient(t *testing.T) {
 	sent := &rest.RESTClient{}
 	c := client.NewGroupClient(sent)

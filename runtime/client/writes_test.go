@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// answering returns a REST client that gets the text behind body as each response.
+// answering returns a REST client that receives the current text of body as each response.
 func answering(t *testing.T, body *string) rest.Interface {
 	t.Helper()
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -47,7 +47,7 @@ func answer(version string) string {
 const gone = `{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"d",` +
 	`"kind":"deployments","uid":"u"}}`
 
-// What is recorded of each kind of write.
+// TestWritten checks what each kind of write records.
 func TestWritten(t *testing.T) {
 	type do = func(context.Context, deployments) error
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
@@ -60,7 +60,7 @@ func TestWritten(t *testing.T) {
 		name, body string
 		do         do
 		version    string
-		uid        types.UID // of what was deleted
+		uid        types.UID // of the deleted object
 		fails      bool
 	}{
 		{name: "create", do: func(ctx context.Context, c deployments) error {
@@ -153,8 +153,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// The version of a namespace and of a resource is the highest one, whatever the order of
-// the responses. Namespaces beyond the limit share a version that is high enough.
+// TestWrittenWhere checks that the version of a namespace and of a resource is the highest one, whatever the
+// order of the responses. Namespaces beyond the limit share a version that is high enough.
 func TestWrittenWhere(t *testing.T) {
 	var body string
 	c, writes := answering(t, &body), &client.Writes{}
@@ -207,7 +207,7 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "", "5999")
 }
 
-// Of many deletions the last ones are kept, and each is returned once.
+// TestWrittenDeletions checks that the last of many deletions are kept, and that each is returned once.
 func TestWrittenDeletions(t *testing.T) {
 	body := gone
 	c := newDeployments(answering(t, &body), "ns", client.RememberIn(&client.Writes{}))

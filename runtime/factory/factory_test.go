@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// clientset stands for a generated one. Its lists wait for gate.
+// clientset stands for a generated clientset. Its lists wait for gate.
 type clientset struct{ gate chan struct{} }
 
 func (c *clientset) IsWatchListSemanticsUnSupported() bool { return true }
@@ -97,7 +97,7 @@ func TestInformerFor(t *testing.T) {
 	if want := []time.Duration{time.Hour, time.Minute}; !reflect.DeepEqual(periods, want) {
 		t.Errorf("resync periods %v, want %v", periods, want)
 	}
-	// An informer of a factory without a client can be filled and read.
+	// An informer of a factory without a client can still be filled and read.
 	g := factory.NewGeneric(first, schema.GroupResource{Resource: "secrets"})
 	if err := g.Informer().GetIndexer().Add(
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}},
@@ -112,8 +112,8 @@ func TestInformerFor(t *testing.T) {
 	}
 }
 
-// TestWaiting: a wait ends at the moment of the sync, without the clock moving. One whose context
-// ends says which informers have not synced.
+// TestWaiting checks that a wait ends at the moment of the sync, without the clock moving. If its context
+// ends first, the error names the informers that have not synced.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clientset{gate: make(chan struct{})}
@@ -124,7 +124,7 @@ func TestWaiting(t *testing.T) {
 		f.InformerFor(&corev1.Secret{}, secrets)
 		f.InformerFor(&corev1.ConfigMap{},
 			func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-				// This one is not ours.
+				// This informer is not ours.
 				return cache.NewSharedIndexInformer(
 					cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 						ListWithContextFunc: func(
@@ -138,8 +138,8 @@ func TestWaiting(t *testing.T) {
 
 		stop := make(chan struct{})
 		f.Start(stop)
-		f.Start(stop) // What runs isn't started again.
-		// This one has not started, so it is not waited for.
+		f.Start(stop) // running informers aren't started again
+		// This informer has not started, so it is not waited for.
 		f.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
 		})

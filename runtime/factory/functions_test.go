@@ -43,9 +43,8 @@ func open() *clientset {
 
 // TestThousandStartsAndStops: released informers leave no memory or goroutines behind.
 func TestThousandStartsAndStops(t *testing.T) {
-	// Go never frees a goroutine's descriptor, so how many there are depends
-	// on how many happened to be alive at once. Have more than enough of them
-	// before the heap is measured.
+	// Go never frees a goroutine's descriptor, so their number depends on how many goroutines happened to be
+	// alive at once. Create more than enough of them before measuring the heap.
 	var descriptors sync.WaitGroup
 	started := make(chan struct{})
 	for range 1000 {
@@ -123,7 +122,7 @@ func TestIdentityIsInherited(t *testing.T) {
 	})
 }
 
-// provider is the provider of the process, which can be set only once.
+// provider is the metrics provider of the process, which can be set only once.
 var provider = &counting{}
 
 // counting is a provider that counts the informers that it makes metrics for.
@@ -216,7 +215,7 @@ func TestOnCreate(t *testing.T) {
 	}
 }
 
-// TestUnsupportedFactory: a factory that isn't ours is refused.
+// TestUnsupportedFactory checks that a factory of another implementation is refused.
 func TestUnsupportedFactory(t *testing.T) {
 	_, statuses := factory.Statuses(1)
 	for _, err := range []error{
@@ -229,7 +228,7 @@ func TestUnsupportedFactory(t *testing.T) {
 	}
 }
 
-// TestNilFactory: a nil factory is an error that says so.
+// TestNilFactory checks that a nil factory is an error.
 func TestNilFactory(t *testing.T) {
 	_, statuses := factory.Statuses(nil)
 	for what, err := range map[string]error{
@@ -248,8 +247,8 @@ func TestNilFactory(t *testing.T) {
 	}
 }
 
-// TestNoFunctionOfNamespaces: a nil function panics where it is passed, not with the first
-// namespace, and the panic says which function.
+// TestNoFunctionOfNamespaces checks that a nil function panics where it is passed, not with the first
+// namespace, and that the panic names the function.
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
 		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },

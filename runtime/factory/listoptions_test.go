@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// The tweaks of a type apply to that type, in the order given, after the factory's. Once the
-// informer has been made, a tweak is refused.
+// TestTweakListOptions checks that the tweaks of a type apply to that type, in the order of the calls, after
+// the factory's. Once the informer has been made, a tweak is refused.
 func TestTweakListOptions(t *testing.T) {
 	f := newGenerated(open())
 	add := func(text string) func(*metav1.ListOptions) {

@@ -22,8 +22,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// namespacedServer is a server that allows reads of single namespaces only, and of none that is
-// closed.
+// namespacedServer is a server that allows reads of single namespaces only, except those that are closed.
 type namespacedServer struct {
 	clienttesting.ObjectTracker
 	mu      sync.Mutex
@@ -108,8 +107,7 @@ func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
 	})
 }
 
-// knowing is a handler that records the objects that it knows, and checks that it is called once
-// at a time.
+// knowing is a handler that tracks the objects that its calls report, and checks that calls don't overlap.
 type knowing struct {
 	t     *testing.T
 	busy  atomic.Bool

@@ -65,8 +65,7 @@ func TestNamespaces(t *testing.T) {
 						handlers = slices.Delete(handlers, at, at+1)
 					}
 				case 4:
-					// The tracker knows nothing of what was deleted between a list and
-					// the watch that follows.
+					// The tracker doesn't report what was deleted between a list and the watch that follows.
 					synctest.Wait()
 					_ = s.Delete(configMapsResource, namespace, fmt.Sprint("object", random.IntN(3)))
 				default:
@@ -191,7 +190,7 @@ func TestNamespacesSync(t *testing.T) {
 	})
 }
 
-// TestNamespacesSetUp: earlier settings apply to later namespaces, and what is impossible is
+// TestNamespacesSetUp checks that earlier settings apply to later namespaces, and that invalid ones are
 // refused.
 func TestNamespacesSetUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRelease(t *testing.T) {
 		if n := len(second.GetStore().List()); n != 1 {
 			t.Errorf("started again, it has %d objects", n)
 		}
-		check(factory.Release(f, second)) // nobody holds it
+		check(factory.Release(f, second)) // nothing holds it
 		synctest.Wait()
 		if !second.IsStopped() {
 			t.Error("runs on although nobody holds it")
@@ -62,7 +62,7 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// uncomparable is an informer of a type that == panics for.
+// uncomparable is an informer of a type for which == panics.
 type uncomparable struct {
 	cache.SharedIndexInformer
 	_ func()

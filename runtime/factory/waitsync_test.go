@@ -17,12 +17,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestNotStarted: an informer that was asked for and isn't started is an error. One that is started
-// soon after is waited for.
+// TestNotStarted checks that a wait fails if an informer was requested and isn't started. If it is started
+// soon after, the wait includes it.
 func TestNotStarted(t *testing.T) {
 	late := time.Hour
 	for name, test := range map[string]struct {
-		// before and after the start are asked for; it comes in so much time.
+		// before and after the start request informers; after runs that much later.
 		before, after []func(*generated)
 		start         time.Duration
 		// cut is when the context of the wait ends.
@@ -91,15 +91,15 @@ func askSecrets(f *generated)    { f.informers.InformerFor(&corev1.Secret{}, sec
 func askConfigMaps(f *generated) { f.informers.InformerFor(&corev1.ConfigMap{}, configMaps) }
 func askForbidden(f *generated)  { f.informers.InformerFor(&corev1.ConfigMap{}, forbidden) }
 
-// askTheirs asks for client-go's informer, which may have been started by other means.
+// askTheirs requests client-go's informer, which may have been started by other means.
 func askTheirs(f *generated) {
 	f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})
 	})
 }
 
-// TestHealthIsToldInOrder checks three informers that were not started twenty times: the order
-// is the same.
+// TestHealthIsToldInOrder checks three informers that were not started twenty times: their order is always
+// the same.
 func TestHealthIsToldInOrder(t *testing.T) {
 	f := newGenerated(open())
 	f.informers.InformerFor(&corev1.Secret{}, secrets)

@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// feed is a lister-watcher that lists what it was given and then hands over
-// events as fast as they are taken, without allocating.
+// feed is a lister-watcher that lists given objects and then delivers events as fast as they are received,
+// without allocating.
 type feed struct {
 	list   *corev1.ConfigMapList
 	events chan watch.Event
@@ -51,8 +51,7 @@ func (f *feed) ResultChan() <-chan watch.Event { return f.events }
 
 func (f *feed) Stop() {}
 
-// ours is what generated constructors return, over a client that hands over objects
-// as a fake does.
+// ours is what generated constructors return, over a client that passes objects on as a fake does.
 func (f *feed) ours() cache.SharedIndexInformer {
 	return informer.NewShared[*configMap](
 		func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} },
@@ -94,7 +93,7 @@ func run(i cache.SharedIndexInformer) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// count is a handler that is done after so many calls.
+// count returns a handler that is done after that many calls.
 func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
 	done.Add(1)
 	once := func() {
@@ -109,8 +108,8 @@ func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
 	}
 }
 
-// BenchmarkEvents is the way of an update from the watch to all handlers, of informers
-// that generated constructors return and of those of the facade.
+// BenchmarkEvents measures an update from the watch to all handlers, with informers of generated constructors
+// and of the facade.
 func BenchmarkEvents(b *testing.B) {
 	facade := slices.Clone(makes)
 	facade[0].make = (*feed).facade
@@ -152,8 +151,8 @@ func benchmarkEvents(b *testing.B, handlers int, newInformer func(*feed) cache.S
 	stop()
 }
 
-// BenchmarkInitialSync is the way of many objects from memory to all handlers; a
-// third of its cost is the source's own.
+// BenchmarkInitialSync measures many objects from memory to all handlers; a third of its cost is the source's
+// own.
 func BenchmarkInitialSync(b *testing.B) {
 	for _, c := range []struct{ objects, handlers int }{{100_000, 1}, {100_000, 4}, {1_000_000, 1}} {
 		f := newFeed(c.objects)
@@ -180,8 +179,7 @@ func BenchmarkInitialSync(b *testing.B) {
 	}
 }
 
-// BenchmarkIdle says what a synced informer of ten objects with one handler
-// costs when nothing happens.
+// BenchmarkIdle measures what a synced informer of ten objects with one handler costs when nothing happens.
 func BenchmarkIdle(b *testing.B) {
 	const informers = 1000
 	for _, m := range makes {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestCoalescing: the changes of an object while the handler is busy become one.
+// TestCoalescing checks that the changes of an object during a call of the handler are merged into one.
 func TestCoalescing(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -49,7 +49,7 @@ func TestCoalescing(t *testing.T) {
 				handler.take()
 				gate := make(chan struct{})
 				handler.before = func(string) { <-gate }
-				s.put("busy") // 3, and 4 is the next; it blocks the handler
+				s.put("busy") // version 3; the next is 4. It blocks the handler
 				s.version--
 				synctest.Wait()
 				test.change(s)
@@ -64,8 +64,8 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestCoalescedSync: the initial list counts as delivered once the handler has been told
-// of all that is left of it, and not before.
+// TestCoalescedSync checks that the handler has synced once it received what is left of the initial list, and
+// not before.
 func TestCoalescedSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -98,7 +98,7 @@ func TestCoalescedSync(t *testing.T) {
 	})
 }
 
-// TestCoalescedSyncByDeletion: nothing may be left of the initial list.
+// TestCoalescedSyncByDeletion checks the same if nothing is left of the initial list.
 func TestCoalescedSyncByDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -121,7 +121,7 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 	})
 }
 
-// TestCoalescedBacklog: the backlog counts objects, not their changes.
+// TestCoalescedBacklog checks that the backlog counts objects, not their changes.
 func TestCoalescedBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys, changes = 50, 5000
@@ -156,8 +156,8 @@ func TestCoalescedBacklog(t *testing.T) {
 	})
 }
 
-// BenchmarkBlocked is the heap that a million updates of 10,000 objects take
-// while handlers are blocked.
+// BenchmarkBlocked measures the heap that a million updates of 10,000 objects take while handlers are
+// blocked.
 func BenchmarkBlocked(b *testing.B) {
 	for _, coalesce := range []bool{false, true} {
 		blocked{keys: 10_000, updates: 1_000_000,
@@ -165,8 +165,8 @@ func BenchmarkBlocked(b *testing.B) {
 	}
 }
 
-// BenchmarkBlockedSingly is the heap that updates take while handlers are blocked, if
-// each update comes after the one before has been handed out.
+// BenchmarkBlockedSingly measures the heap that updates take while handlers are blocked, if each update
+// arrives after the previous one was delivered.
 func BenchmarkBlockedSingly(b *testing.B) {
 	blocked{keys: 1_000, updates: 250_000, singly: true}.bench(b, "")
 }
@@ -190,7 +190,7 @@ func (k blocked) bench(b *testing.B, name string) {
 }
 
 func (k blocked) measure(b *testing.B, f *feed, i cache.SharedIndexInformer, handlers int) {
-	// One more handler, which isn't blocked, tells what has been handed out.
+	// A further handler, which isn't blocked, shows what has been delivered.
 	told := make(chan struct{}, k.updates)
 	if _, err := i.AddEventHandler(
 		cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }},

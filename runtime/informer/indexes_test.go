@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestDeclaredIndexes: an index of labels or of a field exists, whether it is declared
-// once or twice, before or after the start.
+// TestDeclaredIndexes checks that an index of labels or of a field exists, whether it is declared once or
+// twice, before or after the start.
 func TestDeclaredIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -70,7 +70,7 @@ func TestDeclaredIndexes(t *testing.T) {
 	})
 }
 
-// TestLabelsAreIndexedAtTheSameTime: several goroutines can declare the same label.
+// TestLabelsAreIndexedAtTheSameTime checks that several goroutines can declare the same label.
 func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	var declaring sync.WaitGroup

@@ -10,23 +10,23 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
-// model is a handler that follows the changes in a map and complains about the
-// first one that doesn't fit: a change that was missed, repeated or reordered.
+// model is a handler that tracks the changes in a map and reports the first one that doesn't fit: a change
+// that was missed, repeated or reordered.
 type model struct {
 	t     *testing.T
 	store *indexer.Indexer[cache.ObjectName]
-	// pause lets a call take its time.
+	// pause lengthens a call.
 	pause func()
 
 	inside  atomic.Int32
 	removed atomic.Bool
-	// objects are the versions by name.
+	// objects has the versions by name.
 	objects map[string]string
 	initial bool
-	// latest says that the handler coalesces: the state that it knew of a deleted
-	// object need not be the last.
+	// latest is set if the handler coalesces: then the last state that it knew of a deleted object need not
+	// be the last of all.
 	latest bool
-	// synced says that a loop has come to the end of the initial list.
+	// synced is set when a loop has reached the end of the initial list.
 	synced bool
 }
 
@@ -90,7 +90,7 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 	delete(m.objects, name)
 }
 
-// follow is a loop over events as a handler.
+// follow passes an event of a loop on to the handler.
 func (m *model) follow(event informer.Event[*configMap]) {
 	switch event.Type {
 	case informer.Added:

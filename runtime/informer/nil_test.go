@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestNilInformer: for a nil informer, every function that returns an error returns one
-// that says so, and none panics.
+// TestNilInformer checks that, for a nil informer, every function that returns an error returns one which
+// names the cause, and that none panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
 	for name, none := range map[string]cache.SharedIndexInformer{
@@ -50,7 +50,7 @@ func TestNilInformer(t *testing.T) {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
-			// The error comes at once, though the other informer never syncs.
+			// The error is returned at once, although the other informer never syncs.
 			if err := informer.WaitForSync(t.Context(), ours, none); err == nil ||
 				!strings.Contains(err.Error(), "informer 2 of 2: ") {
 				t.Errorf("waiting for two: %v", err)
@@ -64,7 +64,7 @@ func TestNilInformer(t *testing.T) {
 	}
 }
 
-// TestNoGivingUp: a nil giveUp is an error before there is a failure to ask it about.
+// TestNoGivingUp checks that a nil giveUp is an error, even before any failure.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "no function to call") {
@@ -72,7 +72,7 @@ func TestNoGivingUp(t *testing.T) {
 	}
 }
 
-// TestRefused: an argument that makes no sense is an error that says what is wrong.
+// TestRefused checks that an invalid argument is an error that describes what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
@@ -100,8 +100,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNilClientset: running an informer without a clientset panics, as with client-go,
-// with a text that says why.
+// TestNilClientset checks that running an informer without a clientset panics, as with client-go, with a text
+// that explains why.
 func TestNilClientset(t *testing.T) {
 	for name, client := range map[string]any{"nil": nil, "typed": (*configMap)(nil)} {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ func survivePanics(t *testing.T) {
 	t.Cleanup(func() { utilruntime.ReallyCrash = true })
 }
 
-// TestPanicInHandler: where a process survives panics, the notification is
-// lost, the next one follows after a second, and the handler has synced.
+// TestPanicInHandler checks that, where a process survives panics, the notification is lost, the next one
+// follows after a second, and the handler has synced.
 func TestPanicInHandler(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,7 @@ func TestPanicInHandler(t *testing.T) {
 	})
 }
 
-// TestPanicInTheMiddle: of a list, the handler misses only the object at which it
-// panics.
+// TestPanicInTheMiddle checks that of a list, the handler misses only the object at which it panics.
 func TestPanicInTheMiddle(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -82,8 +81,8 @@ func TestPanicInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestPanicInIndexFunction: where a process survives panics, a change that
-// can't be indexed is lost, later ones aren't.
+// TestPanicInIndexFunction checks that, where a process survives panics, a change that can't be indexed is
+// lost and later ones aren't.
 func TestPanicInIndexFunction(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -107,8 +106,8 @@ func TestPanicInIndexFunction(t *testing.T) {
 	})
 }
 
-// TestPanicAtOneOfMany: an index function that panics at one object doesn't affect
-// others of the same list or batch.
+// TestPanicAtOneOfMany checks that an index function which panics at one object doesn't affect others of the
+// same list or batch.
 func TestPanicAtOneOfMany(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +144,7 @@ func TestPanicAtOneOfMany(t *testing.T) {
 			s.put(name)
 		}
 		check("a batch", 4, 3)
-		// An object that can't be indexed any more stays as it was.
+		// An object that can't be indexed any more keeps its last state.
 		s.put("b")
 		s.forget(func() { s.put("a"); s.put("c"); s.remove("d") })
 		// The watched changes, then the list: a deletion, a changed object, two unchanged ones.
@@ -157,8 +156,7 @@ func TestPanicAtOneOfMany(t *testing.T) {
 	})
 }
 
-// TestContainedPanics: the handler goes on at once, and each panic is reported and
-// counted.
+// TestContainedPanics checks that the handler continues at once, and that each panic is reported and counted.
 func TestContainedPanics(t *testing.T) {
 	for _, coalesce := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -197,8 +195,8 @@ func TestContainedPanics(t *testing.T) {
 	}
 }
 
-// TestPanicEndsRun: where a process does not survive panics, the panic of an index
-// function goes to the caller of Run, whether or not a handler is busy.
+// TestPanicEndsRun checks that, where a process does not survive panics, the panic of an index function
+// reaches the caller of Run, whether or not a handler is busy.
 func TestPanicEndsRun(t *testing.T) {
 	for name, live := range map[string]bool{"the first list": false, "an event": true} {
 		t.Run(name, func(t *testing.T) {

@@ -27,15 +27,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// flaky is a server in memory whose responses are cut or spoilt at random places until
-// it has sent a given number of changes.
+// flaky is a server in memory whose responses are cut or corrupted at random places until it has sent a given
+// number of changes.
 type flaky struct {
 	contentType string
 	changes     int
 
 	mu     sync.Mutex
 	random *rand.Rand
-	// log has the change of version i+1 at i; state is what they add up to.
+	// log has the change of version i+1 at i; state is their result.
 	log    []watch.Event
 	state  map[string]*corev1.ConfigMap
 	spoilt int
@@ -129,7 +129,7 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// spoil cuts a body, or puts something into it that isn't JSON.
+// spoil cuts a body, or inserts something that isn't JSON.
 func (s *flaky) spoil(body *bytes.Buffer) {
 	s.spoilt++
 	at := s.random.Intn(body.Len())
@@ -140,7 +140,7 @@ func (s *flaky) spoil(body *bytes.Buffer) {
 	body.Truncate(at)
 }
 
-// endless is a body that brings nothing until its context ends.
+// endless is a body that delivers nothing until its context ends.
 type endless struct{ ctx context.Context }
 
 func (e endless) Read([]byte) (int, error) {
@@ -148,8 +148,8 @@ func (e endless) Read([]byte) (int, error) {
 	return 0, e.ctx.Err()
 }
 
-// From lists and watches that are cut and spoilt anywhere, only whole objects arrive, and
-// in the end all of them.
+// TestRecovery checks that from lists and watches which are cut and corrupted anywhere, only whole objects
+// arrive, and in the end all of them.
 func TestRecovery(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, lister := range []any{nil, listsOnly{}} {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// must takes what a function returns besides an error, which fails the test.
+// must returns what a function returns beside an error, which fails the test.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestRemoval(t *testing.T) {
 	})
 }
 
-// TestAfterTheStart has what is refused once an informer runs or has stopped.
+// TestAfterTheStart checks what is refused once an informer runs or has stopped.
 func TestAfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -158,7 +158,7 @@ func TestWatchErrorHandler(t *testing.T) {
 		i := s.ours(informer.Options{})
 		var got []error
 		if err := i.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
-			// What handlers commonly do with the reflector must not crash.
+			// The calls that handlers commonly make to the reflector must not panic.
 			_, _ = r.Name(), r.LastSyncResourceVersion()
 			got = append(got, err)
 		}); err != nil {
@@ -175,7 +175,7 @@ func TestWatchErrorHandler(t *testing.T) {
 
 var errNotToday = errors.New("not today")
 
-// TestNames compares the names that show up when something hasn't synced.
+// TestNames compares the names that are reported when something hasn't synced.
 func TestNames(t *testing.T) {
 	s := newServer()
 	ours, theirs := s.ours(informer.Options{}), s.theirs(informer.Options{})

@@ -67,7 +67,7 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// TestWhyNotSynced: the error of a wait says what is wrong with each informer.
+// TestWhyNotSynced checks that the error of a wait describes what is wrong with each informer.
 func TestWhyNotSynced(t *testing.T) {
 	for _, test := range []struct {
 		err       error
@@ -108,7 +108,7 @@ func TestWhyNotSynced(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNoFailure: an informer that waits for its limiter isn't failing.
+// TestWaitingIsNoFailure checks that an informer which waits for its limiter isn't failing.
 func TestWaitingIsNoFailure(t *testing.T) {
 	waiting := informer.Status{State: informer.Waiting}
 	if e := waiting.NotSynced(); e.Reason != "waiting for the lists of other informers" || e.Err != nil {
@@ -120,7 +120,7 @@ func TestWaitingIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestNotStartedIsTold: a wait for an informer that isn't started logs that, once.
+// TestNotStartedIsTold checks that a wait for an informer which isn't started logs that, once.
 func TestNotStartedIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -142,7 +142,7 @@ func TestNotStartedIsTold(t *testing.T) {
 	})
 }
 
-// TestGiveUp: a permanent error ends the wait at the first failure.
+// TestGiveUp checks that a permanent error ends the wait at the first failure.
 func TestGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden, fine := newServer(), newServer()
@@ -167,7 +167,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// TestWaitingDoesNotPoll: no timer runs while informers sync.
+// TestWaitingDoesNotPoll checks that no timer runs while informers sync.
 func TestWaitingDoesNotPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// relists is a server whose lists are made by a function, each of them followed
-// by a watch that expires when the test says so.
+// relists is a server whose lists are made by a function. Each is followed by a watch that expires when the
+// test says so.
 type relists struct {
 	list   func(w io.Writer, n int)
 	lists  atomic.Int64
@@ -47,9 +47,8 @@ func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// relisting runs an informer of such a server, by lists only. replaced receives
-// after each of them that was handed to the handlers completely: the last
-// object of a list must be called last.
+// relisting runs an informer of such a server, with plain lists only. replaced receives after each list that
+// was delivered to the handlers completely, which requires that its last object is delivered last.
 func relisting(
 	t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc,
 ) (i cache.SharedIndexInformer, replaced chan struct{}) {
@@ -79,7 +78,7 @@ func relisting(
 			replaced <- struct{}{}
 		}
 	}
-	// With a resync period, handlers are told of unchanged objects.
+	// With a resync period, handlers receive unchanged objects, too.
 	if _, err := i.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{
 		AddFunc:    last,
 		UpdateFunc: func(_, obj any) { last(obj) },
@@ -109,9 +108,9 @@ func object(name, version, data string) string {
 		version, data)
 }
 
-// With the option, a relist keeps the objects whose version is the same, as the transform
-// made them, and takes those that changed. Without it, it also keeps those whose text is
-// the same.
+// TestKeepUnchanged checks that, with the option, a relist keeps the objects whose version is the same, as
+// the transform made them, and replaces those that changed. Without it, a relist also keeps those whose text
+// is the same.
 func TestKeepUnchanged(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestRecreation: an object that was replaced by another of its name while the informer
-// didn't watch is an update or, with RecreationIsDeletion, a deletion and an addition.
+// TestRecreation checks that an object which was replaced by another of its name while the informer didn't
+// watch is reported as an update or, with RecreationIsDeletion, as a deletion and an addition.
 func TestRecreation(t *testing.T) {
 	for _, test := range []struct {
 		asked bool

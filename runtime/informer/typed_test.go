@@ -57,7 +57,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestNilIndexFunction: an index function that would panic at the first object is refused.
+// TestNilIndexFunction checks that an index function which would panic at the first object is refused.
 func TestNilIndexFunction(t *testing.T) {
 	s := newServer()
 	i := s.ours(informer.Options{})

@@ -24,8 +24,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestWaitForVersion: a wait for a version ends with the change, bookmark or list that
-// brings it, and the store then shows it.
+// TestWaitForVersion checks that a wait for a version ends with the change, bookmark or list that brings it,
+// and that the store then shows it.
 func TestWaitForVersion(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -44,7 +44,7 @@ func TestWaitForVersion(t *testing.T) {
 				i := s.ours(informer.Options{})
 				var early, late sync.WaitGroup
 				early.Go(func() { wait(t, i, "1") })
-				synctest.Wait() // It waits for one that isn't started yet, too.
+				synctest.Wait() // it also waits for an informer that isn't started yet
 				stop := run(i)
 				early.Wait()
 				wait(t, i, "")
@@ -64,11 +64,11 @@ func TestWaitForVersion(t *testing.T) {
 	}
 }
 
-// TestListerWaitsForVersion: a lister can wait for what it reads, too.
+// TestListerWaitsForVersion checks that waits accept a lister, too.
 func TestListerWaitsForVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.put("first") // No server is at version 0.
+		s.put("first") // servers never are at version 0
 		i := s.ours(informer.Options{})
 		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
 		stop := run(i)
@@ -139,11 +139,11 @@ func TestWaitForVersionFails(t *testing.T) {
 	})
 }
 
-// TestReadYourWrites: on the real clock, a read after a wait for the version of a write
-// shows this write or a later one.
+// TestReadYourWrites checks, on the real clock, that a read after a wait for the version of a write shows
+// this write or a later one.
 func TestReadYourWrites(t *testing.T) {
 	s := newServer()
-	s.put("first") // No server is at version 0.
+	s.put("first") // servers never are at version 0
 	i := s.ours(informer.Options{})
 	stop := run(i)
 	var writers sync.WaitGroup
@@ -178,15 +178,15 @@ func BenchmarkWaitFor(b *testing.B) {
 	stop()
 }
 
-// TestWaitForOwnWrites: after the wait, the lister shows what was written before it, or
-// later states. The wait takes no time if the lister shows that already, else as long as
-// the events take to arrive.
+// TestWaitForOwnWrites checks that after the wait, the lister shows what was written before it, or later
+// states. The wait takes no time if the lister shows that already, and otherwise as long as the events take
+// to arrive.
 func TestWaitForOwnWrites(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			l := newLagging()
-			l.put("x") // by somebody else
+			l.put("x") // by another client
 			i := l.informer(informer.Options{})
 			all := lister.New[*configMap](i.GetIndexer(), configMaps)
 			defer run(i)()
@@ -201,7 +201,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 					written[name], pending[namespace] = l.version, time.Now()
 					ours[l.objects[name].UID] = true
 				case 1:
-					// Objects that neither the cache nor the test knows could still come and go.
+					// Objects that neither the cache nor the test knows may still appear and disappear.
 					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
 					if obj := l.objects[name]; obj != nil &&
 						(ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
@@ -229,7 +229,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 							last = at
 						}
 					}
-					// The first list brought what was written before it.
+					// The first list contained what was written before it.
 					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() &&
 						took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
@@ -255,8 +255,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 	}
 }
 
-// TestWaitForOwnDeletions: a wait for a deletion ends when the object is gone or
-// replaced, or was never known, and not before the cache can have known it.
+// TestWaitForOwnDeletions checks that a wait for a deletion ends when the object is gone or replaced, or was
+// never known, and not before the cache can have known it.
 func TestWaitForOwnDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLagging()
@@ -274,7 +274,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		l.put("a")
 		l.objects["a"].UID = "first"
 		l.delete("a")
-		// Nothing is over before the first list.
+		// No wait ends before the first list.
 		fresh()
 		synctest.Wait()
 		stop := run(i)
@@ -283,7 +283,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		}
 		l.write("b")
 		l.objects["b"].UID = "second"
-		l.delete("b") // The cache has never seen it, and is going to.
+		l.delete("b") // the cache has not seen it yet, but will
 		fresh()
 		if took := <-waited; took != delay {
 			t.Errorf("took %v for one that comes and goes", took)
@@ -303,8 +303,8 @@ func TestWaitForOwnDeletions(t *testing.T) {
 	})
 }
 
-// TestWaitForOwnWritesFails: it is an error if the client doesn't remember its writes,
-// and the wait ends as every wait does.
+// TestWaitForOwnWritesFails checks that a client which doesn't remember its writes is an error, and that the
+// wait ends with its context and with the informer.
 func TestWaitForOwnWritesFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

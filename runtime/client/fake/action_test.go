@@ -27,8 +27,7 @@ type deployment struct {
 
 func (d *deployment) GetName() *string { return d.Name }
 
-// fakeDeployments is a typed fake as it is generated: the group's fake hides
-// the promoted field.
+// fakeDeployments is a typed fake as generated code declares it: the group's fake hides the promoted field.
 type fakeDeployments struct {
 	*fake.ClientWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment]
 	Fake *fakeApps
@@ -43,8 +42,8 @@ func newFakeDeployments(f *clienttesting.Fake) *fakeDeployments {
 	}
 }
 
-// What upstream's fakes record, by method. A call that no reactor answers returns an empty
-// object.
+// TestActions compares the recorded actions with those of upstream's fakes, by method. A call that no reactor
+// answers returns an empty object.
 func TestActions(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
 	s := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
@@ -152,7 +151,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// An apply that names no object is refused and not recorded.
+// TestApplyRefuses checks that an apply without a name is refused and not recorded.
 func TestApplyRefuses(t *testing.T) {
 	f := &clienttesting.Fake{}
 	d := newFakeDeployments(f)
@@ -183,7 +182,8 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// An extra list of a cluster-scoped resource keeps only the selectors.
+// TestListAsClusterScoped checks that an additional list of a cluster-scoped resource keeps only the
+// selectors.
 func TestListAsClusterScoped(t *testing.T) {
 	f := &clienttesting.Fake{}
 	c := fake.New[*appsv1.Deployment](f, "", gvr, gvk, fake.ClusterScoped())
@@ -204,8 +204,8 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// TestFakeIsAField: hand-written methods of fakes record actions through the field
-// Fake of the client or of its group, and a client has no methods of it.
+// TestFakeIsAField checks that hand-written methods of fakes can record actions through the field Fake of the
+// client or of its group, and that a client doesn't promote methods of that field.
 func TestFakeIsAField(t *testing.T) {
 	f := &clienttesting.Fake{}
 	c := newFakeDeployments(f)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/fake"
 )
 
-// pointers is a list whose items are pointers, in a struct that it embeds.
+// pointers is a list of pointers, in a struct that it embeds.
 type pointers struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -31,7 +31,7 @@ func (p *pointers) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// A list keeps the answer's metadata and the items that the labels select,
+// TestListSelects checks that a list keeps the answer's metadata and the items that the labels select,
 // whether items are objects or pointers. Without a match there are no items.
 func TestListSelects(t *testing.T) {
 	meta := metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: ptr.To[int64](4),

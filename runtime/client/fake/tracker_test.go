@@ -29,7 +29,7 @@ func named(name string, labels map[string]string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", Labels: labels}}
 }
 
-// Both trackers answer reads and writes from what they hold, and tell watches.
+// TestTracker checks that both trackers answer reads and writes from their contents, and notify watches.
 func TestTracker(t *testing.T) {
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
 	for name, track := range map[string]func(
@@ -74,7 +74,7 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// A managed tracker merges what is applied into what is there.
+// TestManagedTrackerApplies checks that a managed tracker merges an applied configuration into the object.
 func TestManagedTrackerApplies(t *testing.T) {
 	f := &clienttesting.Fake{}
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
@@ -114,7 +114,8 @@ func TestTrackerPanicsOnForeignObject(t *testing.T) {
 		&metav1.Status{})
 }
 
-// A reactor of the test comes before the tracker and decides object and error.
+// TestReactorsComeFirst checks that a reactor of the test runs before the tracker and decides object and
+// error.
 func TestReactorsComeFirst(t *testing.T) {
 	f := &clienttesting.Fake{}
 	fake.NewTracker(f, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
