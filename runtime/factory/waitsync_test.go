@@ -22,7 +22,8 @@ import (
 func TestNotStarted(t *testing.T) {
 	late := time.Hour
 	for name, test := range map[string]struct {
-		// before and after the start request informers; after runs that much later.
+		// before is called at first, after in the end; in between, the factory is started or, if start isn't
+		// 0, its start is scheduled for that much later.
 		before, after []func(*generated)
 		start         time.Duration
 		// cut is when the context of the wait ends.
@@ -77,9 +78,8 @@ func TestNotStarted(t *testing.T) {
 				if (ready == nil) != (test.want == "") {
 					t.Errorf("ready: %v", ready)
 				}
-				if alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(
-					nil,
-				); alive != nil {
+				alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(nil)
+				if alive != nil {
 					t.Errorf("alive: %v", alive)
 				}
 			})

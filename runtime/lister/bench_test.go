@@ -29,8 +29,8 @@ func benchListers(b *testing.B) (ResourceIndexer[*thing], cache.GenericLister) {
 		things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
 }
 
-// BenchmarkList says of lists by a label without an index how they ask: a store
-// leaves summaries of labels for the lists that come next.
+// BenchmarkList distinguishes how lists by a label without an index ask, since a store keeps summaries of
+// labels for later lists.
 func BenchmarkList(b *testing.B) {
 	ours, clientGo := benchListers(b)
 	one, many := []labels.Selector{appSelector(1)}, make([]labels.Selector, 10_000)
@@ -40,7 +40,7 @@ func BenchmarkList(b *testing.B) {
 	for _, c := range []struct {
 		name      string
 		namespace string
-		selectors []labels.Selector // asked for in turn
+		selectors []labels.Selector // used in turn
 	}{
 		{"everything", "", []labels.Selector{labels.Everything()}},
 		{"10-of-100000/same-selector-again", "", one},
@@ -65,7 +65,7 @@ func BenchmarkList(b *testing.B) {
 			}
 		})
 	}
-	// All objects are replaced before each list: no other list has left anything.
+	// All objects are replaced before each list, so no summaries are left.
 	b.Run("10-of-100000/first-time/ours", func(b *testing.B) {
 		s := ours.of.(*source).store
 		for b.Loop() {
@@ -88,13 +88,12 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// appSelector selects 10 of the objects.
+// appSelector returns a selector of 10 of the objects.
 func appSelector(i int) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{"app": fmt.Sprint("app-", i)})
 }
 
-// BenchmarkIndexedLabel is a selector for 10 of 100,000 where the label's index
-// was declared.
+// BenchmarkIndexedLabel lists 10 of 100,000 objects by a label with a declared index.
 func BenchmarkIndexedLabel(b *testing.B) {
 	ours, clientGo := benchListers(b)
 	err := ours.of.(*source).store.AddIndexes(

@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// declared is a store with indexes of labels and fields, and a lister over it.
+// declared returns a lister over a store with indexes of labels and fields.
 func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndexer[*thing] {
 	indexes := map[string]store.IndexFunc{
 		store.FieldIndex("metadata.name"): func(o any) []string { return []string{o.(*thing).Name} },
@@ -34,8 +34,8 @@ func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndex
 	return New[*thing](backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}, things)
 }
 
-// TestIndexesChangeNoAnswer: with whatever labels indexed, a lister lists for any
-// selector what client-go's lists.
+// TestIndexesChangeNoAnswer checks that, whichever labels are indexed, a lister lists for any selector what
+// client-go's lists.
 func TestIndexesChangeNoAnswer(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	keys, values := []string{"a", "b", "c"}, []string{"", "1", "2", "3"}
@@ -187,12 +187,12 @@ type seenAsTyped struct {
 
 func (x seenAsTyped) Untyped() cache.Indexer { return x.inside }
 
-// mirror is an indexer that says that it is inside of itself.
+// mirror is an indexer that claims to contain itself.
 type mirror struct{ cache.Indexer }
 
 func (m mirror) Untyped() cache.Indexer { return m }
 
-// TestMirror: what is foreign leads nobody in a circle.
+// TestMirror checks that such an indexer doesn't cause an endless loop.
 func TestMirror(t *testing.T) {
 	indexer := mirror{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	if _, err := New[*thing](indexer, things).Get("a"); err == nil {

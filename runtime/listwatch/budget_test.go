@@ -21,7 +21,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// budgeted is a source of config maps with a limiter.
+// budgeted returns a source of config maps with a limiter.
 func budgeted(
 	c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions),
 ) listwatch.Source {
@@ -39,7 +39,7 @@ func initialEvents() metav1.ListOptions {
 	return metav1.ListOptions{SendInitialEvents: &yes}
 }
 
-// transport answers requests without a network, each by the body of that name.
+// transport answers requests without a network, each with the body of that name.
 type transport map[string]io.Reader
 
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -50,8 +50,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// While the senior holds more than the budget nobody else goes on: not between
-// its pages either, and whether they list or stream. Then all do.
+// TestBudgetSenior checks that while the senior list holds more than the budget, no other continues, not even
+// between its pages, whether it lists or streams. Afterwards all do.
 func TestBudgetSenior(t *testing.T) {
 	const last = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`
 	bodies := transport{}
@@ -131,8 +131,8 @@ func TestBudgetSenior(t *testing.T) {
 	})
 }
 
-// A list that nobody goes on with gives back what it holds when its context is
-// done, and when its source begins another.
+// TestBudgetAbandonedList checks that an abandoned list releases what it holds when its context is done, and
+// when its source begins another.
 func TestBudgetAbandonedList(t *testing.T) {
 	bodies := transport{}
 	c := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })
@@ -172,8 +172,8 @@ func TestBudgetAbandonedList(t *testing.T) {
 	})
 }
 
-// What counts is the text of what is decoded, in both encodings, listed and
-// streamed; what a relist takes from the cache counts nothing.
+// TestBudgetCounts checks that the text of decoded items counts, in both encodings, listed and streamed, and
+// that what a relist takes from the cache doesn't.
 func TestBudgetCounts(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
 	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns",
@@ -184,7 +184,7 @@ func TestBudgetCounts(t *testing.T) {
 	keep := func(o *listwatch.DecodingOptions) { o.KeepUnchanged = true }
 	for name, test := range map[string]struct {
 		list, stream string
-		// items and events are the sizes of one of each.
+		// item and event are the sizes of one of each.
 		item, event int
 		adjust      []func(*rest.Config)
 		contentType string

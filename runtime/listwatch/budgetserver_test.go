@@ -17,9 +17,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Many sources list from a server and stream from it, in pages of random items, some
-// of which are cut off, some given up. All that aren't are read to the end; what is
-// held is the budget's, the senior's, and an item of each of the others.
+// TestBudgetOverServer has many sources list from a server and stream from it, in pages of random items, some
+// of which are cut off and some abandoned. The others are read to the end; the limiter never admits more than
+// the budget, or the senior's bytes, and an item of each of the others.
 func TestBudgetOverServer(t *testing.T) {
 	const (
 		sources, pages, items, largest = 6, 3, 20, 4 << 10

@@ -21,7 +21,7 @@ func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 }
 
-// The client is asked for when it is needed, each time, and options are tweaked.
+// TestFromClient checks that the client is requested for each call, not before, and that options are tweaked.
 func TestFromClient(t *testing.T) {
 	var s client
 	asked := 0
@@ -68,7 +68,7 @@ func TestFromClient(t *testing.T) {
 	}
 }
 
-// streaming is a client whose List and Watch nobody should call.
+// streaming is a client whose List and Watch must not be called.
 type streaming struct {
 	client
 	real *configMaps

@@ -35,10 +35,10 @@ func collect[T any](t *testing.T, s listwatch.Source, opts metav1.ListOptions) (
 	return items, meta
 }
 
-// nameOf is the name of a config map.
+// nameOf returns the name of a config map.
 func nameOf(obj any) string { return obj.(*corev1.ConfigMap).Name }
 
-// lister is a lister-watcher with a fixed list.
+// lister returns a lister-watcher with a fixed list.
 func lister(list runtime.Object) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -56,7 +56,7 @@ func (c fixedClient) Watch(context.Context, metav1.ListOptions) (watch.Interface
 	return nil, errors.ErrUnsupported
 }
 
-// fixed is a source of config maps over a client with a fixed list.
+// fixed returns a source of config maps over a client with a fixed list.
 func fixed(list runtime.Object) listwatch.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() listwatch.Client[runtime.Object] { return fixedClient{list} }, listwatch.ClientOptions{})
@@ -71,7 +71,8 @@ type pointerList struct {
 
 func (l *pointerList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// All shapes of lists give the same objects, whether their type is known or not.
+// TestListShapes checks that all shapes of lists result in the same objects, whether their type is known or
+// not.
 func TestListShapes(t *testing.T) {
 	a, b := corev1.ConfigMap{}, corev1.ConfigMap{}
 	a.Name, b.Name = "a", "b"
@@ -134,7 +135,7 @@ func TestItemErrorEndsList(t *testing.T) {
 	}
 }
 
-// One item that is kept doesn't keep its list.
+// TestItemsApart checks that one item which is kept doesn't keep its list alive.
 func TestItemsApart(t *testing.T) {
 	kept := func() *corev1.ConfigMap {
 		list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 2)}

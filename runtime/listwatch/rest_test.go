@@ -23,8 +23,8 @@ import (
 
 type configMaps = kubeclient.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList]
 
-// configMapClient is a client of config maps at a server that answers as
-// handler does, as a generated clientset has it.
+// configMapClient returns a client of config maps like a generated clientset's, for a server that answers as
+// handler does.
 func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*rest.Config)) *configMaps {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -49,7 +49,7 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 		"configmaps", "ns")
 }
 
-// sources are the same resource, streamed and read by client-go.
+// sources returns two sources of the same resource: streamed, and read by client-go.
 func sources(c *configMaps) map[string]listwatch.Source {
 	source := func(off bool) listwatch.Source {
 		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
@@ -62,7 +62,7 @@ func sources(c *configMaps) map[string]listwatch.Source {
 const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},` +
 	`"data":{"k":"v\u00e9"}}`
 
-// reply is one response of a server, and what becomes of it.
+// reply is one response of a server, and its expected result.
 type reply struct {
 	name    string
 	status  int
@@ -95,7 +95,7 @@ const (
 		`"reason":"Expired","code":410}`
 )
 
-// event is a line of a watch.
+// event returns a line of a watch.
 func event(typ, object string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`+"\n", typ, object)
 }
@@ -106,7 +106,7 @@ var (
 		`"annotations":{"k8s.io/initial-events-end":"true"}}}`
 )
 
-// listOutcome is what a list gives.
+// listOutcome is the result of a list.
 type listOutcome struct {
 	items []*corev1.ConfigMap
 	meta  listwatch.ListMeta
@@ -121,7 +121,7 @@ func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
 	return l
 }
 
-// watchOutcome is what a watch gives until it ends, and the error that it ends with.
+// watchOutcome has the events of a watch until it ends, and the error that it ends with.
 type watchOutcome struct {
 	events []listwatch.Event
 	end    error
@@ -143,7 +143,7 @@ func readWatch(t *testing.T, source listwatch.Source) (w watchOutcome) {
 	return w
 }
 
-// Servers can't tell the two apart.
+// TestRESTRequests checks that servers can't distinguish the two sources.
 func TestRESTRequests(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -175,7 +175,7 @@ func TestRESTRequests(t *testing.T) {
 	}
 }
 
-// Warnings go to their handler, and gzip is understood.
+// TestRESTResponses checks that warnings reach their handler, and that gzip is decoded.
 func TestRESTResponses(t *testing.T) {
 	warnings := &countingWarnings{}
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -200,8 +200,8 @@ type countingWarnings struct{ n int }
 
 func (w *countingWarnings) HandleWarningHeader(int, string, string) { w.n++ }
 
-// Streams can be turned off, by the environment and by an option: no item is
-// handed over then before the list is complete.
+// TestStreamsOff checks that streams can be turned off, by the environment and by an option: then no item is
+// passed on before the list is complete.
 func TestStreamsOff(t *testing.T) {
 	for name, off := range map[string]func(*testing.T) string{
 		"option": func(*testing.T) string { return "plain" },

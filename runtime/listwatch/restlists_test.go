@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// lists are what servers answer to a list.
+// lists are responses of servers to a list.
 var lists = []reply{
 	{name: "items", body: listHead + configMap + "," + configMap + "]}\n"},
 	{name: "no items", body: listHead + "]}"},
@@ -73,7 +73,7 @@ var lists = []reply{
 		body: `{"kind":"ConfigMapList","apiVersion":"v1","metadata":[],"items":[]}`},
 }
 
-// What a list gives is the same, streamed or not.
+// TestRESTList checks that a list has the same result, streamed or not.
 func TestRESTList(t *testing.T) {
 	for _, r := range lists {
 		t.Run(r.name, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestRESTList(t *testing.T) {
 
 func withoutWarnings(c *rest.Config) { c.WarningHandler = rest.NoWarnings{} }
 
-// The first items are there before the last, and an item's receiver may end the
-// list.
+// TestRESTListStreams checks that the first items arrive before the last is sent, and that the receiver of an
+// item may end the list.
 func TestRESTListStreams(t *testing.T) {
 	received := make(chan struct{})
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {

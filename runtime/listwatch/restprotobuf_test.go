@@ -18,7 +18,7 @@ import (
 
 func withProtobuf(c *rest.Config) { c.ContentType = runtime.ContentTypeProtobuf }
 
-// protobuf encodes lists, and watches as their events follow each other.
+// protobuf returns encoders of lists, and of watches, whose events follow each other.
 func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...watch.Event) []byte) {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(),
 		runtime.ContentTypeProtobuf)
@@ -49,7 +49,7 @@ func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...wa
 	return list, events
 }
 
-// What protobuf gives is the same, streamed or not, and wherever it is cut.
+// TestRESTProtobuf checks that protobuf has the same result, streamed or not, and wherever it is cut.
 func TestRESTProtobuf(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
 	a := corev1.ConfigMap{

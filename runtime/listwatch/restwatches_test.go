@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watches are what servers answer to a watch.
+// watches are responses of servers to a watch.
 var watches = []reply{
 	{name: "events",
 		body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) +
@@ -42,7 +42,7 @@ var watches = []reply{
 		body: event("ADDED", watchedMap)},
 }
 
-// What a watch gives is the same, streamed or not.
+// TestRESTWatch checks that a watch has the same result, streamed or not.
 func TestRESTWatch(t *testing.T) {
 	for _, r := range watches {
 		t.Run(r.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestRESTWatch(t *testing.T) {
 	}
 }
 
-// A blocked Next returns when its context is done, and when the stream is
+// TestRESTWatchEnds checks that a blocked Next returns when its context is done, and when the stream is
 // stopped.
 func TestRESTWatchEnds(t *testing.T) {
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {

@@ -15,9 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Ten times all objects are replaced by others: what is shared doesn't keep
-// those that are gone. What the live heap may grow by are the tables, which
-// have bounds.
+// TestSharingLeaksNothing replaces all objects by others ten times: shared values don't keep the replaced
+// ones alive. The live heap may grow by the size of the tables, which are bounded.
 func TestSharingLeaksNothing(t *testing.T) {
 	const objects = 20_000
 	generation := 0
@@ -30,7 +29,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 			if k > 0 {
 				b.WriteByte(',')
 			}
-			// Values that repeat a few times, so that they are looked for.
+			// These values repeat a few times, so that decoders search for them.
 			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8,
 				strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
 			fmt.Fprintf(&b,

@@ -20,7 +20,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// watched is a stream of what is sent on the fake.
+// watched returns a stream of what is sent on the fake.
 func watched(t *testing.T, example any) (listwatch.Stream, *watch.FakeWatcher) {
 	fake := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 10})
 	s, err := listwatch.FromListerWatcher(&cache.ListWatch{
@@ -76,7 +76,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What isn't an object of the resource is skipped.
+// TestStrayObjects checks that objects of other types are skipped.
 func TestStrayObjects(t *testing.T) {
 	kind := func(kind string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
@@ -110,7 +110,7 @@ func TestStrayObjects(t *testing.T) {
 	}
 }
 
-// A stream ends with the reader's context and with Stop, even while it is read.
+// TestStreamEnds checks that a stream ends with the reader's context and with Stop, even during a read.
 func TestStreamEnds(t *testing.T) {
 	s, _ := watched(t, nil)
 	ends := func(ctx context.Context, end func(), want error) {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// What a list brings as the list before brought it is the cached object, and
-// isn't decoded again, whether it is listed, in pages or not, or streamed as a
-// watch. The same text makes different objects there: it isn't taken for the
-// other's. A list that didn't get to its end says nothing about the next.
+// TestUnchangedTexts checks that an item with the same text as in the previous list is the cached object, and
+// isn't decoded again, whether it is listed, in pages or not, or streamed as a watch. Lists and watches make
+// different objects from the same text, so neither uses the other's. An incomplete list doesn't affect the
+// next.
 func TestUnchangedTexts(t *testing.T) {
 	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed",` +
 		`"resourceVersion":"3"}}`
@@ -23,7 +23,7 @@ func TestUnchangedTexts(t *testing.T) {
 	broken := false
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// Its version stays, though what is served doesn't.
+		// The version stays the same, although the content differs.
 		served := fmt.Sprintf(
 			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served",`+
 				`"resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
@@ -52,7 +52,7 @@ func TestUnchangedTexts(t *testing.T) {
 		o, ok := cached[id]
 		return o, ok
 	})
-	// take says which objects were cached, and caches all.
+	// take records which objects were cached, and caches all.
 	kept := ""
 	take := func(obj any) error {
 		o := obj.(*corev1.ConfigMap)

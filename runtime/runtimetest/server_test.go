@@ -35,7 +35,7 @@ func versionsOf(objects []corev1.ConfigMap) string {
 	return fmt.Sprint(all)
 }
 
-// change makes one write at random.
+// change makes one random write.
 func change(s *server, r *rand.Rand) {
 	name := string(rune('a' + r.IntN(6)))
 	exists := slices.ContainsFunc(s.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name })
@@ -78,8 +78,9 @@ func values(objects map[string]corev1.ConfigMap) (all []corev1.ConfigMap) {
 	return all
 }
 
-// A list, in pages of any size and with writes in between, shows the server at
-// its version; a list and the watch from its version give what the server has.
+// TestListsAndWatchesAgree checks that a list, in pages of any size and with writes in between, shows the
+// server at its version, and that a list followed by the watch from its version results in the server's
+// state.
 func TestListsAndWatchesAgree(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {
@@ -223,7 +224,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// What the server hands out is nobody else's.
+// TestObjectsAreCopies checks that the server shares no object with its clients.
 func TestObjectsAreCopies(t *testing.T) {
 	s := newServer()
 	mine := configMap("a")

@@ -22,7 +22,7 @@ type side struct {
 	limiting func(config) upstream.TypedRateLimitingInterface[string]
 }
 
-// exponential is the limiter of the scenarios: both sides have client-go's.
+// exponential is the limiter of the scenarios: both sides use client-go's.
 var exponential = upstream.NewTypedItemExponentialFailureRateLimiter[string]
 
 // config is the configuration of either side.

@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Queues of both kinds go wherever either is wanted.
+// Queues of each package implement the interfaces of both.
 var (
 	_ upstream.RateLimitingInterface = workqueue.NewRateLimitingQueue(
 		upstream.DefaultControllerRateLimiter())

@@ -19,7 +19,7 @@ import (
 func TestRunStops(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts []workqueue.RunOption
-		// obeys says that the reconciler returns when its context ends.
+		// obeys is set if the reconciler returns when its context ends.
 		obeys   bool
 		after   time.Duration
 		done    int32
@@ -248,7 +248,7 @@ func TestRunWithoutGrace(t *testing.T) {
 	}
 }
 
-// TestRunOfNothing: a missing argument is an error at once, not a panic of a worker.
+// TestRunOfNothing checks that a missing argument is an error at once, not a panic of a worker.
 func TestRunOfNothing(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()

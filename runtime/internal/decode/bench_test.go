@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// deployment is an object like those that clusters are full of: a third of it
-// is managedFields, most of its strings are in every other, too.
+// deployment returns an object like most in clusters: a third of it is managedFields, and most of its strings
+// occur in every other object, too.
 func deployment(i int) []byte {
 	obj := appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}}
 	spec := fmt.Sprintf(
@@ -50,8 +50,8 @@ func deployments(n int) (objects [][]byte, list []byte) {
 	return objects, b.Bytes()
 }
 
-// BenchmarkRelist lists 500 deployments that are all known already: by default, where
-// their texts have to be the same, too, and with the option KeepUnchanged.
+// BenchmarkRelist lists 500 deployments that are all cached already: by default, where their texts have to be
+// equal, too, and with the option KeepUnchanged.
 func BenchmarkRelist(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)
@@ -109,8 +109,8 @@ func decodeWhole(b *testing.B, list []byte) {
 	}
 }
 
-// BenchmarkList decodes a list of 500 deployments, ours item by item, as an informer's
-// first list: nothing is cached, and what texts it has is remembered.
+// BenchmarkList decodes a list of 500 deployments, ours item by item, as for an informer's first list:
+// nothing is cached, and the texts are remembered.
 func BenchmarkList(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)

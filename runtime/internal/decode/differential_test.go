@@ -10,7 +10,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// compare decodes data with both decoders.
+// compare decodes data with both decoders and compares the results.
 func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	t.Helper()
 	d.typ = typ
@@ -27,14 +27,14 @@ func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	}
 }
 
-// inputOf is an input that is all there. It copies data only where it must.
+// inputOf returns an input with all data present. It copies the data only if it must.
 func inputOf(data []byte) *input {
 	padded := make([]byte, len(data)+padding)
 	copy(padded, data)
 	return &input{data: padded, end: len(data), err: io.EOF}
 }
 
-// unmarshal decodes data, which is one object and nothing else.
+// unmarshal decodes data, which must be one object and nothing else.
 func (d *Decoder) unmarshal(data []byte) (object any, err error) {
 	r := reader{Decoder: d, in: inputOf(data)}
 	if _, err = r.peek(); err != nil {
@@ -66,7 +66,7 @@ func unmarshalAs(d *Decoder, typ reflect.Type, data []byte) (any, error) {
 
 func clip(data []byte) []byte { return data[:min(len(data), 4000)] }
 
-// difference finds the first field that differs.
+// difference returns the first field that differs.
 func difference(a, b any) string {
 	var walk func(path string, a, b reflect.Value) string
 	walk = func(path string, a, b reflect.Value) string {

@@ -18,12 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// irregular is a field that no type has, a group: a message with one is decoded by
-// its type's own method.
+// irregular is a field that no type has, of the type group. A message with such a field is decoded by its
+// type's own method.
 var irregular = []byte{0xa3, 0x06, 0xa4, 0x06}
 
-// path is a random path of JSON names into a type. It may lead into what has an
-// UnmarshalJSON of its own, where nothing is dropped.
+// path returns a random path of JSON names into a type. It may lead into a type with an UnmarshalJSON of its
+// own, where nothing is dropped.
 func path(rand *rand.Rand, t reflect.Type) string {
 	var names []string
 	for {
@@ -45,8 +45,8 @@ func path(rand *rand.Rand, t reflect.Type) string {
 	return strings.Join(names, ".")
 }
 
-// What is dropped is the same whoever decodes: the plan of a message, a type's own
-// method, and JSON.
+// TestDropEverywhere checks that the same is dropped by the plan of a message, by a type's own method, and in
+// JSON.
 func TestDropEverywhere(t *testing.T) {
 	fill := newObjects(5)
 	eachKind(t, runtime.ContentTypeProtobuf, 145,
@@ -102,7 +102,7 @@ func decodeBothWays(
 	return v.Interface().(runtime.Object), other.(runtime.Object)
 }
 
-// Fields of every kind can be dropped: numbers and bools, and what is in maps.
+// TestDropKinds checks that fields of every kind can be dropped: numbers and bools, and what is in maps.
 func TestDropKinds(t *testing.T) {
 	yes, two := true, int32(2)
 	pod := &corev1.Pod{Spec: corev1.PodSpec{HostNetwork: true, Priority: &two, EnableServiceLinks: &yes,
@@ -152,7 +152,7 @@ func TestDropKinds(t *testing.T) {
 	}
 }
 
-// Dropped fields stay empty, everything else is as it would be.
+// TestDrop checks that dropped fields stay empty, and that everything else is unaffected.
 func TestDrop(t *testing.T) {
 	objects, list := deployments(5)
 	want := whole(t, objects)

@@ -19,7 +19,7 @@ func framed(events ...[]byte) (frames []byte) {
 	return frames
 }
 
-// addedPod is an event as servers write it.
+// addedPod returns an event as servers write it.
 func addedPod(pod []byte) []byte {
 	unknown := bytes.Join([][]byte{
 		bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod"))), bytesField(2, pod),
@@ -28,8 +28,8 @@ func addedPod(pod []byte) []byte {
 	return append(bytesField(1, []byte("ADDED")), bytesField(2, bytesField(1, prefix, unknown))...)
 }
 
-// Events whose messages aren't as encoders write them are what client-go's decoder
-// takes them for, or are refused as there.
+// TestOddEvents checks that events whose messages no encoder would write are decoded, or refused, as
+// client-go's decoder does.
 func TestOddEvents(t *testing.T) {
 	typ := bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod")))
 	other := bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Node")))
@@ -102,8 +102,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// The memory for a large event is given back when small ones follow, however many
-// bytes each read brings.
+// TestWindowShrinks checks that the memory for a large event is released when small ones follow, however many
+// bytes each read returns.
 func TestWindowShrinks(t *testing.T) {
 	for _, most := range []int{512, 3000, 5000, 12000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// FuzzObject: both decoders give the same object, or both refuse.
+// FuzzObject checks that both decoders return the same object, or both refuse.
 func FuzzObject(f *testing.F) {
 	objects, _ := deployments(2)
 	for _, o := range objects {
@@ -28,14 +28,14 @@ func FuzzObject(f *testing.F) {
 			compare(t, New(reflect.TypeFor[*struct{}](), Options{}), typ, data)
 			sharing := New(reflect.TypeFor[*struct{}](), Options{ShareValues: true})
 			compare(t, sharing, typ, data)
-			compare(t, sharing, typ, data) // Values of before.
+			compare(t, sharing, typ, data) // with values of earlier objects
 		}
 	})
 }
 
-// FuzzList: a list that Kubernetes' decoder takes gives the same items, whatever
-// the reads; one that it refuses is refused, after whole items only. The one
-// exception is a list with items twice.
+// FuzzList checks that a list which Kubernetes' decoder accepts results in the same items, however it is
+// read, and that one which it refuses is refused, after whole items only. The one exception is a list that
+// has items twice.
 func FuzzList(f *testing.F) {
 	_, list := deployments(2)
 	f.Add(list, byte(0))
@@ -51,7 +51,7 @@ func FuzzList(f *testing.F) {
 		switch {
 		case errors.Is(err, errItemsTwice):
 		case bytes.Equal(bytes.TrimSpace(data), []byte("null")):
-			// A list must be an object here.
+			// Here, a list must be an object.
 		case (err == nil) != (wantErr == nil):
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil:
@@ -68,7 +68,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// steps reads so many bytes at a time.
+// steps returns at most that many bytes in each read.
 type steps struct {
 	data []byte
 	most int

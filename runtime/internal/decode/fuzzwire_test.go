@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// seedPods are two pods with a little of everything.
+// seedPods returns two pods with a little of everything.
 func seedPods() *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "next"}}
 	for _, name := range []string{"a", "b"} {
@@ -32,8 +32,8 @@ func seedPods() *corev1.PodList {
 	return list
 }
 
-// FuzzListProtobuf: what client-go takes gives the same items, what it refuses
-// is refused. A list with two bodies, which no server writes, is refused here.
+// FuzzListProtobuf checks that what client-go accepts results in the same items, and that what it refuses is
+// refused. A list with two bodies, which no server writes, is refused here.
 func FuzzListProtobuf(f *testing.F) {
 	info := mediaType(f, runtime.ContentTypeProtobuf)
 	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion),
@@ -67,7 +67,7 @@ func FuzzListProtobuf(f *testing.F) {
 		switch {
 		case countBodies(data) > 1:
 		case foreign:
-			// There this package hands over to client-go.
+			// This package leaves those to client-go.
 		case (err == nil) != (wantErr == nil):
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil && (!reflect.DeepEqual(got, want.Items) || !reflect.DeepEqual(meta, want.ListMeta)):
@@ -76,7 +76,7 @@ func FuzzListProtobuf(f *testing.F) {
 	})
 }
 
-// countBodies counts the bodies of a message, up to where it makes no sense.
+// countBodies counts the bodies of a message, up to the first invalid byte.
 func countBodies(data []byte) (count int) {
 	data, _ = bytes.CutPrefix(data, prefix)
 	for depth := 0; ; {
@@ -113,8 +113,7 @@ func countBodies(data []byte) (count int) {
 	}
 }
 
-// FuzzEvents and FuzzEventsProtobuf: the same events as client-go's decoder
-// gives, until both end or fail.
+// FuzzEvents and FuzzEventsProtobuf check that both decoders return the same events until both end or fail.
 func FuzzEvents(f *testing.F)         { fuzzEvents(f, runtime.ContentTypeJSON) }
 func FuzzEventsProtobuf(f *testing.F) { fuzzEvents(f, runtime.ContentTypeProtobuf) }
 
@@ -151,7 +150,7 @@ func fuzzEvents(f *testing.F, contentType string) {
 			got, err := ours.Next()
 			if wantErr != nil || err != nil {
 				if contentType == runtime.ContentTypeJSON && wantErr == nil && countObjects(data, n) > 1 {
-					return // Each is decoded here; client-go only looks at the last.
+					return // here each is decoded, while client-go looks at the last one only
 				}
 				if (wantErr == nil) != (err == nil) && !isForeign(want, got.Object) {
 					t.Fatalf("event %d: we say %v, they %v", n, err, wantErr)
@@ -199,8 +198,8 @@ func countObjects(data []byte, n int) (count int) {
 	}
 }
 
-// isForeign says whether an event is about something else than a pod, by what
-// either of both decoders says: there this package hands over to client-go.
+// isForeign reports whether one of the decoders found that an event is about something else than a pod. This
+// package leaves those to client-go.
 func isForeign(want runtime.Object, got any) bool {
 	if pod, ok := got.(*corev1.Pod); ok &&
 		pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {

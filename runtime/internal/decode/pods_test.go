@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// manyPods are pods like those of the deployments.
+// manyPods returns pods like those of the deployments.
 func manyPods(t testing.TB, n int) *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000"}}
 	for i := range n {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// testProtobuf holds lists of T to client-go's decoder, whole and cut.
+// testProtobuf compares lists of T with the results of client-go's decoder, whole and cut.
 func testProtobuf[T, L any, PT interface {
 	*T
 	runtime.Object
@@ -88,8 +88,8 @@ func TestProtobuf(t *testing.T) {
 		func(l *batchv1.JobList) []batchv1.Job { return l.Items })
 }
 
-// What encoders write is decoded by plan, whatever is dropped, and gives what the
-// types' own methods give: those are asked for the rest only.
+// TestMessages checks that what encoders write is decoded by the plan, whatever is dropped, with the same
+// result as by the types' own methods, which decode only the rest.
 func TestMessages(t *testing.T) {
 	fill := newObjects(4)
 	own := 0
@@ -107,7 +107,7 @@ func TestMessages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// One message behind another is merged into it.
+				// A message that follows another is merged into it.
 				text, before = append(before, text...), text
 				for _, d := range []*Decoder{whole, cut} {
 					want := reflect.New(typ)
@@ -138,7 +138,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// honest does what its tags say, liar doesn't: it takes one for the other.
+// honest decodes what its tags describe, liar doesn't: it mistakes one field for the other.
 type (
 	honest struct {
 		A string            `protobuf:"bytes,1,opt,name=a"`
@@ -165,8 +165,8 @@ func (l *liar) Unmarshal(text []byte) error {
 	return err
 }
 
-// A type whose method does something else than its tags say is decoded by the method,
-// wherever it is from.
+// TestTagsAreVerified checks that a type whose method contradicts its tags is decoded by the method,
+// whichever package declares it.
 func TestTagsAreVerified(t *testing.T) {
 	for typ, want := range map[reflect.Type]bool{
 		reflect.TypeFor[honest](): true, reflect.TypeFor[liar](): false,
@@ -184,7 +184,7 @@ func TestTagsAreVerified(t *testing.T) {
 	}
 }
 
-// Sharing strings changes no object.
+// TestNormalize checks that sharing strings doesn't change objects.
 func TestNormalize(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))
 	d := New(reflect.TypeFor[*struct{}](), Options{})
@@ -201,7 +201,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// A list of something without protobuf is refused.
+// TestNoProtobuf checks that a list of a type without protobuf is refused.
 func TestNoProtobuf(t *testing.T) {
 	if _, err := New(reflect.TypeFor[*Names](), Options{}).ListProtobuf(
 		bytes.NewReader(nil), ListVisitor{},

@@ -54,7 +54,7 @@ type (
 	}
 	text  string
 	texts []text
-	// Upper unmarshals text by itself.
+	// Upper has an UnmarshalText of its own.
 	Upper struct{ S string }
 
 	// Kinds has a field of every kind.
@@ -116,7 +116,7 @@ type (
 
 func (u *Upper) UnmarshalText(b []byte) error { u.S = "<" + string(b) + ">"; return nil }
 
-// documents are put into every type: both decoders must agree on all of them.
+// documents are decoded into every type: both decoders must agree on all of them.
 var documents = []string{
 	`null`, `true`, `false`, `1`, `-1`, `1.5`, `1e3`, `"a"`, `""`, `[]`, `{}`, ` {} `, `[null]`, `{"a":null}`,
 	`0`, `-0`, `00`, `01`, `-`, `1.`, `.5`, `1e`, `1e+`, `+1`, `1.0`, `9223372036854775807`,
@@ -140,8 +140,8 @@ var documents = []string{
 	`{"kind":"K","apiVersion":"v1","n":1,"f":1.5,"big":18446744073709551615}`,
 }
 
-// TestDifferentialDocuments holds the decoder to Kubernetes' own over all kinds
-// of fields and all kinds of documents, also where a field comes twice.
+// TestDifferentialDocuments compares the decoder with Kubernetes' own over all kinds of fields and all kinds
+// of documents, also if a field occurs twice.
 func TestDifferentialDocuments(t *testing.T) {
 	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for _, typ := range []reflect.Type{
@@ -162,7 +162,7 @@ func TestDifferentialDocuments(t *testing.T) {
 			compare(t, d, kinds, []byte(`{"Before":1,"`+name+`":`+doc+`,"After":[{}]}`))
 			compare(t, d, kinds,
 				[]byte(`{ "`+name+`" : `+doc+` , "Nested" : {"Kinds": {"`+name+`":`+doc+`}}}`))
-			// All pairs would take a minute; with the flag they do.
+			// All pairs take a minute, so they need the flag.
 			for k := (i + j) % stride; k < len(documents); k += stride {
 				second := documents[k]
 				compare(t, d, kinds, []byte(`{"`+name+`":`+doc+`,"`+name+`":`+second+`}`))
@@ -187,7 +187,7 @@ func TestDifferentialNames(t *testing.T) {
 	}
 }
 
-// Depth ends where it does in encoding/json.
+// TestDepth checks that nesting is limited as in encoding/json.
 func TestDepth(t *testing.T) {
 	d := New(reflect.TypeFor[*struct{}](), Options{})
 	for _, n := range []int{maxDepth - 1, maxDepth, maxDepth + 1} {
@@ -203,7 +203,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// The days that we count are the calendar's.
+// TestUnixSeconds compares our count of days with the calendar.
 func TestUnixSeconds(t *testing.T) {
 	for day := time.Date(1, 1, 1, 12, 34, 56, 0, time.UTC); day.Year() < 3000; day = day.AddDate(0, 0, 13) {
 		text := day.Format("2006-01-02T15:04:05")

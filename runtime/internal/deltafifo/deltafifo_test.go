@@ -50,8 +50,8 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 	}
 }
 
-// TestEachChangeWakes waits for each of a few changes, also for those that have
-// room in a buffer that was used before.
+// TestEachChangeWakes waits for each of a few changes, also for those that fit into a buffer that was used
+// before.
 func TestEachChangeWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New[int]()
@@ -70,8 +70,8 @@ func TestEachChangeWakes(t *testing.T) {
 	})
 }
 
-// TestAStaleWakeUp: a wait that ended with its context after it was woken leaves
-// nothing that the next one takes for a change.
+// TestAStaleWakeUp checks that a wait which ended with its context after it was woken leaves nothing behind
+// that the next wait takes for a change.
 func TestAStaleWakeUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New[int]()
@@ -80,7 +80,7 @@ func TestAStaleWakeUp(t *testing.T) {
 		pop := func(ctx context.Context) { _, err := f.PopBatch(ctx); result <- err }
 		go pop(ctx)
 		synctest.Wait()
-		f.mu.Lock() // What is woken can't go on before its context is done.
+		f.mu.Lock() // the woken wait can't continue before its context is done
 		f.signal()
 		cancel()
 		f.mu.Unlock()
@@ -96,8 +96,8 @@ func TestAStaleWakeUp(t *testing.T) {
 	})
 }
 
-// A consumer that runs beside its producers gets everything, in each producer's
-// order.
+// TestConcurrentPopBatch checks that a consumer which runs beside its producers receives everything, in each
+// producer's order.
 func TestConcurrentPopBatch(t *testing.T) {
 	const producers, each = 4, 5000
 	f := New[int]()
@@ -145,7 +145,7 @@ func TestPopBatchReusesItsBuffers(t *testing.T) {
 	}
 }
 
-// TestABatchIsLetGo wants nothing of a batch to be reachable once it is given back.
+// TestABatchIsLetGo checks that nothing of a batch is reachable once it is given back.
 func TestABatchIsLetGo(t *testing.T) {
 	const objects = 100
 	f := New[int]()
@@ -176,8 +176,8 @@ func TestABatchIsLetGo(t *testing.T) {
 	runtime.KeepAlive(f)
 }
 
-// TestABurstsBufferIsLetGo wants small buffers soon after a burst, of which one or
-// both had to grow.
+// TestABurstsBufferIsLetGo checks that soon after a burst the buffers, of which one or both had to grow, are
+// small.
 func TestABurstsBufferIsLetGo(t *testing.T) {
 	for _, first := range []int{1, 2 * keepBuffer} {
 		f := New[int]()
@@ -200,7 +200,7 @@ func TestABurstsBufferIsLetGo(t *testing.T) {
 	}
 }
 
-// TestAPanicLeavesNoLock takes without a context.
+// TestAPanicLeavesNoLock pops without a context, which panics.
 func TestAPanicLeavesNoLock(t *testing.T) {
 	f := New[int]()
 	func() {

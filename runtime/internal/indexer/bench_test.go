@@ -36,7 +36,7 @@ var benchIndexers = cache.Indexers{
 	},
 }
 
-// makes are the ways to make an indexer without indexes.
+// makes has the constructors of an indexer without indexes.
 var makes = map[string]func() cache.Indexer{
 	"generated": func() cache.Indexer {
 		return indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*benched]()))
@@ -49,8 +49,7 @@ var makes = map[string]func() cache.Indexer{
 	},
 }
 
-// benchSet returns objects, 1,000 of a namespace and 100 of a node where there are
-// 100,000, which lie in memory in the order of a permutation.
+// benchSet returns objects in random order in memory. Of 100,000, each namespace has 1,000 and each node 100.
 func benchSet(n, version int, order []int) []*benched {
 	objects := make([]*benched, n)
 	for _, i := range order {
@@ -94,7 +93,7 @@ func BenchmarkIndexer(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name string
-		// do does the nth of many operations and says whether it succeeded.
+		// do does the nth of many operations and reports whether it succeeded.
 		do func(x cache.Indexer, n int) bool
 	}{
 		{"Get", func(x cache.Indexer, n int) bool {
@@ -144,8 +143,7 @@ func BenchmarkFill(b *testing.B) {
 	})
 }
 
-// BenchmarkLive reports the bytes that are live for an object in an indexer, beside
-// the object.
+// BenchmarkLive reports the live bytes for each object in an indexer, without those of the object itself.
 func BenchmarkLive(b *testing.B) {
 	for _, c := range []struct {
 		objects int

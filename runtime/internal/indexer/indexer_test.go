@@ -72,8 +72,8 @@ func randomObject(r *rand.Rand) *configMap {
 	return obj
 }
 
-// TestIndexerActsAsClientGos does the same at random to both and compares all
-// that can be read.
+// TestIndexerActsAsClientGos performs the same random operations on both indexers and compares all that can
+// be read.
 func TestIndexerActsAsClientGos(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -190,13 +190,13 @@ func TestIndexerTakesItsTypeOnly(t *testing.T) {
 	if n := len(x.ListKeys()); n != 2 {
 		t.Errorf("a refused list left %d objects", n)
 	}
-	// A secret of the same name stands for the config map's key.
+	// A secret of the same name has the config map's key.
 	if _, ok, err := x.Get(&corev1.Secret{ObjectMeta: sample(1, 1).ObjectMeta}); !ok || err != nil {
 		t.Errorf("found %v, %v", ok, err)
 	}
 }
 
-// TestNoSuchKey: a slash before a name makes a key that no object has.
+// TestNoSuchKey checks that a slash before a name makes a key that no object has.
 func TestNoSuchKey(t *testing.T) {
 	i := newIndexer(t, nil)
 	if err := i.Add(&configMap{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
@@ -211,7 +211,8 @@ func TestNoSuchKey(t *testing.T) {
 	}
 }
 
-// TestNilIndexFunction: what would panic at the first object is refused.
+// TestNilIndexFunction checks that a nil index function is refused, rather than panicking at the first
+// object.
 func TestNilIndexFunction(t *testing.T) {
 	x := newIndexer(t, nil)
 	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil ||

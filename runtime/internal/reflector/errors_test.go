@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// The waits grow from 0.8 s to 30 s, each with up to as much again at random,
-// and start over every two minutes.
+// TestBackoff checks that the waits grow from 0.8 s to 30 s, each extended at random up to twofold, and start
+// over every two minutes.
 func TestBackoff(t *testing.T) {
 	(scenario{
 		before: func(w *world) {
@@ -26,7 +26,7 @@ func TestBackoff(t *testing.T) {
 		},
 		then: func(w *world) {
 			least := 800 * time.Millisecond
-			for range 7 { // within two minutes, whatever the dice say
+			for range 7 { // within two minutes, whatever the random extensions
 				bubble.Advance(least - time.Millisecond)
 				if lines := w.take(); len(lines) != 1 {
 					w.t.Fatalf("%d requests within %v", len(lines), least)
@@ -51,7 +51,7 @@ func TestBackoff(t *testing.T) {
 	}).play(t, ours)
 }
 
-// A server that says when to come back is taken at its word.
+// TestRetryAfter checks that the delay which a server asks for is kept.
 func TestRetryAfter(t *testing.T) {
 	(scenario{
 		before: func(w *world) {
@@ -93,7 +93,7 @@ func TestErrorHandler(t *testing.T) {
 	}
 }
 
-// LogError makes an error of whatever isn't the ordinary end of a watch.
+// TestLogError checks which ends of a watch are logged as errors: all but the ordinary ones.
 func TestLogError(t *testing.T) {
 	defer func(handlers []utilruntime.ErrorHandler) {
 		utilruntime.ErrorHandlers = handlers

@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// onPage runs f before a page after the first.
+// onPage calls f before a page after the first.
 func onPage(w *world, f func() error) {
 	w.server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 		if r.Options.Continue != "" {
@@ -19,7 +19,7 @@ func onPage(w *world, f func() error) {
 	})
 }
 
-// listings are the transitions out of a list that is asked for.
+// listings are the transitions from the state of listing.
 var listings = []scenario{{
 	name: "the list is committed", before: listed,
 	want: listedA,

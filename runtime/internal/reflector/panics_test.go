@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// survivePanics makes utilruntime collect panics instead of crashing, until the end
-// of the test. They are to be read when nothing runs.
+// survivePanics makes utilruntime collect panics instead of crashing, until the end of the test. They may be
+// read only while nothing runs.
 func survivePanics(t *testing.T) *[]any {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
@@ -28,8 +28,8 @@ func survivePanics(t *testing.T) *[]any {
 	return panics
 }
 
-// A panic goes where utilruntime sends it; if the program lives on, so does the
-// reflector.
+// TestPanic checks that a panic goes where utilruntime sends it, and that the reflector continues if the
+// program does.
 func TestPanic(t *testing.T) {
 	panics := survivePanics(t)
 	s := scenario{
@@ -68,7 +68,8 @@ func (s brittle) Begin() Staging {
 	return s.sink.Begin()
 }
 
-// A sink that panics leaves no stream open, and with it no place of a limiter taken.
+// TestPanicEndsTheStream checks that a panic in a sink leaves neither a stream open nor a slot of the limiter
+// taken.
 func TestPanicEndsTheStream(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {

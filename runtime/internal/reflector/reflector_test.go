@@ -22,7 +22,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Run ends with its context, wherever it is. The scenario checks that it does.
+// TestStopAnywhere stops Run in every state; the scenario checks that it returns.
 func TestStopAnywhere(t *testing.T) {
 	blocked := func(verb string) func(*world) {
 		return func(w *world) {
@@ -114,7 +114,7 @@ func TestHealth(t *testing.T) {
 	}).play(t, ours)
 }
 
-// A server that fell silent shows in the health, and so does that it was overcome.
+// TestHealthAfterSilence checks that the health shows a server's silence, and its end.
 func TestHealthAfterSilence(t *testing.T) {
 	for _, test := range []struct {
 		opts   options
@@ -137,7 +137,7 @@ func TestHealthAfterSilence(t *testing.T) {
 	}
 }
 
-// sourceFunc is a source that watches as a function says, and lists nothing.
+// sourceFunc is a source whose watches a function opens, and whose lists are empty.
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 
 func (f sourceFunc) List(
@@ -168,8 +168,8 @@ func (w watcher) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interf
 	return w.watch(opts)
 }
 
-// A watch from no version begins with what exists, in any order: the versions
-// of those events are no place to go on from.
+// TestVersionsOfInitialEvents checks that a watch without a version, which begins with the existing objects
+// in any order, doesn't continue from the versions of those events.
 func TestVersionsOfInitialEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := watch.NewRaceFreeFake()

@@ -14,9 +14,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestInconsistencyDetector: with client-go's detector on, a streamed list is
-// listed once more, at its version, and one that differs panics: as with
-// client-go.
+// TestInconsistencyDetector checks that, with client-go's detector on, a streamed list is listed once more,
+// at its version, and that a difference panics, as with client-go.
 func TestInconsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()
 	panics := survivePanics(t)
@@ -58,8 +57,8 @@ func TestInconsistencyDetector(t *testing.T) {
 	})
 }
 
-// TestSwitchesOfTheEnvironment: client-go's switches are read from the
-// environment as client-go reads them, once in a process: so this runs another.
+// TestSwitchesOfTheEnvironment checks that client-go's switches are read from the environment as client-go
+// reads them. That happens once in a process, so the test starts another.
 func TestSwitchesOfTheEnvironment(t *testing.T) {
 	const played = "REFLECTOR_TEST_PLAYED"
 	changed := scenario{before: streamed, then: func(w *world) { w.create("b"); w.create("c") }}
@@ -80,7 +79,7 @@ func TestSwitchesOfTheEnvironment(t *testing.T) {
 		{"KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true",
 			"detector=true inorder=true\n" + `WATCH rv=""` + stream + "LIST rv=\"101\" match=Exact\n" +
 				firstA + changes},
-		// The gate is locked: neither turns it off.
+		// The gate is locked: neither implementation can turn it off.
 		{"KUBE_FEATURE_InOrderInformers=false", "detector=false inorder=true\n" + streamedA + changes},
 	} {
 		t.Run(test.variable, func(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// account is one of several whose sum no change may alter.
+// account is one of several accounts, whose sum no change may alter.
 type account struct {
 	id, amount int
 
-	metav1.Object // nil: only its labels are asked for
+	metav1.Object // nil: tests use only its labels
 }
 
 func (a account) GetLabels() map[string]string {
@@ -45,9 +45,8 @@ func fillBank(s *Store[int], version string) {
 	r.Commit(version)
 }
 
-// TestReadersSeeWholeChanges runs readers beside writers that move amounts
-// between accounts, replace them all, and close and reopen accounts: every read
-// must see all of a change, or nothing.
+// TestReadersSeeWholeChanges runs readers beside writers that move amounts between accounts, replace them
+// all, and close and reopen accounts: every read must see all of a change, or nothing of it.
 func TestReadersSeeWholeChanges(t *testing.T) {
 	s := newBank()
 	var stop atomic.Bool
@@ -137,7 +136,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			}
 		})
 	}
-	var transfer sync.Mutex // what reads before it writes
+	var transfer sync.Mutex // serializes writers that read before they write
 	for w := range uint64(2) {
 		writing.Go(func() {
 			r := rand.New(rand.NewPCG(w, 0))
@@ -158,8 +157,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 	reading.Wait()
 }
 
-// transferOf closes an account and gives what it had to another, or takes half
-// of one and opens another with it.
+// transferOf closes an account and moves its amount to another, or moves half of one to a new one.
 func transferOf(s *Store[int], r *rand.Rand) []Change[int] {
 	for {
 		gives, ok := s.Get(r.IntN(accounts))
@@ -257,7 +255,8 @@ func TestSeveralValues(t *testing.T) {
 	}
 }
 
-// An index function that panics leaves the store as it was, and usable.
+// TestPanicInAnIndexFunction checks that an index function which panics leaves the store unchanged and
+// usable.
 func TestPanicInAnIndexFunction(t *testing.T) {
 	s := newBank()
 	bomb := func(a any) []string {

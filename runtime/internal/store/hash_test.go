@@ -8,9 +8,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestTagsAreSpread counts how often names as clusters have them share the upper
-// bits of their tags, by which a table finds them, or the lower ones, by which it
-// tells them apart, beside what chance would do.
+// TestTagsAreSpread counts how often typical names share the upper bits of their tags, by which a table finds
+// them, or the lower ones, by which it distinguishes them, and compares that with chance.
 func TestTagsAreSpread(t *testing.T) {
 	const n, lots = 1 << 16, 1 << 10
 	for name, key := range map[string]func(i int) cache.ObjectName{
@@ -46,8 +45,8 @@ func TestTagsAreSpread(t *testing.T) {
 				lower[tag%lots]++
 			}
 			for half, counts := range map[string][lots]int{"upper": upper, "lower": lower} {
-				// Pearson's chi-squared, whose mean is lots-1 and whose standard deviation is
-				// the root of twice that. Eight of those are beyond any chance.
+				// This is Pearson's chi-squared, with a mean of lots-1 and a standard deviation of the root
+				// of twice that. Eight standard deviations can't be chance.
 				sum := 0.
 				for _, count := range counts {
 					sum += float64((count-n/lots)*(count-n/lots)) / (n / lots)
@@ -60,8 +59,8 @@ func TestTagsAreSpread(t *testing.T) {
 	}
 }
 
-// TestTextsOfAllLengths wants another hash from every text of up to 80 bytes that
-// differs in one of them, and from the same bytes divided elsewhere.
+// TestTextsOfAllLengths checks that every text of up to 80 bytes has another hash if one byte differs, and if
+// the same bytes are divided elsewhere.
 func TestTextsOfAllLengths(t *testing.T) {
 	h, seen := newHasher(), map[uint64]string{}
 	see := func(first, second string) {

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// object is small, comparable, and says what a model must know about it.
+// object is small and comparable, and has the attributes that a model needs.
 type object struct {
-	metav1.Object // nil: only its labels are asked for
+	metav1.Object // nil: tests use only its labels
 
 	Name    string
 	Labels  string // comma-separated
 	Version string
 }
 
-// GetLabels makes a label of each: what comes first is the last one's value.
+// GetLabels makes each of them a label, whose value is the first letter of Labels.
 func (o *object) GetLabels() map[string]string {
 	set := map[string]string{}
 	for _, label := range o.labels() {
@@ -42,13 +42,13 @@ func byLength(o any) []string { return []string{fmt.Sprint(len(o.(*object).Label
 // put stores an object under its name.
 func put(s *Store[string], o *object) (old any, existed bool) { return s.Set(o.Name, o, o.Version) }
 
-// has says whether there is an object under a key.
+// has reports whether there is an object under a key.
 func has[K comparable](s *Store[K], key K) bool {
 	_, ok := s.Get(key)
 	return ok
 }
 
-// cast returns what a store returned as the type that all of it has.
+// cast returns what a store returned as values of the type that all of it has.
 func cast[T any](list []any) []T {
 	typed := make([]T, len(list))
 	for i, object := range list {
@@ -68,12 +68,12 @@ func newIndexed[K comparable](indexes map[string]IndexFunc) *Store[K] {
 
 func newStore() *Store[string] { return newIndexed[string](map[string]IndexFunc{"label": byLabel}) }
 
-// names is several pages, so that pages come and go.
+// names need several pages, so that pages are added and removed.
 const names = 2*pageSize + 100
 
 func name(i int) string { return fmt.Sprintf("name-%d", i) }
 
-// rare values come and go.
+// rare is the number of values that few objects have, so that values appear and disappear.
 const rare = 300
 
 // longLabels are values of about the length up to which an index keeps copies, and
@@ -87,7 +87,7 @@ var longLabels = func() []string {
 type random struct {
 	*rand.Rand
 	versions int
-	// few makes as many things happen to a handful of objects and values.
+	// few concentrates the operations on a handful of objects and values.
 	few bool
 }
 
@@ -106,8 +106,8 @@ func (r *random) object() *object {
 	return &object{Name: name(r.IntN(names)), Labels: labels[r.IntN(len(labels))], Version: r.version()}
 }
 
-// TestModel drives a store and a model of it with random operations. The store
-// must look like the model after each, and snapshots must stay what they were.
+// TestModel performs random operations on a store and a model of it. The store must equal the model after
+// each, and snapshots must stay unchanged.
 func TestModel(t *testing.T) {
 	steps := 3000
 	if testing.Short() {
@@ -147,7 +147,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// What comes and goes leaves nothing behind.
+// TestChurnDoesNotGrow checks that objects which are added and deleted leave nothing behind.
 func TestChurnDoesNotGrow(t *testing.T) {
 	s := newStore()
 	for i := range 100_000 {
