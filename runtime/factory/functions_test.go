@@ -41,7 +41,7 @@ func open() *clientset {
 	return &clientset{gate: gate}
 }
 
-// TestThousandStartsAndStops: released informers leave no memory or goroutines behind.
+// TestThousandStartsAndStops checks that released informers leave no memory or goroutines behind.
 func TestThousandStartsAndStops(t *testing.T) {
 	// Go never frees a goroutine's descriptor, so their number depends on how many goroutines happened to be
 	// alive at once. Create more than enough of them before measuring the heap.
@@ -87,7 +87,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestIdentityIsInherited: an informer that takes the place of a released one writes the same
+// TestIdentityIsInherited checks that an informer that takes the place of a released one writes the same
 // metrics.
 func TestIdentityIsInherited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -146,8 +146,8 @@ func (c *counting) NewStoreResourceVersionMetric(cache.InformerNameAndResource) 
 	return nothing{}
 }
 
-// TestWaitForSyncSaysWhy: the error says why informers have not synced, and comes at once if giveUp
-// says so.
+// TestWaitForSyncSaysWhy checks that the error tells why informers have not synced, and that it is returned
+// at once if giveUp returns true.
 func TestWaitForSyncSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newGenerated(open())
@@ -190,7 +190,7 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
 }
 
-// TestOnCreate: setUp is applied to every informer of a factory.
+// TestOnCreate checks that setUp is applied to every informer of a factory.
 func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
 	if err := factory.OnCreate(

@@ -21,7 +21,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestNamespaces: after any additions, removals and changes, handlers and listers know the objects
+// TestNamespaces checks that after any additions, removals and changes, handlers and listers know the objects
 // in the namespaces of the set.
 func TestNamespaces(t *testing.T) {
 	for seed := range uint64(20) {
@@ -134,8 +134,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNamespacesSync: the error names a namespace that can't be read, and waits end when the set is
-// shut down.
+// TestNamespacesSync checks that the error names a namespace that can't be read, and that waits end when the
+// set is shut down.
 func TestNamespacesSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()

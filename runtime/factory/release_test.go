@@ -68,7 +68,7 @@ type uncomparable struct {
 	_ func()
 }
 
-// TestHoldUnsupportedInformer: a factory may hold informers that are not ours. Typed makes a new
+// TestHoldUnsupportedInformer checks that a factory may hold informers that are not ours. Typed makes a new
 // typed informer over one at each call, and each counts as the factory's.
 func TestHoldUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
@@ -105,7 +105,7 @@ func TestHoldUnsupportedInformer(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeStart: an informer that is released before the start never runs.
+// TestReleaseBeforeStart checks that an informer that is released before the start never runs.
 func TestReleaseBeforeStart(t *testing.T) {
 	f := newGenerated(open())
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)

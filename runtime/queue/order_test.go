@@ -234,7 +234,7 @@ func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	}
 }
 
-// TestAPanicOfAHookLosesOneAdd: the item can be added again, and Drain ends.
+// TestAPanicOfAHookLosesOneAdd checks that the item can be added again, and that Drain ends.
 func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	panics := false
 	q := queue.New(queue.Config[string]{Flow: func(string) string {

@@ -71,7 +71,7 @@ func fill(t *testing.T, informer cache.SharedIndexInformer, objects ...any) {
 	}
 }
 
-// A bakery that fails is tried again, after a longer delay each time.
+// TestFailureIsRetried checks that a bakery that fails is tried again, after a longer delay each time.
 func TestFailureIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +103,7 @@ func TestFailureIsRetried(t *testing.T) {
 	})
 }
 
-// A change of a market queues its bakeries and no others.
+// TestMarketQueuesItsBakeries checks that a change of a market queues its bakeries and no others.
 func TestMarketQueuesItsBakeries(t *testing.T) {
 	c, factory := newController(t, fake.NewSimpleClientset())
 	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1),
@@ -141,7 +141,8 @@ func (c counting) UpdateStatus(
 	return c.BakeryInterface.UpdateStatus(ctx, b, opts)
 }
 
-// The factory takes an informer that it didn't make, and the controller a wrapped client.
+// TestOwnInformerAndClient checks that the factory accepts an informer that it didn't make, and the
+// controller a wrapped client.
 func TestOwnInformerAndClient(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	inner := fake.NewSimpleClientset(bakery)
@@ -178,7 +179,7 @@ func TestOwnInformerAndClient(t *testing.T) {
 	}
 }
 
-// The whole controller, on a fake clientset: from objects to statuses.
+// TestRun runs the whole controller on a fake clientset, from objects to statuses.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, ctx := ktesting.NewTestContext(t)
@@ -235,7 +236,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Run fails if it is stopped before the caches are filled. The error says which ones are not.
+// TestRunStopsBeforeSync checks that Run fails if it is stopped before the caches are filled, and that the
+// error names those that are not.
 func TestRunStopsBeforeSync(t *testing.T) {
 	c, _ := newController(t, fake.NewSimpleClientset())
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -36,7 +36,8 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// A status is written once, and the objects of the cache stay unchanged.
+// TestReconcileWritesStatus checks that a status is written once, and that the objects of the cache stay
+// unchanged.
 func TestReconcileWritesStatus(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	client := fake.NewSimpleClientset(bakery)
