@@ -11,15 +11,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// The texts are upstream's: a program can recognise these errors by nothing else.
+// The texts are upstream's: a program can recognise these errors only by their texts.
 var (
 	errNoObject = errors.New("object provided to Apply must not be nil")
 	errNoName   = errors.New("obj.Name must be provided to Apply")
 )
 
-// Configuration is a pointer to an apply configuration of an object with metadata, such
-// as *PodApplyConfiguration. It doesn't embed comparable: the compiler would then make
-// code for each configuration instead of once for all.
+// Configuration is a pointer to an apply configuration of an object with metadata, such as
+// *PodApplyConfiguration. It doesn't embed comparable: with it, the compiler would compile generic code for
+// each configuration instead of once for all.
 type Configuration interface {
 	GetName() *string
 }
@@ -72,7 +72,7 @@ func (a *applier[T, C]) Apply(
 	return result, err
 }
 
-// ApplyStatus is Apply for the status sub-resource. It creates nothing.
+// ApplyStatus is Apply for the status sub-resource. It doesn't create an object.
 func (a *applier[T, C]) ApplyStatus(
 	ctx context.Context, configuration C, opts metav1.ApplyOptions,
 ) (result T, err error) {

@@ -29,8 +29,8 @@ func NewWithList[T Object, L runtime.Object](
 // lister adds the methods for collections.
 type lister[L runtime.Object] struct{ at *endpoint }
 
-// List reads the objects that opts select, or one page of them if opts have a limit.
-// It gives up after opts.TimeoutSeconds, if set.
+// List reads the objects that opts selects, or one page of them if opts has a limit. It gives up after
+// opts.TimeoutSeconds, if set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
 	return list, l.at.list(ctx, &opts, list)

@@ -21,7 +21,7 @@ func (s *collection) RESTResource() listwatch.RESTResource {
 		List: reflect.TypeOf(s.at.none)}
 }
 
-// DeleteCollection deletes the objects that listOpts select.
+// DeleteCollection deletes the objects that listOpts selects.
 func (s *collection) DeleteCollection(
 	ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
 ) error {

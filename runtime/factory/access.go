@@ -2,9 +2,9 @@ package factory
 
 import "k8s.io/client-go/tools/cache"
 
-// Access is what generated factories return for a kind: its shared informer, also as
-// a typed one of type I, and a lister of type L over the informer's cache. It is safe for
-// concurrent use if the functions are that it was made with.
+// Access is what generated factories return for a kind: its shared informer, also as a typed one of type I,
+// and a lister of type L over the informer's cache. It is safe for concurrent use if the functions that it
+// was made with are.
 type Access[I, L any] struct {
 	informer func() cache.SharedIndexInformer
 	typed    func(cache.SharedIndexInformer) I

@@ -61,7 +61,7 @@ func (x multiIndexer[F]) ListKeys() []string {
 	return keys
 }
 
-// Index asks only one informer if the index is that by namespace.
+// Index reads a single informer if the index is the one by namespace.
 func (x multiIndexer[F]) Index(name string, obj any) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		if m, err := meta.Accessor(obj); err == nil {

@@ -161,7 +161,7 @@ func (s *multiInformer[F]) checkers() (list []cache.DoneChecker) {
 	return list
 }
 
-// IsStopped says whether the set was shut down.
+// IsStopped reports whether the set was shut down.
 func (s *multiInformer[F]) IsStopped() bool {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()

@@ -14,9 +14,8 @@ import (
 // objects of type T. The functions of this package work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// Typed returns i as an informer of objects of type T: i itself if it is one, else an
-// informer that shows it as one. With the latter, typed handlers, index functions and
-// reads panic at an object of another type.
+// Typed returns i as an informer of objects of type T: i itself if it is one, or else an adapter, whose typed
+// handlers, index functions and reads panic at an object of another type.
 func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
@@ -24,8 +23,7 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 	return &typedShared[T]{i}
 }
 
-// AddTypedEventHandler registers a typed handler, with at most one set of
-// options.
+// AddTypedEventHandler adds a typed handler, with at most one set of options.
 func (s *typedShared[T]) AddTypedEventHandler(
 	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {

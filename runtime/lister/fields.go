@@ -17,17 +17,15 @@ import (
 // NoIndexError is the error for an index that doesn't exist.
 type NoIndexError = store.NoIndexError
 
-// ListByFields returns what l, a lister that was generated or one of this
-// package, would list for a selector of labels, and of that only the objects
-// whose fields have the values that the other selector asks for:
+// ListByFields returns the objects that l, a generated lister or one of this package, lists for matchLabels,
+// restricted to those whose fields have the values that selector requires:
 //
 //	onNode := fields.OneTermEqualSelector("spec.nodeName", node)
 //	pods, err := lister.ListByFields[*corev1.Pod](podLister, onNode, labels.Everything())
 //
-// A field must have been declared with informer.IndexField, and its selector can
-// only ask for equality. The error for a field that wasn't declared names those that
-// were, and is a *[NoIndexError]. The cost depends on the number of objects with the
-// rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
+// A field must have been declared with informer.IndexField, and its selector can only require equality. The
+// error for a field that wasn't declared is a *[NoIndexError], which names those that were. The cost depends
+// on the number of objects with the rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
 func ListByFields[T runtime.Object](
 	l any, selector fields.Selector, matchLabels labels.Selector,
 ) ([]T, error) {
@@ -49,7 +47,7 @@ func typedObjects[T any](l any, found []any) ([]T, error) {
 	return typed, nil
 }
 
-// ListViewsByFields is [ListByFields] of a read-only lister: it returns views.
+// ListViewsByFields is like [ListByFields], for a read-only lister: it returns views.
 func ListViewsByFields[T runtime.Object, V any](
 	l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector,
 ) ([]V, error) {

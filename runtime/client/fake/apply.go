@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// The texts are upstream's: tests of error paths may compare them.
+// The texts are upstream's, because tests of error paths may compare them.
 var (
 	errNoConfiguration = errors.New("configuration provided to Apply must not be nil")
 	errNoName          = errors.New("configuration.Name must be provided to Apply")

@@ -18,14 +18,13 @@ import (
 // Option changes a fake client.
 type Option func(*target)
 
-// ClusterScoped says that the resource has no namespaces.
+// ClusterScoped makes a client one of a cluster-scoped resource.
 func ClusterScoped() Option {
 	return func(t *target) { t.clusterScoped = true }
 }
 
-// Client records the calls for a resource, in one namespace. With an empty namespace, the
-// resource is cluster-scoped or calls are for all namespaces. Its methods are safe for
-// concurrent use.
+// Client records the calls for a resource, in one namespace. If the namespace is empty, the resource is
+// cluster-scoped, or calls are for all namespaces. Its methods are safe for concurrent use.
 type Client[T client.Object] struct{ untyped }
 
 // New returns a fake client of a resource. T is the type of its objects and must be a

@@ -18,7 +18,7 @@ type Recorder interface {
 	recorder() *target
 }
 
-// GetAs records a get of the object of that name, or of its sub-resource.
+// GetAs records a get of the object with that name, or of its sub-resource.
 func GetAs[R runtime.Object](
 	_ context.Context, c Recorder, name, subresource string, opts metav1.GetOptions,
 ) (R, error) {
@@ -43,7 +43,7 @@ func ListAs[R runtime.Object](
 	return as[R](at.invoke(action, pointee.New[R]()))
 }
 
-// CreateAs records a create. name is the object whose sub-resource is posted to.
+// CreateAs records a create. With a sub-resource, name is the object that it belongs to.
 func CreateAs[R runtime.Object](
 	_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
 ) (R, error) {
@@ -53,8 +53,7 @@ func CreateAs[R runtime.Object](
 		pointee.New[R]()))
 }
 
-// UpdateAs records an update. It ignores the name, since an update action has only that of
-// its object.
+// UpdateAs records an update. It ignores the name, since an update action has only its object's name.
 func UpdateAs[R runtime.Object](
 	_ context.Context, c Recorder, _, subresource string, in runtime.Object, opts metav1.UpdateOptions,
 ) (R, error) {

@@ -17,8 +17,8 @@ func NewTracker(
 	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
 }
 
-// NewManagedTracker is NewTracker for a tracker that also tracks the owners of fields, by
-// the types that converter knows, and so answers server-side apply.
+// NewManagedTracker is like NewTracker, but the tracker also tracks the owners of fields, with the types that
+// converter knows, and so answers server-side apply.
 func NewManagedTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
 	converter managedfields.TypeConverter, objects ...runtime.Object,
