@@ -79,8 +79,8 @@ func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 		"existing apply configurations of types in other packages, in the form package.Type:package, "+
 			"separated by commas")
 	fs.StringVar(&o.OpenAPISchema, openAPI, "",
-		"a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go "+
-			"types)")
+		"a file with an OpenAPI v2 document that has the types "+
+			"(default: the schema follows from the Go types)")
 }
 
 // validateLint checks the values of --lint-rules.

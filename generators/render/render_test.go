@@ -60,8 +60,8 @@ func TestRender(t *testing.T) {
 		},
 		"columns": {
 			"package own\n\ntype T struct {\n\t*int\n\ta{{tab}}int\n\tlonger{{tab}}int\n\n\tb{{tab}}int\n}\n",
-			"// Header.\n\npackage own\n\ntype T struct {\n\t*int\n\ta      int\n\tlonger int\n\n\tb int\n" +
-				"}\n",
+			"// Header.\n\npackage own\n\n" +
+				"type T struct {\n\t*int\n\ta      int\n\tlonger int\n\n\tb int\n}\n",
 		},
 		"blank lines": {
 			"package own\n\n\n\nvar X int\n\n\n\nvar Y int\n\n\n",

@@ -27,10 +27,10 @@ var allowed = []struct {
 	imports []string
 }{
 	{"cmd/...", []string{"generators"}},
-	{
-		"generators",
-		[]string{"generators/marker", "generators/model", "generators/render", "generators/schema",
-			"generators/output", "templates"}},
+	{"generators", []string{
+		"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/output",
+		"templates",
+	}},
 	{"generators/model", []string{"generators/marker"}},
 	{"generators/marker", nil},
 	{"generators/render", nil},

@@ -69,9 +69,8 @@ func TestKeysLikeClientGo(t *testing.T) {
 			t.Errorf("%q, %v, theirs %q, %v", a, errA, b, errB)
 		}
 	}
-	if _, err := cache.IndexFuncToKeyFuncAdapter(func(any) ([]string, error) { return nil, errBad })(
-		nil,
-	); !errors.Is(err, errBad) {
+	failing := func(any) ([]string, error) { return nil, errBad }
+	if _, err := cache.IndexFuncToKeyFuncAdapter(failing)(nil); !errors.Is(err, errBad) {
 		t.Error(err)
 	}
 	untyped := cache.TypedIndexersToIndexers(

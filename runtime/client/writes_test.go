@@ -184,9 +184,8 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "b", "8")
 	check("", "", "10")
 	check("c", "", "")
-	if got, _ := client.New[*appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes)).Written(
-		"", 0,
-	); got.ResourceVersion != "" {
+	others := client.New[*appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes))
+	if got, _ := others.Written("", 0); got.ResourceVersion != "" {
 		t.Errorf("another resource: %q", got.ResourceVersion)
 	}
 	if _, ok := newDeployments(c, "a").Written("", 0); ok {

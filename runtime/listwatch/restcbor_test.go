@@ -40,16 +40,12 @@ func TestCBOR(t *testing.T) {
 				if speaks == runtime.ContentTypeJSON {
 					w.Header().Set("Content-Type", speaks)
 					if watched {
-						w.Write(
-							[]byte(
-								`{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",` +
-									`"metadata":{"name":"a","resourceVersion":"5"},"data":{"k":"v"}}}`))
+						w.Write([]byte(`{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",` +
+							`"metadata":{"name":"a","resourceVersion":"5"},"data":{"k":"v"}}}`))
 						return
 					}
-					w.Write(
-						[]byte(
-							`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},` +
-								`"items":[` + configMap + "]}"))
+					w.Write([]byte(`{"kind":"ConfigMapList","apiVersion":"v1",` +
+						`"metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}"))
 					return
 				}
 				var body bytes.Buffer

@@ -120,10 +120,9 @@ func TestDropKinds(t *testing.T) {
 			Marshal() ([]byte, error)
 		}
 	}{
-		{
-			"numbers",
-			Options{Drop: []string{"metadata.generation", "spec.hostNetwork", "spec.priority",
-				"spec.enableServiceLinks"}}, pod,
+		{"numbers", Options{Drop: []string{
+			"metadata.generation", "spec.hostNetwork", "spec.priority", "spec.enableServiceLinks",
+		}}, pod,
 			&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}},
 		{"all but metadata", Options{MetadataOnly: true},
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Immutable: &yes},

@@ -22,8 +22,9 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 		release func(*DeltaFIFO[int], context.CancelFunc)
 		want    error
 	}{
-		"a change": {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.Append(Added, 1, 1, "1") },
-			nil},
+		"a change": {func(f *DeltaFIFO[int], _ context.CancelFunc) {
+			f.Append(Added, 1, 1, "1")
+		}, nil},
 		"a resync": {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
 		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() },
 			context.Canceled},
