@@ -28,8 +28,8 @@ var allowed = []struct {
 }{
 	{"cmd/...", []string{"generators"}},
 	{"generators", []string{
-		"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/output",
-		"templates",
+		"generators/marker", "generators/model", "generators/render", "generators/schema",
+		"generators/output", "templates",
 	}},
 	{"generators/model", []string{"generators/marker"}},
 	{"generators/marker", nil},

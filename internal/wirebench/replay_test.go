@@ -51,7 +51,8 @@ func recordedConfigMaps(n int) recording {
 	recorded := make([][]byte, n)
 	for i := range recorded {
 		recorded[i] = fmt.Appendf(nil,
-			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"config-%d","namespace":"namespace-%d",`+
+			`{"apiVersion":"v1","kind":"ConfigMap",`+
+				`"metadata":{"name":"config-%d","namespace":"namespace-%d",`+
 				`"uid":"8a1ac4a4-4f3c-4f0b-9b0d-%012d","resourceVersion":"%d",`+
 				`"creationTimestamp":"2026-11-01T10:00:00Z",`+
 				`"labels":{"app":"shop","tier":"backend","revision":"%d"},`+
