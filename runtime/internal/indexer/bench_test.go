@@ -49,7 +49,8 @@ var makes = map[string]func() cache.Indexer{
 	},
 }
 
-// benchSet returns objects in random order in memory. Of 100,000, each namespace has 1,000 and each node 100.
+// benchSet returns objects that lie in memory in the given order. Of 100,000, each namespace has 1,000 and
+// each node 100.
 func benchSet(n, version int, order []int) []*benched {
 	objects := make([]*benched, n)
 	for _, i := range order {
