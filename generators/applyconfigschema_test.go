@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// The schema derived from the Go types of k8s.io/api is the one that client-go's
-// own apply configurations have, which comes from OpenAPI. Unions are left out:
-// structured-merge-diff does nothing with them.
+// TestDerivedSchemaIsClientGos checks that the schema derived from the Go types of k8s.io/api equals that of
+// client-go's own apply configurations, which comes from OpenAPI. Unions are left out: structured-merge-diff
+// ignores them.
 func TestDerivedSchemaIsClientGos(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "k8s.io/client-go/applyconfigurations/internal").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"k8s.io/client-go/applyconfigurations/internal").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestDerivedSchemaIsClientGos(t *testing.T) {
 		if w.Map != nil {
 			w.Map.Unions = nil
 		}
-		if !reflect.DeepEqual(g.Atom, w.Atom) { // smd's Equals compares some pointers
+		if !reflect.DeepEqual(g.Atom, w.Atom) { // structured-merge-diff's Equals compares some pointers
 			t.Errorf("%s differs", name)
 		}
 	}

@@ -91,7 +91,8 @@ func doc(name, comment string) func(scope) any {
 
 func (g *clientGen) typedDoc(at scope) any {
 	name := at.version.PackageName
-	return docView{PackageName: name, Comment: "Package " + name + " has the clients of " + groupVersion(at.version) + "."}
+	return docView{PackageName: name,
+		Comment: "Package " + name + " has the clients of " + groupVersion(at.version) + "."}
 }
 
 func (g *clientGen) expansion(at scope) any {

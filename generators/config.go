@@ -113,7 +113,8 @@ func (c *Config) model() (model.Config, error) {
 	for _, exception := range c.PluralExceptions {
 		name, plural, ok := strings.Cut(exception, ":")
 		if !ok || strings.Contains(plural, ":") {
-			return model.Config{}, fmt.Errorf("--plural-exceptions: %q is not of the form Type:PluralizedType", exception)
+			return model.Config{}, fmt.Errorf(
+				"--plural-exceptions: %q is not of the form Type:PluralizedType", exception)
 		}
 		plurals[name] = plural
 	}

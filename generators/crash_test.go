@@ -15,9 +15,8 @@ import (
 
 var kills = flag.Int("kills", 10, "how often TestKill kills kubewright")
 
-// TestKill kills kubewright at random points while it replaces all files. Each file
-// must be either old or new afterwards, and the next run must complete the job. To kill
-// it more often:
+// TestKill kills kubewright at random points while it replaces all files. Each file must then be either old
+// or new, and the next run must complete the job. To kill it more often:
 //
 //	go test ./generators -run TestKill -kills 200
 func TestKill(t *testing.T) {
@@ -29,8 +28,9 @@ func TestKill(t *testing.T) {
 		if err := os.WriteFile(file, []byte("// "+header+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return exec.CommandContext(ctx, filepath.Join(bin, "kubewright"), "generate", "--output-dir", out, "--output-pkg", "example.com/out",
-			"--with-applyconfig", "--go-header-file", file, "k8s.io/api/batch/...", "k8s.io/api/apps/...", "k8s.io/api/autoscaling/...").Run()
+		return exec.CommandContext(ctx, filepath.Join(bin, "kubewright"), "generate", "--output-dir", out,
+			"--output-pkg", "example.com/out", "--with-applyconfig", "--go-header-file", file,
+			"k8s.io/api/batch/...", "k8s.io/api/apps/...", "k8s.io/api/autoscaling/...").Run()
 	}
 	headers := [2]string{"one", "another"}
 	var states [2]map[string]string
@@ -45,7 +45,7 @@ func TestKill(t *testing.T) {
 	}
 	killed, between := 0, 0
 	for i := range *kills {
-		// Most of a run is before the first file is written.
+		// Most of a run comes before it writes the first file.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Float64()*1.1*float64(took)))
 		start := time.Now()
 		err := run(ctx, headers[i%2])
@@ -63,7 +63,8 @@ func TestKill(t *testing.T) {
 			t.Fatalf("the run after the one that was killed: %v", err)
 		}
 		if now := contents(t, out); !maps.Equal(now, states[i%2]) {
-			t.Fatalf("after run %d was killed the next one left %d files of %d as they should be", i, len(now), len(states[i%2]))
+			t.Fatalf("after run %d was killed the next one left %d files of %d as they should be", i,
+				len(now), len(states[i%2]))
 		}
 	}
 	t.Logf("%d of %d runs were killed, %d of them while they replaced files", killed, *kills, between)

@@ -19,14 +19,18 @@ func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	packages := []string{
 		"../examples/apis/shop/v1", "../examples/apis/shop/v1beta1", "../examples/apis/gift-cards.promo/v1",
-		"k8s.io/api/autoscaling/v1", "k8s.io/api/autoscaling/v2", "k8s.io/api/batch/v1", "k8s.io/api/coordination/v1", "k8s.io/api/policy/v1",
-		"k8s.io/api/scheduling/v1", "k8s.io/api/events/...",
+		"k8s.io/api/autoscaling/v1", "k8s.io/api/autoscaling/v2", "k8s.io/api/batch/v1",
+		"k8s.io/api/coordination/v1", "k8s.io/api/policy/v1", "k8s.io/api/scheduling/v1",
+		"k8s.io/api/events/...",
 	}
 	flags := []string{
-		"--output-dir=" + dir + "/out", "--output-pkg=example.com/out", "--with-applyconfig", "--prefers-protobuf",
-		"--plural-exceptions=Market:Marketplaces", "--plural-exceptions=Person:Persons", "--clientset-name=clients",
-		"--applyconfig-externals=k8s.io/api/core/v1.PodTemplateSpec:k8s.io/client-go/applyconfigurations/core/v1",
-		"--applyconfig-externals=k8s.io/api/core/v1.ObjectReference:k8s.io/client-go/applyconfigurations/core/v1",
+		"--output-dir=" + dir + "/out", "--output-pkg=example.com/out", "--with-applyconfig",
+		"--prefers-protobuf", "--plural-exceptions=Market:Marketplaces", "--plural-exceptions=Person:Persons",
+		"--clientset-name=clients",
+		"--applyconfig-externals=k8s.io/api/core/v1.PodTemplateSpec:" +
+			"k8s.io/client-go/applyconfigurations/core/v1",
+		"--applyconfig-externals=k8s.io/api/core/v1.ObjectReference:" +
+			"k8s.io/client-go/applyconfigurations/core/v1",
 	}
 	var want map[string][sha256.Size]byte
 	for run := range 50 {
@@ -49,7 +53,8 @@ func TestSameBytes(t *testing.T) {
 			want = got
 		}
 		if len(got) < 100 || !maps.Equal(got, want) {
-			t.Fatalf("run %d, %s with %v: %d files, not the %d of before", run, cmd.Env[len(cmd.Env)-1], args, len(got), len(want))
+			t.Fatalf("run %d, %s with %v: %d files, not the %d of before", run, cmd.Env[len(cmd.Env)-1], args,
+				len(got), len(want))
 		}
 	}
 }

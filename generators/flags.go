@@ -37,7 +37,8 @@ func (c *Config) addInputFlags(fs *pflag.FlagSet) {
 // includedTypesFlag adds a flag whose value includedTypes parses.
 func includedTypesFlag(fs *pflag.FlagSet, values *[]string) {
 	fs.StringSliceVar(values, "included-types-overrides", nil,
-		"types in the form group/version/type, separated by commas; in the group versions among them only these types get a client")
+		"types in the form group/version/type, separated by commas; in the group versions among them only "+
+			"these types get a client")
 }
 
 // addFlags adds the flags of clientsets.
@@ -46,7 +47,8 @@ func (o *ClientOptions) addFlags(fs *pflag.FlagSet) {
 		"the root path of requests, with a / at the start and none at the end")
 	fs.BoolVar(&o.Fake, "fake-clientset", true, "also generate a fake clientset for tests")
 	fs.StringVar(&o.ApplyConfigurationPackage, "apply-configuration-package", "",
-		"the import path of existing apply configurations; clients have Apply methods only if there are apply configurations")
+		"the import path of existing apply configurations; clients have Apply methods only if there are "+
+			"apply configurations")
 	fs.BoolVar(&o.PrefersProtobuf, "prefers-protobuf", false,
 		"send and request protobuf by default (custom resources don't have it)")
 	fs.BoolVar(&o.Lean, "lean", false,
@@ -74,9 +76,11 @@ func (o *InformerOptions) addFlags(fs *pflag.FlagSet) {
 func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 	o.Externals = map[model.TypeName]string{}
 	fs.Var(externalsValue(o.Externals), external,
-		"existing apply configurations of types in other packages, in the form package.Type:package, separated by commas")
+		"existing apply configurations of types in other packages, in the form package.Type:package, "+
+			"separated by commas")
 	fs.StringVar(&o.OpenAPISchema, openAPI, "",
-		"a file with an OpenAPI v2 document that has the types (default: the schema follows from the Go types)")
+		"a file with an OpenAPI v2 document that has the types "+
+			"(default: the schema follows from the Go types)")
 }
 
 // validateLint checks the values of --lint-rules.
@@ -165,7 +169,9 @@ func (e externalsValue) Set(value string) error {
 	for _, entry := range entries {
 		typ, pkg, ok := strings.Cut(entry, ":")
 		if !ok || strings.Contains(pkg, ":") {
-			return fmt.Errorf("expected string of the form <package>.<typeName>:<applyconfiguration-package> but got %s", entry)
+			return fmt.Errorf(
+				"expected string of the form <package>.<typeName>:<applyconfiguration-package> but got %s",
+				entry)
 		}
 		// The last dot: those before it are in the import path.
 		dot := strings.LastIndex(typ, ".")

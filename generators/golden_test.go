@@ -59,7 +59,8 @@ func TestGolden(t *testing.T) {
 				return
 			}
 			if !*update {
-				t.Errorf("the transcript differs; run with -update to accept. Got:\n%s", firstDifference(got, want))
+				t.Errorf("the transcript differs; run with -update to accept. Got:\n%s",
+					firstDifference(got, want))
 				return
 			}
 			archive.Files[last].Data = got
@@ -149,8 +150,7 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 	}
 }
 
-// snapshot returns the checksum of each file below dir, by path. Empty folders are in it,
-// too.
+// snapshot returns the checksum of each file below dir, by path. It includes empty folders.
 func snapshot(t *testing.T, dir string) map[string][sha256.Size]byte {
 	files := map[string][sha256.Size]byte{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -206,5 +206,6 @@ func firstDifference(got, want []byte) string {
 	if i < len(wantLines) {
 		wanted = wantLines[i]
 	}
-	return fmt.Sprintf("line %d: wanted %s%s", i+1, wanted, strings.Join(gotLines[max(0, i-3):min(len(gotLines), i+20)], ""))
+	return fmt.Sprintf("line %d: wanted %s%s", i+1, wanted,
+		strings.Join(gotLines[max(0, i-3):min(len(gotLines), i+20)], ""))
 }

@@ -39,7 +39,8 @@ func newHeaders(file string) (headers, Problems, error) {
 	for _, name := range generatorNames {
 		text, err := formatHeader(boilerplate, generatedLine(name))
 		if err != nil {
-			return nil, nil, fmt.Errorf("--go-header-file: %s is not what can stand above a package clause: %w", file, err)
+			return nil, nil, fmt.Errorf(
+				"--go-header-file: %s is not what can stand above a package clause: %w", file, err)
 		}
 		h[name] = text
 	}

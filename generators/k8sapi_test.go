@@ -20,7 +20,7 @@ import (
 	"github.com/kubewright/kubewright/templates"
 )
 
-// everything is a configuration of all generators with all options that add output.
+// everything returns a configuration of all generators with all options that add output.
 func everything() Config {
 	const pkg = "example.com/client/"
 	return Config{
@@ -89,7 +89,7 @@ func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {
 	return contents
 }
 
-// TestGofmtChangesNothing checks what the generators rely on when they don't call gofmt.
+// TestGofmtChangesNothing checks the assumption under which the generators don't call gofmt.
 func TestGofmtChangesNothing(t *testing.T) {
 	api := kubernetes(t, ascending)
 	plain := everything()

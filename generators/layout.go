@@ -40,7 +40,8 @@ type Layout struct {
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.flags = fs
 	fs.StringVar(&l.dir, "output-dir", "",
-		"the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in the module's root)")
+		"the folder for clientset/, listers/, informers/ and applyconfiguration/ (default pkg/client in "+
+			"the module's root)")
 	fs.StringVar(&l.pkg, "output-pkg", "", "the import path of --output-dir (default: according to go.mod)")
 	fs.StringVar(&l.clientsets, "clientsets-dir", "",
 		"the folder for the clientset's folder (default clientset in --output-dir)")
@@ -109,12 +110,14 @@ func (l *Layout) validate(patterns []string) error {
 		return err
 	}
 	if slices.Contains([]string{"internal", "main", "vendor"}, l.clientsetName) {
-		return fmt.Errorf("--clientset-name %s: Go doesn't let informers and programs import a package in a folder"+
-			" of that name", l.clientsetName)
+		return fmt.Errorf(
+			"--clientset-name %s: Go doesn't let informers and programs import a package in a folder"+
+				" of that name", l.clientsetName)
 	}
 	if l.withApply && l.client.ApplyConfigurationPackage != "" {
-		return errors.New("--with-applyconfig generates apply configurations and --apply-configuration-package" +
-			" names existing ones; give one of the two")
+		return errors.New(
+			"--with-applyconfig generates apply configurations and --apply-configuration-package" +
+				" names existing ones; give one of the two")
 	}
 	if err := l.validateLint(); err != nil {
 		return err

@@ -6,12 +6,14 @@ import (
 	"testing"
 )
 
-// TestNothingForTests checks what programs with generated code link: no fakes and no testing
-// packages, and with --lean neither discovery nor the packages behind Apply.
+// TestNothingForTests checks what programs with generated code link: no fakes and no testing packages, and
+// with --lean neither discovery nor the packages behind Apply.
 func TestNothingForTests(t *testing.T) {
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)
-	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|structured-merge-diff/v6/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|^k8s\.io/api/`)
+	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +
+		`structured-merge-diff/v6/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|` +
+		`^k8s\.io/api/`)
 	for name, c := range map[string]struct {
 		flags     []string
 		forbidden []*regexp.Regexp
@@ -21,12 +23,15 @@ func TestNothingForTests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			a := api{flags: c.flags, packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com", hasGroup: true, kinds: []apiKind{{name: "Bakery"}}}}}
+			a := api{flags: c.flags,
+				packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com",
+					hasGroup: true, kinds: []apiKind{{name: "Bakery"}}}}}
 			a.write(t, dir)
 			if out, err := a.generate(bin, dir); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			out, err := goInModule(dir, "list", "-deps", "./pkg/client/clientset/versioned", "./pkg/client/informers/...", "./pkg/client/listers/...")
+			out, err := goInModule(dir, "list", "-deps", "./pkg/client/clientset/versioned",
+				"./pkg/client/informers/...", "./pkg/client/listers/...")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,10 +22,9 @@ var (
 	seed     = flag.Uint64("names-seed", 1, "the first API of TestNames; 0 for a random one")
 )
 
-// TestNames generates everything for random APIs whose groups, versions, kinds,
-// tags and flags were chosen to collide with each other, with Go's keywords and
-// with names in generated code. What kubewright accepts must compile. To try more
-// of them:
+// TestNames generates everything for random APIs whose groups, versions, kinds, tags and flags collide with
+// each other, with Go's keywords and with names in generated code. Whatever kubewright accepts must compile.
+// To try more of them:
 //
 //	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
 func TestNames(t *testing.T) {
@@ -54,7 +53,7 @@ func TestNames(t *testing.T) {
 					mu.Lock()
 					refusals[firstMessage(out)]++
 					mu.Unlock()
-					continue // a refusal that says why
+					continue // kubewright refused the API, and the error says why
 				}
 				if err == nil && seed-first < uint64(*compiled) {
 					_, err = goInModule(dir, "build", "./...")
@@ -85,7 +84,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-var varying = regexp.MustCompile(`"[^"]*"|\(?example\.com/\S+|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
+var varying = regexp.MustCompile(
+	`"[^"]*"|\(?example\.com/\S+|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
 
 // firstMessage returns the first problem without the parts that differ between APIs.
 func firstMessage(out string) string {
@@ -119,26 +119,33 @@ type apiKind struct {
 
 // awkward are names that have a meaning in Go or in generated code.
 var awkward = []string{
-	"type", "func", "map", "interface", "chan", "select", "range", "package", "import", "default", "go", "defer", "var", "const", "struct", "return",
-	"string", "error", "int", "len", "nil", "true", "any", "append", "new", "make", "copy", "iota", "byte", "init", "main", "min",
-	"client", "clientset", "fake", "scheme", "context", "cache", "version", "versioned", "informer", "informers", "factory", "lister", "listers",
-	"discovery", "rest", "http", "metav1", "runtime", "schema", "watch", "types", "time", "fmt", "internal", "typed", "apply", "labels", "testing",
-	"externalversions", "internalinterfaces", "internalversion", "reflect", "sync", "core", "group", "options", "opts", "ctx", "name", "namespace",
-	"obj", "result", "status", "list", "event", "endpoints", "doc", "utils", "generated_expansion", "register", "shared", "generic", "v1", "v2", "b", "c", "f", "s",
+	"type", "func", "map", "interface", "chan", "select", "range", "package", "import", "default", "go",
+	"defer", "var", "const", "struct", "return", "string", "error", "int", "len", "nil", "true", "any",
+	"append", "new", "make", "copy", "iota", "byte", "init", "main", "min", "client", "clientset", "fake",
+	"scheme", "context", "cache", "version", "versioned", "informer", "informers", "factory", "lister",
+	"listers", "discovery", "rest", "http", "metav1", "runtime", "schema", "watch", "types", "time", "fmt",
+	"internal", "typed", "apply", "labels", "testing", "externalversions", "internalinterfaces",
+	"internalversion", "reflect", "sync", "core", "group", "options", "opts", "ctx", "name", "namespace",
+	"obj", "result", "status", "list", "event", "endpoints", "doc", "utils", "generated_expansion",
+	"register", "shared", "generic", "v1", "v2", "b", "c", "f", "s",
 }
 
-var groupForms = []string{"%s", "%s.example.com", "%s.other.org", "my-%s", "%s-x.io", "%s.v1", "x_%s", "%s.k8s.io", "%s1", "%s.%[1]s"}
+var groupForms = []string{"%s", "%s.example.com", "%s.other.org", "my-%s", "%s-x.io", "%s.v1", "x_%s",
+	"%s.k8s.io", "%s1", "%s.%[1]s"}
 
-var kindForms = []string{"%s", "%s", "%s", "%ss", "Typed%s", "%sList", "%sInformer", "%sLister", "%sInterface", "%sClient", "Fake%s", "%s_x", "%s_test", "%s_linux", "%sV1", "New%s", "Deleted%s", "%sApplyConfiguration", "%sNamespace"}
+var kindForms = []string{"%s", "%s", "%s", "%ss", "Typed%s", "%sList", "%sInformer", "%sLister",
+	"%sInterface", "%sClient", "Fake%s", "%s_x", "%s_test", "%s_linux", "%sV1", "New%s", "Deleted%s",
+	"%sApplyConfiguration", "%sNamespace"}
 
-var versions = []string{"v1", "v1", "v1beta1", "v1alpha1", "v2", "v2alpha1x", "version1", "next", "v1", "v2", "internalversion", "V3"}
+var versions = []string{"v1", "v1", "v1beta1", "v1alpha1", "v2", "v2alpha1x", "version1", "next", "v1", "v2",
+	"internalversion", "V3"}
 
 func pick[T any](r *rand.Rand, values []T) T { return values[r.IntN(len(values))] }
 
 func randomAPI(seed uint64) api {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var a api
-	words := make([]string, 1+r.IntN(2)) // few, so that groups and kinds share them
+	words := make([]string, 1+r.IntN(2)) // few words, so that groups and kinds share them
 	for i := range words {
 		words[i] = pick(r, awkward)
 	}
@@ -162,16 +169,20 @@ func randomAPI(seed uint64) api {
 		kinds := map[string]bool{}
 		for range 1 + r.IntN(3) {
 			k := apiKind{name: fmt.Sprintf(pick(r, kindForms), title(pick(r, append(words, awkward...))))}
-			if kinds[k.name] || kinds[k.name+"List"] || kinds[strings.TrimSuffix(k.name, "List")] || declaredByAPI[k.name] || !token.IsExported(k.name) {
+			if kinds[k.name] || kinds[k.name+"List"] || kinds[strings.TrimSuffix(k.name, "List")] ||
+				declaredByAPI[k.name] || !token.IsExported(k.name) {
 				continue
 			}
 			kinds[k.name] = true
-			// At most one of each line, since most pairs would be refused.
+			// It has at most one tag of each line, since most pairs would be refused.
 			for _, tags := range [][]string{
 				{"nonNamespaced", "", ""},
 				{"noStatus", "", "", ""},
-				{"noVerbs", "onlyVerbs=get,list,watch", "onlyVerbs=create,delete", "skipVerbs=watch", "readonly", "", "", "", "", "", "", ""},
-				{"method=Extend,verb=update,subresource=scale", "method=GetIt,verb=get,subresource=" + pick(r, awkward), "method=New,verb=create,input=" + k.name, "", "", "", ""},
+				{"noVerbs", "onlyVerbs=get,list,watch", "onlyVerbs=create,delete", "skipVerbs=watch",
+					"readonly", "", "", "", "", "", "", ""},
+				{"method=Extend,verb=update,subresource=scale",
+					"method=GetIt,verb=get,subresource=" + pick(r, awkward),
+					"method=New,verb=create,input=" + k.name, "", "", "", ""},
 			} {
 				if tag := pick(r, tags); tag != "" && !slices.Contains(k.tags, "+genclient:noVerbs") {
 					k.tags = append(k.tags, "+genclient:"+tag)
@@ -189,20 +200,27 @@ func randomAPI(seed uint64) api {
 	if len(a.packages) == 0 {
 		return randomAPI(seed + 1<<50)
 	}
-	for _, f := range []string{"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--lean", "--metadata-informers", "--read-only-views", "--clientset-name=" + pick(r, []string{"internal", "fake", "scheme", "clientset", "version", "client", "rest"})} {
+	for _, f := range []string{
+		"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--lean",
+		"--metadata-informers", "--read-only-views",
+		"--clientset-name=" +
+			pick(r, []string{"internal", "fake", "scheme", "clientset", "version", "client", "rest"}),
+	} {
 		if r.IntN(3) == 0 {
 			a.flags = append(a.flags, f)
 		}
 	}
 	if r.IntN(3) == 0 {
 		k := pick(r, pick(r, a.packages).kinds).name
-		a.flags = append(a.flags, "--plural-exceptions="+k+":"+pick(r, []string{k, k, "Many" + k, title(pick(r, awkward))}))
+		a.flags = append(a.flags,
+			"--plural-exceptions="+k+":"+pick(r, []string{k, k, "Many" + k, title(pick(r, awkward))}))
 	}
 	return a
 }
 
-// declaredByAPI are the names that the packages of the APIs have anyway.
-var declaredByAPI = map[string]bool{"SchemeGroupVersion": true, "AddToScheme": true, "Resource": true, "GroupName": true}
+// declaredByAPI are the names that the packages of all APIs declare.
+var declaredByAPI = map[string]bool{"SchemeGroupVersion": true, "AddToScheme": true, "Resource": true,
+	"GroupName": true}
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
@@ -215,7 +233,7 @@ func (a api) String() string {
 	return b.String()
 }
 
-// write writes the packages as a person would, deep copies included.
+// write writes the packages as a user would, deep copies included.
 func (a api) write(t *testing.T, dir string) {
 	files := map[string]string{"go.mod": "module " + module + "\n\ngo 1.26\n"}
 	for _, p := range a.packages {
@@ -237,7 +255,8 @@ func (a api) write(t *testing.T, dir string) {
 			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags).Replace(apiType))
 		}
 		folder := filepath.Join("apis", p.folder, p.version)
-		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(), types.String()
+		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(),
+			types.String()
 	}
 	for name, text := range files {
 		file := filepath.Join(dir, name)
@@ -251,7 +270,8 @@ func (a api) write(t *testing.T, dir string) {
 }
 
 func (a api) generate(bin, dir string) (string, error) {
-	cmd := exec.Command(filepath.Join(bin, "kubewright"), slices.Concat([]string{"generate"}, a.flags, []string{"./apis/..."})...)
+	cmd := exec.Command(filepath.Join(bin, "kubewright"),
+		slices.Concat([]string{"generate"}, a.flags, []string{"./apis/..."})...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 	out, err := cmd.CombinedOutput()

@@ -67,7 +67,8 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 
 	cfg.progress(StageCompare)
 	set := output.Set{
-		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(), KeepOthers: cfg.Strict,
+		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(),
+		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
 	problems = append(problems, cfg.orphanWarnings(set)...)
@@ -190,7 +191,9 @@ func expansionWarnings(stale []string) Problems {
 		expansion := strings.TrimSuffix(path, ".go") + "_expansion.go"
 		if output.Exists(expansion) && !slices.Contains(stale, expansion) {
 			problems = append(problems, marker.Problem{Warning: true,
-				Message: fmt.Sprintf("%s extends a type that is no longer generated; remove it, or its package won't compile", expansion)})
+				Message: fmt.Sprintf(
+					"%s extends a type that is no longer generated; remove it, or its package won't compile",
+					expansion)})
 		}
 	}
 	return problems

@@ -133,7 +133,9 @@ func NewClientGen() *Tool {
 			return Config{}, err
 		}
 		if len(inputs) == 0 {
-			return Config{}, errors.New("no packages given; name group versions with --input, as in --input=example/v1, and the path before them with --input-base")
+			return Config{}, errors.New(
+				"no packages given; name group versions with --input, as in --input=example/v1, and the " +
+					"path before them with --input-base")
 		}
 		o.Dir, o.Package = filepath.Join(c.dir, name), path.Join(c.pkg, name)
 		c.Client = &o

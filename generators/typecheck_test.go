@@ -22,8 +22,7 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// typeChecker type-checks packages from source. Their imports from other modules are
-// compiled once.
+// typeChecker type-checks packages from source. Their imports from other modules are compiled once.
 type typeChecker struct {
 	// mu serializes checks: neither the importer nor the packages that it returns are
 	// safe for concurrent use, since go/types resolves aliases lazily.
@@ -35,13 +34,17 @@ type typeChecker struct {
 // imported are all packages that generated code and API types import.
 var imported = []string{
 	"context", "fmt", "net/http", "reflect", "sync", "time",
-	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields", "k8s.io/apimachinery/pkg/apis/meta/v1",
-	"k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
+	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields",
+	"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime",
+	"k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
 	"k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/util/runtime", "k8s.io/apimachinery/pkg/watch",
-	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake", "k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
-	"sigs.k8s.io/structured-merge-diff/v6/typed",
-	"github.com/kubewright/kubewright/runtime/client/apply", "github.com/kubewright/kubewright/runtime/client/fake",
-	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer", "github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
+	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake",
+	"k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing",
+	"k8s.io/client-go/tools/cache", "sigs.k8s.io/structured-merge-diff/v6/typed",
+	"github.com/kubewright/kubewright/runtime/client/apply",
+	"github.com/kubewright/kubewright/runtime/client/fake",
+	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer",
+	"github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
 	"github.com/kubewright/kubewright/runtime/view", "io",
 }
 
@@ -73,13 +76,15 @@ func newTypeChecker(t *testing.T) *typeChecker {
 func (c *typeChecker) check(dir, module string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{}, done: map[string]*types.Package{}}
+	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{},
+		done: map[string]*types.Package{}}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
 			return err
 		}
 		// A name like x_test.go or x_windows.go would leave the file out of the build.
-		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok || strings.HasSuffix(file, "_test.go") {
+		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok ||
+			strings.HasSuffix(file, "_test.go") {
 			return fmt.Errorf("the go command would leave out %s", file)
 		}
 		folder, err := filepath.Rel(dir, filepath.Dir(file))
@@ -138,8 +143,8 @@ func (r *checkRun) Import(importPath string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// goInModule runs a go command in the module in dir, which is made to require
-// the repository as it is, and returns what it prints.
+// goInModule runs a go command in the module in dir, makes the module require the repository as it is on the
+// disk, and returns the command's output.
 func goInModule(dir string, args ...string) (string, error) {
 	m, err := scratch.New(dir, module, "..")
 	if err != nil {

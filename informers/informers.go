@@ -31,13 +31,18 @@ import (
 
 // NewDynamicSharedInformerFactory returns a factory of dynamic informers for all
 // namespaces.
-func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
+func NewDynamicSharedInformerFactory(
+	client dynamic.Interface, defaultResync time.Duration,
+) dynamicinformer.DynamicSharedInformerFactory {
 	return NewFilteredDynamicSharedInformerFactory(client, defaultResync, metav1.NamespaceAll, nil)
 }
 
 // NewFilteredDynamicSharedInformerFactory returns a factory of dynamic informers for a
 // namespace. tweakListOptions, if not nil, changes the options of their lists and watches.
-func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions dynamicinformer.TweakListOptionsFunc) dynamicinformer.DynamicSharedInformerFactory {
+func NewFilteredDynamicSharedInformerFactory(
+	client dynamic.Interface, defaultResync time.Duration, namespace string,
+	tweakListOptions dynamicinformer.TweakListOptionsFunc,
+) dynamicinformer.DynamicSharedInformerFactory {
 	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
 		return newDynamic(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
@@ -45,43 +50,74 @@ func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultRe
 
 // NewFilteredDynamicInformer returns a dynamic informer that belongs to no factory.
 // informer.Typed shows its Informer as one of *unstructured.Unstructured.
-func NewFilteredDynamicInformer(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) clientgo.GenericInformer {
-	return factory.NewGeneric(newDynamic(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
+func NewFilteredDynamicInformer(
+	client dynamic.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions dynamicinformer.TweakListOptionsFunc,
+) clientgo.GenericInformer {
+	return factory.NewGeneric(
+		newDynamic(client, resource, namespace, resyncPeriod, indexers, tweakListOptions),
+		resource.GroupResource())
 }
 
-func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[*unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
+func newDynamic(
+	client dynamic.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions dynamicinformer.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return informer.NewShared[*unstructured.Unstructured](
+		func() informer.ResourceClient[*unstructured.UnstructuredList] {
+			return client.Resource(resource).Namespace(namespace)
+		}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
 }
 
 // NewMetadataSharedInformerFactory returns a factory of metadata informers for all
 // namespaces.
-func NewMetadataSharedInformerFactory(client metadata.Interface, defaultResync time.Duration) metadatainformer.SharedInformerFactory {
+func NewMetadataSharedInformerFactory(
+	client metadata.Interface, defaultResync time.Duration,
+) metadatainformer.SharedInformerFactory {
 	return NewFilteredMetadataSharedInformerFactory(client, defaultResync, metav1.NamespaceAll, nil)
 }
 
 // NewFilteredMetadataSharedInformerFactory returns a factory of metadata informers for a
 // namespace. tweakListOptions, if not nil, changes the options of their lists and watches.
-func NewFilteredMetadataSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions metadatainformer.TweakListOptionsFunc) metadatainformer.SharedInformerFactory {
+func NewFilteredMetadataSharedInformerFactory(
+	client metadata.Interface, defaultResync time.Duration, namespace string,
+	tweakListOptions metadatainformer.TweakListOptionsFunc,
+) metadatainformer.SharedInformerFactory {
 	return newResources(func(resource schema.GroupVersionResource) cache.SharedIndexInformer {
 		return newMetadata(client, resource, namespace, defaultResync, byNamespace(), tweakListOptions)
 	})
 }
 
 // NewFilteredMetadataInformer returns a metadata informer that belongs to no factory.
-func NewFilteredMetadataInformer(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) clientgo.GenericInformer {
-	return factory.NewGeneric(newMetadata(client, resource, namespace, resyncPeriod, indexers, tweakListOptions), resource.GroupResource())
+func NewFilteredMetadataInformer(
+	client metadata.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions metadatainformer.TweakListOptionsFunc,
+) clientgo.GenericInformer {
+	return factory.NewGeneric(
+		newMetadata(client, resource, namespace, resyncPeriod, indexers, tweakListOptions),
+		resource.GroupResource())
 }
 
-func newMetadata(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[*metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
+func newMetadata(
+	client metadata.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions metadatainformer.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return informer.NewShared[*metav1.PartialObjectMetadata](
+		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(resource).Namespace(namespace)
+		}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
 }
 
-func options(client any, resource schema.GroupVersionResource, resyncPeriod time.Duration, indexers cache.Indexers, tweak func(*metav1.ListOptions)) informer.Options {
-	return informer.Options{Client: client, Resource: resource, ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweak}
+func options(
+	client any, resource schema.GroupVersionResource, resyncPeriod time.Duration, indexers cache.Indexers,
+	tweak func(*metav1.ListOptions),
+) informer.Options {
+	return informer.Options{Client: client, Resource: resource, ResyncPeriod: resyncPeriod,
+		Indexers: indexers, TweakListOptions: tweak}
 }
 
 func byNamespace() cache.Indexers {

@@ -36,7 +36,7 @@ func thing(name string) *unstructured.Unstructured {
 	}}
 }
 
-// sharedFactory is what both of client-go's factories are.
+// sharedFactory has the methods that both of client-go's factories have.
 type sharedFactory interface {
 	Start(<-chan struct{})
 	ForResource(schema.GroupVersionResource) clientgo.GenericInformer
@@ -44,8 +44,8 @@ type sharedFactory interface {
 	Shutdown()
 }
 
-// TestLikeClientGo: informers and listers of ours and of client-go's hold the
-// same; ours are ours.
+// TestLikeClientGo checks that our informers and listers contain the same as client-go's, and that they are
+// our implementation.
 func TestLikeClientGo(t *testing.T) {
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
@@ -59,11 +59,13 @@ func TestLikeClientGo(t *testing.T) {
 		"dynamic": func() (ours, theirs sharedFactory) {
 			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 				map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
-			return informers.NewDynamicSharedInformerFactory(client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+			return informers.NewDynamicSharedInformerFactory(
+				client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 		},
 		"metadata": func() (ours, theirs sharedFactory) {
 			client := metadatafake.NewSimpleMetadataClient(scheme, meta)
-			return informers.NewMetadataSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
+			return informers.NewMetadataSharedInformerFactory(
+				client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,11 +81,13 @@ func TestLikeClientGo(t *testing.T) {
 					if synced := f.WaitForCacheSync(stop); !synced[things] {
 						t.Errorf("synced %v", synced)
 					}
-					found, err := i.Lister().ByNamespace("ns").List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+					found, err := i.Lister().ByNamespace("ns").List(
+						labels.SelectorFromSet(labels.Set{"name": "a"}))
 					if err != nil || len(found) != 1 {
 						t.Errorf("found %v, %v", found, err)
 					}
-					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) || err.Error() != `things.example.com "b" not found` {
+					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) ||
+						err.Error() != `things.example.com "b" not found` {
 						t.Errorf("error %v", err)
 					}
 					if _, ok := informer.StatusOf(i.Informer()); ok != (f == ours) {
@@ -97,8 +101,8 @@ func TestLikeClientGo(t *testing.T) {
 	}
 }
 
-// TestFactoryFunctions: what package factory does for generated factories it does
-// for dynamic ones, whose informers have resources for types.
+// TestFactoryFunctions checks that the functions of package factory work on dynamic factories as on generated
+// ones. The informers of a dynamic factory have resources in place of types.
 func TestFactoryFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
@@ -110,7 +114,8 @@ func TestFactoryFunctions(t *testing.T) {
 		if err := factory.WaitForSync(ctx, f); err != nil {
 			t.Error(err)
 		}
-		if statuses, err := factory.Statuses(f); err != nil || len(statuses) != 1 || statuses[0].Objects != 1 {
+		if statuses, err := factory.Statuses(f); err != nil || len(statuses) != 1 ||
+			statuses[0].Objects != 1 {
 			t.Errorf("statuses %+v, %v", statuses, err)
 		}
 		if err := factory.Release(f, first); err != nil {
@@ -123,7 +128,9 @@ func TestFactoryFunctions(t *testing.T) {
 		if f.ForResource(things).Informer() == first {
 			t.Error("released, the informer is still the factory's")
 		}
-		if err := factory.TweakListOptions(f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {}); err == nil {
+		if err := factory.TweakListOptions(
+			f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {},
+		); err == nil {
 			t.Error("a type's options, where informers aren't found by types, are no error")
 		}
 		cancel()
@@ -131,19 +138,23 @@ func TestFactoryFunctions(t *testing.T) {
 	})
 }
 
-// TestListByFields: what a dynamic informer indexes its lister finds.
+// TestListByFields checks that a dynamic informer's lister finds objects by the informer's field index.
 func TestListByFields(t *testing.T) {
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"), thing("b"))
 	f := informers.NewDynamicSharedInformerFactory(client, 0)
 	i := f.ForResource(things)
-	if err := informer.IndexField(i.Informer(), "metadata.name", func(u *unstructured.Unstructured) []string { return []string{u.GetName()} }); err != nil {
+	if err := informer.IndexField(i.Informer(),
+		"metadata.name", func(u *unstructured.Unstructured) []string {
+			return []string{u.GetName()}
+		}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Start(ctx.Done())
 	f.WaitForCacheSync(ctx.Done())
-	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(), fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(),
+		fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
 	if err != nil || len(found) != 1 || found[0].GetName() != "b" {
 		t.Errorf("found %v, %v", found, err)
 	}

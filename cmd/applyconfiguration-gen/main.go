@@ -1,5 +1,5 @@
-// Command applyconfiguration-gen is a drop-in replacement for k8s.io/code-generator's applyconfiguration-gen: it
-// has the same flags, and generates the same API on kubewright's runtime.
+// Command applyconfiguration-gen is a drop-in replacement for k8s.io/code-generator's
+// applyconfiguration-gen: it has the same flags, and generates the same API on kubewright's runtime.
 package main
 
 import (

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// repository is a folder with a module that has one API.
+// repository is a folder that contains a module with one API.
 type repository struct {
 	t   *testing.T
 	dir string
-	// path is PATH: the go command and nothing else, no shell and no git.
+	// path is the PATH: it has the go command and nothing else, no shell and no git.
 	path string
 }
 
@@ -34,11 +34,15 @@ func newRepository(t *testing.T, folder string) *repository {
 	if err := os.Symlink(goCommand, filepath.Join(r.path, "go")); err != nil {
 		t.Fatal(err)
 	}
-	mod := strings.Replace(r.read(filepath.Join(root, "go.mod")), "module "+own, "module example.com/shop", 1) +
-		"\nrequire " + own + " v0.0.0\n\nreplace " + own + " => " + root + "\n\ntool " + own + "/cmd/kubewright\n"
+	mod := strings.Replace(r.read(filepath.Join(root, "go.mod")), "module "+own,
+		"module example.com/shop", 1) +
+		"\nrequire " + own + " v0.0.0\n\nreplace " + own + " => " + root + "\n\ntool " + own +
+		"/cmd/kubewright\n"
 	r.write(filepath.Join(folder, "go.mod"), mod)
 	r.write(filepath.Join(folder, "go.sum"), r.read(filepath.Join(root, "go.sum")))
-	for _, name := range []string{"doc.go", "register.go", "types.go", "scale.go", "zz_generated.deepcopy.go"} {
+	for _, name := range []string{
+		"doc.go", "register.go", "types.go", "scale.go", "zz_generated.deepcopy.go",
+	} {
 		text, err := os.ReadFile(filepath.Join(root, "examples/apis/shop/v1beta1", name))
 		if err == nil {
 			r.write(filepath.Join(folder, "apis/shop/v1beta1", name), string(text))
@@ -59,7 +63,9 @@ func (r *repository) read(file string) string {
 
 func (r *repository) write(name, text string) {
 	file := filepath.Join(r.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644),
+	); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -142,9 +148,11 @@ func TestPlaces(t *testing.T) {
 	t.Run("vendored", func(t *testing.T) {
 		r := newRepository(t, ".")
 		r.write("go.mod", "module example.com/shop\n\ngo 1.26\n\nrequire example.com/apis v1.0.0\n")
-		r.write("vendor/modules.txt", "# example.com/apis v1.0.0\n## explicit; go 1.26\nexample.com/apis/shop/v1beta1\n")
+		r.write("vendor/modules.txt",
+			"# example.com/apis v1.0.0\n## explicit; go 1.26\nexample.com/apis/shop/v1beta1\n")
 		vendored := filepath.Join(r.dir, "vendor/example.com")
-		if err := errors.Join(os.MkdirAll(vendored, 0o755), os.Rename(filepath.Join(r.dir, "apis"), filepath.Join(vendored, "apis"))); err != nil {
+		if err := errors.Join(os.MkdirAll(vendored, 0o755),
+			os.Rename(filepath.Join(r.dir, "apis"), filepath.Join(vendored, "apis"))); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(kubewright, "generate", "example.com/apis/shop/v1beta1")
@@ -166,10 +174,13 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("generate says %q to a pipe", out)
 	}
 	var got report
-	if err := json.Unmarshal([]byte(r.run(".", kubewright, "check", "--json", "./apis/...")), &got); err != nil {
+	if err := json.Unmarshal(
+		[]byte(r.run(".", kubewright, "check", "--json", "./apis/...")), &got,
+	); err != nil {
 		t.Fatal(err)
 	}
-	if got.Command != "check" || len(got.Files) < 10 || got.Error != "" || got.Seconds["total"] <= 0 || got.Seconds["load"] <= 0 {
+	if got.Command != "check" || len(got.Files) < 10 || got.Error != "" || got.Seconds["total"] <= 0 ||
+		got.Seconds["load"] <= 0 {
 		t.Errorf("check --json: %+v", got)
 	}
 	for _, f := range got.Files {
@@ -180,13 +191,16 @@ func TestQuiet(t *testing.T) {
 	r.write("apis/shop/v1beta1/more.go", "package v1beta1\n\n// +genclient:oops\ntype More struct{}\n")
 	var stdout, stderr bytes.Buffer
 	t.Chdir(r.dir)
-	if status := execute(t.Context(), []string{"generate", "--json", "./apis/..."}, &stdout, &stderr); status != 1 {
+	if status := execute(
+		t.Context(), []string{"generate", "--json", "./apis/..."}, &stdout, &stderr,
+	); status != 1 {
 		t.Errorf("exit status %d with a problem", status)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Problems) != 1 || got.Problems[0].Line != 3 || got.Problems[0].File != "apis/shop/v1beta1/more.go" {
+	if len(got.Problems) != 1 || got.Problems[0].Line != 3 ||
+		got.Problems[0].File != "apis/shop/v1beta1/more.go" {
 		t.Errorf("problems %+v, stderr %s", got.Problems, stderr.Bytes())
 	}
 }

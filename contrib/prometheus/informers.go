@@ -40,7 +40,9 @@ func (p *informerProvider) NewQueuedItemMetric(id cache.InformerNameAndResource)
 	return reserved{id: id, gauge: informerMetric(id, p.of(id).queued.GetMetricWith)}
 }
 
-func (p *informerProvider) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+func (p *informerProvider) NewProcessingLatencyMetric(
+	id cache.InformerNameAndResource,
+) cache.HistogramMetric {
 	return reserved{id: id, histogram: informerMetric(id, p.of(id).latency.GetMetricWith)}
 }
 
@@ -68,7 +70,8 @@ func (p *informerProvider) register() {
 	}, informerLabels))
 	p.latency = join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Subsystem: informerSubsystem, Name: "processing_latency_seconds",
-		Help: "How long what was taken from the queue took into the store and to where handlers read it, in seconds",
+		Help: "How long what was taken from the queue took into the store and to where handlers read it, " +
+			"in seconds",
 		// component-base's buckets.
 		Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
 	}, informerLabels))
@@ -77,7 +80,8 @@ func (p *informerProvider) register() {
 // informerMetric returns the metric of an identity.
 func informerMetric[M any](id cache.InformerNameAndResource, get func(prometheus.Labels) (M, error)) M {
 	resource := id.GroupVersionResource()
-	metric, err := get(prometheus.Labels{"name": id.Name(), "group": resource.Group, "version": resource.Version, "resource": resource.Resource})
+	metric, err := get(prometheus.Labels{"name": id.Name(), "group": resource.Group,
+		"version": resource.Version, "resource": resource.Resource})
 	if err != nil {
 		panic(fmt.Sprintf("kwprometheus: the registry's metrics of informers have other labels: %v", err))
 	}

@@ -26,7 +26,8 @@ func join[V prometheus.Collector](registerer prometheus.Registerer, own V) V {
 	}
 	vec, ok := unwrap[V](already.ExistingCollector)
 	if !ok {
-		panic(fmt.Sprintf("kwprometheus: the registry has a %T of the name of a %T", already.ExistingCollector, own))
+		panic(fmt.Sprintf("kwprometheus: the registry has a %T of the name of a %T",
+			already.ExistingCollector, own))
 	}
 	return vec
 }

@@ -106,11 +106,14 @@ func (p *provider) of(name string) *provider {
 
 func (p *provider) register() {
 	gauge := func(key, help string) vec[prometheus.Gauge] {
-		v := join(p.registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
+		v := join(p.registerer,
+			prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
 		return func(name string) prometheus.Gauge { return with(key, name, v.GetMetricWith) }
 	}
 	counter := func(key, help string) vec[prometheus.Counter] {
-		v := join(p.registerer, prometheus.NewCounterVec(prometheus.CounterOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
+		v := join(p.registerer,
+			prometheus.NewCounterVec(prometheus.CounterOpts{Subsystem: subsystem, Name: key, Help: help},
+				labels))
 		return func(name string) prometheus.Counter { return with(key, name, v.GetMetricWith) }
 	}
 	histogram := func(key, help string) vec[prometheus.Observer] {
@@ -125,8 +128,11 @@ func (p *provider) register() {
 	p.adds = counter("adds_total", "Items added")
 	p.latency = histogram("queue_duration_seconds", "How long items waited for a worker, in seconds")
 	p.workDuration = histogram("work_duration_seconds", "How long items were with a worker, in seconds")
-	p.unfinished = gauge("unfinished_work_seconds", "How long all items that are with a worker have been there, together, in seconds: that it grows means stuck workers, and how fast it grows how many")
-	p.longestRunning = gauge("longest_running_processor_seconds", "How long the oldest item that is with a worker has been there, in seconds")
+	p.unfinished = gauge("unfinished_work_seconds",
+		"How long all items that are with a worker have been there, together, in seconds: that it grows "+
+			"means stuck workers, and how fast it grows how many")
+	p.longestRunning = gauge("longest_running_processor_seconds",
+		"How long the oldest item that is with a worker has been there, in seconds")
 	p.retries = counter("retries_total", "Items added with a delay")
 }
 

@@ -49,7 +49,8 @@ workqueue_depth{name="two"} 2
 workqueue_retries_total{name="one"} 1
 workqueue_retries_total{name="two"} 2
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "workqueue_depth", "workqueue_adds_total", "workqueue_retries_total"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "workqueue_depth",
+		"workqueue_adds_total", "workqueue_retries_total"); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{
@@ -62,12 +63,14 @@ workqueue_retries_total{name="two"} 2
 	}
 }
 
-// TestStrangers: another kind of metric under the name of ours makes each creation of a
-// queue panic.
+// TestStrangers checks that creating a queue panics if the registry has a metric of another kind under one of
+// our names.
 func TestStrangers(t *testing.T) {
 	for name, stranger := range map[string]prometheus.Collector{
-		"kind":   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"}, []string{"name"}),
-		"labels": prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"}, []string{"queue"}),
+		"kind": prometheus.NewCounterVec(prometheus.CounterOpts{Name: "workqueue_depth", Help: "x"},
+			[]string{"name"}),
+		"labels": prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"},
+			[]string{"queue"}),
 		"single": prometheus.NewGauge(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "x"}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +91,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestPrefix registers through a registerer that can't be asked what it has.
+// TestPrefix registers through a registerer that can't list its metrics.
 func TestPrefix(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	for _, name := range []string{"one", "two"} {

@@ -35,7 +35,8 @@ func newLock(config *rest.Config, lease string) (resourcelock.Interface, error) 
 	}
 	// A process that is restarted on the same host is another candidate.
 	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
-	return resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, name, identity, config, renewDeadline)
+	return resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, name, identity, config,
+		renewDeadline)
 }
 
 // whileLeading calls run once this process holds the lock. run's context ends with ctx and when

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// memory is a lock in the memory of the process.
+// memory is a lock in the process's memory.
 type memory struct {
 	mu     sync.Mutex
 	record *resourcelock.LeaderElectionRecord
@@ -49,7 +49,7 @@ func (m *memory) Update(_ context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// holder returns the identity of the lock's holder, "" if it was released.
+// holder returns the identity of the lock's holder, or "" if it was released.
 func (m *memory) holder() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +67,7 @@ func (m *memory) RecordEvent(string) {}
 func (m *memory) Identity() string   { return "me" }
 func (m *memory) Describe() string   { return "memory" }
 
-// The lock is released after run has returned, not before.
+// TestReleasedLast checks that the lock is released after run has returned, not before.
 func TestReleasedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -90,7 +90,7 @@ func TestReleasedLast(t *testing.T) {
 	})
 }
 
-// When the lock can't be renewed the run ends, and that is an error.
+// TestLost checks that a run ends with an error if the lock can't be renewed.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := &memory{}
@@ -105,11 +105,13 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// An error of run releases the lock and is returned.
+// TestRunFails checks that an error of run releases the lock and is returned.
 func TestRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock, failed := &memory{}, errors.New("failed")
-		if err := whileLeading(t.Context(), lock, func(context.Context) error { return failed }); err != failed {
+		if err := whileLeading(
+			t.Context(), lock, func(context.Context) error { return failed },
+		); err != failed {
 			t.Errorf("error %v, want %v", err, failed)
 		}
 		if holder := lock.holder(); holder != "" {
@@ -118,7 +120,7 @@ func TestRunFails(t *testing.T) {
 	})
 }
 
-// A process that never gets the lock never calls run, and ends with its context.
+// TestNeverLeads checks that a process which never gets the lock never calls run, and ends with its context.
 func TestNeverLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -33,7 +33,8 @@ func main() {
 	defer stop()
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err == nil {
-		err = lead(ctx, config, *lease, func(ctx context.Context) error { return run(ctx, config, *namespace, *workers) })
+		err = lead(ctx, config, *lease,
+			func(ctx context.Context) error { return run(ctx, config, *namespace, *workers) })
 	}
 	if err != nil {
 		klog.ErrorS(err, "The controller failed")
@@ -60,7 +61,8 @@ func run(ctx context.Context, config *rest.Config, namespace string, workers int
 	if err != nil {
 		return err
 	}
-	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithNamespace(namespace))
 	controller, err := bakery.New(ctx, client, factory.Shop().V1())
 	if err != nil {
 		return err

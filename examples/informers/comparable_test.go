@@ -24,15 +24,20 @@ func TestComparable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	generic, err := factory.ForResource(schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries"})
+	generic, err := factory.ForResource(schema.GroupVersionResource{Group: "shop.kubewright.dev",
+		Version: "v1", Resource: "bakeries"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	walk := walker{t, map[reflect.Type]bool{}}
-	for _, value := range []any{factory, client, versioned.NewForConfigOrDie(&rest.Config{}), generic, registration} {
+	for _, value := range []any{
+		factory, client, versioned.NewForConfigOrDie(&rest.Config{}), generic, registration,
+	} {
 		walk.from(reflect.TypeOf(value).String(), reflect.ValueOf(value))
 	}
-	for _, want := range []any{bakeries.Lister().Bakeries("town"), bakeries.TypedInformer(), client.ShopV1().Bakeries("")} {
+	for _, want := range []any{
+		bakeries.Lister().Bakeries("town"), bakeries.TypedInformer(), client.ShopV1().Bakeries(""),
+	} {
 		if !walk.seen[reflect.TypeOf(want)] {
 			t.Errorf("no %T was reached", want)
 		}
@@ -62,7 +67,7 @@ func (w walker) from(path string, value reflect.Value) {
 		w.t.Errorf("%s is not found again in a map", path)
 	}
 	if strings.HasPrefix(reflect.Indirect(value).Type().PkgPath(), "k8s.io/") {
-		return // Not our making, and neither is what it returns.
+		return // from another module, as are its results
 	}
 	for n := range value.NumMethod() {
 		name, method := value.Type().Method(n).Name, value.Method(n)

@@ -43,10 +43,9 @@ func steadyServer(b *shopv1.Bakery) *httptest.Server {
 	}))
 }
 
-// Informers can skip fields that the program doesn't read while objects arrive: those that
-// Drop names, or all but metadata with MetadataOnly. The cache doesn't have them. The names
-// are JSON's. A name that a type doesn't have is ignored, so one list of names works for all
-// types of a factory.
+// Informers can skip fields that the program doesn't read, while they decode objects: those that Drop names,
+// or all but metadata with MetadataOnly. The cache doesn't have them. The names are JSON's. A name that a
+// type doesn't have is ignored, so one list of names works for all types of a factory.
 func Example_drop() {
 	b := bakery("corner", "square", "7")
 	b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
@@ -75,7 +74,8 @@ func Example_drop() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields), corner.Spec.Bread, corner.Spec.Bakers)
+		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields),
+			corner.Spec.Bread, corner.Spec.Bakers)
 	}
 	show("everything", listwatch.DecodingOptions{})
 	show("Drop", listwatch.DecodingOptions{Drop: []string{"metadata.managedFields", "spec.bread"}})

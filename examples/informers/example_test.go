@@ -26,8 +26,9 @@ import (
 
 func bakery(name, market, resourceVersion string) *shopv1.Bakery {
 	return &shopv1.Bakery{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name, ResourceVersion: resourceVersion, Labels: map[string]string{"market": market}},
-		Spec:       shopv1.BakerySpec{Bread: "rye", Market: market},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name, ResourceVersion: resourceVersion,
+			Labels: map[string]string{"market": market}},
+		Spec: shopv1.BakerySpec{Bread: "rye", Market: market},
 	}
 }
 
@@ -44,11 +45,12 @@ func newClient(objects ...runtime.Object) (*fake.Clientset, <-chan struct{}) {
 	return client, watching
 }
 
-// The error of a wait for the caches says why one of them can't be filled.
+// The error of a wait for the caches tells why one of them can't be filled.
 func Example_whyNotSynced() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(shopv1.Resource("markets"), "", errors.New("no RBAC rule for it"))
+		return true, nil, apierrors.NewForbidden(shopv1.Resource("markets"),
+			"", errors.New("no RBAC rule for it"))
 	})
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,7 +92,8 @@ func Example_events() {
 		case informer.Synced:
 			fmt.Println("that was all there is")
 			<-watching
-			_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("new", "square", "2"), metav1.CreateOptions{})
+			_, _ = client.ShopV1().Bakeries("town").Create(ctx, bakery("new", "square", "2"),
+				metav1.CreateOptions{})
 			_ = client.ShopV1().Bakeries("town").Delete(ctx, "new", metav1.DeleteOptions{})
 		case informer.Deleted:
 			fmt.Println("removed", event.Object.Name)
@@ -119,7 +122,8 @@ func Example_handlerOptions() {
 			<-busy
 		},
 		UpdateFunc: func(before, after any) {
-			seen <- fmt.Sprint(before.(*shopv1.Bakery).ResourceVersion, " -> ", after.(*shopv1.Bakery).ResourceVersion)
+			seen <- fmt.Sprint(before.(*shopv1.Bakery).ResourceVersion,
+				" -> ", after.(*shopv1.Bakery).ResourceVersion)
 		},
 	}, informer.HandlerOptions{Name: "slow", Coalesce: true, ContainPanics: true})
 	if err != nil {
@@ -132,12 +136,13 @@ func Example_handlerOptions() {
 	<-started
 	<-watching
 	for version := range 50 {
-		_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "square", fmt.Sprint(1000+version)), metav1.UpdateOptions{})
+		_, _ = client.ShopV1().Bakeries("town").Update(ctx,
+			bakery("corner", "square", fmt.Sprint(1000+version)), metav1.UpdateOptions{})
 	}
 	if err := informer.WaitForVersion(ctx, bakeries, "1049"); err != nil {
 		fmt.Println(err)
 	}
-	// All 50 updates are in the store. Soon they are one update that waits for the handler.
+	// All 50 updates are in the store. Soon they are merged into one update that waits for the handler.
 	for waiting := 50; waiting > 1; goruntime.Gosched() {
 		status, _ := informer.StatusOf(bakeries)
 		waiting = status.Handlers[0].Backlog
@@ -161,7 +166,8 @@ func Example_readYourWrites() {
 	}
 
 	<-watching
-	written, _ := client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"), metav1.UpdateOptions{})
+	written, _ := client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"),
+		metav1.UpdateOptions{})
 	if err := lister.WaitForVersion(ctx, bakeries, written.ResourceVersion); err != nil {
 		fmt.Println(err)
 	}
@@ -170,16 +176,19 @@ func Example_readYourWrites() {
 	// Output: harbour
 }
 
-// Indexes are declared once; listers use those of labels by themselves.
+// Indexes are declared once; listers use label indexes automatically.
 func Example_indexes() {
-	client := fake.NewSimpleClientset(bakery("a", "square", "1"), bakery("b", "harbour", "1"), bakery("c", "square", "1"))
+	client := fake.NewSimpleClientset(bakery("a", "square", "1"), bakery("b", "harbour", "1"),
+		bakery("c", "square", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "market") })
+	_ = factory.OnCreate(shop,
+		func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "market") })
 	bakeries := shop.Shop().V1().Bakeries()
-	_ = informer.IndexField(bakeries.Informer(), "spec.bread", func(b *shopv1.Bakery) []string { return []string{b.Spec.Bread} })
+	_ = informer.IndexField(bakeries.Informer(),
+		"spec.bread", func(b *shopv1.Bakery) []string { return []string{b.Spec.Bread} })
 	shop.StartWithContext(ctx)
 	if err := factory.WaitForSync(ctx, shop); err != nil {
 		fmt.Println(err)
@@ -190,13 +199,14 @@ func Example_indexes() {
 	// The union of two results.
 	either, _ := labels.Parse("market in (square, harbour)")
 	both, _ := bakeries.Lister().List(either)
-	rye, _ := lister.ListByFields[*shopv1.Bakery](bakeries.Lister(), fields.OneTermEqualSelector("spec.bread", "rye"), labels.Everything())
+	rye, _ := lister.ListByFields[*shopv1.Bakery](bakeries.Lister(),
+		fields.OneTermEqualSelector("spec.bread", "rye"), labels.Everything())
 	fmt.Println(len(square), len(both), len(rye))
 	// Output: 2 3 3
 }
 
-// A single informer stops after its last user has released it, and the factory makes a new one
-// when it is asked again. A health check says which informer is unhealthy, and why.
+// A single informer stops when its last user has released it, and the factory makes a new one when asked
+// again. A health check reports which informer is unhealthy, and why.
 func Example_release() {
 	client := fake.NewSimpleClientset()
 	shop := externalversions.NewSharedInformerFactory(client, 0)

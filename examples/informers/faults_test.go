@@ -41,8 +41,8 @@ func Example_noEndBookmark() {
 	// LIST streamed: false
 }
 
-// deadLine is a server at the other end of a connection that dies without a word:
-// the first watch stays open and brings nothing, not even a bookmark.
+// deadLine is a server behind a connection that dies silently: the first watch stays open and brings nothing,
+// not even a bookmark.
 type deadLine struct {
 	*bakeryServer
 	watches atomic.Int32
@@ -55,12 +55,12 @@ func (d *deadLine) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 	return d.bakeryServer.Watch(ctx, opts)
 }
 
-// A dead watch looks like a quiet one, except that servers send a bookmark about every minute.
-// With SilenceTimeout the informer opens a watch that has brought nothing for that long anew,
-// from the same version, so that it misses no event.
+// A dead watch looks like a quiet one, except that servers send a bookmark about every minute. If a watch has
+// brought nothing for SilenceTimeout, the informer opens another from the same version, so that it misses no
+// event.
 func Example_silentWatch() {
 	server := newServer()
-	server.NoWatchListClient() // It lists first: the first watch is the one that dies.
+	server.NoWatchListClient() // the informer lists, so the first watch is the one that dies
 	bakeries := over(&deadLine{bakeryServer: server})
 	// This is too short for production. Five minutes are a few bookmarks.
 	_ = informer.Configure(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
@@ -78,10 +78,9 @@ func Example_silentWatch() {
 	// Output: 1 bakery, although nothing arrived on the watch for too long, not even a bookmark
 }
 
-// An object that was deleted and created again, while the informer wasn't watching, is another
-// object of the same name. As with client-go, handlers are told of an update. With
-// RecreationIsDeletion they are told of the deletion of the old object and the addition of the
-// new one.
+// An object that was deleted and created again, while the informer wasn't watching, is another object of the
+// same name. By default handlers receive an update, as from client-go. With RecreationIsDeletion they receive
+// the deletion of the old object and the addition of the new one.
 func Example_recreation() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
@@ -97,7 +96,7 @@ func Example_recreation() {
 	defer start(bakeries)()
 	fmt.Println(<-told)
 
-	// The connection breaks, and the server is back only after its history is gone.
+	// The connection breaks, and the server returns only after its history is gone.
 	back := make(chan struct{})
 	server.OnRequest(func(context.Context, runtimetest.Request) error {
 		<-back

@@ -13,10 +13,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// A handler with contained panics is told of all objects, though it panics at one. The panics
-// are counted, and reported as errors with the handler's name. The handler syncs all the same.
+// A handler with contained panics receives all objects, even though it panics at one of them. The panics are
+// counted, and reported as errors with the handler's name. The handler syncs nevertheless.
 func Example_containedPanic() {
-	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"), bakery("old", "harbour", "1"))
+	client := fake.NewSimpleClientset(bakery("corner", "square", "1"), bakery("lost", "", "1"),
+		bakery("old", "harbour", "1"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
@@ -52,10 +53,11 @@ func Example_mutation() {
 	ctx, cancel := context.WithCancel(context.Background())
 	bakeries := shop.Shop().V1().Bakeries().Informer()
 	_ = informer.Configure(bakeries, informer.Tuning{
-		MutationSample: 1, // Every object, as in a test. One in a thousand is for production.
+		MutationSample: 1, // every object, for a test; in production one in a thousand
 		OnMutation: func(original, modified runtime.Object) {
 			before, now := original.(*shopv1.Bakery), modified.(*shopv1.Bakery)
-			fmt.Println("somebody modified", cache.MetaObjectToName(now), "from", before.Spec.Bread, "to", now.Spec.Bread)
+			fmt.Println("somebody modified", cache.MetaObjectToName(now), "from", before.Spec.Bread,
+				"to", now.Spec.Bread)
 		},
 	})
 	careless, _ := bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -20,19 +20,20 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Options for all informers of a factory: deadlines for servers that fall silent, samples
-// that find handlers which modify shared objects, and a transform that drops fields. Other
-// examples show the effect of each.
+// Options for all informers of a factory: deadlines for servers that fall silent, sampling that finds
+// handlers which modify shared objects, and a transform that drops fields. Other examples show the effect of
+// each.
 func Example_tune() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
 	}})
-	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithTransform(cache.TransformFunc(func(obj any) (any, error) {
-		if object, ok := obj.(metav1.Object); ok {
-			object.SetManagedFields(nil)
-		}
-		return obj, nil
-	})))
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithTransform(cache.TransformFunc(func(obj any) (any, error) {
+			if object, ok := obj.(metav1.Object); ok {
+				object.SetManagedFields(nil)
+			}
+			return obj, nil
+		})))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
@@ -42,7 +43,9 @@ func Example_tune() {
 			SilenceTimeout:       5 * time.Minute,
 			RecreationIsDeletion: true,
 			MutationSample:       1000,
-			OnMutation:           func(original, modified runtime.Object) { fmt.Println("modified:", original, modified) },
+			OnMutation: func(original, modified runtime.Object) {
+				fmt.Println("modified:", original, modified)
+			},
 		})
 	})
 	bakeries := shop.Shop().V1().Bakeries()
@@ -63,7 +66,8 @@ func Example_tune() {
 // list at a time, and at most 64 MB are decoded and not yet in a store. All informers share
 // the limiter.
 func Example_memory() {
-	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "corner"}})
+	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town",
+		Name: "corner"}})
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
@@ -84,8 +88,7 @@ func Example_memory() {
 	// Output: 1 bakery, 0 bytes decoded and not in a store
 }
 
-// versions is a provider of metrics that keeps only one metric. contrib/prometheus has a
-// complete one.
+// versions is a metrics provider that keeps a single metric. contrib/prometheus has a complete one.
 type versions struct{ shown atomic.Int64 }
 
 func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
@@ -115,9 +118,10 @@ func Example_metrics() {
 	informer.SetMetricsProvider(provider)
 
 	client := fake.NewSimpleClientset(bakery("corner", "square", "7"))
-	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithInformerName(name))
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithInformerName(name))
 	ctx, cancel := context.WithCancel(context.Background())
-	defer shop.Shutdown() // Releases the name, too.
+	defer shop.Shutdown() // this releases the name, too
 	defer cancel()
 	shop.Shop().V1().Bakeries().Informer()
 	shop.StartWithContext(ctx)
@@ -137,7 +141,8 @@ func Example_namespaces() {
 		_, _ = client.ShopV1().Bakeries(namespace).Create(context.Background(), b, metav1.CreateOptions{})
 	}
 	shops := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
-		return externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+			externalversions.WithNamespace(namespace))
 	})
 	defer shops.Shutdown()
 	bakeries := shops.Informer(func(f externalversions.SharedInformerFactory) cache.SharedIndexInformer {

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lateServer is an API server of bakeries, whose watches bring nothing before late is closed.
-// The example needs it because the objects of a fake clientset have no versions.
+// lateServer is an API server of bakeries whose watches bring nothing until late is closed. The example needs
+// it because the objects of a fake clientset have no versions.
 func lateServer(late <-chan struct{}) *httptest.Server {
 	created := make(chan *shopv1.Bakery, 1)
 	typed := metav1.TypeMeta{APIVersion: shopv1.SchemeGroupVersion.String(), Kind: "Bakery"}
@@ -36,7 +36,10 @@ func lateServer(late <-chan struct{}) *httptest.Server {
 			created <- b
 			send(w, b)
 		case r.URL.Query().Get("watch") == "":
-			send(w, &shopv1.BakeryList{TypeMeta: metav1.TypeMeta{APIVersion: typed.APIVersion, Kind: "BakeryList"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
+			send(w,
+				&shopv1.BakeryList{
+					TypeMeta: metav1.TypeMeta{APIVersion: typed.APIVersion, Kind: "BakeryList"},
+					ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
 		case r.URL.Query().Get("sendInitialEvents") != "":
 			http.Error(w, "no streamed lists here", http.StatusBadRequest)
 		default:
@@ -52,9 +55,8 @@ func lateServer(late <-chan struct{}) *httptest.Server {
 	}))
 }
 
-// A generated clientset remembers what was written through it, and WaitForOwnWrites waits until
-// the lister shows that. A controller that calls it first never acts on a state from before its
-// own last write.
+// A generated clientset remembers what was written through it, and WaitForOwnWrites waits until the lister
+// shows that. A controller that calls it first never acts on a state older than its own last write.
 func Example_ownWrites() {
 	late := make(chan struct{})
 	server := lateServer(late)
@@ -70,7 +72,8 @@ func Example_ownWrites() {
 		fmt.Println(err)
 	}
 
-	_, err := client.ShopV1().Bakeries("town").Create(ctx, bakery("corner", "square", ""), metav1.CreateOptions{})
+	_, err := client.ShopV1().Bakeries("town").Create(ctx, bakery("corner", "square", ""),
+		metav1.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// A snapshot is the content of the cache at one moment. A loop over a snapshot, or over the
-// cache itself, copies nothing and doesn't block writes to the cache.
+// A snapshot is the content of the cache at one moment. A loop over a snapshot, or over the cache itself,
+// copies nothing and doesn't block writes to the cache.
 func Example_snapshot() {
 	client, watching := newClient(bakery("a", "square", "1"), bakery("b", "harbour", "2"))
 	shop := externalversions.NewSharedInformerFactory(client, 0)
@@ -49,19 +49,21 @@ func Example_snapshot() {
 // cache keeps the server's version beside each object.
 func Example_versions() {
 	client, watching := newClient(bakery("corner", "square", "1"))
-	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithTransform(func(obj any) (any, error) {
-		if object, ok := obj.(metav1.Object); ok {
-			object.SetResourceVersion("")
-		}
-		return obj, nil
-	}))
+	shop := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithTransform(func(obj any) (any, error) {
+			if object, ok := obj.(metav1.Object); ok {
+				object.SetResourceVersion("")
+			}
+			return obj, nil
+		}))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
 	bakeries := shop.Shop().V1().Bakeries().Informer()
 	updated := make(chan string)
 	_, _ = bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) {
-		updated <- fmt.Sprintf("%s, version %q", obj.(*shopv1.Bakery).Spec.Market, obj.(*shopv1.Bakery).ResourceVersion)
+		updated <- fmt.Sprintf("%s, version %q", obj.(*shopv1.Bakery).Spec.Market,
+			obj.(*shopv1.Bakery).ResourceVersion)
 	}})
 	shop.StartWithContext(ctx)
 	if err := factory.WaitForSync(ctx, shop); err != nil {
@@ -69,9 +71,11 @@ func Example_versions() {
 	}
 
 	<-watching
-	_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"), metav1.UpdateOptions{})
+	_, _ = client.ShopV1().Bakeries("town").Update(ctx, bakery("corner", "harbour", "1000"),
+		metav1.UpdateOptions{})
 	fmt.Println("updated:", <-updated)
-	fmt.Println(informer.WaitForVersion(ctx, bakeries, "1000"), bakeries.GetStore().LastStoreSyncResourceVersion())
+	fmt.Println(informer.WaitForVersion(ctx, bakeries, "1000"),
+		bakeries.GetStore().LastStoreSyncResourceVersion())
 	// Output:
 	// updated: harbour, version ""
 	// <nil> 1000

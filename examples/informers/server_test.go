@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// bakeryServer is an API server in memory: it has versions, history and watches
-// like a real one, and has faults when it is told to.
+// bakeryServer is an API server in memory. It has versions, history and watches like a real one, and faults
+// on demand.
 type bakeryServer = runtimetest.Server[*shopv1.Bakery, *shopv1.BakeryList]
 
 func newServer(objects ...*shopv1.Bakery) *bakeryServer {
@@ -22,13 +22,15 @@ func newServer(objects ...*shopv1.Bakery) *bakeryServer {
 	return server
 }
 
-// over returns what a generated factory has for bakeries, over such a server in
-// place of a clientset.
+// over returns the informer of bakeries that a generated factory has, with such a server in place of a
+// clientset.
 func over(server informer.ResourceClient[*shopv1.BakeryList]) cache.TypedSharedIndexInformer[*shopv1.Bakery] {
-	return informer.NewShared[*shopv1.Bakery](func() informer.ResourceClient[*shopv1.BakeryList] { return server }, informer.Options{Client: server})
+	return informer.NewShared[*shopv1.Bakery](
+		func() informer.ResourceClient[*shopv1.BakeryList] { return server },
+		informer.Options{Client: server})
 }
 
-// start runs an informer as factories do. stop returns when it has ended.
+// start runs an informer as factories do. stop stops it and returns when it has ended.
 func start(i cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

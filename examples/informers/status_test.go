@@ -22,12 +22,12 @@ import (
 func Example_status() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
-	audit, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{}, informer.HandlerOptions{Name: "audit"})
+	audit, _ := informer.AddEventHandler(bakeries, cache.ResourceEventHandlerFuncs{},
+		informer.HandlerOptions{Name: "audit"})
 	defer start(bakeries)()
 	<-audit.HasSyncedChecker().Done()
 
-	// A bookmark says that no bakery has changed up to its version, and that the watch
-	// is alive.
+	// A bookmark shows that no bakery has changed up to its version, and that the watch is alive.
 	server.Skip(1000)
 	server.Bookmark()
 	if err := informer.WaitForVersion(context.Background(), bakeries, server.Version()); err != nil {
@@ -35,7 +35,8 @@ func Example_status() {
 	}
 	s, _ := informer.StatusOf(bakeries)
 	fmt.Println(s.Name, "is", s.State, "with", s.Objects, "object at version", s.ResourceVersion)
-	fmt.Println("last bookmark within a minute:", time.Since(s.LastBookmark) < time.Minute, "last error:", s.LastError)
+	fmt.Println("last bookmark within a minute:", time.Since(s.LastBookmark) < time.Minute,
+		"last error:", s.LastError)
 	for _, h := range s.Handlers {
 		fmt.Println("handler", h.Name, "synced:", h.Synced, "waiting:", h.Backlog, "panics:", h.Panics)
 	}
@@ -45,9 +46,9 @@ func Example_status() {
 	// handler audit synced: true waiting: 0 panics: 0
 }
 
-// A check for /readyz names the informer that isn't ready, and the reason. Without Synced it is
-// a check for /livez. controller-runtime's AddReadyzCheck takes it. Statuses show all informers
-// of a factory to people.
+// A check for /readyz names the informer that isn't ready, and the reason. Without Synced it is a check for
+// /livez. controller-runtime's AddReadyzCheck accepts it. Statuses returns the states of all informers of a
+// factory, for people to read.
 func Example_readiness() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -59,9 +60,11 @@ func Example_readiness() {
 	defer cancel()
 	bakeries := shop.Shop().V1().Bakeries().Informer()
 	shop.Shop().V1().Markets().Informer()
-	ready := factory.HealthCheck(shop, informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
+	ready := factory.HealthCheck(shop,
+		informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
 	shop.StartWithContext(ctx)
-	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent) // Until it is known that there are no markets.
+	// Wait until it is known that markets aren't served.
+	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent)
 	_ = informer.WaitForSync(ctx, bakeries)
 
 	var unsynced *informer.SyncError

@@ -18,15 +18,16 @@ import (
 
 var ovens = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ovens"}
 
-// Informers of types that the program doesn't know, behind client-go's interface
-// for them. What there is beyond it works here, too.
+// Informers of types that the program doesn't know, behind client-go's interface for them. The additions of
+// package informer work here, too.
 func Example_dynamic() {
 	oven := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Oven",
 		"metadata": map[string]any{"namespace": "town", "name": "old"},
 		"spec":     map[string]any{"fuel": "wood"},
 	}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{ovens: "OvenList"}, oven)
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{ovens: "OvenList"}, oven)
 	shop := informers.NewDynamicSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()

@@ -14,7 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// TestListOptions: the informer of bakeries asks for those with a label, that of markets for all.
+// TestListOptions checks that the informer of bakeries lists only those with a label, and that of markets
+// lists all.
 func TestListOptions(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	informers := externalversions.NewSharedInformerFactory(client, 0)
@@ -33,7 +34,8 @@ func TestListOptions(t *testing.T) {
 	var asked []string
 	for _, action := range client.Actions() {
 		if list, ok := action.(clienttesting.ListAction); ok {
-			asked = append(asked, fmt.Sprintf("%s with %q", list.GetResource().Resource, list.GetListRestrictions().Labels))
+			asked = append(asked,
+				fmt.Sprintf("%s with %q", list.GetResource().Resource, list.GetListRestrictions().Labels))
 		}
 	}
 	slices.Sort(asked)

@@ -21,11 +21,13 @@ func TestMetadata(t *testing.T) {
 	}
 	bakery := func(namespace, name string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{
-			TypeMeta:   metav1.TypeMeta{APIVersion: shopv1.SchemeGroupVersion.String(), Kind: "Bakery"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"in": namespace}},
+			TypeMeta: metav1.TypeMeta{APIVersion: shopv1.SchemeGroupVersion.String(), Kind: "Bakery"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+				Labels: map[string]string{"in": namespace}},
 		}
 	}
-	client := fake.NewSimpleMetadataClient(scheme, bakery("north", "a"), bakery("north", "b"), bakery("south", "a"))
+	client := fake.NewSimpleMetadataClient(scheme, bakery("north", "a"), bakery("north", "b"),
+		bakery("south", "a"))
 	informer := informersv1.NewBakeryInformerForMetadata(client, "", internalinterfaces.InformerOptions{
 		Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 	})
@@ -46,7 +48,8 @@ func TestMetadata(t *testing.T) {
 	if err != nil || len(north) != 2 {
 		t.Errorf("bakeries in the north: %v, %v", north, err)
 	}
-	if b, err := bakeries.ByNamespace("south").Get("a"); err != nil || b.Namespace != "south" || b.Labels["in"] != "south" {
+	if b, err := bakeries.ByNamespace("south").Get("a"); err != nil || b.Namespace != "south" ||
+		b.Labels["in"] != "south" {
 		t.Errorf("the bakery in the south: %v, %v", b, err)
 	}
 }

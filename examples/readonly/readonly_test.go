@@ -15,16 +15,18 @@ import (
 
 func bakery(namespace, name string) *shopv1.Bakery {
 	return &shopv1.Bakery{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"in": namespace}},
-		Spec:       shopv1.BakerySpec{Bread: "rye", Bakers: 3},
-		Status:     shopv1.BakeryStatus{Conditions: []metav1.Condition{{Type: shopv1.ConditionOpen, Status: metav1.ConditionTrue}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+			Labels: map[string]string{"in": namespace}},
+		Spec: shopv1.BakerySpec{Bread: "rye", Bakers: 3},
+		Status: shopv1.BakeryStatus{Conditions: []metav1.Condition{{Type: shopv1.ConditionOpen,
+			Status: metav1.ConditionTrue}}},
 	}
 }
 
-// TestReadOnly reads bakeries, modifies everything that it can of the results, and finds the
-// cache unchanged.
+// TestReadOnly reads bakeries, modifies everything that it can in the results, and finds the cache unchanged.
 func TestReadOnly(t *testing.T) {
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	cached := bakery("north", "a")
 	for _, b := range []*shopv1.Bakery{cached, bakery("north", "b"), bakery("south", "a")} {
 		if err := indexer.Add(b); err != nil {
@@ -48,14 +50,15 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, ok := a.Labels().Get("in"); a.Name() != "a" || in != "north" || !ok || a.Spec().Bread() != "rye" || a.Spec().Bakers() != 3 {
+	if in, ok := a.Labels().Get("in"); a.Name() != "a" || in != "north" || !ok || a.Spec().Bread() != "rye" ||
+		a.Spec().Bakers() != 3 {
 		t.Errorf("another bakery: %s, %s, %s", a.Name(), in, a.Spec().Bread())
 	}
 	open := a.Status().Conditions().At(0)
 	if open.Type != shopv1.ConditionOpen {
 		t.Errorf("condition %s", open.Type)
 	}
-	open.Status = metav1.ConditionFalse // a copy, of what other packages declare
+	open.Status = metav1.ConditionFalse // types of other packages are returned as copies
 	mine := a.DeepCopy()
 	mine.Labels["in"], mine.Spec.Bread, mine.Status.Conditions[0].Type = "east", "wheat", "Closed"
 	if !reflect.DeepEqual(cached, bakery("north", "a")) {
@@ -63,8 +66,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods
-// of a view return, and in the views among that.
+// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods of a view
+// return, and in the views among the results.
 func TestViewsLetNothingOut(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(v reflect.Type)
@@ -83,7 +86,8 @@ func TestViewsLetNothingOut(t *testing.T) {
 			for j := range method.Type.NumOut() {
 				switch out := method.Type.Out(j); {
 				case method.Name == "DeepCopy":
-				case out.Kind() == reflect.Pointer || out.Kind() == reflect.Slice || out.Kind() == reflect.Map:
+				case out.Kind() == reflect.Pointer || out.Kind() == reflect.Slice ||
+					out.Kind() == reflect.Map:
 					t.Errorf("%v.%s returns %v", v, method.Name, out)
 				case out.Kind() == reflect.Struct && out.NumMethod() > 0 && out.PkgPath() == v.PkgPath():
 					look(out)

@@ -132,7 +132,8 @@ func (p *tagParser) withoutClient(tags []Tag) {
 	for _, tag := range tags {
 		if _, known := findClientTag(tag.Name); known {
 			p.Warnf(tag.Pos,
-				"+%s has no effect without +genclient on the same type; add // +genclient above the type, or remove it",
+				"+%s has no effect without +genclient on the same type; add // +genclient above the type, "+
+					"or remove it",
 				tag.Name)
 		}
 	}
@@ -174,7 +175,8 @@ func (p *tagParser) resourceName(tag Tag) {
 		p.StrictErrorf(tag.Pos, "+resourceName has no value; write +resourceName=plural")
 	case strings.Trim(tag.Value, resourceLetters) != "":
 		p.StrictErrorf(tag.Pos,
-			"%q can't be the name of a resource, which has lower-case letters, digits and hyphens only; write +resourceName=plural",
+			"%q can't be the name of a resource, which has lower-case letters, digits and hyphens only; "+
+				"write +resourceName=plural",
 			tag.Value)
 	}
 }
@@ -233,7 +235,8 @@ func (p *tagParser) skipped(first map[string]Tag) []string {
 			if slices.Contains(onlyVerbs, verb) {
 				both = true
 				p.StrictErrorf(skip.Pos,
-					"verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the first counts; remove the second",
+					"verb %q is in both +genclient:onlyVerbs and +genclient:skipVerbs, of which only the "+
+						"first counts; remove the second",
 					verb)
 			}
 		}

@@ -23,14 +23,14 @@ func commentsOf(t testing.TB, source string) (*token.FileSet, []*ast.CommentGrou
 	return fset, file.Comments
 }
 
-// tagsOf makes tags of comment lines.
+// tagsOf returns the tags in comment lines.
 func tagsOf(t testing.TB, lines ...string) []Tag {
 	t.Helper()
 	fset, groups := commentsOf(t, "package x\n\n// "+strings.Join(lines, "\n// ")+"\n")
 	return ScanPackage(fset, groups...)
 }
 
-// at is the rest of the line at a position, "" outside of the source.
+// at returns the rest of the line at a position, or "" outside of the source.
 func at(source string, pos token.Position) string {
 	lines := strings.Split(source, "\n")
 	if pos.Line > len(lines) || pos.Column > len(lines[pos.Line-1]) {
@@ -39,9 +39,10 @@ func at(source string, pos token.Position) string {
 	return lines[pos.Line-1][pos.Column-1:]
 }
 
-// TestScanPositions wants every position to be where the text is.
+// TestScanPositions checks that every position is where its text is.
 func TestScanPositions(t *testing.T) {
-	source := "// +one\npackage x // +two=2\n\n/* +three\r\n\t +four=x,y\n+five*/ /*+six*/\n\n//\t+seven\n//  +eight  \n\n// a +b\nvar x int\n"
+	source := "// +one\npackage x // +two=2\n\n/* +three\r\n\t +four=x,y\n+five*/ /*+six*/\n\n//\t+seven\n" +
+		"//  +eight  \n\n// a +b\nvar x int\n"
 	fset, groups := commentsOf(t, source)
 	var names []string
 	for _, tag := range append(Scan(fset, nil), ScanPackage(fset, groups...)...) {
@@ -53,10 +54,14 @@ func TestScanPositions(t *testing.T) {
 			t.Errorf("%s: the value is not at %v", tag.Name, pos)
 		}
 	}
-	if want := []string{"one", "two", "three", "four", "five", "six", "seven", "eight"}; !slices.Equal(names, want) {
+	if want := []string{
+		"one", "two", "three", "four", "five", "six", "seven", "eight",
+	}; !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
-	if tags := Scan(fset, groups...); slices.ContainsFunc(tags, func(tag Tag) bool { return tag.Name == "seven" || tag.Name == "four" }) {
+	if tags := Scan(fset,
+		groups...); slices.ContainsFunc(tags,
+		func(tag Tag) bool { return tag.Name == "seven" || tag.Name == "four" }) {
 		t.Error("a tab before the plus sign hides a tag of a type")
 	}
 }
@@ -71,19 +76,34 @@ func TestParseClient(t *testing.T) {
 		lenient, harmless bool
 	}{
 		{name: "none", lines: []string{"+k8s:deepcopy-gen=true", "plain words"}},
-		{name: "all", lines: []string{"+genclient", "+genclient:nonNamespaced", "+genclient:noStatus", "+genclient:noVerbs", "+resourceName=x"},
-			want: Client{Generate: true, NonNamespaced: true, NoStatus: true, NoVerbs: true, ResourceName: "x"}},
-		{name: "skip", lines: []string{"+genclient", "+genclient:skipVerbs=get,list"}, want: Client{Generate: true, Skipped: []string{"get", "list"}}},
-		{name: "only", lines: []string{"+genclient", "+genclient:onlyVerbs=create,update,updateStatus,delete,deleteCollection,get,list"},
+		{name: "all",
+			lines: []string{"+genclient", "+genclient:nonNamespaced", "+genclient:noStatus",
+				"+genclient:noVerbs", "+resourceName=x"},
+			want: Client{Generate: true, NonNamespaced: true, NoStatus: true, NoVerbs: true,
+				ResourceName: "x"}},
+		{name: "skip", lines: []string{"+genclient", "+genclient:skipVerbs=get,list"},
+			want: Client{Generate: true, Skipped: []string{"get", "list"}}},
+		{name: "only",
+			lines: []string{"+genclient",
+				"+genclient:onlyVerbs=create,update,updateStatus,delete,deleteCollection,get,list"},
 			want: Client{Generate: true, Skipped: []string{"watch", "patch", "apply", "applyStatus"}}},
-		{name: "only wins over skip", lines: []string{"+genclient", "+genclient:skipVerbs=get", "+genclient:onlyVerbs=create,update,updateStatus,delete,deleteCollection,get,list,watch,patch"},
-			want: Client{Generate: true, Skipped: []string{"apply", "applyStatus"}}, strict: []string{`verb "get" is in both`}},
-		{name: "twice", lines: []string{"+genclient", "+genclient:skipVerbs=get", "+genclient:skipVerbs=list"},
-			want: Client{Generate: true, Skipped: []string{"get"}}, strict: []string{"given twice"}},
-		{name: "false", lines: []string{"+genclient=false"}, want: Client{Generate: true}, strict: []string{"+genclient=false is not allowed"}, lenient: true},
+		{name: "only wins over skip",
+			lines: []string{"+genclient", "+genclient:skipVerbs=get",
+				"+genclient:onlyVerbs=create,update,updateStatus,delete,deleteCollection,get,list," +
+					"watch,patch"},
+			want:   Client{Generate: true, Skipped: []string{"apply", "applyStatus"}},
+			strict: []string{`verb "get" is in both`}},
+		{name: "twice",
+			lines: []string{"+genclient", "+genclient:skipVerbs=get", "+genclient:skipVerbs=list"},
+			want:  Client{Generate: true, Skipped: []string{"get"}}, strict: []string{"given twice"}},
+		{name: "false", lines: []string{"+genclient=false"}, want: Client{Generate: true},
+			strict: []string{"+genclient=false is not allowed"}, lenient: true},
 		{name: "empty value", lines: []string{"+genclient="}, want: Client{Generate: true}},
-		{name: "unknown", lines: []string{"+genclient", "+genclient:skipVerb=get"}, want: Client{Generate: true}, strict: []string{`did you mean "genclient:skipVerbs"?`}, lenient: true},
-		{name: "alone", lines: []string{"+genclient:noStatus"}, want: Client{NoStatus: true}, strict: []string{"without +genclient"}, harmless: true},
+		{name: "unknown", lines: []string{"+genclient", "+genclient:skipVerb=get"},
+			want: Client{Generate: true}, strict: []string{`did you mean "genclient:skipVerbs"?`},
+			lenient: true},
+		{name: "alone", lines: []string{"+genclient:noStatus"}, want: Client{NoStatus: true},
+			strict: []string{"without +genclient"}, harmless: true},
 	} {
 		for _, strict := range []bool{true, false} {
 			got, problems := ParseClient(tagsOf(t, c.lines...), strict)
@@ -91,7 +111,8 @@ func TestParseClient(t *testing.T) {
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 			}
-			if len(problems) != len(c.strict) || len(problems) > 0 && problems.Fatal() != (strict && !c.harmless || c.lenient) {
+			if len(problems) != len(c.strict) ||
+				len(problems) > 0 && problems.Fatal() != (strict && !c.harmless || c.lenient) {
 				t.Errorf("%s, strict %v: got problems %v", c.name, strict, problems)
 				continue
 			}
@@ -105,11 +126,14 @@ func TestParseClient(t *testing.T) {
 }
 
 func TestParsePackage(t *testing.T) {
-	pkg, problems := ParsePackage(tagsOf(t, "+groupName=", "+groupGoName=Core", "+k8s:client-gen=true", "+k8s:lister-gen=false", "+k8s:deepcopy-gen=package"), true)
+	pkg, problems := ParsePackage(
+		tagsOf(t, "+groupName=", "+groupGoName=Core", "+k8s:client-gen=true", "+k8s:lister-gen=false",
+			"+k8s:deepcopy-gen=package"), true)
 	if len(problems) > 0 {
 		t.Error(problems)
 	}
-	if !pkg.HasGroupName || pkg.GroupName != "" || pkg.GroupGoName != "Core" || !reflect.DeepEqual(pkg.OptedOut, map[string]bool{"lister-gen": true}) {
+	if !pkg.HasGroupName || pkg.GroupName != "" || pkg.GroupGoName != "Core" ||
+		!reflect.DeepEqual(pkg.OptedOut, map[string]bool{"lister-gen": true}) {
 		t.Errorf("got %+v", pkg)
 	}
 	if pkg, _ := ParsePackage(nil, true); pkg.HasGroupName {
@@ -119,7 +143,8 @@ func TestParsePackage(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
-		{"wacth", "watch"}, {"Watch", "watch"}, {"lst", "list"}, {"deletecollection", "deleteCollection"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
+		{"wacth", "watch"}, {"Watch", "watch"}, {"lst", "list"}, {"deletecollection", "deleteCollection"},
+		{"x", ""}, {"frobnicate", ""}, {"", ""},
 	} {
 		got := Suggest(c.name, allVerbs)
 		if want := c.want; want == "" && got != "" || want != "" && got != "; did you mean \""+want+"\"?" {
@@ -132,21 +157,26 @@ func TestProblemsSort(t *testing.T) {
 	at := func(file string, line, column int) token.Position {
 		return token.Position{Filename: file, Line: line, Column: column}
 	}
-	problems := Problems{{Pos: at("b", 1, 1), Message: "x"}, {Pos: at("a", 2, 1), Message: "x"}, {Pos: at("a", 1, 2), Message: "y", Warning: true},
-		{Pos: at("a", 1, 2), Message: "x"}, {Pos: at("b", 1, 1), Message: "x"}, {Message: "no place"}, {Pos: token.Position{Filename: "f"}, Message: "file only"}}
+	problems := Problems{{Pos: at("b", 1, 1), Message: "x"}, {Pos: at("a", 2, 1), Message: "x"},
+		{Pos: at("a", 1, 2), Message: "y", Warning: true},
+		{Pos: at("a", 1, 2), Message: "x"}, {Pos: at("b", 1, 1), Message: "x"}, {Message: "no place"},
+		{Pos: token.Position{Filename: "f"}, Message: "file only"}}
 	want := "no place\na:1:2: x\na:1:2: warning: y\na:2:1: x\nb:1:1: x\nf: file only"
 	if got := problems.Sort().Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// FuzzScan compares with gengo's own reading of the same comment, and wants
-// the parsers to survive whatever comes.
+// FuzzScan checks that tags equal those that gengo reads from the same comment, and that the parsers accept
+// any input without panicking.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
-		"+genclient\n+genclient:method=UpdateScale,verb=update,subresource=scale,input=Scale,result=k8s.io/api/autoscaling/v1.Scale",
-		"+genclient:onlyVerbs=get,list\n+genclient:skipVerbs=get,", "  +x==y=\n\t+tab", "+groupName=foo.io // x\n+groupGoName()=Foo\n+k8s:client-gen=false",
-		"+", "+=", "+genclient:method=,=,verb=,x", "+groupName(\"a\", b: 1)=`c`", "go:generate +x", "\u00a0+nbsp", "+é=ü",
+		"+genclient\n+genclient:method=UpdateScale,verb=update,subresource=scale,input=Scale," +
+			"result=k8s.io/api/autoscaling/v1.Scale",
+		"+genclient:onlyVerbs=get,list\n+genclient:skipVerbs=get,", "  +x==y=\n\t+tab",
+		"+groupName=foo.io // x\n+groupGoName()=Foo\n+k8s:client-gen=false", "+", "+=",
+		"+genclient:method=,=,verb=,x", "+groupName(\"a\", b: 1)=`c`", "go:generate +x",
+		"\u00a0+nbsp", "+é=ü",
 	} {
 		f.Add(seed, false)
 		f.Add(seed, true)
@@ -173,7 +203,9 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		//lint:ignore SA1019 it is what upstream reads the tags of types with
-		if want := gengo.ExtractCommentTags("+", strings.Split(file.Comments[0].Text(), "\n")); !reflect.DeepEqual(got, want) {
+		if want := gengo.ExtractCommentTags(
+			"+", strings.Split(file.Comments[0].Text(), "\n"),
+		); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %q, gengo has %q", got, want)
 		}
 		for _, strict := range []bool{true, false} {

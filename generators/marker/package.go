@@ -111,7 +111,9 @@ func packageTagHint(name string) string {
 // generatorSwitch parses +k8s:client-gen=false and the like. Only "false" turns the
 // generator off; to have both that and another value is an error, as it is in
 // pkg/apidefinitions/tags.go of code-generator.
-func (p *tagParser) generatorSwitch(tag Tag, name, value string, seen map[string]Tag, optedOut map[string]bool) {
+func (p *tagParser) generatorSwitch(
+	tag Tag, name, value string, seen map[string]Tag, optedOut map[string]bool,
+) {
 	if earlier, ok := seen[name]; ok && (earlier.Value == "false") != (value == "false") {
 		p.Errorf(tag.Pos, "+%s is both false and %q; remove one", name, notFalse(value, earlier.Value))
 	}

@@ -221,7 +221,8 @@ func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
 			// An object is applied by its name, which is in ObjectMeta.
 			if kind.applies && !slices.Contains(p.bare, kind) {
 				a.Warnf(kind.Pos,
-					"type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus",
+					"type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta "+
+						"directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus",
 					kind.Name)
 			}
 			continue
@@ -275,7 +276,8 @@ func (a *applyReader) checkEmbedded(t *Type, types map[TypeName]*Type) {
 			continue
 		}
 		a.StrictErrorf(f.Pos,
-			"the embedded type %s can't be found: its fields would be missing from the apply configuration of %s; go get its package",
+			"the embedded type %s can't be found: its fields would be missing from the apply configuration "+
+				"of %s; go get its package",
 			name.Path+"."+name.Name, t.Name)
 	}
 }

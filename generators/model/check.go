@@ -48,7 +48,8 @@ func (c *checker) versions(api *API) {
 			gv := group.Name + "/" + v.Name
 			if other := apis[gv]; other != nil {
 				c.GeneratorErrorf(Clients, pos,
-					"packages %s and %s are both version %s of group %q; keep the types of a version in one package, or change one +groupName",
+					"packages %s and %s are both version %s of group %q; keep the types of a version in "+
+						"one package, or change one +groupName",
 					other.Package.Path, v.Package.Path, v.PackageName, group.Name)
 				continue
 			}
@@ -62,7 +63,8 @@ var factoryMethods = []string{"ForResource", "InformerFor", "InformerName", "Shu
 	"StartWithContext", "WaitForCacheSync", "WaitForCacheSyncWithContext"}
 
 // sameGoName is the message for two groups with one name, in clientsets and in factories.
-const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the doc.go of one"
+const sameGoName = "groups %q and %q (%s) both have the Go name %s; write // +groupGoName=Other in the " +
+	"doc.go of one"
 
 // groupNames reports groups whose methods on the clientset or on the informer factory
 // would have the same name.
@@ -119,7 +121,8 @@ func (c *checker) groupNames(api *API) {
 				// Reported by versions.
 			case other.Group.Name == group.Name:
 				c.GeneratorErrorf(Informers, v.Package.Pos,
-					"packages %s and %s are of one group, %q, but in folders of different names; put them under one folder, like apis/example/v1 and apis/example/v2",
+					"packages %s and %s are of one group, %q, but in folders of different names; put them "+
+						"under one folder, like apis/example/v1 and apis/example/v2",
 					other.Package.Path, v.Package.Path, group.Name)
 			default:
 				c.GeneratorErrorf(Informers, v.Package.Pos, sameGoName, other.Group.Name, group.Name,
@@ -242,11 +245,13 @@ func (c *checker) empty(packages []*candidate) {
 		kinds += len(p.kinds)
 		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,
-				"package %s has no type with +genclient; add // +genclient above a type, or leave the package out",
+				"package %s has no type with +genclient; add // +genclient above a type, or leave the "+
+					"package out",
 				p.src.path)
 		} else if len(p.kinds) > 0 && !p.wildcard && !c.cfg.wants(p) && !c.cfg.wantsApply(p) {
 			c.StrictErrorf(p.pkg.Pos,
-				"package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave the package out",
+				"package %s opts out of what is to be generated; remove its +k8s:...-gen=false, or leave "+
+					"the package out",
 				p.src.path)
 		}
 	}
@@ -254,7 +259,8 @@ func (c *checker) empty(packages []*candidate) {
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}
-	const message = "no type in these packages has +genclient; add // +genclient above those that are to have a client"
+	const message = "no type in these packages has +genclient; add // +genclient above those that are to " +
+		"have a client"
 	if packages[0].input.Explicit {
 		c.GeneratorErrorf(Clients, pos, message)
 	} else {

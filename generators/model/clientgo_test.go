@@ -13,10 +13,11 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// clientGo is the folder of the client-go that this module requires.
+// clientGo returns the folder of the client-go version that this module requires.
 func clientGo(t *testing.T) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"k8s.io/client-go").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,8 @@ func read(t *testing.T, elements ...string) string {
 	return string(text)
 }
 
-// TestNamesAreClientGo compares the model of k8s.io/api with what upstream's
-// generators made of it: the code in client-go.
+// TestNamesAreClientGo compares the model of k8s.io/api with client-go, which upstream's generators made of
+// it.
 func TestNamesAreClientGo(t *testing.T) {
 	root := clientGo(t)
 	api, problems := Load(t.Context(), k8sConfig())
@@ -52,11 +53,13 @@ func TestNamesAreClientGo(t *testing.T) {
 				if k.HasLister() != exists(root, "listers", group.PackageName, v.PackageName, k.Lower+".go") {
 					t.Errorf("%s: HasLister is %v", k.Name, k.HasLister())
 				}
-				if k.HasInformer() != exists(root, "informers", group.PackageName, v.PackageName, k.Lower+".go") {
+				if k.HasInformer() != exists(root, "informers", group.PackageName, v.PackageName,
+					k.Lower+".go") {
 					t.Errorf("%s: HasInformer is %v", k.Name, k.HasInformer())
 				}
 				if k.HasInformer() {
-					resources = append(resources, fmt.Sprintf("%s().%s().%s()/%s", v.GoGroupName, v.GoName, k.Plural, k.Resource))
+					resources = append(resources,
+						fmt.Sprintf("%s().%s().%s()/%s", v.GoGroupName, v.GoName, k.Plural, k.Resource))
 				}
 			}
 			client := read(t, dir, group.PackageName+"_client.go")
@@ -65,9 +68,10 @@ func TestNamesAreClientGo(t *testing.T) {
 			}
 		}
 	}
-	// client-go lists the versions of a group in the order of a shell variable;
-	// the groups have an order of their own.
-	ofClientset := submatches(read(t, root, "kubernetes/clientset.go"), `(?m)^\t(\w+V\d\w*)\(\) \w+\.\w+Interface$`)
+	// client-go lists the versions of a group in the order of a shell variable, and the groups in another
+	// order.
+	ofClientset := submatches(read(t, root, "kubernetes/clientset.go"),
+		`(?m)^\t(\w+V\d\w*)\(\) \w+\.\w+Interface$`)
 	if got, want := withoutVersions(groups), withoutVersions(ofClientset); !slices.Equal(got, want) {
 		t.Errorf("groups are in the order\n%v, want\n%v", got, want)
 	}
@@ -77,7 +81,9 @@ func TestNamesAreClientGo(t *testing.T) {
 		t.Errorf("versions are\n%v, want\n%v", groups, ofClientset)
 	}
 	var want []string
-	for _, match := range regexp.MustCompile(`WithResource\("(.*)"\)[^\n]*\n[^\n]*informer: f\.(.*?)\.Informer\(\)`).FindAllStringSubmatch(read(t, root, "informers/generic.go"), -1) {
+	for _, match := range regexp.MustCompile(
+		`WithResource\("(.*)"\)[^\n]*\n[^\n]*informer: f\.(.*?)\.Informer\(\)`).FindAllStringSubmatch(
+		read(t, root, "informers/generic.go"), -1) {
 		want = append(want, match[2]+"/"+match[1])
 	}
 	slices.Sort(want)
@@ -87,7 +93,7 @@ func TestNamesAreClientGo(t *testing.T) {
 	}
 }
 
-// withoutVersions are the distinct groups, in order.
+// withoutVersions returns the distinct groups, in order.
 func withoutVersions(names []string) []string {
 	var groups []string
 	for _, name := range names {
@@ -118,7 +124,8 @@ func checkClient(t *testing.T, k *Kind, text string) {
 		argument = "namespace string"
 	}
 	for _, want := range []string{
-		fmt.Sprintf("type %sGetter interface {\n\t%s(%s) %sInterface\n}", k.Plural, k.Plural, argument, k.Name),
+		fmt.Sprintf("type %sGetter interface {\n\t%s(%s) %sInterface\n}", k.Plural, k.Plural,
+			argument, k.Name),
 		fmt.Sprintf("type %s struct {", k.PrivatePlural),
 		fmt.Sprintf("func new%s(", k.Plural),
 		fmt.Sprintf("\n\t\t\t%q,\n", k.Resource),

@@ -88,7 +88,8 @@ func manifests(p *candidate, base string) []definition {
 	}
 	var definitions []definition
 	for _, entry := range entries {
-		if ext := filepath.Ext(entry.Name()); entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+		if ext := filepath.Ext(entry.Name()); entry.IsDir() ||
+			!slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
 			continue
 		}
 		file := newFile(p.src.dir, entry.Name(), base, false)
@@ -106,7 +107,9 @@ func manifests(p *candidate, base string) []definition {
 				}
 			}
 			if yaml.Unmarshal(document, &crd) == nil && crd.Kind == "CustomResourceDefinition" {
-				definitions = append(definitions, definition{file.name, crd.Spec.Group, crd.Spec.Names.Kind, crd.Spec.Names.Plural, crd.Spec.Scope})
+				definitions = append(definitions,
+					definition{file.name, crd.Spec.Group, crd.Spec.Names.Kind, crd.Spec.Names.Plural,
+						crd.Spec.Scope})
 			}
 		}
 	}

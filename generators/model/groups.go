@@ -65,7 +65,8 @@ func (g *grouper) place(p *candidate) (element, version string, ok bool) {
 	}
 	if dir == "" {
 		g.Errorf(p.pkg.Pos,
-			"the import path %s does not end in a group and a version; move the types to a folder like apis/example/v1",
+			"the import path %s does not end in a group and a version; move the types to a folder like "+
+				"apis/example/v1",
 			p.src.path)
 		return "", "", false
 	}

@@ -6,16 +6,18 @@ import (
 
 // k8sAPI are the packages of k8s.io/api v0.37.2 that client-go has clients for.
 var k8sAPI = []string{
-	"admissionregistration/v1", "admissionregistration/v1alpha1", "admissionregistration/v1beta1", "apiserverinternal/v1alpha1",
-	"apps/v1", "apps/v1beta1", "apps/v1beta2", "authentication/v1", "authentication/v1alpha1", "authentication/v1beta1",
-	"authorization/v1", "authorization/v1beta1", "autoscaling/v1", "autoscaling/v2", "batch/v1", "batch/v1beta1",
-	"certificates/v1", "certificates/v1alpha1", "certificates/v1beta1", "coordination/v1", "coordination/v1alpha2",
-	"coordination/v1beta1", "core/v1", "discovery/v1", "discovery/v1beta1", "events/v1", "events/v1beta1", "extensions/v1beta1",
-	"flowcontrol/v1", "flowcontrol/v1beta1", "flowcontrol/v1beta2", "flowcontrol/v1beta3", "lifecycle/v1alpha1",
-	"networking/v1", "networking/v1beta1", "node/v1", "node/v1alpha1", "node/v1beta1", "policy/v1", "policy/v1beta1",
-	"rbac/v1", "rbac/v1alpha1", "rbac/v1beta1", "resource/v1", "resource/v1alpha3", "resource/v1beta1", "resource/v1beta2",
-	"scheduling/v1", "scheduling/v1alpha3", "scheduling/v1beta1", "storage/v1", "storage/v1alpha1", "storage/v1beta1",
-	"storagemigration/v1", "storagemigration/v1beta1",
+	"admissionregistration/v1", "admissionregistration/v1alpha1", "admissionregistration/v1beta1",
+	"apiserverinternal/v1alpha1", "apps/v1", "apps/v1beta1", "apps/v1beta2", "authentication/v1",
+	"authentication/v1alpha1", "authentication/v1beta1", "authorization/v1", "authorization/v1beta1",
+	"autoscaling/v1", "autoscaling/v2", "batch/v1", "batch/v1beta1", "certificates/v1",
+	"certificates/v1alpha1", "certificates/v1beta1", "coordination/v1", "coordination/v1alpha2",
+	"coordination/v1beta1", "core/v1", "discovery/v1", "discovery/v1beta1", "events/v1", "events/v1beta1",
+	"extensions/v1beta1", "flowcontrol/v1", "flowcontrol/v1beta1", "flowcontrol/v1beta2",
+	"flowcontrol/v1beta3", "lifecycle/v1alpha1", "networking/v1", "networking/v1beta1", "node/v1",
+	"node/v1alpha1", "node/v1beta1", "policy/v1", "policy/v1beta1", "rbac/v1", "rbac/v1alpha1",
+	"rbac/v1beta1", "resource/v1", "resource/v1alpha3", "resource/v1beta1", "resource/v1beta2",
+	"scheduling/v1", "scheduling/v1alpha3", "scheduling/v1beta1", "storage/v1", "storage/v1alpha1",
+	"storage/v1beta1", "storagemigration/v1", "storagemigration/v1beta1",
 }
 
 func k8sConfig() Config {
@@ -46,7 +48,7 @@ func TestLoadKubernetes(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadKubernetes is the whole of k8s.io/api, go list included.
+// BenchmarkLoadKubernetes loads all of k8s.io/api, go list included.
 func BenchmarkLoadKubernetes(b *testing.B) {
 	cfg := k8sConfig()
 	for b.Loop() {

@@ -78,7 +78,8 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 					// Client-gen refers to a client of the type and generates none,
 					// as it filters by +genclient again (targetForGroup).
 					r.Errorf(r.at(decl.spec),
-						"--included-types-overrides names type %s, which has no +genclient; add // +genclient above it",
+						"--included-types-overrides names type %s, which has no +genclient; add "+
+							"// +genclient above it",
 						decl.name)
 				}
 				continue
@@ -180,7 +181,8 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	// sub-resource. Hub types have no tags and are never encoded.
 	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
 		r.Warnf(r.fset.Position(status.Pos()),
-			"the field Status of %s has no json tag, so servers won't find it; add `json:\"status,omitempty\"`",
+			"the field Status of %s has no json tag, so servers won't find it; add "+
+				"`json:\"status,omitempty\"`",
 			name)
 	}
 	for _, verb := range marker.Verbs() {
@@ -258,7 +260,8 @@ func (r *kindReader) addMethods(p *candidate, kind *Kind, methods []marker.Metho
 	taken := map[string]string{}
 	for _, verb := range marker.Verbs() {
 		if kind.Verb[verb.Name] {
-			taken[namer.IC(verb.Name)] = "the verb " + verb.Name + "; rename it, or add // +genclient:skipVerbs=" + verb.Name
+			taken[namer.IC(verb.Name)] = "the verb " + verb.Name +
+				"; rename it, or add // +genclient:skipVerbs=" + verb.Name
 		}
 	}
 	self := TypeRef{Path: p.src.path, Package: p.src.name, Name: kind.Name}

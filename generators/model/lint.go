@@ -29,9 +29,10 @@ func LintRules() []string { return []string{lintKnownTagsOnly, lintExplicitDisab
 var generatorTags = [...]string{
 	"k8s:applyconfiguration-gen", "k8s:client-gen", "k8s:conversion-gen", "k8s:conversion-gen-external-types",
 	"k8s:deepcopy-gen", "k8s:defaulter-gen", "k8s:defaulter-gen-input", "k8s:informer-gen", "k8s:lister-gen",
-	"k8s:openapi-gen", "k8s:openapi-model-package", "k8s:prerelease-lifecycle-gen", "k8s:protobuf-gen", "k8s:register-gen",
-	"k8s:validation-gen", "k8s:validation-gen-input", "k8s:validation-gen-nolint", "k8s:validation-gen-scheme-registry",
-	"k8s:validation-gen-test-fixture", "k8s:validation-gen-test-targets",
+	"k8s:openapi-gen", "k8s:openapi-model-package", "k8s:prerelease-lifecycle-gen", "k8s:protobuf-gen",
+	"k8s:register-gen", "k8s:validation-gen", "k8s:validation-gen-input", "k8s:validation-gen-nolint",
+	"k8s:validation-gen-scheme-registry", "k8s:validation-gen-test-fixture",
+	"k8s:validation-gen-test-targets",
 }
 
 // knownTags returns all tags that Kubernetes' generators know in doc.go.
@@ -113,7 +114,8 @@ func (l *linter) explicitDisablement(p *candidate, tags []marker.Tag) {
 	for _, name := range expected {
 		if !has[name] {
 			l.Errorf(p.pkg.Pos,
-				"package %s neither enables nor disables a generator; write // +%s=false, or a value that enables it, in doc.go",
+				"package %s neither enables nor disables a generator; write // +%s=false, or a value that "+
+					"enables it, in doc.go",
 				p.src.path, name)
 		}
 	}

@@ -15,16 +15,15 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// gorootPattern is how the go command mentions its own folder.
+// gorootPattern matches the go command's mention of its own folder.
 var gorootPattern = regexp.MustCompile(`\([^()]*/src/[^()]*\)`)
 
 var update = flag.Bool("update", false, "write the results into testdata/*.txtar")
 
-// TestLoad runs the cases of testdata. In each, the section "args" holds the
-// words of one run: patterns, "group/version=pattern" for what client-gen's
-// --input gives, "for=clients" and so on, "include=group/version/Type",
-// "lint=rule". "strict" and "lax" are the results for the command kubewright and
-// for the compatible binaries: problems, then the API.
+// TestLoad runs the cases of testdata. In each, the section "args" holds the words of one run: patterns,
+// "group/version=pattern" for what client-gen's --input gives, "for=clients" and so on,
+// "include=group/version/Type", "lint=rule". "strict" and "lax" are the results for the command kubewright
+// and for the compatible binaries: problems, then the API.
 func TestLoad(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
@@ -85,7 +84,8 @@ func extract(t *testing.T, archive *txtar.Archive) string {
 
 func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 	t.Helper()
-	cfg := Config{Dir: dir, PluralExceptions: map[string]string{"Endpoints": "Endpoints"}, IncludedTypes: map[string][]string{}}
+	cfg := Config{Dir: dir, PluralExceptions: map[string]string{"Endpoints": "Endpoints"},
+		IncludedTypes: map[string][]string{}}
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "args" })
 	if i < 0 {
 		t.Fatal("the case has no section args")
@@ -98,7 +98,8 @@ func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 		case key == "dir":
 			cfg.Dir = filepath.Join(dir, value)
 		case key == "for":
-			cfg.Generators |= map[string]Generators{"clients": Clients, "listers": Listers, "informers": Informers}[value]
+			cfg.Generators |= map[string]Generators{"clients": Clients, "listers": Listers,
+				"informers": Informers}[value]
 		case key == "lint":
 			cfg.LintRules = append(cfg.LintRules, value)
 		case key == "include":
@@ -106,14 +107,15 @@ func config(t *testing.T, dir string, archive *txtar.Archive) Config {
 			cfg.IncludedTypes[value[:i]] = append(cfg.IncludedTypes[value[:i]], value[i+1:])
 		default:
 			group, version, _ := strings.Cut(key, "/")
-			cfg.Inputs = append(cfg.Inputs, Input{Pattern: value, Explicit: true, Group: group, Version: version})
+			cfg.Inputs = append(cfg.Inputs,
+				Input{Pattern: value, Explicit: true, Group: group, Version: version})
 		}
 	}
 	return cfg
 }
 
-// run loads and prints the outcome; the temporary folder and the Go root,
-// which the go command names in its messages, are cut out.
+// run loads and prints the result, without the paths of the temporary folder and the Go root, which the go
+// command's messages contain.
 func run(t *testing.T, cfg Config) string {
 	t.Helper()
 	api, problems := Load(t.Context(), cfg)
@@ -135,15 +137,19 @@ func dump(b *strings.Builder, api *API) {
 	for _, g := range api.Groups {
 		fmt.Fprintf(b, "group %q folder %s package %s go %s\n", g.Name, g.PackageName, g.GoPackage, g.GoName)
 		for _, v := range g.Versions {
-			fmt.Fprintf(b, "  version %q %s folder %s group %s from %s%s\n", v.Name, v.GoName, v.PackageName, v.GoGroupName, v.Package.Path, words(map[string]bool{
-				"internal": v.Internal, "no-client": !v.Package.Client, "no-lister": !v.Package.Lister, "no-informer": !v.Package.Informer,
-				"no-Resource": !v.Package.HasResource, "no-SchemeGroupVersion": !v.Package.HasSchemeGroupVersion,
-			}))
-			for _, k := range v.Kinds {
-				fmt.Fprintf(b, "    kind %s %s %s %s %s resource %s%s\n", k.Name, k.Private, k.Plural, k.PrivatePlural, k.Lower, k.Resource, words(map[string]bool{
-					"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus,
-					"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
+			fmt.Fprintf(b, "  version %q %s folder %s group %s from %s%s\n", v.Name, v.GoName, v.PackageName,
+				v.GoGroupName, v.Package.Path, words(map[string]bool{
+					"internal": v.Internal, "no-client": !v.Package.Client, "no-lister": !v.Package.Lister,
+					"no-informer":           !v.Package.Informer,
+					"no-Resource":           !v.Package.HasResource,
+					"no-SchemeGroupVersion": !v.Package.HasSchemeGroupVersion,
 				}))
+			for _, k := range v.Kinds {
+				fmt.Fprintf(b, "    kind %s %s %s %s %s resource %s%s\n", k.Name, k.Private, k.Plural,
+					k.PrivatePlural, k.Lower, k.Resource, words(map[string]bool{
+						"cluster": !k.Namespaced, "no-verbs": k.NoVerbs, "status": k.HasStatus,
+						"no-lister": !k.HasLister(), "no-informer": !k.HasInformer(),
+					}))
 				var missing []string
 				for _, verb := range marker.Verbs() {
 					if !k.Verb[verb.Name] {
@@ -157,14 +163,15 @@ func dump(b *strings.Builder, api *API) {
 					fmt.Fprintf(b, "      meta %+v\n", k.ObjectMeta)
 				}
 				for _, m := range k.Methods {
-					fmt.Fprintf(b, "      method %s %s/%s %s -> %s\n", m.Name, m.Verb, m.Subresource, m.Input, m.Result)
+					fmt.Fprintf(b, "      method %s %s/%s %s -> %s\n", m.Name, m.Verb, m.Subresource,
+						m.Input, m.Result)
 				}
 			}
 		}
 	}
 }
 
-// words lists the keys that are true.
+// words lists the keys whose values are true.
 func words(set map[string]bool) string {
 	var list []string
 	for word, on := range set {

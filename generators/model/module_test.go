@@ -10,7 +10,8 @@ import (
 
 func TestFindModule(t *testing.T) {
 	root := t.TempDir()
-	write(t, filepath.Join(root, "a", "go.mod"), "// a comment\nmodule \"example.com/a\" // another\n\ngo 1.26\n")
+	write(t, filepath.Join(root, "a", "go.mod"),
+		"// a comment\nmodule \"example.com/a\" // another\n\ngo 1.26\n")
 	write(t, filepath.Join(root, "a", "nested", "go.mod"), "module example.com/nested/v2\n")
 	write(t, filepath.Join(root, "empty", "go.mod"), "go 1.26\n")
 	if err := os.MkdirAll(filepath.Join(root, "a", "odd", "go.mod"), 0o755); err != nil {
@@ -36,7 +37,8 @@ func TestFindModule(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrNoModule", dir, err)
 		}
 	}
-	if _, err := FindModule(t.Context(), filepath.Join(root, "empty")); err == nil || errors.Is(err, ErrNoModule) {
+	if _, err := FindModule(t.Context(), filepath.Join(root, "empty")); err == nil ||
+		errors.Is(err, ErrNoModule) {
 		t.Errorf("a go.mod without a module line: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -46,7 +46,8 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	// shadow a predeclared name, nor be shadowed by the parameters of the constructor.
 	// Plural exceptions and kinds of one letter can lead there.
 	switch name := kind.PrivatePlural; {
-	case token.IsKeyword(name), gotypes.Universe.Lookup(name) != nil, name == "init", name == "c", name == "namespace":
+	case token.IsKeyword(name), gotypes.Universe.Lookup(name) != nil, name == "init", name == "c",
+		name == "namespace":
 		kind.PrivatePlural = kind.Private + "Resources"
 	}
 	kind.Lower = strings.ToLower(kind.Name)

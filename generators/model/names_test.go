@@ -9,10 +9,12 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	n := newNamers(map[string]string{"Endpoints": "Endpoints", "DNS": "DNSes", "Tenant": "Namespace", "Selection": "Range"})
+	n := newNamers(map[string]string{"Endpoints": "Endpoints", "DNS": "DNSes", "Tenant": "Namespace",
+		"Selection": "Range"})
 	for _, c := range []struct{ name, private, plural, privatePlural, lower, resource, file string }{
 		{"Deployment", "deployment", "Deployments", "deployments", "deployment", "deployments", "deployment"},
-		{"NetworkPolicy", "networkPolicy", "NetworkPolicies", "networkPolicies", "networkpolicy", "networkpolicies", "networkpolicy"},
+		{"NetworkPolicy", "networkPolicy", "NetworkPolicies", "networkPolicies", "networkpolicy",
+			"networkpolicies", "networkpolicy"},
 		{"Gateway", "gateway", "Gateways", "gateways", "gateway", "gateways", "gateway"},
 		{"Ingress", "ingress", "Ingresses", "ingresses", "ingress", "ingresses", "ingress"},
 		{"Leaf", "leaf", "Leaves", "leaves", "leaf", "leaves", "leaf"},
@@ -35,15 +37,19 @@ func TestNames(t *testing.T) {
 	}
 	event := &Kind{Name: "Event"}
 	n.name(event, "k8s.io/apis/events/v1beta1", "things")
-	if event.PrivatePlural != "eventResources" || event.Resource != "things" || event.LowerPlural != "events" {
+	if event.PrivatePlural != "eventResources" || event.Resource != "things" ||
+		event.LowerPlural != "events" {
 		t.Errorf("got %+v", event)
 	}
 }
 
-// FuzzGroupNames wants Go names of groups to be upstream's where that is an
-// identifier, and everything that is handed out to be one.
+// FuzzGroupNames checks that the Go names of groups are upstream's if those are identifiers, and that all
+// returned names are identifiers.
 func FuzzGroupNames(f *testing.F) {
-	for _, seed := range []string{"", "apps", "cert-manager.io", "3scale.net", "type", "main", "-", "ä.b", "_", "internal.apiserver.k8s.io", "a--b"} {
+	for _, seed := range []string{
+		"", "apps", "cert-manager.io", "3scale.net", "type", "main", "-", "ä.b", "_",
+		"internal.apiserver.k8s.io", "a--b",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, group string) {

@@ -18,9 +18,8 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// TestOwnersAreGengos lets gengo's own parser read random arrangements of
-// comments and declarations, and wants the same tags for the same types, and
-// the same tags of the package.
+// TestOwnersAreGengos parses random arrangements of comments and declarations with gengo's own parser too,
+// and expects the same tags for each type and for the package.
 func TestOwnersAreGengos(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	var text strings.Builder
@@ -31,7 +30,9 @@ func TestOwnersAreGengos(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.26\n")
 	write(t, filepath.Join(dir, "p", "types.go"), text.String())
-	write(t, filepath.Join(dir, "p", "doc.go"), "// +groupName=a\n// +one\n\n/* +two\n\t+three=x\n*/\n\n// +four=4\npackage p\n\n// +five=a=b\n\nvar x int // +six\n")
+	write(t, filepath.Join(dir, "p", "doc.go"),
+		"// +groupName=a\n// +one\n\n/* +two\n\t+three=x\n*/\n\n// +four=4\npackage p\n\n// +five=a=b\n\n"+
+			"var x int // +six\n")
 
 	p := parser.New()
 	if err := p.LoadPackagesWithConfigForTesting(&packages.Config{Dir: dir}, "./p"); err != nil {
@@ -58,7 +59,8 @@ func TestOwnersAreGengos(t *testing.T) {
 			}
 			upstream := want.Types[name]
 			//lint:ignore SA1019 it is what upstream reads the tags of types with
-			expected := gengo.ExtractCommentTags("+", append(slices.Clone(upstream.SecondClosestCommentLines), upstream.CommentLines...))
+			expected := gengo.ExtractCommentTags("+",
+				append(slices.Clone(upstream.SecondClosestCommentLines), upstream.CommentLines...))
 			got := map[string][]string{}
 			for _, tag := range tags[name] {
 				got[tag.Name] = append(got[tag.Name], tag.Value)
@@ -83,7 +85,7 @@ func TestOwnersAreGengos(t *testing.T) {
 	}
 }
 
-// plusLines are the lines of a package's comments that are tags.
+// plusLines returns the lines of a package's comments that are tags.
 func plusLines(p *types.Package) []string {
 	var lines []string
 	for _, line := range p.Comments {

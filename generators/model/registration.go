@@ -363,7 +363,8 @@ func (s *session) checkRegisteredGroup(p *candidate, elsewhere []marker.Tag) []m
 	if r.hasVersion && !hub && r.version != version &&
 		(!p.pkg.HasSchemeGroupVersion || s.cfg.has(ApplyConfigurations)) {
 		s.StrictErrorf(p.pkg.Pos,
-			"package %s registers its types as version %q (%s), but its folder names version %q; rename one of them",
+			"package %s registers its types as version %q (%s), but its folder names version %q; rename "+
+				"one of them",
 			p.src.path, r.version, r.by, version)
 	}
 	group, source := p.tags.GroupName, "doc.go names"
@@ -379,7 +380,8 @@ func (s *session) checkRegisteredGroup(p *candidate, elsewhere []marker.Tag) []m
 		pos, also = elsewhere[i].Pos, "; in other files, as here, the tag has no effect"
 	}
 	s.StrictErrorf(pos,
-		"package %s registers its types in group %q (%s), but %s group %q; write // +groupName=%s in the package's doc.go%s",
+		"package %s registers its types in group %q (%s), but %s group %q; write // +groupName=%s in the "+
+			"package's doc.go%s",
 		p.src.path, r.group, r.by, source, group, r.group, also)
 	return slices.DeleteFunc(elsewhere, names)
 }

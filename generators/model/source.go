@@ -57,7 +57,8 @@ type typeDecl struct {
 // paths relative to it, which messages show.
 func newSource(p listed, fset *token.FileSet, base string) *source {
 	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, fset: fset,
-		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{}, bodies: map[string]*ast.BlockStmt{}}
+		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{},
+		bodies: map[string]*ast.BlockStmt{}}
 	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
 		for _, name := range names {
 			s.files = append(s.files, newFile(p.Dir, name, base, false))

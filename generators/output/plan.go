@@ -79,7 +79,9 @@ func (s Set) Compare() (*Plan, error) {
 		if exists[i] {
 			p.old[path] = olds[i]
 			if s.KeepOthers && !s.isGenerated(bytes.NewReader(olds[i])) {
-				return nil, fmt.Errorf("%s was not generated: there is no line like %q above its package clause; move it or remove it", path, s.Headers[0])
+				return nil, fmt.Errorf(
+					"%s was not generated: there is no line like %q above its package clause; move it or "+
+						"remove it", path, s.Headers[0])
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// render makes one file of the template text, in the package "example.com/own".
+// renderText renders one file of the template text, in the package "example.com/own".
 func renderText(t *testing.T, text string, data any, reserved ...string) string {
 	t.Helper()
 	packages := map[string]Package{
@@ -22,7 +22,8 @@ func renderText(t *testing.T, text string, data any, reserved ...string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := templates.Render([]File{{Path: "a.go", Package: "example.com/own", Header: "// Header.\n\n", Template: "t/t.tmpl", View: given(data), Reserved: reserved}})
+	files, err := templates.Render([]File{{Path: "a.go", Package: "example.com/own", Header: "// Header.\n\n",
+		Template: "t/t.tmpl", View: given(data), Reserved: reserved}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,9 @@ func TestRender(t *testing.T) {
 		},
 		"imports in two groups, sorted, from use": {
 			"package own\n\nvar X {{metav1}}.Time\n\nvar Y {{http}}.Client\n\nvar {{.Name}} {{.Client}}\n",
-			"// Header.\n\npackage own\n\nimport (\n\thttp \"net/http\"\n\n\ttheclient \"example.com/client\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\nvar X metav1.Time\n\nvar Y http.Client\n\nvar x theclient.Client\n",
+			"// Header.\n\npackage own\n\nimport (\n\thttp \"net/http\"\n\n" +
+				"\ttheclient \"example.com/client\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n" +
+				"\nvar X metav1.Time\n\nvar Y http.Client\n\nvar x theclient.Client\n",
 		},
 		"what is not printed is not imported": {
 			"package own\n{{if false}}\nvar X {{metav1}}.Time\n{{end}}\nvar Y int\n",
@@ -57,7 +60,8 @@ func TestRender(t *testing.T) {
 		},
 		"columns": {
 			"package own\n\ntype T struct {\n\t*int\n\ta{{tab}}int\n\tlonger{{tab}}int\n\n\tb{{tab}}int\n}\n",
-			"// Header.\n\npackage own\n\ntype T struct {\n\t*int\n\ta      int\n\tlonger int\n\n\tb int\n}\n",
+			"// Header.\n\npackage own\n\n" +
+				"type T struct {\n\t*int\n\ta      int\n\tlonger int\n\n\tb int\n}\n",
 		},
 		"blank lines": {
 			"package own\n\n\n\nvar X int\n\n\n\nvar Y int\n\n\n",
@@ -91,9 +95,11 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, files := range map[string][]File{
-		"no template":          {{Path: "a.go", Template: "t/other.tmpl"}},
-		"Missing":              {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
-		"two templates render": {{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}, {Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
+		"no template": {{Path: "a.go", Template: "t/other.tmpl"}},
+		"Missing":     {{Path: "a.go", Template: "t/t.tmpl", View: given(struct{}{})}},
+		"two templates render": {
+			{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})},
+			{Path: "a.go", Template: "t/t.tmpl", View: given(map[string]int{"Missing": 1})}},
 	} {
 		if _, err := templates.Render(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
@@ -126,10 +132,11 @@ func TestAliasFollowsFromPath(t *testing.T) {
 	}
 }
 
-// TestAliasLaws: every import has a legal name, no two share one, none is
-// taken, and the order of the wishes doesn't matter.
+// TestAliasLaws checks that every import has a legal name, that no two share one, that none is taken, and
+// that the order of the requests doesn't matter.
 func TestAliasLaws(t *testing.T) {
-	elements := []string{"a", "b-c", "bc", "v1", "v1beta1", "type", "string", "int", "internalversion", "9", "x.io", "client"}
+	elements := []string{"a", "b-c", "bc", "v1", "v1beta1", "type", "string", "int", "internalversion", "9",
+		"x.io", "client"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var wishes []wish

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// parse reads a schema's text as generated code does.
+// parse parses a schema's text as generated code does.
 func parse(t *testing.T, s Schema) *smd.Schema {
 	t.Helper()
 	text := s.YAML()
@@ -22,13 +22,16 @@ func parse(t *testing.T, s Schema) *smd.Schema {
 	return &parser.Schema
 }
 
-// Names and defaults come back from YAML as what they were, whatever they are.
+// TestYAMLKeepsStrings checks that any name or default survives YAML unchanged.
 func TestYAMLKeepsStrings(t *testing.T) {
-	names := []string{"plain", "a.b-c_d", "yes", "No", "null", "~", "1", "$ref", "with blank", "a: b", "- x", "`tick`", "\"quoted\"", "ünïcode", "<>&", "{}", "#", "tab\t"}
+	names := []string{"plain", "a.b-c_d", "yes", "No", "null", "~", "1", "$ref", "with blank", "a: b", "- x",
+		"`tick`", "\"quoted\"", "ünïcode", "<>&", "{}", "#", "tab\t"}
 	s := Schema{}
 	for _, name := range names {
-		s[name] = Atom{Map: &Map{Fields: []Field{{Name: name, Type: Ref{Name: name}, Default: jsonString(name)}},
-			Unions: []Union{{Discriminator: name, Fields: [][2]string{{name, name}}}, {Fields: [][2]string{{name, "x"}}}}}}
+		s[name] = Atom{Map: &Map{
+			Fields: []Field{{Name: name, Type: Ref{Name: name}, Default: jsonString(name)}},
+			Unions: []Union{{Discriminator: name, Fields: [][2]string{{name, name}}},
+				{Fields: [][2]string{{name, "x"}}}}}}
 	}
 	parsed := parse(t, s)
 	for _, name := range names {
@@ -39,10 +42,12 @@ func TestYAMLKeepsStrings(t *testing.T) {
 		}
 		f := def.Map.Fields[0]
 		if f.Name != name || *f.Type.NamedType != name || f.Default != name {
-			t.Errorf("type %q has the field %q of type %q with the default %v", name, f.Name, *f.Type.NamedType, f.Default)
+			t.Errorf("type %q has the field %q of type %q with the default %v", name, f.Name,
+				*f.Type.NamedType, f.Default)
 		}
 		u := def.Map.Unions
-		if *u[0].Discriminator != name || u[0].Fields[0].FieldName != name || u[0].Fields[0].DiscriminatorValue != name || u[1].Fields[0].DiscriminatorValue != "x" {
+		if *u[0].Discriminator != name || u[0].Fields[0].FieldName != name ||
+			u[0].Fields[0].DiscriminatorValue != name || u[1].Fields[0].DiscriminatorValue != "x" {
 			t.Errorf("type %q has the unions %+v", name, u)
 		}
 	}
@@ -51,7 +56,7 @@ func TestYAMLKeepsStrings(t *testing.T) {
 	}
 }
 
-// Every form of a type is one that structured-merge-diff knows.
+// TestYAMLForms checks that structured-merge-diff knows every form of a type.
 func TestYAMLForms(t *testing.T) {
 	s := Schema{"t": {
 		Scalar: Numeric,
@@ -62,24 +67,35 @@ func TestYAMLForms(t *testing.T) {
 	switch {
 	case *def.Scalar != smd.Numeric:
 		t.Errorf("scalar %v", *def.Scalar)
-	case def.List.ElementRelationship != smd.Associative || def.List.Keys[0] != "k" || def.List.ElementType.Inlined.Scalar == nil:
+	case def.List.ElementRelationship != smd.Associative || def.List.Keys[0] != "k" ||
+		def.List.ElementType.Inlined.Scalar == nil:
 		t.Errorf("list %+v", def.List)
-	case def.Map.ElementRelationship != smd.Separable || *def.Map.ElementType.ElementRelationship != smd.Atomic:
+	case def.Map.ElementRelationship != smd.Separable ||
+		*def.Map.ElementType.ElementRelationship != smd.Atomic:
 		t.Errorf("map %+v", def.Map)
 	}
 }
 
 func TestOpenAPI(t *testing.T) {
 	for name, test := range map[string]struct{ definition, want string }{
-		"string":              {`{"type": "string"}`, "scalar: string"},
-		"bytes":               {`{"type": "string", "format": "byte"}`, "scalar: string"},
-		"time":                {`{"type": "string", "format": "date-time"}`, "scalar: untyped"},
-		"number":              {`{"type": "number", "format": "double"}`, "scalar: numeric"},
-		"type as a list":      {`{"type": ["boolean"]}`, "scalar: boolean"},
-		"list":                {`{"type": "array", "items": {"type": "string"}}`, "list:\n    elementType:\n      scalar: string\n    elementRelationship: atomic"},
-		"map of anything":     {`{"type": "object", "additionalProperties": true}`, "map: {elementType: {scalar: untyped, list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}, elementRelationship: separable}}}"},
-		"reference in a list": {`{"type": "array", "items": {"$ref": "#/definitions/root"}, "x-kubernetes-list-type": "set"}`, "list:\n    elementType:\n      namedType: root\n    elementRelationship: associative"},
-		"properties only":     {`{"properties": {"b": {"type": "string"}, "a": {"type": "integer", "default": 0}}}`, "map:\n    fields:\n    - name: a\n      type:\n        scalar: numeric\n      default: 0\n    - name: b\n      type:\n        scalar: string"},
+		"string":         {`{"type": "string"}`, "scalar: string"},
+		"bytes":          {`{"type": "string", "format": "byte"}`, "scalar: string"},
+		"time":           {`{"type": "string", "format": "date-time"}`, "scalar: untyped"},
+		"number":         {`{"type": "number", "format": "double"}`, "scalar: numeric"},
+		"type as a list": {`{"type": ["boolean"]}`, "scalar: boolean"},
+		"list": {`{"type": "array", "items": {"type": "string"}}`,
+			"list:\n    elementType:\n      scalar: string\n    elementRelationship: atomic"},
+		"map of anything": {`{"type": "object", "additionalProperties": true}`,
+			"map: {elementType: {scalar: untyped, list: {elementType: {namedType: __untyped_atomic_}, " +
+				"elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}, " +
+				"elementRelationship: separable}}}"},
+		"reference in a list": {
+			`{"type": "array", "items": {"$ref": "#/definitions/root"}, "x-kubernetes-list-type": "set"}`,
+			"list:\n    elementType:\n      namedType: root\n    elementRelationship: associative"},
+		"properties only": {
+			`{"properties": {"b": {"type": "string"}, "a": {"type": "integer", "default": 0}}}`,
+			"map:\n    fields:\n    - name: a\n      type:\n        scalar: numeric\n      default: 0\n" +
+				"    - name: b\n      type:\n        scalar: string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api, err := ParseOpenAPI([]byte(`{"definitions": {"root": ` + test.definition + `}}`))
@@ -115,7 +131,8 @@ func TestOpenAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := api.Schema([]string{"root"}); err == nil || !strings.HasPrefix(err.Error(), "root: ") {
+			if _, err := api.Schema([]string{"root"}); err == nil ||
+				!strings.HasPrefix(err.Error(), "root: ") {
 				t.Errorf("error %v, want one about root", err)
 			}
 		})

@@ -34,7 +34,8 @@ func main() {
 	pattern := flag.String("bench", ".", "passed to go test")
 	mem := flag.Bool("benchmem", true, "passed to go test; false for what runs other programs")
 	flag.Parse()
-	args := []string{"-test.run=^$", "-test.bench=" + *pattern, fmt.Sprintf("-test.benchmem=%t", *mem), "-test.timeout=120m"}
+	args := []string{"-test.run=^$", "-test.bench=" + *pattern, fmt.Sprintf("-test.benchmem=%t", *mem),
+		"-test.timeout=120m"}
 	if *benchtime != "" {
 		args = append(args, "-test.benchtime="+*benchtime)
 	}
@@ -91,7 +92,9 @@ type testedPackage struct{ path, dir string }
 
 // packagesWithTests returns the packages with tests among those that the patterns match.
 func packagesWithTests(patterns []string) ([]testedPackage, error) {
-	cmd := exec.Command("go", append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`}, patterns...)...)
+	cmd := exec.Command("go",
+		append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`},
+			patterns...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -114,7 +117,7 @@ type row struct {
 	ours, theirs []float64
 }
 
-// table has the measurements of all runs, in the order in which their keys first came.
+// table has the measurements of all runs, in the order in which their keys first appeared.
 type table struct {
 	rows  []*row
 	byKey map[key]*row
@@ -163,7 +166,8 @@ func (t *table) read(r io.Reader) (other []string, err error) {
 
 // complete returns the rows that have measurements of both sides.
 func (t *table) complete() []*row {
-	return slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.ours == nil || r.theirs == nil })
+	return slices.DeleteFunc(slices.Clone(t.rows),
+		func(r *row) bool { return r.ours == nil || r.theirs == nil })
 }
 
 // split takes the element "ours", "upstream" or "client-go" out of a
@@ -194,7 +198,8 @@ func write(w io.Writer, rows []*row) {
 		} else if theirs > 0 {
 			ratio = "inf"
 		}
-		fmt.Fprintf(tw, "%s %s\t%s\t%s\t%s\t%s\t\n", short(r.pkg), r.name, r.unit, number(ours), number(theirs), ratio)
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\t%s\t%s\t\n", short(r.pkg), r.name, r.unit, number(ours),
+			number(theirs), ratio)
 	}
 	tw.Flush()
 }

@@ -14,10 +14,10 @@ func Advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// Pass sleeps for d, to stand for work that takes as long. In a bubble that takes no time; outside
-// of one it panics. It is safe for concurrent use.
+// Pass sleeps for d, in place of work that takes as long. In a bubble that takes no real time; outside of one
+// it panics. It is safe for concurrent use.
 func Pass(d time.Duration) {
-	// A bubble's clock begins with the year 2000, see [synctest.Test].
+	// A bubble's clock starts at the year 2000, see [synctest.Test].
 	if time.Now().Year() >= 2020 {
 		panic("the clock is the real one: nobody should wait for it")
 	}

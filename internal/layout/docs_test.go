@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// documented are the packages of the runtime whose names the Markdown files use. The facades
-// aren't among them: pages use cache for other packages of that name, too.
+// documented are the packages of the runtime whose names the Markdown files use. The facades aren't among
+// them: the files also call other packages cache.
 var documented = []string{"client", "factory", "informer", "lister", "listwatch", "queue", "runtimetest"}
 
 var (
@@ -40,7 +40,8 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../runtime/README.md", "../../examples/README.md")
+	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../runtime/README.md",
+		"../../examples/README.md")
 	found := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
@@ -62,7 +63,7 @@ func TestDocs(t *testing.T) {
 			for _, m := range qualified.FindAllStringSubmatch(line, -1) {
 				found++
 				of := packages[m[1]]
-				// In code, a variable may have the name of the package of its type.
+				// In code, a variable may be named like the package of its type.
 				if !of.top[m[2]] && !(code && of.isMember(m[2])) {
 					t.Errorf("%s:%d: package %s has no exported %s", page, i+1, m[1], m[2])
 				} else if m[3] != "" && of.top[m[2]] && !of.members[m[2]][m[3]] {
@@ -82,8 +83,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// names are the exported names of a package: those of its top level, and the fields and methods
-// of each type.
+// names are the exported names of a package: those at its top level, and the fields and methods of each type.
 type names struct {
 	top     map[string]bool
 	members map[string]map[string]bool

@@ -10,30 +10,31 @@ import (
 	"testing"
 )
 
-// The size of the public API of the runtime, and of informer, which is what most users
-// see of it. A name more than that needs another to go, or a reason to move the bar.
+// The limits for the size of the runtime's public API, and of package informer's, which is most of what users
+// see. Another name must replace one, or justify a higher limit.
 const (
 	maxExported         = 200
 	maxExportedInformer = 45
 )
 
-// TestExported counts the exported top-level names under runtime/, the two facades and
-// what is internal left out: the facades' names are client-go's.
+// TestExported counts the exported top-level names under runtime/, without those of the two facades, which
+// are client-go's, and of internal packages.
 func TestExported(t *testing.T) {
 	total := 0
-	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"), func(dir string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		if base := d.Name(); base == "internal" || base == "cache" || base == "workqueue" {
-			return filepath.SkipDir
-		}
-		n := exported(t, dir)
-		if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
-			t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
-		}
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"),
+		func(dir string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			if base := d.Name(); base == "internal" || base == "cache" || base == "workqueue" {
+				return filepath.SkipDir
+			}
+			n := exported(t, dir)
+			if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
+				t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +55,11 @@ func exported(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// maxLines is how long a hand-written file may be.
+// maxLines is the greatest length of a hand-written file.
 const maxLines = 500
 
-// TestFiles: a file that somebody wrote has at most 500 lines, and imports unsafe only in
-// decode, where unsafe.go says on what terms.
+// TestFiles checks that hand-written files have at most 500 lines, and that only package decode imports
+// unsafe, under the conditions that its unsafe.go states.
 func TestFiles(t *testing.T) {
 	read := 0
 	root := filepath.Join("..", "..")
@@ -66,7 +67,8 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if base := entry.Name(); entry.IsDir() && (base == "testdata" || strings.HasPrefix(base, ".") && name != root) {
+		if base := entry.Name(); entry.IsDir() &&
+			(base == "testdata" || strings.HasPrefix(base, ".") && name != root) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !strings.HasSuffix(name, ".go") {
@@ -77,11 +79,14 @@ func TestFiles(t *testing.T) {
 			return err
 		}
 		read++
-		if n := bytes.Count(text, []byte("\n")); n > maxLines && !bytes.Contains(text, []byte("Code generated ")) {
-			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?", name, n, maxLines)
+		if n := bytes.Count(text, []byte("\n")); n > maxLines &&
+			!bytes.Contains(text, []byte("Code generated ")) {
+			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?",
+				name, n, maxLines)
 		}
 		inDecode := strings.HasPrefix(filepath.ToSlash(name), "../../runtime/internal/decode/")
-		if !inDecode && !strings.HasSuffix(name, "_test.go") && bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
+		if !inDecode && !strings.HasSuffix(name, "_test.go") &&
+			bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
 			t.Errorf("%s imports unsafe", name)
 		}
 		return nil

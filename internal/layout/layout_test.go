@@ -1,5 +1,5 @@
-// Package layout holds the project to its import rules: which of its packages
-// may import which, and what must not be linked into programs that use them.
+// Package layout checks the project's import rules: which of its packages may import which, and what must not
+// be linked into programs that use them.
 package layout
 
 import (
@@ -20,15 +20,17 @@ type pkg struct {
 	Deps       []string
 }
 
-// allowed says which packages of the project each package may import
-// directly; a pattern with a trailing /... takes what lies below it, too. A
-// package that no row matches may import nothing of the project.
+// allowed lists which packages of the project each package may import directly. A pattern that ends in /...
+// includes what lies below it. A package that no row matches may import no package of the project.
 var allowed = []struct {
 	pkg     string
 	imports []string
 }{
 	{"cmd/...", []string{"generators"}},
-	{"generators", []string{"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/output", "templates"}},
+	{"generators", []string{
+		"generators/marker", "generators/model", "generators/render", "generators/schema",
+		"generators/output", "templates",
+	}},
 	{"generators/model", []string{"generators/marker"}},
 	{"generators/marker", nil},
 	{"generators/render", nil},
@@ -50,8 +52,9 @@ var allowed = []struct {
 	{"runtime/internal/reflector", []string{"runtime/listwatch"}},
 	{"runtime/lister", []string{"runtime/internal/store"}},
 	{"runtime/informer", []string{
-		"runtime/listwatch", "runtime/internal/reflector", "runtime/internal/decode", "runtime/internal/deltafifo",
-		"runtime/internal/store", "runtime/internal/indexer", "runtime/internal/shell", "runtime/internal/metrics",
+		"runtime/listwatch", "runtime/internal/reflector", "runtime/internal/decode",
+		"runtime/internal/deltafifo", "runtime/internal/store", "runtime/internal/indexer",
+		"runtime/internal/shell", "runtime/internal/metrics",
 	}},
 	{"runtime/factory", []string{"runtime/informer", "runtime/lister", "runtime/internal/shell"}},
 	{"runtime/cache/...", []string{"runtime/..."}},
@@ -64,30 +67,32 @@ var allowed = []struct {
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",
-		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister", "runtime/view", "runtime/informer", "runtime/factory",
+		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister",
+		"runtime/view", "runtime/informer", "runtime/factory",
 	}},
-	{"examples/...", []string{"examples/...", "runtime/..."}}, // The compiler keeps them out of runtime/internal.
+	// The compiler keeps them out of runtime/internal.
+	{"examples/...", []string{"examples/...", "runtime/..."}},
 }
 
-// notBelowRuntime are the packages of client-go that reach its built-in
-// clientset or its generated code: client-go itself can be generated on top of
-// this runtime, so nothing under runtime/ may depend on them, not even through
-// others.
+// notBelowRuntime are the packages of client-go that depend on its built-in clientset or its generated code.
+// client-go itself can be generated on top of this runtime, so nothing under runtime/ may depend on them,
+// even indirectly.
 var notBelowRuntime = []string{
 	"k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers/...", "k8s.io/client-go/listers/...",
 	"k8s.io/client-go/applyconfigurations/...", "k8s.io/client-go/gentype/...",
 	"k8s.io/client-go/discovery/...", "k8s.io/client-go/restmapper/...", "k8s.io/client-go/scale/...",
-	"k8s.io/client-go/tools/leaderelection/...", "k8s.io/client-go/tools/events/...", "k8s.io/client-go/tools/record/...",
-	"k8s.io/client-go/tools/watch/...", "k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
+	"k8s.io/client-go/tools/leaderelection/...", "k8s.io/client-go/tools/events/...",
+	"k8s.io/client-go/tools/record/...", "k8s.io/client-go/tools/watch/...",
+	"k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
 }
 
-// generatedMayImport are the packages of apimachinery and client-go that
-// generated code leans on; whatever else it imported would be frozen for ever.
+// generatedMayImport are the packages of apimachinery and client-go that generated code may import. Each
+// import freezes the API that generated code uses.
 var generatedMayImport = []string{
 	"k8s.io/apimachinery/...", "k8s.io/api/...",
-	"k8s.io/client-go/discovery/...", "k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing", "k8s.io/client-go/tools/cache",
-	"k8s.io/client-go/util/flowcontrol", "k8s.io/client-go/applyconfigurations/...",
-	"sigs.k8s.io/structured-merge-diff/v6/typed",
+	"k8s.io/client-go/discovery/...", "k8s.io/client-go/metadata", "k8s.io/client-go/rest",
+	"k8s.io/client-go/testing", "k8s.io/client-go/tools/cache", "k8s.io/client-go/util/flowcontrol",
+	"k8s.io/client-go/applyconfigurations/...", "sigs.k8s.io/structured-merge-diff/v6/typed",
 }
 
 func TestImports(t *testing.T) {
@@ -108,9 +113,12 @@ func TestImports(t *testing.T) {
 		}
 		if matches("examples/generated/...", name) {
 			for _, imp := range p.Imports {
-				foreign := strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, module+"/")
+				foreign := strings.Contains(strings.Split(imp, "/")[0], ".") &&
+					!strings.HasPrefix(imp, module+"/")
 				if foreign && !matchesAny(generatedMayImport, imp) {
-					t.Errorf("generated package %s imports %s, which is not on the list of what generated code may import", name, imp)
+					t.Errorf(
+						"generated package %s imports %s, which is not on the list of what generated code "+
+							"may import", name, imp)
 				}
 			}
 		}
@@ -131,16 +139,18 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDiskAndTools: markers and rendering don't use the disk, rendering doesn't import
-// Kubernetes, and only model uses x/tools and gengo's namers.
+// TestDiskAndTools checks that markers and rendering don't use the disk, that rendering doesn't import
+// Kubernetes, and that only model imports x/tools and gengo's namers.
 func TestDiskAndTools(t *testing.T) {
 	for _, p := range list(t, "./generators/...", "./templates/...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, imp := range p.Imports {
 			switch {
-			case (imp == "os" || imp == "io/ioutil") && (name == "generators/render" || name == "generators/marker"):
+			case (imp == "os" || imp == "io/ioutil") &&
+				(name == "generators/render" || name == "generators/marker"):
 				t.Errorf("%s imports %s: it is to work in memory", name, imp)
-			case (strings.HasPrefix(imp, "golang.org/x/tools/") || strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/model":
+			case (strings.HasPrefix(imp, "golang.org/x/tools/") ||
+				strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/model":
 				t.Errorf("%s imports %s: only generators/model may", name, imp)
 			case strings.HasPrefix(imp, "k8s.io/") && name == "generators/render":
 				t.Errorf("%s imports %s: it is to know nothing of Kubernetes", name, imp)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNobodySleeps: tests use fake clocks and channels. Only internal/bubble, which refuses the
-// real clock, may sleep.
+// TestNobodySleeps checks that tests don't sleep: they use fake clocks and channels. Only internal/bubble,
+// which refuses the real clock, may.
 func TestNobodySleeps(t *testing.T) {
 	const root = "../.."
 	files := token.NewFileSet()
@@ -21,13 +21,17 @@ func TestNobodySleeps(t *testing.T) {
 			return err
 		}
 		if entry.IsDir() {
-			if base := entry.Name(); base == "testdata" || base == "bubble" || strings.HasPrefix(base, ".") && name != root {
+			if base := entry.Name(); base == "testdata" || base == "bubble" ||
+				strings.HasPrefix(base, ".") && name != root {
 				return filepath.SkipDir
 			}
 			return nil
 		}
 		place := filepath.ToSlash(name)
-		if !strings.HasSuffix(place, "_test.go") && !(strings.HasSuffix(place, ".go") && (strings.Contains(place, "/test/") || strings.Contains(place, "/runtimetest/") || strings.Contains(place, "/conformance/"))) {
+		if !strings.HasSuffix(place, "_test.go") &&
+			!(strings.HasSuffix(place, ".go") &&
+				(strings.Contains(place, "/test/") || strings.Contains(place, "/runtimetest/") ||
+					strings.Contains(place, "/conformance/"))) {
 			return nil
 		}
 		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
@@ -38,7 +42,9 @@ func TestNobodySleeps(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
 				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
-					t.Errorf("%s: a test sleeps: wait for what it waits for, or let the time of a bubble pass", files.Position(n.Pos()))
+					t.Errorf(
+						"%s: a test sleeps: wait for what it waits for, or let the time of a bubble pass",
+						files.Position(n.Pos()))
 				}
 			}
 			return true

@@ -1,5 +1,5 @@
-// Package scratch makes modules for code that tests generate or copy, and then compile: in folders
-// of their own, with the requirements of a module of this repository.
+// Package scratch makes modules for code that tests generate or copy and then compile. Each is in a folder of
+// its own and has the requirements of a module of this repository.
 package scratch
 
 import (
@@ -13,14 +13,14 @@ import (
 
 const own = "github.com/kubewright/kubewright"
 
-// Module is a module in the folder Dir. The caller of New makes the folder and removes it.
+// Module is a module in the folder Dir. The caller of New creates the folder and removes it.
 type Module struct{ Dir string }
 
-// New makes a module with a path of its own in the folder dir. It requires what
-// the module in the folder like does, which is the repository's or one that
-// requires the repository's, and the repository as it is on the disk.
+// New makes a module with a path of its own in the folder dir. It requires what the module in the folder like
+// requires, which is the repository's or one that requires the repository's, and the repository as it is on
+// the disk.
 func New(dir, path, like string) (*Module, error) {
-	// With -mod, go doesn't change the go.mod that it reads.
+	// With -mod, the go command doesn't change the go.mod that it reads.
 	repository, err := (&Module{like}).Run("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", own)
 	if err != nil {
 		return nil, err
@@ -32,11 +32,12 @@ func New(dir, path, like string) (*Module, error) {
 			return nil, err
 		}
 	}
-	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0", "-replace="+own+"="+strings.TrimSpace(repository))
+	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0",
+		"-replace="+own+"="+strings.TrimSpace(repository))
 	return m, err
 }
 
-// Write writes a file of the module, and makes its folders.
+// Write writes a file of the module, and creates its folders.
 func (m *Module) Write(name, text string) error {
 	file := filepath.Join(m.Dir, name)
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkout makes a repository with this one's module path, and a module in it.
+// checkout is a repository with this one's module path, and a module in it.
 var checkout = map[string]string{
 	"go.mod":            "module github.com/kubewright/kubewright\n" + other,
 	"go.sum":            "",
@@ -48,8 +48,8 @@ func main() {
 }
 `
 
-// A program in a scratch module can import the requirements of the module that it is like, and
-// the repository.
+// TestModule checks that a program in a scratch module can import the repository and the requirements of the
+// module that it is like.
 func TestModule(t *testing.T) {
 	repository := &Module{filepath.Join(t.TempDir(), "the checkout")}
 	text := func(name string) string {
@@ -69,17 +69,21 @@ func TestModule(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if after, err := os.ReadFile(filepath.Join(repository.Dir, like, "go.mod")); err != nil || string(after) != text(path.Join(like, "go.mod")) {
+			if after, err := os.ReadFile(filepath.Join(repository.Dir, like, "go.mod")); err != nil ||
+				string(after) != text(path.Join(like, "go.mod")) {
 				t.Errorf("the module that this one is like has changed: %s, %v", after, err)
 			}
 			if err := m.Write("cmd/program/main.go", program); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := m.Run("go", "run", "-mod=readonly", "example.com/scratch/cmd/program"); out != "hello, world" || err != nil {
+			if out, err := m.Run("go", "run", "-mod=readonly",
+				"example.com/scratch/cmd/program"); out != "hello, world" || err != nil {
 				t.Errorf("%q, %v", out, err)
 			}
 			_, err = m.Run("go", "run", "./cmd/program", "fail")
-			for _, part := range []string{"go run ./cmd/program fail: exit status 1\n", "aside", "hello, world"} {
+			for _, part := range []string{
+				"go run ./cmd/program fail: exit status 1\n", "aside", "hello, world",
+			} {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("%q is not in the error %v", part, err)
 				}

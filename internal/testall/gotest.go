@@ -19,7 +19,7 @@ func (c *counts) add(d counts) {
 	c.skipped += d.skipped
 }
 
-// String is empty for a step that has no tests to count.
+// String returns "" for a step without tests.
 func (c counts) String() string {
 	if c == (counts{}) {
 		return ""
@@ -33,8 +33,8 @@ type event struct {
 	Elapsed                       float64
 }
 
-// goTest runs the tests of the module in dir, counts them, and shows the
-// output of those that fail and the reason of those that are skipped.
+// goTest runs the tests of the module in dir, counts them, and shows the output of failing tests and the
+// reasons of skipped ones.
 func goTest(dir string, args []string) func() (counts, error) {
 	return func() (counts, error) {
 		cmd := exec.Command("go", append(append([]string{"test", "-json"}, args...), "./...")...)
@@ -52,8 +52,8 @@ func goTest(dir string, args []string) func() (counts, error) {
 	}
 }
 
-// count reads the events of go test -json. Output of a test is kept until its
-// end and shown only then, and only when it failed or was skipped.
+// count reads the events of go test -json. It keeps a test's output until the test ends, and shows it only if
+// the test failed or was skipped.
 func count(r io.Reader, w io.Writer) (counts, error) {
 	var c counts
 	kept := map[[2]string]*strings.Builder{}

@@ -23,7 +23,8 @@ func TestCount(t *testing.T) {
 	if want := (counts{passed: 1, failed: 1, skipped: 1}); c != want {
 		t.Errorf("counts %+v, want %+v", c, want)
 	}
-	if s := out.String(); strings.Contains(s, "quiet") || !strings.Contains(s, "loud") || !strings.Contains(s, "needs a moon") {
+	if s := out.String(); strings.Contains(s, "quiet") || !strings.Contains(s, "loud") ||
+		!strings.Contains(s, "needs a moon") {
 		t.Errorf("shown:\n%s", s)
 	}
 	if _, err := count(strings.NewReader("{"), &out); err == nil {

@@ -1,7 +1,6 @@
-// Command testall runs everything that must pass, on a fresh machine too:
-// linters, the tests of every module of the repository, and the check that
-// generated code is current. It goes on after a failure, so that one run shows
-// everything that is wrong, and prints the counts last.
+// Command testall runs everything that must pass, on a fresh machine too: linters, the tests of every module
+// of the repository, and the check that generated code is current. It continues after a failure, so that one
+// run shows everything that is wrong, and prints the counts last.
 //
 //	go run ./internal/testall [-short] [-only NAME]
 //
@@ -91,10 +90,9 @@ func plan(short bool) ([]step, error) {
 		}
 		switch apart := strings.HasPrefix(m, "test"+string(filepath.Separator)); {
 		case apart:
-			// These tests build and run programs of the main module. go test doesn't
-			// know that, so its cache would return results for other code. They run
-			// without the race detector, with which API servers would take longer to
-			// build than to test.
+			// These tests build and run programs of the main module. go test doesn't know that, so its cache
+			// would return outdated results. They run without the race detector: with it, building API
+			// servers would take longer than testing them.
 			args = append(args, "-count=1")
 		case race:
 			args = append(args, "-race")
@@ -104,14 +102,15 @@ func plan(short bool) ([]step, error) {
 	return steps, nil
 }
 
-// findModules returns the folders below root that hold a go.mod, root first.
+// findModules returns the folders at and below root that contain a go.mod, root first.
 func findModules(root string) ([]string, error) {
 	var modules []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
+		case d.IsDir() && path != root &&
+			(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case d.Name() == "go.mod":
 			modules = append(modules, filepath.Dir(path))
@@ -139,14 +138,15 @@ func gofmt() (counts, error) {
 	if err != nil {
 		return counts{}, fmt.Errorf("git ls-files: %w", err)
 	}
-	out, err = exec.Command("gofmt", append([]string{"-l"}, strings.Fields(string(out))...)...).CombinedOutput()
+	out, err = exec.Command("gofmt",
+		append([]string{"-l"}, strings.Fields(string(out))...)...).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		return counts{}, fmt.Errorf("gofmt would change:\n%s", out)
 	}
 	return counts{}, nil
 }
 
-// command runs a program in dir; its output is shown when it fails.
+// command runs a program in dir and shows its output if it fails.
 func command(dir, name string, args ...string) func() (counts, error) {
 	return func() (counts, error) {
 		cmd := exec.Command(name, args...)

@@ -11,7 +11,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rounds is how often each mode is measured, in turn. The benchmarks report medians.
+// rounds is how often each mode is measured. The modes take turns, and the benchmarks report medians.
 var rounds = Setting("WIREBENCH_ROUNDS", 5)
 
 // BenchmarkSync measures the cost of filling an informer's cache with 20,000 custom resources of
@@ -43,7 +43,8 @@ func BenchmarkRelist(b *testing.B) {
 func BenchmarkFootprint(b *testing.B) {
 	for _, n := range []int{1, 20, 500} {
 		Footprint(b, replay(b, recordedConfigMaps(n), false), "configmaps", []Pair{
-			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true, Informers: footprintInformers},
+			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true,
+				Informers: footprintInformers},
 		}, rounds)
 	}
 }

@@ -18,22 +18,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Cost is the cost of a process.
+// Cost is what a process used.
 type Cost struct {
-	// CPU is that of the whole process, from before its informer existed until
-	// that had synced.
+	// CPU is the time of the whole process, from before its informer existed until the informer had synced.
 	CPU time.Duration
-	// Peak is the largest resident set until then, Live the heap that is in use
-	// after a garbage collection, in bytes.
+	// Peak is the largest resident set until then; Live is the heap in use after a garbage collection. Both
+	// are in bytes.
 	Peak, Live int64
 	Mallocs    uint64
-	// Stacks is the memory of the goroutines' stacks then.
+	// Stacks is the memory of the goroutines' stacks at that moment, in bytes.
 	Stacks int64
-	// Relist is what a relist cost after that, if there was one.
+	// Relist is the cost of a relist afterwards, if there was one.
 	Relist Relist
 }
 
-// Relist is what it costs to list everything once more.
+// Relist is what listing everything once more used.
 type Relist struct {
 	CPU       time.Duration
 	Allocated uint64
@@ -49,23 +48,23 @@ type Server struct {
 	CA                []byte
 	// Objects is the number of objects.
 	Objects int
-	// Relist, if not empty, is a URL to post to: the server then adds an object
-	// of the name "relisted", and ends all watches as expired.
+	// Relist, if not empty, is a URL to post to: the server then adds an object named "relisted", and ends
+	// all watches as expired.
 	Relist string
 	// Program is a program that calls [Child]. The default is the running program.
 	Program string
 }
 
 func (s Server) config() *rest.Config {
-	return &rest.Config{Host: s.Host, BearerToken: s.Token, TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
+	return &rest.Config{Host: s.Host, BearerToken: s.Token,
+		TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 
-// job says what a process has to measure. The process gets it in the environment.
+// job is what a process has to measure, passed in its environment.
 type job struct {
 	Mode   string
 	Server Server
-	// Informers is how many informers run at a time; Live and Stacks are those of
-	// all of them.
+	// Informers is how many informers run at a time; Live and Stacks cover all of them.
 	Informers int
 }
 
@@ -185,7 +184,7 @@ func processCPU() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// peak returns the largest resident set in bytes, 0 if the system doesn't tell.
+// peak returns the largest resident set in bytes, or 0 if the system doesn't report it.
 func peak() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// collection has what a mode needs to make informers of a resource.
+// collection returns the client of a resource, from which a mode makes its informers.
 type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
 
 func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
@@ -27,19 +27,22 @@ func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadL
 
 func pods(config *rest.Config) *client.ClientWithList[*corev1.Pod, *corev1.PodList] {
 	config.ContentType = runtime.ContentTypeProtobuf
-	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme, Codecs: clientscheme.Codecs}
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme,
+		Codecs: clientscheme.Codecs}
 	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
 	return client.NewWithList[*corev1.Pod, *corev1.PodList](c, clientscheme.ParameterCodec, "pods", "")
 }
 
 func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList] {
-	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme, Codecs: clientscheme.Codecs}
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: clientscheme.Scheme,
+		Codecs: clientscheme.Codecs}
 	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
-	return client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, clientscheme.ParameterCodec, "configmaps", "")
+	return client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, clientscheme.ParameterCodec,
+		"configmaps", "")
 }
 
-// modes are the measured modes. client-go's feature gate, set in the environment, decides whether
-// lists are streamed as watches.
+// modes are the measured modes. client-go's feature gate, set in the environment, decides whether lists are
+// streamed as watches.
 var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
 
 // The modes of a collection.
@@ -83,7 +86,9 @@ func addModes[V any, T interface {
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 				return c.List(ctx, opts)
 			},
-			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			WatchFuncWithContext: func(
+				ctx context.Context, opts metav1.ListOptions,
+			) (watch.Interface, error) {
 				return c.Watch(ctx, opts)
 			},
 		}, T(new(V)), 0, cache.Indexers{})

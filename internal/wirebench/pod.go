@@ -11,7 +11,8 @@ import (
 // Pod returns the i-th pod. Names, ids, addresses and times differ from pod to pod; the rest is
 // the same, as with the pods of a deployment.
 func Pod(i int) *corev1.Pod {
-	text := bytes.ReplaceAll(fmt.Appendf(nil, podTemplate, i, i%50, i%200, i%20, i/250%250, i%250), []byte("\n"), nil)
+	text := bytes.ReplaceAll(fmt.Appendf(nil, podTemplate, i, i%50, i%200, i%20, i/250%250, i%250),
+		[]byte("\n"), nil)
 	pod := &corev1.Pod{}
 	if err := json.Unmarshal(text, pod); err != nil {
 		panic(err)

@@ -19,22 +19,23 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// objects is the number of objects. Fewer are enough for a test.
+// objects is the number of objects. A test can do with fewer.
 var objects = Setting("WIREBENCH_OBJECTS", 20000)
 
 // recording is what a server sends for one collection.
 type recording struct {
 	contentType string
 	objects     int
-	// list and events write the whole list, and all as initial events; extra is
-	// an object more, if there is one.
+	// list and events write all objects, as a list and as initial events; extra is a further object, or nil.
 	list, events func(w io.Writer, extra []byte)
 	expired      []byte
 }
 
 const (
-	bookmark = `{"type":"BOOKMARK","object":{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
-	expired  = `{"type":"ERROR","object":{"apiVersion":"v1","kind":"Status","status":"Failure","code":410,"reason":"Expired","message":"too old"}}` + "\n"
+	bookmark = `{"type":"BOOKMARK","object":{"apiVersion":%q,"kind":%q,` +
+		`"metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	expired = `{"type":"ERROR","object":{"apiVersion":"v1","kind":"Status","status":"Failure","code":410,` +
+		`"reason":"Expired","message":"too old"}}` + "\n"
 )
 
 func recordedWorkloads() recording {
@@ -49,11 +50,17 @@ func recordedWorkloads() recording {
 func recordedConfigMaps(n int) recording {
 	recorded := make([][]byte, n)
 	for i := range recorded {
-		recorded[i] = fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"config-%d","namespace":"namespace-%d",`+
-			`"uid":"8a1ac4a4-4f3c-4f0b-9b0d-%012d","resourceVersion":"%d","creationTimestamp":"2026-11-01T10:00:00Z",`+
-			`"labels":{"app":"shop","tier":"backend","revision":"%d"},"managedFields":[{"manager":"controller","operation":"Update",`+
-			`"apiVersion":"v1","time":"2026-11-01T10:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:endpoint":{},"f:level":{}}}}]},`+
-			`"data":{"endpoint":"https://service-%d.example.com","level":"info"}}`, i, i%10, i, i+1, i%7, i)
+		recorded[i] = fmt.Appendf(nil,
+			`{"apiVersion":"v1","kind":"ConfigMap",`+
+				`"metadata":{"name":"config-%d","namespace":"namespace-%d",`+
+				`"uid":"8a1ac4a4-4f3c-4f0b-9b0d-%012d","resourceVersion":"%d",`+
+				`"creationTimestamp":"2026-11-01T10:00:00Z",`+
+				`"labels":{"app":"shop","tier":"backend","revision":"%d"},`+
+				`"managedFields":[{"manager":"controller","operation":"Update",`+
+				`"apiVersion":"v1","time":"2026-11-01T10:00:00Z","fieldsType":"FieldsV1",`+
+				`"fieldsV1":{"f:data":{"f:endpoint":{},"f:level":{}}}}]},`+
+				`"data":{"endpoint":"https://service-%d.example.com","level":"info"}}`,
+			i, i%10, i, i+1, i%7, i)
 	}
 	return recordedJSON("v1", "ConfigMap", recorded)
 }
@@ -93,12 +100,14 @@ func recordedJSON(apiVersion, kind string, recorded [][]byte) recording {
 }
 
 func recordedPods() recording {
-	info, _ := runtime.SerializerInfoForMediaType(clientscheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	info, _ := runtime.SerializerInfoForMediaType(clientscheme.Codecs.SupportedMediaTypes(),
+		runtime.ContentTypeProtobuf)
 	encoder := clientscheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 	all := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000000"}}
 	var events bytes.Buffer
 	eventEncoder := restwatch.NewEncoder(
-		streaming.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&events), info.StreamSerializer.Serializer), encoder)
+		streaming.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&events),
+			info.StreamSerializer.Serializer), encoder)
 	send := func(typ watch.EventType, pod *corev1.Pod) {
 		if err := eventEncoder.Encode(&watch.Event{Type: typ, Object: pod}); err != nil {
 			panic(err)
@@ -131,7 +140,8 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	mux.HandleFunc("POST /relist", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		extra = bytes.Replace(Object(objects), fmt.Appendf(nil, `"name":"workload-%d"`, objects), []byte(`"name":"relisted"`), 1)
+		extra = bytes.Replace(Object(objects), fmt.Appendf(nil, `"name":"workload-%d"`, objects),
+			[]byte(`"name":"relisted"`), 1)
 		close(end)
 		end = make(chan struct{})
 	})
@@ -140,7 +150,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 		more, ended := extra, end
 		query := r.URL.Query()
 		if query.Get("watch") == "" || query.Get("sendInitialEvents") == "true" {
-			extra = nil // Only one has it; others begin as that one did.
+			extra = nil // one list has it; those of later processes start over without it
 		}
 		mu.Unlock()
 		w.Header().Set("Content-Type", recorded.contentType)
@@ -167,7 +177,7 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	return s
 }
 
-// A measuring process needs the responses to POST and list to end.
+// TestReplay checks that responses to POST and to lists end, as a measuring process needs.
 func TestReplay(t *testing.T) {
 	objects = 10
 	t.Cleanup(func() { objects = Setting("WIREBENCH_OBJECTS", 20000) })

@@ -16,13 +16,13 @@ type Pair struct {
 	Name string
 	// Mode is the collection and how our informer reads it.
 	Mode string
-	// WatchList says whether the list is streamed as a watch.
+	// WatchList is set if the list is streamed as a watch.
 	WatchList bool
 	// Informers is how many informers run at a time, zero for one.
 	Informers int
 }
 
-// Pairs are a collection with each of the options.
+// Pairs returns a collection's measurements, one for each option.
 func Pairs(collection string) []Pair {
 	var pairs []Pair
 	for _, options := range []struct{ name, mode string }{
@@ -32,7 +32,9 @@ func Pairs(collection string) []Pair {
 			name string
 			is   bool
 		}{{"LIST", false}, {"WatchList", true}} {
-			pairs = append(pairs, Pair{Name: collection + "/list=" + list.name + options.name, Mode: collection + "/" + options.mode, WatchList: list.is})
+			pairs = append(pairs,
+				Pair{Name: collection + "/list=" + list.name + options.name,
+					Mode: collection + "/" + options.mode, WatchList: list.is})
 		}
 	}
 	return pairs
@@ -72,7 +74,8 @@ func run(tb testing.TB, server Server, p Pair) (c Cost) {
 		tb.Fatal(err)
 	}
 	cmd := exec.CommandContext(tb.Context(), cmp.Or(server.Program, os.Args[0]))
-	cmd.Env = append(os.Environ(), variable+"="+string(text), "KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
+	cmd.Env = append(os.Environ(), variable+"="+string(text),
+		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -84,8 +87,8 @@ func run(tb testing.TB, server Server, p Pair) (c Cost) {
 	return c
 }
 
-// Sync is a benchmark of filling an informer's cache, ours and client-go's, and of a relist if the
-// server has one. It measures every mode once in each round and reports medians.
+// Sync benchmarks filling an informer's cache, ours and client-go's, and a relist if the server supports one.
+// It measures every mode once in each round and reports medians.
 func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
 	columns := synced
 	if server.Relist != "" {
@@ -94,7 +97,7 @@ func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds i
 	compare(b, server, collection, pairs, rounds, columns)
 }
 
-// Footprint is a benchmark of the memory of synced informers, stacks included.
+// Footprint benchmarks the memory of synced informers, stacks included.
 func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
 	compare(b, server, collection, pairs, rounds, []column{
 		{"KB/informer", func(c Cost) float64 { return float64(c.Live+c.Stacks) / kilo / footprintInformers }},
@@ -102,7 +105,7 @@ func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rou
 	})
 }
 
-// footprintInformers is the number of informers of which a footprint is the mean.
+// footprintInformers is the number of informers that a footprint is averaged over.
 const footprintInformers = 100
 
 func compare(b *testing.B, server Server, collection string, pairs []Pair, rounds int, columns []column) {
@@ -132,7 +135,7 @@ func compare(b *testing.B, server Server, collection string, pairs []Pair, round
 	}
 }
 
-// alone returns the mode of our side of a pair, theirs that of client-go's.
+// alone returns the pair's measurement of our side, theirs that of client-go's.
 func (p Pair) alone() Pair {
 	return Pair{Mode: p.Mode, WatchList: p.WatchList, Informers: p.Informers}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// The facade's DeltaFIFO beside client-go's.
+// These benchmarks compare the facade's DeltaFIFO with client-go's.
 //
 //	go test -run '^$' -bench DeltaFIFO -benchmem -count 5 ./runtime/cache
 
@@ -33,7 +33,8 @@ func benchObjects(n int) []any {
 	objects := make([]any, n)
 	for i := range objects {
 		objects[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i), ResourceVersion: "1"}}
+			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i),
+			ResourceVersion: "1"}}
 	}
 	return objects
 }
@@ -46,7 +47,7 @@ func popAll(b *testing.B, f clientgo.Queue, n int) {
 	}
 }
 
-// BenchmarkDeltaFIFOOne updates one object and takes it.
+// BenchmarkDeltaFIFOOne updates one object and pops it.
 func BenchmarkDeltaFIFOOne(b *testing.B) {
 	objects := benchObjects(1000)
 	for _, q := range deltaFIFOs {
@@ -64,7 +65,7 @@ func BenchmarkDeltaFIFOOne(b *testing.B) {
 	}
 }
 
-// BenchmarkDeltaFIFOBurst updates 200,000 objects of an empty queue, then takes all.
+// BenchmarkDeltaFIFOBurst updates 200,000 objects of an empty queue, then pops all.
 func BenchmarkDeltaFIFOBurst(b *testing.B) {
 	objects := benchObjects(200_000)
 	for _, q := range deltaFIFOs {
@@ -83,7 +84,7 @@ func BenchmarkDeltaFIFOBurst(b *testing.B) {
 	}
 }
 
-// BenchmarkDeltaFIFOReplace lists 100,000 objects and takes all.
+// BenchmarkDeltaFIFOReplace lists 100,000 objects and pops all.
 func BenchmarkDeltaFIFOReplace(b *testing.B) {
 	objects := benchObjects(100_000)
 	for _, q := range deltaFIFOs {

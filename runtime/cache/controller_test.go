@@ -16,11 +16,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// queueJournal is a queue that writes down what a controller's reflector does to it, and of which nothing is
-// ever taken.
+// queueJournal is a queue that records how a controller's reflector uses it. It never returns an item.
 type queueJournal struct {
 	*journal
-	clientgo.Queue // for Pop and its kin
+	clientgo.Queue // for Pop and the other methods
 }
 
 func (s queueJournal) Add(obj any) error             { s.add("add %s", text(obj)); return nil }
@@ -36,9 +35,12 @@ func (s queueJournal) Replace(list []any, version string) error {
 	return nil
 }
 
-var controllers = map[string]func(*clientgo.Config) clientgo.Controller{"ours": cache.New, "theirs": clientgo.New}
+var controllers = map[string]func(*clientgo.Config) clientgo.Controller{
+	"ours": cache.New, "theirs": clientgo.New,
+}
 
-// A controller asks the same and does the same to its queue as client-go's.
+// TestControllerLikeClientGo checks that a controller sends the same requests, and makes the same calls to
+// its queue, as client-go's.
 func TestControllerLikeClientGo(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -57,13 +59,14 @@ func TestControllerLikeClientGo(t *testing.T) {
 			s.Create(pod("x", "b", ""))
 			s.Update(pod("x", "b", ""))
 		}},
-		{name: "changes before the end of a streamed list", before: func(s *server) { s.OmitEndBookmark(true) }, script: func(s *server) {
-			s.Create(pod("x", "b", ""))
-			s.Update(pod("x", "a", ""))
-			s.Delete("x", "a")
-			s.Update(pod("x", "b", ""))
-			s.EndInitialEvents()
-		}},
+		{name: "changes before the end of a streamed list",
+			before: func(s *server) { s.OmitEndBookmark(true) }, script: func(s *server) {
+				s.Create(pod("x", "b", ""))
+				s.Update(pod("x", "a", ""))
+				s.Delete("x", "a")
+				s.Update(pod("x", "b", ""))
+				s.EndInitialEvents()
+			}},
 		{name: "closed", script: func(s *server) {
 			bubble.Advance(time.Minute)
 			s.CloseWatches()
@@ -80,15 +83,22 @@ func TestControllerLikeClientGo(t *testing.T) {
 			s.NoWatchListClient()
 			s.Fail("WATCH", apierrors.NewTooManyRequests("busy", 0))
 		}, script: func(*server) { bubble.Advance(backoff) }},
-		{name: "list forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("LIST", forbidden) }, script: func(*server) { bubble.Advance(backoff) }},
-		{name: "watch forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("WATCH", forbidden) }, script: func(*server) { bubble.Advance(backoff) }},
-		{name: "pages", before: (*server).NoWatchListClient, config: clientgo.Config{WatchListPageSize: 1}, script: func(s *server) {
-			s.Create(pod("x", "b", ""))
-			s.FailWatches(expired)
-			bubble.Advance(backoff)
-		}},
-		{name: "resync", config: clientgo.Config{FullResyncPeriod: time.Minute}, script: func(*server) { bubble.Advance(2 * time.Minute) }},
-		{name: "no resync", config: clientgo.Config{FullResyncPeriod: time.Minute, ShouldResync: func() bool { return false }},
+		{name: "list forbidden", before: func(s *server) { s.NoWatchListClient(); s.Fail("LIST", forbidden) },
+			script: func(*server) { bubble.Advance(backoff) }},
+		{name: "watch forbidden",
+			before: func(s *server) { s.NoWatchListClient(); s.Fail("WATCH", forbidden) },
+			script: func(*server) { bubble.Advance(backoff) }},
+		{name: "pages", before: (*server).NoWatchListClient, config: clientgo.Config{WatchListPageSize: 1},
+			script: func(s *server) {
+				s.Create(pod("x", "b", ""))
+				s.FailWatches(expired)
+				bubble.Advance(backoff)
+			}},
+		{name: "resync", config: clientgo.Config{FullResyncPeriod: time.Minute},
+			script: func(*server) { bubble.Advance(2 * time.Minute) }},
+		{name: "no resync",
+			config: clientgo.Config{FullResyncPeriod: time.Minute,
+				ShouldResync: func() bool { return false }},
 			script: func(*server) { bubble.Advance(2 * time.Minute) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -103,7 +113,8 @@ func TestControllerLikeClientGo(t *testing.T) {
 						test.before(s)
 					}
 					config := test.config
-					config.Queue, config.ListerWatcher, config.ObjectType = j, s.ListerWatcher(), &corev1.Pod{}
+					config.Queue, config.ListerWatcher, config.ObjectType = j,
+						s.ListerWatcher(), &corev1.Pod{}
 					c := newController(&config)
 					stop := running(t, c.RunWithContext)
 					test.script(s)
@@ -123,7 +134,7 @@ func TestControllerLikeClientGo(t *testing.T) {
 	}
 }
 
-// A controller gives its error handler a reflector that has a name.
+// TestControllerErrorHandler checks that a controller's error handler receives a reflector with a name.
 func TestControllerErrorHandler(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -132,16 +143,20 @@ func TestControllerErrorHandler(t *testing.T) {
 			s.Fail("LIST", forbidden)
 			var handled []string
 			handle := func(r *cache.Reflector, err error) {
-				handled = append(handled, fmt.Sprintf("%s %t %t", r.TypeDescription(), r.Name() != "", apierrors.IsForbidden(err)))
+				handled = append(handled,
+					fmt.Sprintf("%s %t %t", r.TypeDescription(), r.Name() != "", apierrors.IsForbidden(err)))
 			}
 			config := &clientgo.Config{
-				Queue: cache.NewDeltaFIFO(keyFunc, nil), ListerWatcher: s.ListerWatcher(), ObjectType: &corev1.Pod{},
-				Process: func(any, bool) error { return errBad },
+				Queue: cache.NewDeltaFIFO(keyFunc, nil), ListerWatcher: s.ListerWatcher(),
+				ObjectType: &corev1.Pod{},
+				Process:    func(any, bool) error { return errBad },
 			}
 			if plain {
 				config.WatchErrorHandler = handle
 			} else {
-				config.WatchErrorHandlerWithContext = func(_ context.Context, r *cache.Reflector, err error) { handle(r, err) }
+				config.WatchErrorHandlerWithContext = func(_ context.Context, r *cache.Reflector, err error) {
+					handle(r, err)
+				}
 			}
 			c := cache.New(config)
 			if c.LastSyncResourceVersion() != "" || c.HasSynced() {

@@ -235,7 +235,8 @@ func (f *DeltaFIFO) eachKnown(yield func(key string, last any)) {
 		if err != nil {
 			last = nil
 			utilruntime.HandleErrorWithLogger(f.logger, err,
-				"Unexpected error during lookup, placing DeleteFinalStateUnknown marker without object", "key", key)
+				"Unexpected error during lookup, placing DeleteFinalStateUnknown marker without object",
+				"key", key)
 		} else if !exists {
 			last = nil
 		}

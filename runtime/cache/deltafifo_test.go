@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// known is what the consumer of a queue knows, with its keys in order, so that
-// both sides do things in the same order.
+// known is what the consumer of a queue knows. It sorts its keys, so that both sides do things in the same
+// order.
 type known struct{ clientgo.Store }
 
 func newKnown() known { return known{clientgo.NewStore(keyFunc)} }
@@ -28,7 +28,7 @@ func (k known) ListKeys() []string {
 	return keys
 }
 
-// learn does with what was popped what a consumer does.
+// learn applies what was popped, as a consumer does.
 func (k known) learn(obj any) {
 	for _, d := range obj.(clientgo.Deltas) {
 		if d.Type == clientgo.Deleted {
@@ -39,12 +39,12 @@ func (k known) learn(obj any) {
 	}
 }
 
-// side is a queue with its consumer. It is closed from the start, so that Pop
-// doesn't block when there is nothing.
+// side is a queue with its consumer. The queue is closed from the start, so that Pop doesn't block when it is
+// empty.
 type side struct {
 	clientgo.Queue
 	known known
-	// initial are the objects that were said to be of the first list.
+	// initial counts the objects that were popped as part of the initial list.
 	initial int
 }
 
@@ -56,7 +56,7 @@ func (s *side) process(obj any, isInInitialList bool) error {
 	return nil
 }
 
-// popped is what one Pop gave.
+// popped returns the result of one Pop as text.
 func (s *side) popped() string {
 	obj, err := s.Pop(s.process)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *side) popped() string {
 	return text(obj)
 }
 
-// drained is all that was queued, in the order of its texts: client-go's takes the keys of a list in any.
+// drained returns everything that was queued, sorted: client-go takes the keys of a list in random order.
 func (s *side) drained() string {
 	var all []string
 	for {
@@ -79,7 +79,7 @@ func (s *side) drained() string {
 	return fmt.Sprint(all)
 }
 
-// A DeltaFIFO behaves as client-go's.
+// TestDeltaFIFOLikeClientGo checks that a DeltaFIFO behaves as client-go's.
 func TestDeltaFIFOLikeClientGo(t *testing.T) {
 	trim := func(obj any) (any, error) {
 		if p, ok := obj.(*corev1.Pod); ok && p.Name == "d" && p.Namespace == "x" {
@@ -92,9 +92,12 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k}
 		},
 		"replaced": func(k known) clientgo.DeltaFIFOOptions {
-			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, EmitDeltaTypeReplaced: true}
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k,
+				EmitDeltaTypeReplaced: true}
 		},
-		"alone": func(known) clientgo.DeltaFIFOOptions { return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc} },
+		"alone": func(known) clientgo.DeltaFIFOOptions {
+			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc}
+		},
 		"transformed": func(k known) clientgo.DeltaFIFOOptions {
 			return clientgo.DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: k, Transformer: trim}
 		},
@@ -102,19 +105,21 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachSeed(t, func(t *testing.T, r *randomPods) {
 				ours, theirs := &side{known: newKnown()}, &side{known: newKnown()}
-				ours.Queue, theirs.Queue = cache.NewDeltaFIFOWithOptions(options(ours.known)), clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
+				ours.Queue, theirs.Queue = cache.NewDeltaFIFOWithOptions(options(ours.known)),
+					clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
 				both := func(what string, f func(*side) string) {
 					t.Helper()
 					same(t, what, f(ours), f(theirs))
 				}
 				both("Close", func(s *side) string { s.Close(); return "" })
 				for range 40 {
-					// No list here is refused: client-go queues half of such a one.
+					// No list here is refused: client-go queues half of a refused list.
 					r.bad = false
 					list := r.some()
 					r.bad = true
 					if name == "transformed" {
-						list = slices.DeleteFunc(list, func(obj any) bool { _, err := trim(obj); return err != nil })
+						list = slices.DeleteFunc(list,
+							func(obj any) bool { _, err := trim(obj); return err != nil })
 					}
 					obj := r.one()
 					switch r.IntN(9) {
@@ -125,7 +130,8 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 					case 4, 5:
 						both("Delete", func(s *side) string { return kind(s.Delete(obj)) })
 					case 6:
-						both("Replace", func(s *side) string { return kind(s.Replace(list, obj.ResourceVersion)) })
+						both("Replace",
+							func(s *side) string { return kind(s.Replace(list, obj.ResourceVersion)) })
 					case 7:
 						both("Resync", func(s *side) string { return kind(s.Resync()) })
 					case 8:
@@ -144,7 +150,7 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 	}
 }
 
-// A list with an object that has no key leaves the queue as it was.
+// TestRefusedList checks that a list with an object without a key leaves the queue unchanged.
 func TestRefusedList(t *testing.T) {
 	q := cache.NewDeltaFIFO(keyFunc, newKnown())
 	err := q.Replace([]any{pod("x", "a", "1"), pod("x", badName, "2")}, "2")
@@ -160,7 +166,10 @@ func TestRefusedList(t *testing.T) {
 func TestKeyOf(t *testing.T) {
 	f := cache.NewDeltaFIFO(keyFunc, nil)
 	a := pod("x", "a", "1")
-	for _, obj := range []any{a, cache.DeletedFinalStateUnknown{Key: "x/a"}, cache.Deltas{{Object: pod("x", "b", "1")}, {Object: a}}} {
+	for _, obj := range []any{
+		a, cache.DeletedFinalStateUnknown{Key: "x/a"},
+		cache.Deltas{{Object: pod("x", "b", "1")}, {Object: a}},
+	} {
 		if key, err := f.KeyOf(obj); err != nil || key != "x/a" {
 			t.Errorf("%v: %q, %v", obj, key, err)
 		}
@@ -170,7 +179,8 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// Pop waits for something, or for Close. Exactly one of several consumers takes each object.
+// TestPopWaits checks that Pop waits for an item or for Close, and that exactly one of several consumers
+// receives each object.
 func TestPopWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := cache.NewDeltaFIFO(keyFunc, nil)
@@ -207,13 +217,14 @@ func TestPopWaits(t *testing.T) {
 	})
 }
 
-// TestDeltaFIFOOrder: through bursts and long queues that never get empty, keys come in the order of
-// client-go's.
+// TestDeltaFIFOOrder checks that keys come in client-go's order, through bursts and in long queues that never
+// become empty.
 func TestDeltaFIFOOrder(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ours := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KeyFunction: cache.MetaNamespaceKeyFunc})
-		theirs := clientgo.NewDeltaFIFOWithOptions(clientgo.DeltaFIFOOptions{KeyFunction: clientgo.MetaNamespaceKeyFunc})
+		theirs := clientgo.NewDeltaFIFOWithOptions(
+			clientgo.DeltaFIFOOptions{KeyFunction: clientgo.MetaNamespaceKeyFunc})
 		popped := func(q clientgo.Queue) (key string) {
 			_, err := q.Pop(func(obj any, _ bool) error {
 				key, _ = clientgo.MetaNamespaceKeyFunc(obj.(clientgo.Deltas).Newest().Object)

@@ -13,9 +13,10 @@ import (
 	clientgo "k8s.io/client-go/tools/cache"
 )
 
-// pod is an object of the tests, shared by both sides.
+// pod returns an object that both sides share.
 func pod(namespace, name, version string, labels ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: version}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		ResourceVersion: version}}
 	for _, label := range labels {
 		if p.Labels == nil {
 			p.Labels = map[string]string{}
@@ -38,7 +39,7 @@ func indexers() clientgo.Indexers {
 	return clientgo.Indexers{"namespace": clientgo.MetaNamespaceIndexFunc, "label": byLabel}
 }
 
-// names writes what a store or a queue gives, in an order of its own if sorted.
+// names formats what a store or a queue returns, sorted if sorted is set.
 func names(objs []any, sorted bool) string {
 	list := make([]string, len(objs))
 	for i, obj := range objs {
@@ -50,7 +51,7 @@ func names(objs []any, sorted bool) string {
 	return strings.Join(list, " ")
 }
 
-// text writes an object, or what a queue makes of one.
+// text formats an object, or the form in which a queue returns one.
 func text(obj any) string {
 	switch obj := obj.(type) {
 	case nil:
@@ -81,7 +82,7 @@ func ordered(list []string) string {
 
 var errBad = errors.New("bad object")
 
-// badName is the name of pods that have no key.
+// badName is the name of pods without a key.
 const badName = "bad"
 
 func keyFunc(obj any) (string, error) {
@@ -91,11 +92,11 @@ func keyFunc(obj any) (string, error) {
 	return clientgo.DeletionHandlingMetaNamespaceKeyFunc(obj)
 }
 
-// randomPods makes objects of few names with versions that grow.
+// randomPods makes objects with few different names and growing versions.
 type randomPods struct {
 	*rand.Rand
 	version int
-	bad     bool // now and then one without a key
+	bad     bool // whether some have no key
 }
 
 func (r *randomPods) one() *corev1.Pod {
@@ -125,7 +126,7 @@ func (r *randomPods) some() []any {
 	return list
 }
 
-// eachSeed runs f with many sources of chance.
+// eachSeed runs f with many random seeds.
 func eachSeed(t *testing.T, f func(t *testing.T, r *randomPods)) {
 	for seed := range uint64(60) {
 		f(t, &randomPods{Rand: rand.New(rand.NewPCG(seed, 0))})
@@ -135,15 +136,16 @@ func eachSeed(t *testing.T, f func(t *testing.T, r *randomPods)) {
 	}
 }
 
-// kind is what an error is, without the objects that its message has.
+// kind returns the kind of an error, without the objects in its message.
 func kind(err error) string {
 	if txn, ok := err.(*clientgo.TransactionError); ok {
-		return fmt.Sprintf("%v of %d, %d errors", txn.SuccessfulIndices, txn.TotalTransactions, len(txn.Errors))
+		return fmt.Sprintf("%v of %d, %d errors", txn.SuccessfulIndices, txn.TotalTransactions,
+			len(txn.Errors))
 	}
 	return fmt.Sprintf("%T %t", err, errors.Is(err, errBad))
 }
 
-// same compares what both sides gave.
+// same compares the results of both sides.
 func same(t *testing.T, what string, ours, theirs any) {
 	t.Helper()
 	if a, b := text(ours), text(theirs); a != b {

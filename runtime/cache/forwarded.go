@@ -32,7 +32,7 @@ func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer Tran
 // contradict each other: exactly one of KnownObjects and AtomicEvents is needed, and AtomicEvents for
 // UnlockWhileProcessing and EmitDeltaTypeBookmark.
 func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
-	// client-go knows only of its own default provider, not of the one that [informer.SetMetricsProvider] set.
+	// client-go knows only its own default provider, not the one that [informer.SetMetricsProvider] set.
 	opts.MetricsProvider = metrics.ProviderFor(opts.Identifier, opts.MetricsProvider)
 	return cache.NewRealFIFOWithOptions(opts)
 }

@@ -41,7 +41,8 @@ func NewTransformingInformer(
 	transformer TransformFunc,
 ) (Store, Controller) {
 	return NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Transform: transformer,
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
+		Transform: transformer,
 	})
 }
 
@@ -170,7 +171,8 @@ func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) erro
 			before[key] = obj
 		}
 	}
-	// All keys are needed before the store changes: a list with an object that has none is refused as a whole.
+	// All keys are computed before the store changes: a list with an object that has none is refused as a
+	// whole.
 	keys := make([]string, len(info.Objects))
 	gone := maps.Clone(before)
 	for i, obj := range info.Objects {

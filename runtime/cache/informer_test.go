@@ -16,13 +16,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// plain are the two makers of plain informers.
+// plain has the constructors of informers that aren't shared, of both sides.
 var plain = map[string]func(clientgo.InformerOptions) (clientgo.Store, clientgo.Controller){
 	"ours":   cache.NewInformerWithOptions,
 	"theirs": clientgo.NewInformerWithOptions,
 }
 
-// A plain informer tells its handler what client-go's does.
+// TestInformerLikeClientGo checks that an informer that isn't shared calls its handler as client-go's does.
 func TestInformerLikeClientGo(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -53,12 +53,13 @@ func TestInformerLikeClientGo(t *testing.T) {
 			bubble.Advance(backoff)
 			step("changed")
 		}},
-		{name: "resync", options: clientgo.InformerOptions{ResyncPeriod: time.Hour}, script: func(_ *server, step func(string)) {
-			bubble.Advance(time.Hour)
-			step("an hour")
-			bubble.Advance(2 * time.Hour)
-			step("three hours")
-		}},
+		{name: "resync", options: clientgo.InformerOptions{ResyncPeriod: time.Hour},
+			script: func(_ *server, step func(string)) {
+				bubble.Advance(time.Hour)
+				step("an hour")
+				bubble.Advance(2 * time.Hour)
+				step("three hours")
+			}},
 		{name: "transform", options: clientgo.InformerOptions{Transform: func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
 			p.Name += "!"
@@ -95,13 +96,16 @@ func TestInformerLikeClientGo(t *testing.T) {
 					}
 					j := &journal{}
 					options := test.options
-					options.ListerWatcher, options.ObjectType, options.Handler = s.ListerWatcher(), &corev1.Pod{}, j
+					options.ListerWatcher, options.ObjectType, options.Handler = s.ListerWatcher(),
+						&corev1.Pod{}, j
 					options.Indexers = indexers()
 					store, controller := newInformer(options)
 					step := func(what string) {
 						settle()
-						got[side] = append(got[side], fmt.Sprintf("%s: %s; store %s at %s, synced %t, last %s", what, j.take(),
-							names(store.List(), true), store.LastStoreSyncResourceVersion(), controller.HasSynced(), controller.LastSyncResourceVersion()))
+						got[side] = append(got[side],
+							fmt.Sprintf("%s: %s; store %s at %s, synced %t, last %s", what, j.take(),
+								names(store.List(), true), store.LastStoreSyncResourceVersion(),
+								controller.HasSynced(), controller.LastSyncResourceVersion()))
 					}
 					step("before")
 					stop := running(t, controller.RunWithContext)
@@ -122,18 +126,20 @@ func TestInformerLikeClientGo(t *testing.T) {
 	}
 }
 
-// sortedSteps orders what happened in one step: a list has no order.
+// sortedSteps sorts what happened in one step, since a list has no order.
 func sortedSteps(line string) string {
 	return ordered(strings.Split(line, "; "))
 }
 
-// The older constructors are the one with options.
+// TestInformerConstructors checks that the older constructors set the options that they stand for.
 func TestInformerConstructors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.Create(pod("x", "a", "", "red"))
 		upper := func(obj any) (any, error) { obj.(*corev1.Pod).Name = "A"; return obj, nil }
-		for want, make := range map[string]func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller){
+		for want, make := range map[string]func(h clientgo.ResourceEventHandler) (
+			clientgo.Store, clientgo.Controller,
+		){
 			"x/a": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
 				return cache.NewInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h)
 			},
@@ -144,7 +150,8 @@ func TestInformerConstructors(t *testing.T) {
 				return cache.NewTransformingInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h, upper)
 			},
 			"x/A indexed": func(h clientgo.ResourceEventHandler) (clientgo.Store, clientgo.Controller) {
-				return cache.NewTransformingIndexerInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h, indexers(), upper)
+				return cache.NewTransformingIndexerInformer(s.ListerWatcher(), &corev1.Pod{}, 0, h,
+					indexers(), upper)
 			},
 		} {
 			store, controller := make(&journal{})
@@ -153,7 +160,8 @@ func TestInformerConstructors(t *testing.T) {
 			if _, ok, _ := store.GetByKey(key); !ok {
 				t.Errorf("%s: the store has %v", want, store.ListKeys())
 			}
-			if found, err := store.(clientgo.Indexer).ByIndex("label", "red"); isIndexed != "" && (err != nil || len(found) != 1) {
+			if found, err := store.(clientgo.Indexer).ByIndex("label", "red"); isIndexed != "" &&
+				(err != nil || len(found) != 1) {
 				t.Errorf("%s: %v, %v", want, found, err)
 			}
 			stop()

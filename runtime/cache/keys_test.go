@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// Keys are those that client-go gives.
+// TestKeysLikeClientGo checks that keys are those of client-go.
 func TestKeysLikeClientGo(t *testing.T) {
 	type result struct {
 		value string
@@ -21,15 +21,21 @@ func TestKeysLikeClientGo(t *testing.T) {
 	}
 	call := func(value any, err error) result { return result{fmt.Sprint(value), err != nil} }
 	for _, obj := range []any{
-		pod("x", "a", "1"), pod("", "a", "1"), cache.ExplicitKey("k"), cache.DeletedFinalStateUnknown{Key: "x/b"},
+		pod("x", "a", "1"), pod("", "a", "1"), cache.ExplicitKey("k"),
+		cache.DeletedFinalStateUnknown{Key: "x/b"},
 		cache.DeletedFinalStateUnknown{Key: "a/b/c"}, "no object", nil,
 	} {
 		for name, pair := range map[string][2]result{
-			"MetaNamespaceKeyFunc":                 {call(cache.MetaNamespaceKeyFunc(obj)), call(clientgo.MetaNamespaceKeyFunc(obj))},
-			"DeletionHandlingMetaNamespaceKeyFunc": {call(cache.DeletionHandlingMetaNamespaceKeyFunc(obj)), call(clientgo.DeletionHandlingMetaNamespaceKeyFunc(obj))},
-			"ObjectToName":                         {call(cache.ObjectToName(obj)), call(clientgo.ObjectToName(obj))},
-			"DeletionHandlingObjectToName":         {call(cache.DeletionHandlingObjectToName(obj)), call(clientgo.DeletionHandlingObjectToName(obj))},
-			"MetaNamespaceIndexFunc":               {call(cache.MetaNamespaceIndexFunc(obj)), call(clientgo.MetaNamespaceIndexFunc(obj))},
+			"MetaNamespaceKeyFunc": {call(cache.MetaNamespaceKeyFunc(obj)),
+				call(clientgo.MetaNamespaceKeyFunc(obj))},
+			"DeletionHandlingMetaNamespaceKeyFunc": {call(cache.DeletionHandlingMetaNamespaceKeyFunc(obj)),
+				call(clientgo.DeletionHandlingMetaNamespaceKeyFunc(obj))},
+			"ObjectToName": {call(cache.ObjectToName(obj)),
+				call(clientgo.ObjectToName(obj))},
+			"DeletionHandlingObjectToName": {call(cache.DeletionHandlingObjectToName(obj)),
+				call(clientgo.DeletionHandlingObjectToName(obj))},
+			"MetaNamespaceIndexFunc": {call(cache.MetaNamespaceIndexFunc(obj)),
+				call(clientgo.MetaNamespaceIndexFunc(obj))},
 		} {
 			if pair[0] != pair[1] {
 				t.Errorf("%s(%v): %v, theirs %v", name, obj, pair[0], pair[1])
@@ -63,10 +69,14 @@ func TestKeysLikeClientGo(t *testing.T) {
 			t.Errorf("%q, %v, theirs %q, %v", a, errA, b, errB)
 		}
 	}
-	if _, err := cache.IndexFuncToKeyFuncAdapter(func(any) ([]string, error) { return nil, errBad })(nil); !errors.Is(err, errBad) {
+	failing := func(any) ([]string, error) { return nil, errBad }
+	if _, err := cache.IndexFuncToKeyFuncAdapter(failing)(nil); !errors.Is(err, errBad) {
 		t.Error(err)
 	}
-	untyped := cache.TypedIndexersToIndexers(cache.TypedIndexers[*corev1.Pod]{"n": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }})
+	untyped := cache.TypedIndexersToIndexers(
+		cache.TypedIndexers[*corev1.Pod]{"n": func(p *corev1.Pod) ([]string, error) {
+			return []string{p.Name}, nil
+		}})
 	if got, _ := untyped["n"](pod("x", "a", "1")); !slices.Equal(got, []string{"a"}) {
 		t.Error(got)
 	}

@@ -55,7 +55,8 @@ func appendMatching(items []any, selector labels.Selector, namespace *string, ap
 		if err != nil {
 			return err
 		}
-		if (namespace == nil || m.GetNamespace() == *namespace) && selector.Matches(labels.Set(m.GetLabels())) {
+		if (namespace == nil || m.GetNamespace() == *namespace) &&
+			selector.Matches(labels.Set(m.GetLabels())) {
 			appendFn(item)
 		}
 	}

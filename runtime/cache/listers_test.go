@@ -24,8 +24,10 @@ func TestListAllLikeClientGo(t *testing.T) {
 			for _, namespace := range []string{"", "x", "nowhere"} {
 				for _, x := range []clientgo.Indexer{with, without} {
 					var ours, theirs []any
-					errA := cache.ListAllByNamespace(x, namespace, selector, func(obj any) { ours = append(ours, obj) })
-					errB := clientgo.ListAllByNamespace(x, namespace, selector, func(obj any) { theirs = append(theirs, obj) })
+					errA := cache.ListAllByNamespace(x, namespace, selector,
+						func(obj any) { ours = append(ours, obj) })
+					errB := clientgo.ListAllByNamespace(x, namespace, selector,
+						func(obj any) { theirs = append(theirs, obj) })
 					same(t, "ListAllByNamespace", names(ours, true), names(theirs, true))
 					same(t, "error", fmt.Sprint(errA), fmt.Sprint(errB))
 				}
@@ -43,7 +45,8 @@ func TestListAllLikeClientGo(t *testing.T) {
 	}
 	x := cache.NewIndexer(keyFunc, indexers())
 	_ = x.Add(pod("x", "a", "1"))
-	if obj, err := cache.NewGenericLister(x, schema.GroupResource{}).ByNamespace("x").Get("a"); err != nil || obj.(metav1.Object).GetName() != "a" {
+	if obj, err := cache.NewGenericLister(x, schema.GroupResource{}).ByNamespace("x").Get("a"); err != nil ||
+		obj.(metav1.Object).GetName() != "a" {
 		t.Errorf("%v, %v", obj, err)
 	}
 }

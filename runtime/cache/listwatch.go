@@ -28,7 +28,8 @@ func NewFilteredListWatchFromClient(
 ) *ListWatch {
 	request := func(options metav1.ListOptions) *rest.Request {
 		optionsModifier(&options)
-		return c.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, metav1.ParameterCodec)
+		return c.Get().Namespace(namespace).Resource(resource).VersionedParams(&options,
+			metav1.ParameterCodec)
 	}
 	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return request(options).Do(ctx).Get()

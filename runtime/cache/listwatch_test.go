@@ -19,22 +19,24 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// Whether a client streams lists is told apart.
+// TestListWatchSemantics checks that a client which can stream lists is told from one which can't.
 func TestListWatchSemantics(t *testing.T) {
 	no := newServer()
 	no.NoWatchListClient()
 	lw := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: no.ListerWatcher().(cache.ListerWatcherWithContext).ListWithContext,
 	}, no)
-	if list, err := cache.ToListerWatcherWithContext(lw).ListWithContext(t.Context(), metav1.ListOptions{}); err != nil || list == nil {
+	if list, err := cache.ToListerWatcherWithContext(lw).ListWithContext(t.Context(),
+		metav1.ListOptions{}); err != nil || list == nil {
 		t.Errorf("%v, %v", list, err)
 	}
-	if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); !ok || !u.IsWatchListSemanticsUnSupported() {
+	if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); !ok ||
+		!u.IsWatchListSemanticsUnSupported() {
 		t.Error("a client without WatchList semantics isn't told apart")
 	}
 }
 
-// listWatches are the two makers of lister-watchers over a REST client.
+// listWatches has the constructors of lister-watchers over a REST client, of both sides.
 var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	"selector": {
 		func(c clientgo.Getter) *clientgo.ListWatch {
@@ -46,15 +48,17 @@ var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	},
 	"modifier": {
 		func(c clientgo.Getter) *clientgo.ListWatch {
-			return cache.NewFilteredListWatchFromClient(c, "pods", "", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
+			return cache.NewFilteredListWatchFromClient(c, "pods",
+				"", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
 		},
 		func(c clientgo.Getter) *clientgo.ListWatch {
-			return clientgo.NewFilteredListWatchFromClient(c, "pods", "", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
+			return clientgo.NewFilteredListWatchFromClient(c, "pods",
+				"", func(o *metav1.ListOptions) { o.LabelSelector = "x" })
 		},
 	},
 }
 
-// What lists and watches through a REST client asks for what client-go's does.
+// TestListWatchFromClient checks that they send the requests of client-go's.
 func TestListWatchFromClient(t *testing.T) {
 	var mu sync.Mutex
 	var requests []string
@@ -65,9 +69,11 @@ func TestListWatchFromClient(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer server.Close()
-	client, err := rest.RESTClientFor(&rest.Config{Host: server.URL, APIPath: "/api", ContentConfig: rest.ContentConfig{
-		GroupVersion: &corev1.SchemeGroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),
-	}})
+	client, err := rest.RESTClientFor(&rest.Config{Host: server.URL, APIPath: "/api",
+		ContentConfig: rest.ContentConfig{
+			GroupVersion:         &corev1.SchemeGroupVersion,
+			NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,11 +76,11 @@ func TestStoreMetrics(t *testing.T) {
 	}
 }
 
-// common is the provider of this process: only the first that is set counts.
+// common is the provider of this process: only the first call that sets one has an effect.
 var common = &gauges{}
 
-// The queue of an informer that has no provider of its own shows its metrics to the one that was set for
-// our informers, of which client-go's queue knows nothing.
+// TestQueueMetrics checks that the queue of an informer without a provider of its own uses the provider that
+// was set for our informers, which client-go's queue doesn't know.
 func TestQueueMetrics(t *testing.T) {
 	name, err := cache.NewInformerName("queue")
 	if err != nil {

@@ -20,7 +20,8 @@ func NewReflector(
 func NewNamedReflector(
 	name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration,
 ) *Reflector {
-	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
+	return NewReflectorWithOptions(lw, expectedType, store,
+		ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
 }
 
 // NewNamespaceKeyedIndexerAndReflector returns an indexer by namespace and a reflector that fills it.

@@ -12,7 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A reflector without a name is named after the line that makes it, whichever constructor that calls.
+// TestReflectorIsNamedAfterItsCaller checks that a reflector without a name is named after the line that
+// calls a constructor, whichever constructor that is.
 func TestReflectorIsNamedAfterItsCaller(t *testing.T) {
 	lw, store := newServer().ListerWatcher(), cache.NewStore(keyFunc)
 	for name, make := range map[string]func() (*cache.Reflector, int){
@@ -32,18 +33,19 @@ func TestReflectorIsNamedAfterItsCaller(t *testing.T) {
 			t.Errorf("%s: named %s, want %s", name, got, want)
 		}
 	}
-	if r := cache.NewNamedReflector("name", lw, nil, store, 0); r.Name() != "name" || r.TypeDescription() != "<unspecified>" {
+	if r := cache.NewNamedReflector("name", lw, nil, store, 0); r.Name() != "name" ||
+		r.TypeDescription() != "<unspecified>" {
 		t.Errorf("%s %s", r.Name(), r.TypeDescription())
 	}
 }
 
-// line is the line that calls it.
+// line returns the number of the line that calls it.
 func line() int {
 	_, _, line, _ := runtime.Caller(1)
 	return line
 }
 
-// client-go's reflector fills an indexer of ours.
+// TestReflectorFillsIndexer checks that client-go's reflector fills an indexer of ours.
 func TestReflectorFillsIndexer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -54,8 +56,10 @@ func TestReflectorFillsIndexer(t *testing.T) {
 		s.Delete("x", "a")
 		settle()
 		found, err := indexer.ByIndex(cache.NamespaceIndex, "x")
-		if err != nil || len(found) != 1 || indexer.LastStoreSyncResourceVersion() != r.LastSyncResourceVersion() {
-			t.Errorf("%v, %v, at %s of %s", found, err, indexer.LastStoreSyncResourceVersion(), r.LastSyncResourceVersion())
+		if err != nil || len(found) != 1 ||
+			indexer.LastStoreSyncResourceVersion() != r.LastSyncResourceVersion() {
+			t.Errorf("%v, %v, at %s of %s", found, err, indexer.LastStoreSyncResourceVersion(),
+				r.LastSyncResourceVersion())
 		}
 		stop()
 	})

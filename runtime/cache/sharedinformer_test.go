@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// What shared informers do is compared with client-go's in package runtimetest;
-// here is what their constructors add.
+// TestSharedInformers checks what the constructors add. Package conformance compares the informers themselves
+// with client-go's.
 func TestSharedInformers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -36,7 +36,8 @@ func TestSharedInformers(t *testing.T) {
 		}
 		stop()
 
-		typed := cache.NewTypedSharedIndexInformer[*corev1.Pod](cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.Pod{}, 0, indexers()))
+		typed := cache.NewTypedSharedIndexInformer[*corev1.Pod](cache.NewSharedIndexInformer(
+			s.ListerWatcher(), &corev1.Pod{}, 0, indexers()))
 		var names []string
 		_, err = typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
 			AddFunc: func(p *corev1.Pod) { names = append(names, p.Name) },
@@ -55,12 +56,13 @@ func TestSharedInformers(t *testing.T) {
 	})
 }
 
-// The description is what logs say, the name what waiting says.
+// TestSharedInformerDescriptions checks that logs contain the description, and waits the name.
 func TestSharedInformerDescriptions(t *testing.T) {
 	s := newServer()
 	for want, i := range map[string]clientgo.SharedIndexInformer{
-		"SharedIndexInformer *v1.Pod": cache.NewSharedIndexInformerWithOptions(s.ListerWatcher(), &corev1.Pod{}, cache.SharedIndexInformerOptions{ObjectDescription: "pods"}),
-		"SharedIndexInformer <nil>":   cache.NewSharedIndexInformer(s.ListerWatcher(), nil, 0, nil),
+		"SharedIndexInformer *v1.Pod": cache.NewSharedIndexInformerWithOptions(s.ListerWatcher(),
+			&corev1.Pod{}, cache.SharedIndexInformerOptions{ObjectDescription: "pods"}),
+		"SharedIndexInformer <nil>": cache.NewSharedIndexInformer(s.ListerWatcher(), nil, 0, nil),
 	} {
 		if got := i.HasSyncedChecker().Name(); got != want {
 			t.Errorf("%s, want %s", got, want)

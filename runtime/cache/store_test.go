@@ -10,14 +10,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// sameReads compares everything that can be read of two indexers.
+// sameReads compares all ways to read two indexers.
 func sameReads(t *testing.T, ours, theirs clientgo.Indexer, probe *corev1.Pod) {
 	t.Helper()
 	same(t, "List", names(ours.List(), true), names(theirs.List(), true))
 	same(t, "ListKeys", ordered(ours.ListKeys()), ordered(theirs.ListKeys()))
 	same(t, "version", ours.LastStoreSyncResourceVersion(), theirs.LastStoreSyncResourceVersion())
 	for _, index := range []string{"namespace", "label", "none"} {
-		same(t, index+" values", ordered(ours.ListIndexFuncValues(index)), ordered(theirs.ListIndexFuncValues(index)))
+		same(t, index+" values", ordered(ours.ListIndexFuncValues(index)),
+			ordered(theirs.ListIndexFuncValues(index)))
 		a, errA := ours.Index(index, probe)
 		b, errB := theirs.Index(index, probe)
 		same(t, "Index "+index, names(a, true), names(b, true))
@@ -40,7 +41,7 @@ func sameReads(t *testing.T, ours, theirs clientgo.Indexer, probe *corev1.Pod) {
 	same(t, "GetByKey", fmt.Sprint(text(a), okA), fmt.Sprint(text(b), okB))
 }
 
-// A store behaves as client-go's, whatever happens to it.
+// TestStoreLikeClientGo checks that a store behaves as client-go's under random operations.
 func TestStoreLikeClientGo(t *testing.T) {
 	upper := func(obj any) (any, error) {
 		p := obj.(*corev1.Pod).DeepCopy()
@@ -73,13 +74,16 @@ func TestStoreLikeClientGo(t *testing.T) {
 				case 3, 4:
 					both("Delete", func(i clientgo.Indexer) error { return i.Delete(obj) })
 				case 5:
-					both("Replace", func(i clientgo.Indexer) error { return i.Replace(list, obj.ResourceVersion) })
+					both("Replace",
+						func(i clientgo.Indexer) error { return i.Replace(list, obj.ResourceVersion) })
 				case 6:
-					both("Bookmark", func(i clientgo.Indexer) error { i.Bookmark(obj.ResourceVersion); return nil })
+					both("Bookmark",
+						func(i clientgo.Indexer) error { i.Bookmark(obj.ResourceVersion); return nil })
 				case 7:
 					txns := []clientgo.Transaction{{Object: obj, Type: clientgo.TransactionTypeAdd}}
 					for _, obj := range list {
-						txns = append(txns, clientgo.Transaction{Object: obj, Type: clientgo.TransactionTypeDelete})
+						txns = append(txns,
+							clientgo.Transaction{Object: obj, Type: clientgo.TransactionTypeDelete})
 					}
 					both("Transaction", func(i clientgo.Indexer) error {
 						if err := i.(clientgo.TransactionStore).Transaction(txns...); err != nil {
@@ -117,8 +121,10 @@ func TestAddIndexersLikeClientGo(t *testing.T) {
 
 func TestThreadSafeStoreLikeClientGo(t *testing.T) {
 	eachSeed(t, func(t *testing.T, r *randomPods) {
-		ours := cache.NewThreadSafeStore(indexers(), cache.Indices{}).(clientgo.ThreadSafeStoreWithTransaction)
-		theirs := clientgo.NewThreadSafeStore(indexers(), clientgo.Indices{}).(clientgo.ThreadSafeStoreWithTransaction)
+		ours := cache.NewThreadSafeStore(indexers(),
+			cache.Indices{}).(clientgo.ThreadSafeStoreWithTransaction)
+		theirs := clientgo.NewThreadSafeStore(indexers(),
+			clientgo.Indices{}).(clientgo.ThreadSafeStoreWithTransaction)
 		for range 30 {
 			obj, list := r.one(), r.some()
 			key, _ := keyFunc(obj)
@@ -127,8 +133,11 @@ func TestThreadSafeStoreLikeClientGo(t *testing.T) {
 			for i, obj := range list {
 				key, _ := keyFunc(obj)
 				items[key] = obj
-				kind := []clientgo.TransactionType{clientgo.TransactionTypeAdd, clientgo.TransactionTypeUpdate, clientgo.TransactionTypeDelete}[i%3]
-				txns = append(txns, clientgo.ThreadSafeStoreTransaction{Key: key, Transaction: clientgo.Transaction{Object: obj, Type: kind}})
+				kind := []clientgo.TransactionType{clientgo.TransactionTypeAdd,
+					clientgo.TransactionTypeUpdate, clientgo.TransactionTypeDelete}[i%3]
+				txns = append(txns,
+					clientgo.ThreadSafeStoreTransaction{Key: key,
+						Transaction: clientgo.Transaction{Object: obj, Type: kind}})
 			}
 			operation := r.IntN(7)
 			for _, s := range []clientgo.ThreadSafeStoreWithTransaction{ours, theirs} {

@@ -54,7 +54,7 @@ func (s *threadSafeStore) Update(key string, obj any) {
 	s.written()
 }
 
-// Delete leaves the version of the store as it was: a key says nothing of the version of its deletion.
+// Delete leaves the version of the store unchanged, since a key does not have the version of its deletion.
 func (s *threadSafeStore) Delete(key string) { s.objects.Delete(key) }
 
 // DeleteWithObject gives the store the version of obj, which is the object as a watch showed it deleted.
@@ -82,7 +82,8 @@ func (s *threadSafeStore) Bookmark(resourceVersion string) {
 func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 	changes := make([]store.Change[string], len(txns))
 	for i, txn := range txns {
-		changes[i] = store.Change[string]{Type: store.Updated, Key: txn.Key, Object: txn.Object, Version: indexer.VersionOf(txn.Object)}
+		changes[i] = store.Change[string]{Type: store.Updated, Key: txn.Key, Object: txn.Object,
+			Version: indexer.VersionOf(txn.Object)}
 		if txn.Type == TransactionTypeDelete {
 			changes[i].Type = store.Deleted
 		}

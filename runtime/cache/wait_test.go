@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// checker is done when it is closed.
+// checker is done once its channel is closed.
 type checker struct {
 	name string
 	c    chan struct{}
@@ -18,7 +18,7 @@ type checker struct {
 func (c checker) Name() string          { return c.name }
 func (c checker) Done() <-chan struct{} { return c.c }
 
-// WaitFor returns in the moment in which the last one is done.
+// TestWaitFor checks that WaitFor returns at the moment in which the last checker is done.
 func TestWaitFor(t *testing.T) {
 	for _, what := range []string{"", "something"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,7 @@ var (
 	forbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", nil)
 )
 
-// journal is what a handler or a store was told, in order.
+// journal records the calls of a handler or a store, in order.
 type journal struct {
 	mu    sync.Mutex
 	lines []string
@@ -49,7 +49,7 @@ func (j *journal) OnAdd(obj any, initial bool) { j.add("add %s %t", text(obj), i
 func (j *journal) OnUpdate(old, new any)       { j.add("update %s to %s", text(old), text(new)) }
 func (j *journal) OnDelete(obj any)            { j.add("delete %s", text(obj)) }
 
-// settle waits until nothing moves but the clock.
+// settle waits until all other goroutines block.
 func settle() { synctest.Wait() }
 
 // backoff is longer than any back-off.

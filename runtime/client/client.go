@@ -19,19 +19,20 @@ type Object interface {
 	metav1.Object
 }
 
-// Client sends the requests of a resource, in one namespace. With an empty namespace, the
-// resource is cluster-scoped or requests are for all namespaces. Its methods are safe for
-// concurrent use.
+// Client sends the requests for a resource, in one namespace. If the namespace is empty, the resource is
+// cluster-scoped, or requests are for all namespaces. Its methods are safe for concurrent use.
 type Client[T Object] struct{ untyped }
 
-// New returns a client of a resource. T is the type of its objects and must be a pointer
-// to a struct. An empty namespace is for cluster-scoped resources, which should have the
-// option ClusterScoped, too, and for lists and watches of all namespaces.
-func New[T Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *Client[T] {
+// New returns a client of a resource. T is the type of its objects and must be a pointer to a struct. The
+// namespace is empty for cluster-scoped resources, which should also have the option ClusterScoped, and for
+// lists and watches of all namespaces.
+func New[T Object](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *Client[T] {
 	return &Client[T]{untyped{newEndpoint(rest, codec, resource, namespace, nil, opts)}}
 }
 
-// Get reads the object of that name.
+// Get reads the object with that name.
 func (c *Client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.read(ctx, name, &opts, result)
@@ -43,22 +44,25 @@ func (c *Client[T]) Create(ctx context.Context, obj T, opts metav1.CreateOptions
 	return result, c.at.create(ctx, obj, &opts, result)
 }
 
-// Update replaces the object of obj's name by obj and returns the object as stored.
+// Update replaces the object with obj's name by obj and returns the object as stored.
 func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj.GetName(), obj, "", &opts, result)
 }
 
-// UpdateStatus replaces the status of the object of obj's name by obj's, and nothing else
-// if the resource has a status sub-resource.
+// UpdateStatus replaces the status of the object with obj's name by obj's. It changes nothing else if the
+// resource has a status sub-resource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj.GetName(), obj, "status", &opts, result)
 }
 
-// Patch changes the object of that name, or the sub-resource at the path of subresources,
-// and returns the response.
-func (c *Client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
+// Patch changes the object with that name, or the sub-resource at the path of subresources, and returns the
+// response.
+func (c *Client[T]) Patch(
+	ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.patch(ctx, name, pt, data, &opts, subresources, result)
 }
@@ -82,8 +86,8 @@ func (c *untyped) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Int
 	return c.at.collection(c.at.rest, &opts).Watch(ctx)
 }
 
-// Delete asks the server to delete the object of that name. An object with finalizers is
-// gone only when they were removed.
+// Delete requests the deletion of the object with that name. An object with finalizers exists until they have
+// been removed.
 func (c *untyped) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	result := c.at.to(c.at.rest.Delete()).
 		Name(name).

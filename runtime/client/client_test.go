@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 )
 
-// A namespace is left out of the path when there is none. The extra methods
-// then refuse to name an object, unless the resource has no namespaces.
+// TestScope checks that a path without a namespace leaves it out. The additional methods then refuse to name
+// an object, unless the resource is cluster-scoped.
 func TestScope(t *testing.T) {
 	const path = "GET /apis/apps/v1/deployments/d"
 	for _, test := range []struct {
@@ -28,14 +28,17 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, seen := connect(t)
-			if _, err := newDeployments(c, "", test.opts...).Get(t.Context(), "d", metav1.GetOptions{}); err != nil {
+			if _, err := newDeployments(c, "", test.opts...).Get(
+				t.Context(), "d", metav1.GetOptions{},
+			); err != nil {
 				t.Fatal(err)
 			}
 			if got := seen.requests[0].line; got != path {
 				t.Errorf("Get: %s", got)
 			}
 			c, seen = connect(t)
-			_, err := client.GetAs[*appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d", "", metav1.GetOptions{})
+			_, err := client.GetAs[*appsv1.Deployment](t.Context(), newDeployments(c, "", test.opts...), "d",
+				"", metav1.GetOptions{})
 			if refused := test.want == ""; refused != (err != nil) || refused != (len(seen.requests) == 0) {
 				t.Errorf("GetAs: error %v after %d requests", err, len(seen.requests))
 			}
@@ -43,7 +46,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// An apply that names no object is refused before anything is sent.
+// TestApplyRefuses checks that an apply without a name is refused before a request is sent.
 func TestApplyRefuses(t *testing.T) {
 	c, seen := connect(t)
 	d := newDeployments(c, "ns")
@@ -62,7 +65,8 @@ func TestApplyRefuses(t *testing.T) {
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyStatus: %v, %v, want error %q", object, err, test.want)
 		}
-		object, err = client.ApplyAs[*appsv1.Deployment](t.Context(), d, "", "", test.configuration, metav1.ApplyOptions{})
+		object, err = client.ApplyAs[*appsv1.Deployment](t.Context(), d, "", "", test.configuration,
+			metav1.ApplyOptions{})
 		if object != nil || err == nil || err.Error() != test.want {
 			t.Errorf("ApplyAs: %v, %v, want error %q", object, err, test.want)
 		}
@@ -72,9 +76,12 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A request that fails returns an empty object with the error, as upstream's do.
+// TestFailedRequestReturnsEmptyObject checks that a failed request returns an empty object with the error, as
+// upstream's do.
 func TestFailedRequestReturnsEmptyObject(t *testing.T) {
-	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("broken") })}
+	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("broken")
+	})}
 	c, err := apps.RESTClient(&rest.Config{Host: "http://server"}, broken)
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +167,8 @@ func TestMust(t *testing.T) {
 	client.Must(3, failed)
 }
 
-// A client of an internal version talks to the server in the version that the
-// configuration names if it is of the group, else in the one that the scheme prefers.
+// TestInternalVersion checks that a client of an internal version uses the version that the configuration
+// names if it belongs to the group, and otherwise the scheme's preferred version.
 func TestInternalVersion(t *testing.T) {
 	internal := apps
 	internal.Version.Version = runtime.APIVersionInternal

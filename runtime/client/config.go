@@ -12,7 +12,8 @@ import (
 )
 
 // errNoBurst has upstream's text: a program can recognise it by nothing else.
-var errNoBurst = errors.New("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
+var errNoBurst = errors.New(
+	"burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
 
 // Group describes how a clientset talks to a group and version of an API.
 type Group struct {
@@ -35,11 +36,10 @@ func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Inter
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-// InternalRESTClient returns a REST client of the internal version of the group. It talks
-// to the server in the version that config names if that is of the group, else in the one
-// that the scheme prefers, and converts objects from and to internal ones. It ignores
-// Version.Version. It is a method of its own so that clientsets without internal versions
-// don't link it.
+// InternalRESTClient returns a REST client of the internal version of the group. It talks to the server in
+// the version that config names if it belongs to the group, and otherwise in the one that the scheme prefers,
+// and converts objects from and to internal ones. It ignores Version.Version. It is a method of its own so
+// that clientsets without internal versions don't link it.
 func (g *Group) InternalRESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
 	config.APIPath = g.APIPath
@@ -63,7 +63,9 @@ func ForConfig[C any](config *rest.Config, build func(*rest.Config, *http.Client
 }
 
 // ForGroup makes a client of a group by calling build with the group's REST client.
-func ForGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
+func ForGroup[C any](
+	config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C,
+) (C, error) {
 	restClient, err := group.RESTClient(config, client)
 	if err != nil {
 		return *new(C), err
@@ -72,7 +74,9 @@ func ForGroup[C any](config *rest.Config, client *http.Client, group Group, buil
 }
 
 // ForInternalGroup is [ForGroup] for the internal version of a group.
-func ForInternalGroup[C any](config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C) (C, error) {
+func ForInternalGroup[C any](
+	config *rest.Config, client *http.Client, group Group, build func(rest.Interface) C,
+) (C, error) {
 	restClient, err := group.InternalRESTClient(config, client)
 	if err != nil {
 		return *new(C), err
@@ -96,7 +100,7 @@ type shared struct {
 // NewGroupClient returns a GroupClient that sends requests through c.
 func NewGroupClient(c rest.Interface) *GroupClient { return &GroupClient{&shared{rest: c}} }
 
-// RESTClient returns the client that sends the requests, nil for a nil GroupClient.
+// RESTClient returns the client that sends the requests, or nil for a nil GroupClient.
 func (c *GroupClient) RESTClient() rest.Interface {
 	if c == nil {
 		return nil
@@ -104,7 +108,7 @@ func (c *GroupClient) RESTClient() rest.Interface {
 	return c.shared.rest
 }
 
-// Writes returns the record of the writes of all these clients, nil for a nil GroupClient.
+// Writes returns the record of the writes of all these clients, or nil for a nil GroupClient.
 func (c *GroupClient) Writes() *Writes {
 	if c == nil {
 		return nil
@@ -112,9 +116,9 @@ func (c *GroupClient) Writes() *Writes {
 	return &c.shared.writes
 }
 
-// WithRateLimiter returns a copy of config whose rate limiter all clients of a clientset
-// share: config's own, else one of its QPS and Burst. It returns an error if QPS is set and
-// Burst isn't. If none is set, each client has rest's default limits to itself.
+// WithRateLimiter returns a copy of config whose rate limiter all clients of a clientset share: config's own,
+// or else one with its QPS and Burst. It returns an error if QPS is set and Burst isn't. If config sets none
+// of them, each client has a limiter of its own with rest's default limits.
 func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
 	shared := *config
 	if shared.RateLimiter == nil && shared.QPS > 0 {
@@ -126,7 +130,7 @@ func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
 	return &shared, nil
 }
 
-// Must returns made, and panics with err unless it is nil.
+// Must returns made if err is nil, and otherwise panics with err.
 func Must[C any](made C, err error) C {
 	if err != nil {
 		panic(err)

@@ -1,5 +1,5 @@
-// Package client has what generated clientsets are made of: the requests of a resource,
-// typed by its object and its list, and the set-up of REST clients.
+// Package client has the parts of generated clientsets: the requests for a resource, typed by its object and
+// its list, and the set-up of REST clients.
 //
 // A generated typed client embeds one of four types. Which one depends on whether the
 // resource can be listed and whether it has apply configurations:
@@ -9,15 +9,13 @@
 //	ClientWithApply[T, C]             + Apply ApplyStatus
 //	ClientWithListAndApply[T, L, C]   + both
 //
-// The generated interface decides which of these methods are visible. A method that a
-// type asks for with +genclient:method is one call of GetAs, ListAs, CreateAs, UpdateAs,
-// PatchAs or ApplyAs.
+// The generated interface decides which of these methods are visible. A method that a type declares with
+// +genclient:method is a single call of GetAs, ListAs, CreateAs, UpdateAs, PatchAs or ApplyAs.
 //
-// Generated types embed these types by value, every method has a pointer receiver, and
-// type arguments are pointers whose constraints don't include comparable. So each method
-// is compiled once in a package, and for each kind only a jump to it: with embedded
-// pointers, or structs as type arguments, a package of ten kinds takes twice as long to
-// compile.
+// Generated types embed these types by value, every method has a pointer receiver, and type arguments are
+// pointers whose constraints don't include comparable. So a package compiles each method once, and for each
+// kind only a jump to it. With embedded pointers, or structs as type arguments, a package of ten kinds would
+// take twice as long to compile.
 //
 // Clients have no state of their own. Those of a group version share a [Writes], which
 // remembers what they wrote. They are safe for concurrent use, as is the rest.Interface

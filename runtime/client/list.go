@@ -19,7 +19,9 @@ type ClientWithList[T Object, L runtime.Object] struct {
 
 // NewWithList returns a client of a resource that can be listed. L is the type of its
 // lists and must be a pointer to a struct. For the rest see New.
-func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option) *ClientWithList[T, L] {
+func NewWithList[T Object, L runtime.Object](
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
+) *ClientWithList[T, L] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
 	return &ClientWithList[T, L]{Client[T]{untyped{at}}, lister[L]{at}, collection{at}}
 }
@@ -27,8 +29,8 @@ func NewWithList[T Object, L runtime.Object](rest rest.Interface, codec runtime.
 // lister adds the methods for collections.
 type lister[L runtime.Object] struct{ at *endpoint }
 
-// List reads the objects that opts select, or one page of them if opts have a limit.
-// It gives up after opts.TimeoutSeconds, if set.
+// List reads the objects that opts selects, or one page of them if opts has a limit. It gives up after
+// opts.TimeoutSeconds, if set.
 func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
 	return list, l.at.list(ctx, &opts, list)

@@ -17,8 +17,10 @@ type Requester interface {
 	requester() *endpoint
 }
 
-// GetAs reads the object of that name, or its sub-resource, as an R.
-func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions) (R, error) {
+// GetAs reads the object with that name, or its sub-resource, as an R.
+func GetAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, send(ctx, into, at.strictlyTo(at.rest.Get()).
 		Name(name).
@@ -26,9 +28,11 @@ func GetAs[R runtime.Object](ctx context.Context, c Requester, name, subresource
 		VersionedParams(&opts, at.codec))
 }
 
-// ListAs reads the objects that opts select as an R. With a sub-resource it reads that of
-// the object of that name; without one it ignores the name.
-func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions) (R, error) {
+// ListAs reads the objects that opts selects as an R. With a sub-resource it reads that of the object with
+// that name; without one it ignores the name.
+func ListAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Get())
 	if subresource != "" {
@@ -39,9 +43,11 @@ func ListAs[R runtime.Object](ctx context.Context, c Requester, name, subresourc
 		Timeout(timeout(&opts)))
 }
 
-// CreateAs posts in to the resource and returns the response as an R. With a sub-resource
-// it posts to that of the object of that name; without one it ignores the name.
-func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
+// CreateAs posts in to the resource and returns the response as an R. With a sub-resource it posts to that of
+// the object with that name; without one it ignores the name.
+func CreateAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	request := at.strictlyTo(at.rest.Post())
 	if subresource != "" {
@@ -52,9 +58,10 @@ func CreateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 		Body(in))
 }
 
-// UpdateAs replaces the object of that name, or its sub-resource, by in and returns the
-// response as an R.
-func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
+// UpdateAs replaces the object with that name, or its sub-resource, by in and returns the response as an R.
+func UpdateAs[R runtime.Object](
+	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Put()).
 		Name(name).
@@ -63,9 +70,12 @@ func UpdateAs[R runtime.Object](ctx context.Context, c Requester, name, subresou
 		Body(in))
 }
 
-// PatchAs changes the object of that name, or the sub-resource at the path of
-// subresources, and returns the response as an R.
-func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
+// PatchAs changes the object with that name, or the sub-resource at the path of subresources, and returns the
+// response as an R.
+func PatchAs[R runtime.Object](
+	ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (R, error) {
 	at, into := c.requester(), pointee.New[R]()
 	return into, at.write(ctx, into, at.strictlyTo(at.rest.Patch(pt)).
 		Name(name).
@@ -74,10 +84,11 @@ func PatchAs[R runtime.Object](ctx context.Context, c Requester, name string, pt
 		Body(data))
 }
 
-// ApplyAs merges the fields that configuration sets into the object of that
-// name, or into its sub-resource, and returns the answer as an R. Without a
-// sub-resource the name is the configuration's own and the argument not used.
-func ApplyAs[R runtime.Object, C any](ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
+// ApplyAs merges the fields that configuration sets into the object with that name, or into its sub-resource,
+// and returns the response as an R. Without a sub-resource it uses the configuration's name and ignores name.
+func ApplyAs[R runtime.Object, C any](
+	ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions,
+) (R, error) {
 	if any(configuration) == any(*new(C)) {
 		return *new(R), errNoObject
 	}

@@ -26,28 +26,30 @@ type endpoint struct {
 	writes *Writes
 }
 
-// Option changes a client's requests. It is a struct, not a function, because the compiler
-// would make the function anew for each resource.
+// Option changes a client's requests. It is a struct, not a function, because the compiler would compile a
+// function anew for each resource.
 type Option struct {
 	prefersProtobuf, clusterScoped bool
 	writes                         *Writes
 }
 
-// PrefersProtobuf makes requests send protobuf and ask for it, unless the configuration
-// of the REST client names a content type. It is for resources that have a protobuf
-// encoding in every version. Custom resources have none.
+// PrefersProtobuf makes requests send protobuf and ask for it, unless the configuration of the REST client
+// names a content type. It is for resources that have a protobuf encoding in every version, which custom
+// resources don't have.
 func PrefersProtobuf() Option {
 	return Option{prefersProtobuf: true}
 }
 
-// ClusterScoped says that the resource has no namespaces. Without it, the extra methods
-// (GetAs, ListAs, CreateAs, UpdateAs, PatchAs, ApplyAs) refuse an empty namespace in a
-// request that names an object.
+// ClusterScoped marks the resource as cluster-scoped. Without it, the additional methods (GetAs, ListAs,
+// CreateAs, UpdateAs, PatchAs, ApplyAs) refuse an empty namespace in a request that names an object.
 func ClusterScoped() Option {
 	return Option{clusterScoped: true}
 }
 
-func newEndpoint(rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, none runtime.Object, opts []Option) *endpoint {
+func newEndpoint(
+	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, none runtime.Object,
+	opts []Option,
+) *endpoint {
 	e := &endpoint{rest: rest, codec: codec, resource: resource, namespace: namespace, none: none}
 	for _, opt := range opts {
 		e.prefersProtobuf = e.prefersProtobuf || opt.prefersProtobuf

@@ -24,7 +24,8 @@ var (
 	scheme = runtime.NewScheme()
 	codecs = serializer.NewCodecFactory(scheme)
 	codec  = runtime.NewParameterCodec(scheme)
-	apps   = client.Group{Version: appsv1.SchemeGroupVersion, APIPath: "/apis", Scheme: scheme, Codecs: codecs}
+	apps   = client.Group{Version: appsv1.SchemeGroupVersion, APIPath: "/apis", Scheme: scheme,
+		Codecs: codecs}
 )
 
 func init() {
@@ -48,13 +49,14 @@ type scale struct {
 	Replicas int `json:"replicas"`
 }
 
-// deployments is a typed client as it is generated.
+// deployments is a typed client as generated code declares it.
 type deployments struct {
 	*client.ClientWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment]
 }
 
 func newDeployments(c rest.Interface, namespace string, opts ...client.Option) deployments {
-	return deployments{client.NewWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment](c, codec, "deployments", namespace, opts...)}
+	return deployments{client.NewWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment](
+		c, codec, "deployments", namespace, opts...)}
 }
 
 // recorder is a transport that records the requests and answers each with an empty object.
@@ -95,17 +97,21 @@ func connect(t *testing.T) (rest.Interface, *recorder) {
 	return c, r
 }
 
-// What upstream's generic clients and generated methods send, by method.
+// TestRequests compares requests with those of upstream's generic clients and generated methods, by method.
 func TestRequests(t *testing.T) {
 	const (
-		object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}}`
-		scaled = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d"},"spec":{"replicas":2},"status":{"replicas":0}}`
-		opts   = `{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":3}`
-		all    = "/apis/apps/v1/namespaces/ns/deployments"
-		one    = all + "/d"
+		object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},` +
+			`"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},` +
+			`"status":{}}`
+		scaled = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d"},` +
+			`"spec":{"replicas":2},"status":{"replicas":0}}`
+		opts = `{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":3}`
+		all  = "/apis/apps/v1/namespaces/ns/deployments"
+		one  = all + "/d"
 	)
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
-	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
+	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "d"},
+		Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
 	list := metav1.ListOptions{LabelSelector: "a=b", TimeoutSeconds: ptr.To[int64](7)}
 	del := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](3)}
 	create := metav1.CreateOptions{DryRun: []string{"All"}}
@@ -144,27 +150,33 @@ func TestRequests(t *testing.T) {
 		"UpdateStatus": {func(ctx context.Context, c deployments) error {
 			_, err := c.UpdateStatus(ctx, d, update)
 			return err
-		}, request{line: "PUT " + one + "/status?fieldManager=m", contentType: "application/json", body: object}},
+		}, request{line: "PUT " + one + "/status?fieldManager=m", contentType: "application/json",
+			body: object}},
 		"Delete": {func(ctx context.Context, c deployments) error {
 			return c.Delete(ctx, "d", del)
 		}, request{line: "DELETE " + one, contentType: "application/json", body: opts}},
 		"DeleteCollection": {func(ctx context.Context, c deployments) error {
 			return c.DeleteCollection(ctx, del, list)
-		}, request{line: "DELETE " + all + "?labelSelector=a%3Db&timeout=7s&timeoutSeconds=7", contentType: "application/json", body: opts}},
+		}, request{line: "DELETE " + all + "?labelSelector=a%3Db&timeout=7s&timeoutSeconds=7",
+			contentType: "application/json", body: opts}},
 		"Patch": {func(ctx context.Context, c deployments) error {
 			_, err := c.Patch(ctx, "d", types.MergePatchType, []byte(`{"x":1}`), patch, "a", "b")
 			return err
-		}, request{line: "PATCH " + one + "/a/b?fieldManager=m", contentType: "application/merge-patch+json", body: `{"x":1}`}},
+		}, request{line: "PATCH " + one + "/a/b?fieldManager=m", contentType: "application/merge-patch+json",
+			body: `{"x":1}`}},
 		"Apply": {func(ctx context.Context, c deployments) error {
 			_, err := c.Apply(ctx, named, apply)
 			return err
-		}, request{line: "PATCH " + one + "?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
+		}, request{line: "PATCH " + one + "?fieldManager=m&force=true",
+			contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
 		"ApplyStatus": {func(ctx context.Context, c deployments) error {
 			_, err := c.ApplyStatus(ctx, named, apply)
 			return err
-		}, request{line: "PATCH " + one + "/status?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
+		}, request{line: "PATCH " + one + "/status?fieldManager=m&force=true",
+			contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
 		"GetAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.GetAs[*appsv1.Deployment](ctx, c, "d", "", metav1.GetOptions{ResourceVersion: "5"})
+			_, err := client.GetAs[*appsv1.Deployment](ctx, c, "d",
+				"", metav1.GetOptions{ResourceVersion: "5"})
 			return err
 		}, request{line: "GET " + one + "?resourceVersion=5"}},
 		"GetAs sub-resource": {func(ctx context.Context, c deployments) error {
@@ -194,19 +206,24 @@ func TestRequests(t *testing.T) {
 		"UpdateAs sub-resource": {func(ctx context.Context, c deployments) error {
 			_, err := client.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
 			return err
-		}, request{line: "PUT " + one + "/scale?fieldManager=m", contentType: "application/json", body: scaled}},
+		}, request{line: "PUT " + one + "/scale?fieldManager=m", contentType: "application/json",
+			body: scaled}},
 		"PatchAs": {func(ctx context.Context, c deployments) error {
-			_, err := client.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, []byte(`[]`), patch, "scale")
+			_, err := client.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, []byte(`[]`),
+				patch, "scale")
 			return err
-		}, request{line: "PATCH " + one + "/scale?fieldManager=m", contentType: "application/json-patch+json", body: `[]`}},
+		}, request{line: "PATCH " + one + "/scale?fieldManager=m",
+			contentType: "application/json-patch+json", body: `[]`}},
 		"ApplyAs": {func(ctx context.Context, c deployments) error {
 			_, err := client.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
 			return err
-		}, request{line: "PATCH " + one + "?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
+		}, request{line: "PATCH " + one + "?fieldManager=m&force=true",
+			contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
 		"ApplyAs sub-resource": {func(ctx context.Context, c deployments) error {
 			_, err := client.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", &scale{2}, apply)
 			return err
-		}, request{line: "PATCH " + one + "/scale?fieldManager=m&force=true", contentType: "application/apply-patch+yaml", body: `{"replicas":2}`}},
+		}, request{line: "PATCH " + one + "/scale?fieldManager=m&force=true",
+			contentType: "application/apply-patch+yaml", body: `{"replicas":2}`}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +255,8 @@ func check(t *testing.T, seen *recorder, want request) {
 	}
 }
 
-// A GroupClient returns the client that it was made with, a nil one nil. The types that
-// generated code makes of it are comparable, as upstream's are.
+// TestGroupClient checks that a GroupClient returns the client that it was made with, and a nil GroupClient
+// nil. The types that generated code derives from it are comparable, as upstream's are.
 func TestGroupClient(t *testing.T) {
 	sent := &rest.RESTClient{}
 	c := client.NewGroupClient(sent)

@@ -25,20 +25,27 @@ func (e *endpoint) write(ctx context.Context, into runtime.Object, request *rest
 	return err
 }
 
-func (e *endpoint) read(ctx context.Context, name string, opts *metav1.GetOptions, into runtime.Object) error {
+func (e *endpoint) read(
+	ctx context.Context, name string, opts *metav1.GetOptions, into runtime.Object,
+) error {
 	return send(ctx, into, e.to(e.rest.Get()).
 		Name(name).
 		VersionedParams(opts, e.codec))
 }
 
-func (e *endpoint) create(ctx context.Context, obj runtime.Object, opts *metav1.CreateOptions, into runtime.Object) error {
+func (e *endpoint) create(
+	ctx context.Context, obj runtime.Object, opts *metav1.CreateOptions, into runtime.Object,
+) error {
 	return e.write(ctx, into, e.to(e.rest.Post()).
 		VersionedParams(opts, e.codec).
 		Body(obj))
 }
 
 // update replaces the object of that name, or its sub-resource unless that is "", by obj.
-func (e *endpoint) update(ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions, into runtime.Object) error {
+func (e *endpoint) update(
+	ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions,
+	into runtime.Object,
+) error {
 	request := e.to(e.rest.Put()).Name(name)
 	if subresource != "" {
 		request = request.SubResource(subresource)
@@ -48,7 +55,10 @@ func (e *endpoint) update(ctx context.Context, name string, obj runtime.Object, 
 		Body(obj))
 }
 
-func (e *endpoint) patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts *metav1.PatchOptions, subresources []string, into runtime.Object) error {
+func (e *endpoint) patch(
+	ctx context.Context, name string, pt types.PatchType, data []byte, opts *metav1.PatchOptions,
+	subresources []string, into runtime.Object,
+) error {
 	return e.write(ctx, into, e.to(e.rest.Patch(pt)).
 		Name(name).
 		SubResource(subresources...).
@@ -59,7 +69,10 @@ func (e *endpoint) patch(ctx context.Context, name string, pt types.PatchType, d
 // apply applies a configuration. none is the nil of its type. The response goes into the
 // object that newObject returns; newObject is not called if the configuration is refused
 // before it is sent.
-func (e *endpoint) apply(ctx context.Context, configuration, none Configuration, opts metav1.ApplyOptions, newObject func() runtime.Object, subresources ...string) error {
+func (e *endpoint) apply(
+	ctx context.Context, configuration, none Configuration, opts metav1.ApplyOptions,
+	newObject func() runtime.Object, subresources ...string,
+) error {
 	if configuration == none {
 		return errNoObject
 	}

@@ -17,11 +17,14 @@ type collection struct{ at *endpoint }
 // RESTResource describes the requests of lists and watches, so that informers can send
 // them and decode objects as they arrive, see [listwatch.Streaming].
 func (s *collection) RESTResource() listwatch.RESTResource {
-	return listwatch.RESTResource{Client: s.at.rest, Request: s.at.collection, List: reflect.TypeOf(s.at.none)}
+	return listwatch.RESTResource{Client: s.at.rest, Request: s.at.collection,
+		List: reflect.TypeOf(s.at.none)}
 }
 
-// DeleteCollection deletes the objects that listOpts select.
-func (s *collection) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+// DeleteCollection deletes the objects that listOpts selects.
+func (s *collection) DeleteCollection(
+	ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
+) error {
 	return s.at.to(s.at.rest.Delete()).
 		VersionedParams(&listOpts, s.at.codec).
 		Timeout(timeout(&listOpts)).

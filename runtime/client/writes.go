@@ -27,12 +27,12 @@ const (
 // deletions. Informers that list through one of these clients can wait until they show
 // these writes, see lister.WaitForOwnWrites.
 //
-// It is bounded: for each resource it keeps a version each for 1,024 namespaces, one for
-// all others together, and at least the last 512 deletions. It doesn't record a write that
-// failed or got no response, a deletion of a collection, and a deletion whose response has
-// neither a version nor a UID, unless the UID was a precondition.
+// Its memory is bounded: for each resource it keeps a version for each of 1,024 namespaces, one for all
+// others together, and at least the last 512 deletions. It doesn't record a write that failed or got no
+// response, a deletion of a collection, and a deletion whose response has neither a version nor a UID, unless
+// the UID was a precondition.
 //
-// The zero value is ready. It is safe for concurrent use and must not be copied.
+// The zero value is ready for use. It is safe for concurrent use and must not be copied.
 type Writes struct {
 	mu sync.Mutex
 	// resources are of type *written, few enough to search in turn. Without the type
@@ -57,8 +57,8 @@ type written struct {
 	sequence  uint64
 }
 
-// RememberIn makes a client record its writes in w. Clients of other resources of the same
-// group version may share w. A nil w records nothing.
+// RememberIn makes a client record its writes in w. Clients of other resources of the same group version may
+// share w. If w is nil, nothing is recorded.
 func RememberIn(w *Writes) Option {
 	return Option{writes: w}
 }
@@ -163,9 +163,10 @@ func (k *written) since(only, namespace string, after uint64) (result listwatch.
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	result.ResourceVersion = k.in(cmp.Or(only, namespace))
-	first, _ := slices.BinarySearchFunc(k.deletions, after+1, func(d listwatch.Deletion, sequence uint64) int {
-		return cmp.Compare(d.Sequence, sequence)
-	})
+	first, _ := slices.BinarySearchFunc(k.deletions, after+1,
+		func(d listwatch.Deletion, sequence uint64) int {
+			return cmp.Compare(d.Sequence, sequence)
+		})
 	for _, d := range k.deletions[first:] {
 		if only == "" || d.Namespace == only {
 			result.Deletions = append(result.Deletions, d)

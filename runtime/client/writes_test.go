@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// answering returns a REST client that gets the text behind body as each response.
+// answering returns a REST client that receives the current text of body as each response.
 func answering(t *testing.T, body *string) rest.Interface {
 	t.Helper()
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -27,9 +27,11 @@ func answering(t *testing.T, body *string) rest.Interface {
 		if strings.Contains(*body, "Failure") {
 			code = http.StatusConflict
 		}
-		return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(*body)), Request: r}, nil
+		return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(*body)), Request: r}, nil
 	})
-	c, err := apps.RESTClient(&rest.Config{Host: "http://server", QPS: -1}, &http.Client{Transport: transport})
+	c, err := apps.RESTClient(&rest.Config{Host: "http://server", QPS: -1},
+		&http.Client{Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +39,15 @@ func answering(t *testing.T, body *string) rest.Interface {
 }
 
 func answer(version string) string {
-	return fmt.Sprintf(`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d","uid":"u","resourceVersion":%q}}`, version)
+	return fmt.Sprintf(
+		`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d","uid":"u","resourceVersion":%q}}`,
+		version)
 }
 
-const gone = `{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"d","kind":"deployments","uid":"u"}}`
+const gone = `{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"d",` +
+	`"kind":"deployments","uid":"u"}}`
 
-// What is recorded of each kind of write.
+// TestWritten checks what each kind of write records.
 func TestWritten(t *testing.T) {
 	type do = func(context.Context, deployments) error
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
@@ -55,7 +60,7 @@ func TestWritten(t *testing.T) {
 		name, body string
 		do         do
 		version    string
-		uid        types.UID // of what was deleted
+		uid        types.UID // of the deleted object
 		fails      bool
 	}{
 		{name: "create", do: func(ctx context.Context, c deployments) error {
@@ -89,9 +94,12 @@ func TestWritten(t *testing.T) {
 		{name: "UpdateAs of another type", do: func(ctx context.Context, c deployments) error {
 			_, err := client.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", d, metav1.UpdateOptions{})
 			return err
-		}, body: `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","resourceVersion":"7"}}`, version: "7"},
+		},
+			body: `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d",` +
+				`"resourceVersion":"7"}}`, version: "7"},
 		{name: "PatchAs", do: func(ctx context.Context, c deployments) error {
-			_, err := client.PatchAs[*appsv1.Deployment](ctx, c, "d", types.MergePatchType, nil, metav1.PatchOptions{})
+			_, err := client.PatchAs[*appsv1.Deployment](ctx, c, "d", types.MergePatchType, nil,
+				metav1.PatchOptions{})
 			return err
 		}, body: answer("7"), version: "7"},
 		{name: "ApplyAs", do: func(ctx context.Context, c deployments) error {
@@ -101,19 +109,26 @@ func TestWritten(t *testing.T) {
 		{name: "a failed update", do: func(ctx context.Context, c deployments) error {
 			_, err := c.Update(ctx, d, metav1.UpdateOptions{})
 			return err
-		}, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`, fails: true},
+		}, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`,
+			fails: true},
 		{name: "get", do: func(ctx context.Context, c deployments) error {
 			_, err := c.Get(ctx, "d", metav1.GetOptions{})
 			return err
 		}, body: answer("7")},
-		{name: "a delete that is not over", do: remove(metav1.DeleteOptions{}), body: answer("7"), version: "7"},
+		{name: "a delete that is not over", do: remove(metav1.DeleteOptions{}), body: answer("7"),
+			version: "7"},
 		{name: "a delete", do: remove(metav1.DeleteOptions{}), body: gone, uid: "u"},
-		{name: "a delete with a UID", do: remove(withUID), body: strings.ReplaceAll(gone, `,"uid":"u"`, ""), uid: "wanted"},
-		{name: "a delete without one", do: remove(metav1.DeleteOptions{}), body: strings.ReplaceAll(gone, `,"uid":"u"`, "")},
+		{name: "a delete with a UID", do: remove(withUID), body: strings.ReplaceAll(gone, `,"uid":"u"`, ""),
+			uid: "wanted"},
+		{name: "a delete without one", do: remove(metav1.DeleteOptions{}),
+			body: strings.ReplaceAll(gone, `,"uid":"u"`, "")},
 		{name: "a delete that says nothing", do: remove(metav1.DeleteOptions{}), body: ``},
-		{name: "a delete of another type", do: remove(metav1.DeleteOptions{}), body: `{"kind":"Unheard","apiVersion":"of/v1"}`},
+		{name: "a delete of another type", do: remove(metav1.DeleteOptions{}),
+			body: `{"kind":"Unheard","apiVersion":"of/v1"}`},
 		{name: "a delete in mind", do: remove(metav1.DeleteOptions{DryRun: []string{"All"}}), body: gone},
-		{name: "a failed delete", do: remove(withUID), body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`, fails: true},
+		{name: "a failed delete", do: remove(withUID),
+			body:  `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`,
+			fails: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newDeployments(answering(t, &test.body), "ns", client.RememberIn(&client.Writes{}))
@@ -138,22 +153,26 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// The version of a namespace and of a resource is the highest one, whatever the order of
-// the responses. Namespaces beyond the limit share a version that is high enough.
+// TestWrittenWhere checks that the version of a namespace and of a resource is the highest one, whatever the
+// order of the responses. Namespaces beyond the limit share a version that is high enough.
 func TestWrittenWhere(t *testing.T) {
 	var body string
 	c, writes := answering(t, &body), &client.Writes{}
 	update := func(namespace, version string) {
 		t.Helper()
 		body = answer(version)
-		if _, err := newDeployments(c, namespace, client.RememberIn(writes)).Update(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}, metav1.UpdateOptions{}); err != nil {
+		if _, err := newDeployments(c, namespace, client.RememberIn(writes)).Update(
+			t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}, metav1.UpdateOptions{},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(of, namespace, want string) {
 		t.Helper()
-		if got, ok := newDeployments(c, of, client.RememberIn(writes)).Written(namespace, 0); !ok || got.ResourceVersion != want {
-			t.Errorf("written in %q by the client of %q: %q, want %q", namespace, of, got.ResourceVersion, want)
+		if got, ok := newDeployments(c, of, client.RememberIn(writes)).Written(namespace, 0); !ok ||
+			got.ResourceVersion != want {
+			t.Errorf("written in %q by the client of %q: %q, want %q", namespace, of,
+				got.ResourceVersion, want)
 		}
 	}
 	check("", "", "")
@@ -165,7 +184,8 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "b", "8")
 	check("", "", "10")
 	check("c", "", "")
-	if got, _ := client.New[*appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes)).Written("", 0); got.ResourceVersion != "" {
+	others := client.New[*appsv1.Deployment](c, codec, "others", "", client.RememberIn(writes))
+	if got, _ := others.Written("", 0); got.ResourceVersion != "" {
 		t.Errorf("another resource: %q", got.ResourceVersion)
 	}
 	if _, ok := newDeployments(c, "a").Written("", 0); ok {
@@ -186,7 +206,7 @@ func TestWrittenWhere(t *testing.T) {
 	check("", "", "5999")
 }
 
-// Of many deletions the last ones are kept, and each is returned once.
+// TestWrittenDeletions checks that the last of many deletions are kept, and that each is returned once.
 func TestWrittenDeletions(t *testing.T) {
 	body := gone
 	c := newDeployments(answering(t, &body), "ns", client.RememberIn(&client.Writes{}))

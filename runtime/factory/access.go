@@ -2,9 +2,9 @@ package factory
 
 import "k8s.io/client-go/tools/cache"
 
-// Access is what generated factories return for a kind: its shared informer, also as
-// a typed one of type I, and a lister of type L over the informer's cache. It is safe for
-// concurrent use if the functions are that it was made with.
+// Access is what generated factories return for a kind: its shared informer, also as a typed one of type I,
+// and a lister of type L over the informer's cache. It is safe for concurrent use if the functions that it
+// was made with are.
 type Access[I, L any] struct {
 	informer func() cache.SharedIndexInformer
 	typed    func(cache.SharedIndexInformer) I
@@ -12,7 +12,10 @@ type Access[I, L any] struct {
 }
 
 // NewAccess returns an Access to the informer that get returns. Each method calls get.
-func NewAccess[I, L any](get func() cache.SharedIndexInformer, typed func(cache.SharedIndexInformer) I, newLister func(cache.Indexer) L) *Access[I, L] {
+func NewAccess[I, L any](
+	get func() cache.SharedIndexInformer, typed func(cache.SharedIndexInformer) I,
+	newLister func(cache.Indexer) L,
+) *Access[I, L] {
 	return &Access[I, L]{get, typed, func() L { return newLister(get().GetIndexer()) }}
 }
 

@@ -9,15 +9,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// An Access returns what its functions return, asks for the informer each time, and makes the
-// lister over the cache of the present informer.
+// TestAccess checks that an Access calls its functions, asks for the informer each time, and makes the lister
+// over the current informer's cache.
 func TestAccess(t *testing.T) {
 	var informers []cache.SharedIndexInformer
 	for range 2 {
 		informers = append(informers, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
 	}
 	current := informers[0]
-	a := NewAccess(func() cache.SharedIndexInformer { return current }, informer.Typed[*corev1.Pod], func(i cache.Indexer) cache.Indexer { return i })
+	a := NewAccess(func() cache.SharedIndexInformer { return current }, informer.Typed[*corev1.Pod],
+		func(i cache.Indexer) cache.Indexer { return i })
 	for _, want := range informers {
 		current = want
 		if a.Informer() != want {
@@ -31,7 +32,8 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	typed := WithTyped(a, informer.Typed[*corev1.Pod])
-	if typed.Informer() != current || typed.Lister() != current.GetIndexer() || typed.TypedInformer().GetIndexer() != current.GetIndexer() {
+	if typed.Informer() != current || typed.Lister() != current.GetIndexer() ||
+		typed.TypedInformer().GetIndexer() != current.GetIndexer() {
 		t.Error("typed access to something else")
 	}
 }

@@ -1,16 +1,13 @@
-// Package factory has what generated SharedInformerFactories are made of: it keeps one
-// informer for each type, starts informers, waits for their first sync and shuts them down
-// together.
+// Package factory has the parts of generated SharedInformerFactories: it keeps one informer for each type,
+// starts informers, waits for their first sync and shuts them down together.
 //
-// InformerFor takes any implementation of [cache.SharedIndexInformer], not only this
-// module's.
+// InformerFor accepts any implementation of [cache.SharedIndexInformer], not only this module's.
 //
-// Functions that take a generated factory reach what upstream's interface has no method
-// for:
+// Functions that take a generated factory do what upstream's interface has no method for:
 //
 //	WaitForSync       waits for the sync; its error says why an informer has not synced
 //	HealthCheck       returns a check of all informers for /healthz
-//	Statuses          says how each informer is doing
+//	Statuses          returns the state of each informer
 //	Hold, Release     count the users of an informer and stop it after the last one
 //	OnCreate          sets up every informer when it is made
 //	TweakListOptions  changes the lists and watches of the informer of one type
@@ -45,8 +42,8 @@ type Factory[C any] struct {
 	set           Set[reflect.Type]
 }
 
-// New returns an empty factory. defaultResync is the resync period of informers whose
-// type has none by SetCustomResync. Zero means no resync.
+// New returns an empty factory. defaultResync is the resync period of informers for whose type
+// SetCustomResync has set none. Zero means no resync.
 func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 	return &Factory[C]{
 		client:        client,
@@ -55,27 +52,28 @@ func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 	}
 }
 
-// SetCustomResync sets resync periods for the Go types of the keys. The last call wins
-// for a type.
+// SetCustomResync sets resync periods for the Go types of the keys. For each type, the last call counts.
 func (f *Factory[C]) SetCustomResync(periods map[metav1.Object]time.Duration) {
 	for obj, period := range periods {
 		f.customResync[reflect.TypeOf(obj)] = period
 	}
 }
 
-// SetTransform sets the transform of every informer that the factory gets from now on.
+// SetTransform sets the transform of every informer that the factory makes from now on.
 func (f *Factory[C]) SetTransform(transform cache.TransformFunc) { f.transform = transform }
 
 // SetInformerName names the informers in metrics. Shutdown releases the name.
 func (f *Factory[C]) SetInformerName(name *cache.InformerName) { f.informerName = name }
 
-// InformerName returns the name that was set, nil if none was.
+// InformerName returns the name that was set, or nil.
 func (f *Factory[C]) InformerName() *cache.InformerName { return f.informerName }
 
 // InformerFor returns the informer for obj's Go type. The first call for a type
 // makes it by newFunc, which must not call back into the factory; later calls
 // return the same informer and ignore newFunc. It does not start the informer.
-func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
+func (f *Factory[C]) InformerFor(
+	obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer,
+) cache.SharedIndexInformer {
 	t := reflect.TypeOf(obj)
 	return f.set.Get(t, func() cache.SharedIndexInformer {
 		period, ok := f.customResync[t]
@@ -86,31 +84,32 @@ func (f *Factory[C]) InformerFor(obj runtime.Object, newFunc func(C, time.Durati
 		if f.transform != nil {
 			// Fails only if newFunc returned an informer that was started.
 			if err := informer.SetTransform(f.transform); err != nil {
-				utilruntime.HandleErrorWithContext(context.Background(), err, "The factory's transform was not applied to an informer", "type", t)
+				utilruntime.HandleErrorWithContext(context.Background(), err,
+					"The factory's transform was not applied to an informer", "type", t)
 			}
 		}
 		return informer
 	})
 }
 
-// Start is StartWithContext for a stop channel.
+// Start is like StartWithContext, with a stop channel.
 func (f *Factory[C]) Start(stopCh <-chan struct{}) {
 	f.StartWithContext(wait.ContextForChannel(stopCh))
 }
 
-// StartWithContext starts every informer that this factory has not started
-// before, each on a goroutine of its own, and returns at once. They run until ctx is
-// done. Call it again after asking for more informers. After Shutdown it does nothing.
+// StartWithContext starts every informer that this factory has not started before, each on a goroutine of its
+// own, and returns at once. They run until ctx is done. Call it again after requesting more informers. After
+// Shutdown it does nothing.
 func (f *Factory[C]) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
 
-// WaitForCacheSync is WaitForCacheSyncWithContext for a stop channel.
+// WaitForCacheSync is like WaitForCacheSyncWithContext, with a stop channel.
 func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]bool {
 	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
-// WaitForCacheSyncWithContext blocks, on channels, until every informer that was started
-// before the call has synced, or ctx is done. The result says which informers have synced.
-// It doesn't wait for handlers: use their registration's HasSyncedChecker.
+// WaitForCacheSyncWithContext blocks, on channels, until every informer that was started before the call has
+// synced, or ctx is done. The result reports which informers have synced. It doesn't wait for handlers: use
+// their registration's HasSyncedChecker.
 func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	result := cache.SyncResult{Synced: f.set.WaitForCacheSync(ctx)}
 	for _, synced := range result.Synced {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// clientset stands for a generated one. Its lists wait for gate.
+// clientset stands for a generated clientset. Its lists wait for gate.
 type clientset struct{ gate chan struct{} }
 
 func (c *clientset) IsWatchListSemanticsUnSupported() bool { return true }
@@ -56,7 +56,8 @@ func (c client[L]) Watch(context.Context, metav1.ListOptions) (watch.Interface, 
 // secrets and configMaps are what generated code passes to InformerFor.
 func secrets(c *clientset, resync time.Duration) cache.SharedIndexInformer {
 	return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
-		return client[*corev1.SecretList]{c, &corev1.SecretList{Items: []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Name: "s"}}}}}
+		return client[*corev1.SecretList]{c,
+			&corev1.SecretList{Items: []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Name: "s"}}}}}
 	}, informer.Options{Client: c, ResyncPeriod: resync})
 }
 
@@ -86,18 +87,21 @@ func TestInformerFor(t *testing.T) {
 	if second := f.InformerFor(&corev1.Secret{}, make); second != first {
 		t.Error("a type has two informers")
 	}
-	if other := f.InformerFor(&corev1.ConfigMap{}, func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-		periods = append(periods, resync)
-		return configMaps(c, resync)
-	}); other == first {
+	if other := f.InformerFor(&corev1.ConfigMap{},
+		func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
+			periods = append(periods, resync)
+			return configMaps(c, resync)
+		}); other == first {
 		t.Error("two types share an informer")
 	}
 	if want := []time.Duration{time.Hour, time.Minute}; !reflect.DeepEqual(periods, want) {
 		t.Errorf("resync periods %v, want %v", periods, want)
 	}
-	// An informer of a factory without a client can be filled and read.
+	// An informer of a factory without a client can still be filled and read.
 	g := factory.NewGeneric(first, schema.GroupResource{Resource: "secrets"})
-	if err := g.Informer().GetIndexer().Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}}); err != nil {
+	if err := g.Informer().GetIndexer().Add(
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.Lister().ByNamespace("n").Get("s"); err != nil {
@@ -108,8 +112,8 @@ func TestInformerFor(t *testing.T) {
 	}
 }
 
-// TestWaiting: a wait ends at the moment of the sync, without the clock moving. One whose context
-// ends says which informers have not synced.
+// TestWaiting checks that a wait ends at the moment of the sync, without the clock moving. If its context
+// ends first, the error names the informers that have not synced.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clientset{gate: make(chan struct{})}
@@ -118,20 +122,24 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("nothing is started: %+v", got)
 		}
 		f.InformerFor(&corev1.Secret{}, secrets)
-		f.InformerFor(&corev1.ConfigMap{}, func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-			// This one is not ours.
-			return cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-				ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-					return client[*corev1.ConfigMapList]{c, &corev1.ConfigMapList{}}.List(ctx, opts)
-				},
-				WatchFuncWithContext: client[*corev1.ConfigMapList]{}.Watch,
-			}, c), &corev1.ConfigMap{}, resync, nil)
-		})
+		f.InformerFor(&corev1.ConfigMap{},
+			func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
+				// This informer is not ours.
+				return cache.NewSharedIndexInformer(
+					cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+						ListWithContextFunc: func(
+							ctx context.Context, opts metav1.ListOptions,
+						) (runtime.Object, error) {
+							return client[*corev1.ConfigMapList]{c, &corev1.ConfigMapList{}}.List(ctx, opts)
+						},
+						WatchFuncWithContext: client[*corev1.ConfigMapList]{}.Watch,
+					}, c), &corev1.ConfigMap{}, resync, nil)
+			})
 
 		stop := make(chan struct{})
 		f.Start(stop)
-		f.Start(stop) // What runs isn't started again.
-		// This one has not started, so it is not waited for.
+		f.Start(stop) // running informers aren't started again
+		// This informer has not started, so it is not waited for.
 		f.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
 		})
@@ -140,14 +148,17 @@ func TestWaiting(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		got := f.WaitForCacheSyncWithContext(ctx)
-		if want := map[reflect.Type]bool{secretType: false, configMapType: false}; !reflect.DeepEqual(got.Synced, want) || !errors.Is(got.AsError(), cause) {
+		if want := map[reflect.Type]bool{secretType: false,
+			configMapType: false}; !reflect.DeepEqual(got.Synced, want) || !errors.Is(got.AsError(), cause) {
 			t.Errorf("given up: %+v", got)
 		}
 
 		synctest.Wait()
 		start := time.Now()
 		go close(c.gate)
-		if got, want := f.WaitForCacheSync(stop), map[reflect.Type]bool{secretType: true, configMapType: true}; !reflect.DeepEqual(got, want) {
+		if got, want := f.WaitForCacheSync(stop), map[reflect.Type]bool{
+			secretType: true, configMapType: true,
+		}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
 		if waited := time.Since(start); waited != 0 {
@@ -189,7 +200,8 @@ func TestShutdown(t *testing.T) {
 		cancel()
 		<-down
 		if !i.IsStopped() || late.IsStopped() {
-			t.Errorf("stopped: %v, one that is asked for during the shutdown: %v", i.IsStopped(), late.IsStopped())
+			t.Errorf("stopped: %v, one that is asked for during the shutdown: %v", i.IsStopped(),
+				late.IsStopped())
 		}
 		if _, err := cache.NewInformerName("factory-test"); err != nil {
 			t.Errorf("the name wasn't released: %v", err)

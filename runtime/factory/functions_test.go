@@ -41,11 +41,10 @@ func open() *clientset {
 	return &clientset{gate: gate}
 }
 
-// TestThousandStartsAndStops: released informers leave no memory or goroutines behind.
+// TestThousandStartsAndStops checks that released informers leave no memory or goroutines behind.
 func TestThousandStartsAndStops(t *testing.T) {
-	// Go never frees a goroutine's descriptor, so how many there are depends
-	// on how many happened to be alive at once. Have more than enough of them
-	// before the heap is measured.
+	// Go never frees a goroutine's descriptor, so their number depends on how many goroutines happened to be
+	// alive at once. Create more than enough of them before measuring the heap.
 	var descriptors sync.WaitGroup
 	started := make(chan struct{})
 	for range 1000 {
@@ -88,7 +87,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestIdentityIsInherited: an informer that takes the place of a released one writes the same
+// TestIdentityIsInherited checks that an informer that takes the place of a released one writes the same
 // metrics.
 func TestIdentityIsInherited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +103,8 @@ func TestIdentityIsInherited(t *testing.T) {
 		named := func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
 			return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
 				return client[*corev1.SecretList]{c, &corev1.SecretList{}}
-			}, informer.Options{Client: c, InformerName: name, Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
+			}, informer.Options{Client: c, InformerName: name,
+				Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
 		}
 		for range 3 {
 			i := f.informers.InformerFor(&corev1.Secret{}, named)
@@ -122,7 +122,7 @@ func TestIdentityIsInherited(t *testing.T) {
 	})
 }
 
-// provider is the provider of the process, which can be set only once.
+// provider is the metrics provider of the process, which can be set only once.
 var provider = &counting{}
 
 // counting is a provider that counts the informers that it makes metrics for.
@@ -146,8 +146,8 @@ func (c *counting) NewStoreResourceVersionMetric(cache.InformerNameAndResource) 
 	return nothing{}
 }
 
-// TestWaitForSyncSaysWhy: the error says why informers have not synced, and comes at once if giveUp
-// says so.
+// TestWaitForSyncSaysWhy checks that the error tells why informers have not synced, and that it is returned
+// at once if giveUp returns true.
 func TestWaitForSyncSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newGenerated(open())
@@ -159,15 +159,18 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 		start := time.Now()
 		err := factory.WaitForSyncOr(ctx, f, (*informer.SyncError).Permanent)
 		var all *informer.NotSyncedError
-		if !errors.As(err, &all) || len(all.Informers) != 1 || !all.Informers[0].Permanent() || time.Since(start) != 0 {
+		if !errors.As(err, &all) || len(all.Informers) != 1 || !all.Informers[0].Permanent() ||
+			time.Since(start) != 0 {
 			t.Errorf("error %v", err)
 		}
 		bubble.Pass(2 * time.Minute)
-		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		if err := factory.HealthCheck(f, informer.HealthOptions{})(nil); err == nil ||
+			!strings.Contains(err.Error(), "forbidden") {
 			t.Errorf("health: %v", err)
 		}
 		statuses, err := factory.Statuses(f)
-		if err != nil || len(statuses) != 2 || statuses[0].Synced || statuses[0].Failures == 0 || !statuses[1].Synced || statuses[1].Objects != 1 {
+		if err != nil || len(statuses) != 2 || statuses[0].Synced || statuses[0].Failures == 0 ||
+			!statuses[1].Synced || statuses[1].Objects != 1 {
 			t.Errorf("statuses %+v, %v", statuses, err)
 		}
 		cancel()
@@ -187,10 +190,12 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
 }
 
-// TestOnCreate: setUp is applied to every informer of a factory.
+// TestOnCreate checks that setUp is applied to every informer of a factory.
 func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
-	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }); err != nil {
+	if err := factory.OnCreate(
+		f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") },
+	); err != nil {
 		t.Fatal(err)
 	}
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
@@ -198,16 +203,19 @@ func TestOnCreate(t *testing.T) {
 	if !ok || !backed.Store().HasIndex(store.LabelIndex("app")) {
 		t.Error("the index is not there")
 	}
-	if err := i.GetIndexer().Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}}); err != nil {
+	if err := i.GetIndexer().Add(
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"app": "a"}}},
+	); err != nil {
 		t.Fatal(err)
 	}
-	found, err := lister.New[*corev1.Secret](i.GetIndexer(), schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
+	found, err := lister.New[*corev1.Secret](i.GetIndexer(),
+		schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
 
-// TestUnsupportedFactory: a factory that isn't ours is refused.
+// TestUnsupportedFactory checks that a factory of another implementation is refused.
 func TestUnsupportedFactory(t *testing.T) {
 	_, statuses := factory.Statuses(1)
 	for _, err := range []error{
@@ -220,7 +228,7 @@ func TestUnsupportedFactory(t *testing.T) {
 	}
 }
 
-// TestNilFactory: a nil factory is an error that says so.
+// TestNilFactory checks that a nil factory is an error.
 func TestNilFactory(t *testing.T) {
 	_, statuses := factory.Statuses(nil)
 	for what, err := range map[string]error{
@@ -232,14 +240,15 @@ func TestNilFactory(t *testing.T) {
 		"OnCreate":         factory.OnCreate(nil, nil),
 		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "the factory is nil") || errors.Is(err, factory.ErrUnsupportedFactory) {
+		if err == nil || !strings.Contains(err.Error(), "the factory is nil") ||
+			errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
 }
 
-// TestNoFunctionOfNamespaces: a nil function panics where it is passed, not with the first
-// namespace, and the panic says which function.
+// TestNoFunctionOfNamespaces checks that a nil function panics where it is passed, not with the first
+// namespace, and that the panic names the function.
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
 		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },

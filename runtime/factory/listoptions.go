@@ -9,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TweakListOptions makes f, a generated factory, pass the options of every list and watch
-// of obj's Go type to tweak: after the factory's own tweakListOptions, and after the tweaks
-// that the type was given before. If f has no informer of the type, TweakListOptions can't
-// know that and has no effect. It is safe for concurrent use.
+// TweakListOptions makes f, a generated factory, pass the options of every list and watch of obj's Go type to
+// tweak: after the factory's own tweakListOptions, and after earlier tweaks of the type. If f never makes an
+// informer of the type, the call has no effect and returns no error. It is safe for concurrent use.
 //
 // It returns an error if the informer of the type has been made, since its first list may
 // have been sent. It also returns an error if obj is a list: pass an object of the type
@@ -37,9 +36,8 @@ func isList(obj runtime.Object) bool {
 	return list
 }
 
-// TweaksOf returns the tweak for an informer of obj's type: all, which is the factory's own
-// and may be nil, followed by those that TweakListOptions was given for the type. Generated
-// code calls it.
+// TweaksOf returns the tweak for an informer of obj's type: all, which is the factory's own and may be nil,
+// followed by the type's tweaks from TweakListOptions. Generated code calls it.
 func TweaksOf[F ~func(*metav1.ListOptions)](f any, obj runtime.Object, all F) F {
 	o, err := ownerOf(f)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// The tweaks of a type apply to that type, in the order given, after the factory's. Once the
-// informer has been made, a tweak is refused.
+// TestTweakListOptions checks that the tweaks of a type apply to that type, in the order of the calls, after
+// the factory's. Once the informer has been made, a tweak is refused.
 func TestTweakListOptions(t *testing.T) {
 	f := newGenerated(open())
 	add := func(text string) func(*metav1.ListOptions) {
@@ -43,7 +43,9 @@ func TestTweakListOptions(t *testing.T) {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if err := factory.TweakListOptions("somebody's", &corev1.Pod{}, add("a")); !errors.Is(err, factory.ErrUnsupportedFactory) {
+	if err := factory.TweakListOptions(
+		"somebody's", &corev1.Pod{}, add("a"),
+	); !errors.Is(err, factory.ErrUnsupportedFactory) {
 		t.Errorf("a factory of another make: %v", err)
 	}
 	for what, err := range map[string]error{

@@ -25,7 +25,9 @@ type multiChecker struct {
 	changed chan struct{}
 }
 
-func newMultiChecker(checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{}))) *multiChecker {
+func newMultiChecker(
+	checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{})),
+) *multiChecker {
 	return &multiChecker{checkers: checkers, begin: begin, changed: make(chan struct{})}
 }
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestLooksCostNothing: however often Done is called, one goroutine waits for an informer of
+// TestLooksCostNothing checks that, however often Done is called, one goroutine waits for an informer of
 // namespaces and one for its handler. Removed namespaces are not waited for.
 func TestLooksCostNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (x multiIndexer[F]) ListKeys() []string {
 	return keys
 }
 
-// Index asks only one informer if the index is that by namespace.
+// Index reads a single informer if the index is the one by namespace.
 func (x multiIndexer[F]) Index(name string, obj any) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		if m, err := meta.Accessor(obj); err == nil {
@@ -83,13 +83,15 @@ func (x multiIndexer[F]) ByIndex(name, value string) ([]any, error) {
 }
 
 func (x multiIndexer[F]) IndexKeys(name, value string) ([]string, error) {
-	keys, err := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.IndexKeys(name, value) })
+	keys, err := collect(x.of.now(),
+		func(child cache.Indexer) ([]string, error) { return child.IndexKeys(name, value) })
 	slices.Sort(keys)
 	return keys, err
 }
 
 func (x multiIndexer[F]) ListIndexFuncValues(name string) []string {
-	values, _ := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.ListIndexFuncValues(name), nil })
+	values, _ := collect(x.of.now(),
+		func(child cache.Indexer) ([]string, error) { return child.ListIndexFuncValues(name), nil })
 	slices.Sort(values)
 	return slices.Compact(values)
 }
@@ -110,7 +112,8 @@ func (x multiIndexer[F]) AddIndexers(indexers cache.Indexers) error {
 func (x multiIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	children := x.of.now()
 	if namespace != "" {
-		children = slices.DeleteFunc([]cache.SharedIndexInformer{x.of.in(namespace)}, func(i cache.SharedIndexInformer) bool { return i == nil })
+		children = slices.DeleteFunc([]cache.SharedIndexInformer{x.of.in(namespace)},
+			func(i cache.SharedIndexInformer) bool { return i == nil })
 	}
 	for _, child := range children {
 		if err := informer.WaitForOwnWrites(ctx, child); err != nil {

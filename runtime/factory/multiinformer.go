@@ -54,16 +54,23 @@ func (s *multiInformer[F]) in(namespace string) cache.SharedIndexInformer {
 	return s.children[namespace]
 }
 
-func (s *multiInformer[F]) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s *multiInformer[F]) AddEventHandler(
+	handler cache.ResourceEventHandler,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
-func (s *multiInformer[F]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (s *multiInformer[F]) AddEventHandlerWithResyncPeriod(
+	handler cache.ResourceEventHandler, resyncPeriod time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-func (s *multiInformer[F]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{}, members: map[string]registeredAt{}}
+func (s *multiInformer[F]) AddEventHandlerWithOptions(
+	handler cache.ResourceEventHandler, options cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
+	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{},
+		members: map[string]registeredAt{}}
 	h.synced = newMultiChecker(h.checkers, s.set.begin)
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
@@ -154,7 +161,7 @@ func (s *multiInformer[F]) checkers() (list []cache.DoneChecker) {
 	return list
 }
 
-// IsStopped says whether the set was shut down.
+// IsStopped reports whether the set was shut down.
 func (s *multiInformer[F]) IsStopped() bool {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()

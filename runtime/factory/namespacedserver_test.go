@@ -22,8 +22,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// namespacedServer is a server that allows reads of single namespaces only, and of none that is
-// closed.
+// namespacedServer is a server that allows reads of single namespaces only, except those that are closed.
 type namespacedServer struct {
 	clienttesting.ObjectTracker
 	mu      sync.Mutex
@@ -38,14 +37,16 @@ func newNamespacedServer() *namespacedServer {
 	if err := corev1.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
-	return &namespacedServer{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil), closed: map[string]bool{}}
+	return &namespacedServer{ObjectTracker: clienttesting.NewObjectTracker(scheme, nil),
+		closed: map[string]bool{}}
 }
 
 func (*namespacedServer) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (s *namespacedServer) put(namespace, name string) {
 	s.version++
-	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: fmt.Sprint(1000 + s.version)}}
+	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		ResourceVersion: fmt.Sprint(1000 + s.version)}}
 	if err := s.Create(configMapsResource, obj, namespace); err != nil {
 		if err := s.Update(configMapsResource, obj, namespace); err != nil {
 			panic(err)
@@ -63,7 +64,8 @@ func (q quarter) refused() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.namespace == "" || q.closed[q.namespace] {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("not here"))
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"},
+			"", errors.New("not here"))
 	}
 	return nil
 }
@@ -72,7 +74,8 @@ func (q quarter) List(_ context.Context, _ metav1.ListOptions) (*corev1.ConfigMa
 	if err := q.refused(); err != nil {
 		return nil, err
 	}
-	list, err := q.namespacedServer.List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
+	list, err := q.namespacedServer.List(configMapsResource,
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"), q.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +92,13 @@ type inNamespace struct {
 }
 
 func (f inNamespace) configMaps() cache.SharedIndexInformer {
-	return f.InformerFor(&corev1.ConfigMap{}, func(c quarter, resync time.Duration) cache.SharedIndexInformer {
-		return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
-			informer.Options{Client: c.namespacedServer, ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
-	})
+	return f.InformerFor(&corev1.ConfigMap{},
+		func(c quarter, resync time.Duration) cache.SharedIndexInformer {
+			return informer.NewShared[*corev1.ConfigMap](
+				func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
+				informer.Options{Client: c.namespacedServer, ResyncPeriod: resync,
+					Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+		})
 }
 
 func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
@@ -101,8 +107,7 @@ func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
 	})
 }
 
-// knowing is a handler that records the objects that it knows, and checks that it is called once
-// at a time.
+// knowing is a handler that tracks the objects that its calls report, and checks that calls don't overlap.
 type knowing struct {
 	t     *testing.T
 	busy  atomic.Bool

@@ -17,9 +17,9 @@ type Runner interface {
 	Shutdown()
 }
 
-// Namespaces runs a generated factory F for each namespace of a set, which may change
-// while they run. A program that has permissions for these namespaces only needs no
-// cluster-wide ones. Its informers show the objects of all namespaces as one cache:
+// Namespaces runs a generated factory F for each namespace of a set, which may change while they run. The
+// program needs permissions in these namespaces only, none for the cluster. Its informers show the objects of
+// all namespaces as one cache:
 //
 //	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
 //		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
@@ -65,18 +65,18 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 	if newFactory == nil {
 		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
 	}
-	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{}, ended: make(chan struct{})}
+	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{},
+		ended: make(chan struct{})}
 }
 
-// Informer returns an informer that shows those of all namespaces, later ones included, as
-// one. of returns the informer of a namespace's factory; it is called once for each
-// namespace and must not call back. The informer is like client-go's, with these
-// differences:
+// Informer returns an informer that combines those of all namespaces, later ones included. of returns the
+// informer of a namespace's factory; it is called once for each namespace and must not call back. The
+// informer is like client-go's, with these differences:
 //
 //   - Its indexer is read-only.
-//   - A handler is called once at a time, for all namespaces together. When a namespace is
-//     added, the handler gets its objects as an initial list. When one is removed, the
-//     handler is told of a missed deletion of each object of it that it knows.
+//   - Calls of a handler don't overlap, whichever namespaces they are about. When a namespace is added, the
+//     handler receives its objects as an initial list. When one is removed, the handler receives a missed
+//     deletion for each object of the namespace that it knows.
 //   - It has synced when the informers of all present namespaces have, or if there is no
 //     namespace. A wait for the sync includes namespaces that are added meanwhile, and
 //     excludes those that are removed. The same holds for its handlers.
@@ -154,9 +154,9 @@ func (n *Namespaces[F]) Add(namespace string) error {
 	return nil
 }
 
-// Remove stops the informers of a namespace, waits until they have stopped, and then tells
-// handlers of a missed deletion of each object that they knew of it. If the namespace isn't
-// in the set, Remove does nothing.
+// Remove stops the informers of a namespace, waits until they have stopped, and then reports to the handlers
+// a missed deletion of each object of the namespace that they know. If the namespace isn't in the set, Remove
+// does nothing.
 func (n *Namespaces[F]) Remove(namespace string) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -205,9 +205,8 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	return m.factory, true
 }
 
-// WaitForSync waits, on channels, until the informers of all present namespaces have
-// synced. If ctx is done first, the error is an *[informer.NotSyncedError] that says which
-// have not, and why.
+// WaitForSync waits, on channels, until the informers of all present namespaces have synced. If ctx is done
+// first, the error is an *[informer.NotSyncedError], which describes those that have not, and why.
 func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	n.mu.RLock()
 	var all []cache.SharedInformer
@@ -220,8 +219,8 @@ func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	return informer.WaitForSync(ctx, all...)
 }
 
-// Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers
-// are not told of deletions, and listers go on showing the last state.
+// Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers receive no
+// deletions, and listers keep the last state.
 func (n *Namespaces[F]) Shutdown() {
 	n.changing.Lock()
 	defer n.changing.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestNamespaces: after any additions, removals and changes, handlers and listers know the objects
+// TestNamespaces checks that after any additions, removals and changes, handlers and listers know the objects
 // in the namespaces of the set.
 func TestNamespaces(t *testing.T) {
 	for seed := range uint64(20) {
@@ -65,8 +65,7 @@ func TestNamespaces(t *testing.T) {
 						handlers = slices.Delete(handlers, at, at+1)
 					}
 				case 4:
-					// The tracker knows nothing of what was deleted between a list and
-					// the watch that follows.
+					// The tracker doesn't report what was deleted between a list and the watch that follows.
 					synctest.Wait()
 					_ = s.Delete(configMapsResource, namespace, fmt.Sprint("object", random.IntN(3)))
 				default:
@@ -135,8 +134,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNamespacesSync: the error names a namespace that can't be read, and waits end when the set is
-// shut down.
+// TestNamespacesSync checks that the error names a namespace that can't be read, and that waits end when the
+// set is shut down.
 func TestNamespacesSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()
@@ -154,7 +153,8 @@ func TestNamespacesSync(t *testing.T) {
 		defer cancel()
 		err = n.WaitForSync(ctx)
 		var unsynced *informer.NotSyncedError
-		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 || !strings.Contains(err.Error(), "forbidden") {
+		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 ||
+			!strings.Contains(err.Error(), "forbidden") {
 			t.Errorf("error %v", err)
 		}
 		if i.HasSynced() || r.HasSynced() {
@@ -190,7 +190,7 @@ func TestNamespacesSync(t *testing.T) {
 	})
 }
 
-// TestNamespacesSetUp: earlier settings apply to later namespaces, and what is impossible is
+// TestNamespacesSetUp checks that earlier settings apply to later namespaces, and that invalid ones are
 // refused.
 func TestNamespacesSetUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -203,7 +203,9 @@ func TestNamespacesSetUp(t *testing.T) {
 		}
 		i := n.Informer(inNamespace.configMaps)
 		err := errors.Join(
-			i.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.ConfigMap).Name}, nil }}),
+			i.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) {
+				return []string{obj.(*corev1.ConfigMap).Name}, nil
+			}}),
 			i.SetTransform(func(obj any) (any, error) {
 				obj.(*corev1.ConfigMap).Data = map[string]string{"seen": "yes"}
 				return obj, nil
@@ -236,7 +238,9 @@ func TestNamespacesSetUp(t *testing.T) {
 		if err := i.SetTransform(nil); err == nil {
 			t.Error("a transform was set too late")
 		}
-		for _, err := range []error{i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil)} {
+		for _, err := range []error{
+			i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil),
+		} {
 			if err == nil {
 				t.Error("it was not refused")
 			}

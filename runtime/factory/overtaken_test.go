@@ -14,7 +14,7 @@ type checker chan struct{}
 func (c checker) Name() string          { return "checker" }
 func (c checker) Done() <-chan struct{} { return c }
 
-// TestMultiCheckerOvertaken: a wait that began because of a new checker doesn't end because all
+// TestMultiCheckerOvertaken checks that a wait that began because of a new checker doesn't end because all
 // earlier ones were done before.
 func TestMultiCheckerOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

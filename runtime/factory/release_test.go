@@ -54,7 +54,7 @@ func TestRelease(t *testing.T) {
 		if n := len(second.GetStore().List()); n != 1 {
 			t.Errorf("started again, it has %d objects", n)
 		}
-		check(factory.Release(f, second)) // nobody holds it
+		check(factory.Release(f, second)) // nothing holds it
 		synctest.Wait()
 		if !second.IsStopped() {
 			t.Error("runs on although nobody holds it")
@@ -62,22 +62,24 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// uncomparable is an informer of a type that == panics for.
+// uncomparable is an informer of a type for which == panics.
 type uncomparable struct {
 	cache.SharedIndexInformer
 	_ func()
 }
 
-// TestHoldUnsupportedInformer: a factory may hold informers that are not ours. Typed makes a new
+// TestHoldUnsupportedInformer checks that a factory may hold informers that are not ours. Typed makes a new
 // typed informer over one at each call, and each counts as the factory's.
 func TestHoldUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
-	theirs := f.informers.InformerFor(&corev1.Secret{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
-		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
-	})
-	strange := f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
-		return uncomparable{theirs, nil}
-	})
+	theirs := f.informers.InformerFor(&corev1.Secret{},
+		func(*clientset, time.Duration) cache.SharedIndexInformer {
+			return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, cache.Indexers{})
+		})
+	strange := f.informers.InformerFor(&corev1.Pod{},
+		func(*clientset, time.Duration) cache.SharedIndexInformer {
+			return uncomparable{theirs, nil}
+		})
 	if err := factory.Hold(f, strange); err == nil {
 		t.Error("held what can't be told from others")
 	}
@@ -103,7 +105,7 @@ func TestHoldUnsupportedInformer(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeStart: an informer that is released before the start never runs.
+// TestReleaseBeforeStart checks that an informer that is released before the start never runs.
 func TestReleaseBeforeStart(t *testing.T) {
 	f := newGenerated(open())
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)

@@ -13,11 +13,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// Set keeps one informer for each key, starts informers, waits for their first sync and
-// shuts them down together. A [Factory] has a Set by Go type. The functions of this package
-// take whatever embeds the [Handle] of a set.
+// Set keeps one informer for each key, starts informers, waits for their first sync and shuts them down
+// together. A [Factory] has a Set by Go type. The functions of this package accept any factory that embeds
+// the [Handle] of a set.
 //
-// All methods are safe for concurrent use. The zero Set is empty and ready.
+// All methods are safe for concurrent use. The zero Set is empty and ready for use.
 type Set[K comparable] struct {
 	mu        sync.Mutex
 	informers map[K]*entry
@@ -72,7 +72,8 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	}
 	for _, onCreate := range s.onCreate {
 		if err := onCreate(i); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not set up as it should be", "informer", key)
+			utilruntime.HandleErrorWithContext(context.Background(), err,
+				"An informer was not set up as it should be", "informer", key)
 		}
 	}
 	if s.informers == nil {
@@ -82,9 +83,9 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	return i
 }
 
-// StartWithContext starts every informer that this set has not started before, each on a
-// goroutine of its own, and returns at once. They run until ctx is done. Call it again
-// after asking for more informers. After Shutdown it does nothing.
+// StartWithContext starts every informer that this set has not started before, each on a goroutine of its
+// own, and returns at once. They run until ctx is done. Call it again after requesting more informers. After
+// Shutdown it does nothing.
 func (s *Set[K]) StartWithContext(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,9 +106,9 @@ func (s *Set[K]) StartWithContext(ctx context.Context) {
 	}
 }
 
-// WaitForCacheSync blocks, on channels, until every informer that was started before the
-// call has synced, or ctx is done. It returns for each whether it has synced. It doesn't
-// wait for handlers: use their registration's HasSyncedChecker.
+// WaitForCacheSync blocks, on channels, until every informer that was started before the call has synced, or
+// ctx is done. The result reports for each whether it has synced. It doesn't wait for handlers: use their
+// registration's HasSyncedChecker.
 func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 	informers := s.started()
 	for _, i := range informers {
@@ -211,7 +212,8 @@ func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k := range s.informers {
-		return fmt.Errorf("the informer of %v has been made already: call OnCreate before the first is asked for", k)
+		return fmt.Errorf(
+			"the informer of %v has been made already: call OnCreate before the first is asked for", k)
 	}
 	s.onCreate = append(s.onCreate, setUp)
 	return nil
@@ -225,7 +227,8 @@ func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.informers[k] != nil {
-		return fmt.Errorf("the informer of %v has been made already: change its options before it is asked for", k)
+		return fmt.Errorf(
+			"the informer of %v has been made already: change its options before it is asked for", k)
 	}
 	s.tweaksMu.Lock()
 	defer s.tweaksMu.Unlock()

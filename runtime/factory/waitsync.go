@@ -21,22 +21,21 @@ const startPatience = time.Second
 // errNotStarted is the cause of a wait's end if informers are not started.
 var errNotStarted = errors.New("not all were started")
 
-// WaitForSync waits, on channels, until every informer that f, a generated factory, has
-// made by now has synced. If ctx is done first, the error is an *[informer.NotSyncedError]
-// that says of each informer that has not synced why, since when, and after how many
-// attempts. WaitForSync is safe for concurrent use.
+// WaitForSync waits, on channels, until every informer that f, a generated factory, has made by now has
+// synced. If ctx is done first, the error is an *[informer.NotSyncedError], which tells for each informer
+// that has not synced why, since when, and after how many attempts. WaitForSync is safe for concurrent use.
 //
-// The same error comes after a second if an informer has not been started by then. So a
-// forgotten Start is an error, and so is an informer that was asked for after Start; with
-// the factory's own WaitForCacheSync neither is. A program that starts informers later
-// calls WaitForSync then, or waits for the others with [informer.WaitForSync]. Informers
-// that are not this module's are waited for if f has started them.
+// It returns the same error after a second if an informer has not been started by then. So a forgotten Start
+// is an error, and so is an informer that was requested after Start; to the factory's own WaitForCacheSync
+// neither is. A program that starts informers later should call WaitForSync after that, or wait for the
+// others with [informer.WaitForSync]. Informers that are not this module's are waited for if f has started
+// them.
 func WaitForSync(ctx context.Context, f any) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }
 
-// WaitForSyncOr is WaitForSync that also ends when giveUp returns true for an informer's
-// error. giveUp may be (*[informer.SyncError]).Permanent.
+// WaitForSyncOr is like WaitForSync, but also ends when giveUp returns true for an informer's error. giveUp
+// may be (*[informer.SyncError]).Permanent.
 func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
 	o, err := ownerOf(f)
 	if err != nil {
@@ -47,18 +46,18 @@ func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) 
 		patient, cancel := context.WithTimeoutCause(ctx, startPatience, errNotStarted)
 		defer cancel()
 		err := informer.WaitForSyncOr(patient, giveUp, informers...)
-		if err == nil || !errors.Is(err, errNotStarted) || slices.ContainsFunc(notStarted(o), among(informers)) {
+		if err == nil || !errors.Is(err, errNotStarted) ||
+			slices.ContainsFunc(notStarted(o), among(informers)) {
 			return err
 		}
 	}
 	return informer.WaitForSyncOr(ctx, giveUp, informers...)
 }
 
-// HealthCheck returns a check of all informers that f, a generated factory, has made when
-// the check runs; see [informer.HealthCheck]. With options.Synced, an informer that was not
-// started is unhealthy: a program that starts its informers only when it becomes the leader
-// is not ready before. Informers that are not this module's are checked if f has started
-// them. The check is safe for concurrent use.
+// HealthCheck returns a check of all informers that f, a generated factory, has made when the check runs; see
+// [informer.HealthCheck]. With options.Synced, an informer that was not started is unhealthy: a program that
+// starts its informers only as the leader is not ready before. Informers that are not this module's are
+// checked if f has started them. The check is safe for concurrent use.
 func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
 	return func(request *http.Request) error {
 		o, err := ownerOf(f)
@@ -66,7 +65,8 @@ func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) erro
 			return err
 		}
 		informers := observable(o)
-		slices.SortStableFunc(informers, func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
+		slices.SortStableFunc(informers,
+			func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 		return informer.HealthCheck(options, informers...)(request)
 	}
 }
@@ -107,6 +107,7 @@ func notStarted(o owner) []cache.SharedInformer {
 
 func among(informers []cache.SharedInformer) func(cache.SharedInformer) bool {
 	return func(i cache.SharedInformer) bool {
-		return slices.ContainsFunc(informers, func(one cache.SharedInformer) bool { return shell.Same(one, i) })
+		return slices.ContainsFunc(informers,
+			func(one cache.SharedInformer) bool { return shell.Same(one, i) })
 	}
 }

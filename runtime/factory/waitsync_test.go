@@ -17,12 +17,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestNotStarted: an informer that was asked for and isn't started is an error. One that is started
-// soon after is waited for.
+// TestNotStarted checks that a wait fails if an informer was requested and isn't started. If it is started
+// soon after, the wait includes it.
 func TestNotStarted(t *testing.T) {
 	late := time.Hour
 	for name, test := range map[string]struct {
-		// before and after the start are asked for; it comes in so much time.
+		// before is called at first, after in the end; in between, the factory is started or, if start isn't
+		// 0, its start is scheduled for that much later.
 		before, after []func(*generated)
 		start         time.Duration
 		// cut is when the context of the wait ends.
@@ -30,14 +31,19 @@ func TestNotStarted(t *testing.T) {
 		want string
 		took time.Duration
 	}{
-		"nothing":       {},
-		"started":       {before: []func(*generated){askSecrets}},
-		"forgotten":     {before: []func(*generated){askSecrets}, start: late, want: "not all were started", took: time.Second},
-		"asked late":    {before: []func(*generated){askSecrets}, after: []func(*generated){askConfigMaps}, want: "informer of *v1.ConfigMap: not started: call Start", took: time.Second},
-		"soon":          {before: []func(*generated){askSecrets, askConfigMaps}, start: time.Millisecond, took: time.Millisecond},
-		"soon, refused": {before: []func(*generated){askForbidden}, start: time.Millisecond, cut: time.Minute, want: "context deadline exceeded", took: time.Minute},
-		"cut short":     {before: []func(*generated){askSecrets}, start: late, cut: time.Millisecond, want: "context deadline exceeded", took: time.Millisecond},
-		"of others":     {after: []func(*generated){askTheirs}},
+		"nothing": {},
+		"started": {before: []func(*generated){askSecrets}},
+		"forgotten": {before: []func(*generated){askSecrets}, start: late, want: "not all were started",
+			took: time.Second},
+		"asked late": {before: []func(*generated){askSecrets}, after: []func(*generated){askConfigMaps},
+			want: "informer of *v1.ConfigMap: not started: call Start", took: time.Second},
+		"soon": {before: []func(*generated){askSecrets, askConfigMaps}, start: time.Millisecond,
+			took: time.Millisecond},
+		"soon, refused": {before: []func(*generated){askForbidden}, start: time.Millisecond, cut: time.Minute,
+			want: "context deadline exceeded", took: time.Minute},
+		"cut short": {before: []func(*generated){askSecrets}, start: late, cut: time.Millisecond,
+			want: "context deadline exceeded", took: time.Millisecond},
+		"of others": {after: []func(*generated){askTheirs}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,14 +70,16 @@ func TestNotStarted(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, test.took)
 				}
 				var all *informer.NotSyncedError
-				if test.want == "" && err != nil || test.want != "" && (!errors.As(err, &all) || !strings.Contains(err.Error(), test.want)) {
+				if test.want == "" && err != nil ||
+					test.want != "" && (!errors.As(err, &all) || !strings.Contains(err.Error(), test.want)) {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 				ready := factory.HealthCheck(f, informer.HealthOptions{Synced: true})(nil)
 				if (ready == nil) != (test.want == "") {
 					t.Errorf("ready: %v", ready)
 				}
-				if alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(nil); alive != nil {
+				alive := factory.HealthCheck(f, informer.HealthOptions{FailingFor: late})(nil)
+				if alive != nil {
 					t.Errorf("alive: %v", alive)
 				}
 			})
@@ -83,15 +91,15 @@ func askSecrets(f *generated)    { f.informers.InformerFor(&corev1.Secret{}, sec
 func askConfigMaps(f *generated) { f.informers.InformerFor(&corev1.ConfigMap{}, configMaps) }
 func askForbidden(f *generated)  { f.informers.InformerFor(&corev1.ConfigMap{}, forbidden) }
 
-// askTheirs asks for client-go's informer, which may have been started by other means.
+// askTheirs requests client-go's informer, which may have been started by other means.
 func askTheirs(f *generated) {
 	f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})
 	})
 }
 
-// TestHealthIsToldInOrder checks three informers that were not started twenty times: the order
-// is the same.
+// TestHealthIsToldInOrder checks three informers that were not started twenty times: their order is always
+// the same.
 func TestHealthIsToldInOrder(t *testing.T) {
 	f := newGenerated(open())
 	f.informers.InformerFor(&corev1.Secret{}, secrets)

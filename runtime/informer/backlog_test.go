@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestBacklog blocks one handler: another one goes on, and the backlog is what
-// the blocked one has not been given.
+// TestBacklog blocks one handler: another one continues, and the backlog is the number of calls that the
+// blocked handler has yet to receive.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -41,7 +41,7 @@ func TestBacklog(t *testing.T) {
 			t.Errorf("the free handler's backlog is %d", n)
 		}
 		for called := range 3 {
-			// One call is under way.
+			// One call is active.
 			if n := backlogs[blocked](); n != changes-called-1 {
 				t.Errorf("after %d calls the backlog is %d", called, n)
 			}
@@ -68,7 +68,7 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// TestStopDropsTheBacklog: a stop waits for the call that is under way only.
+// TestStopDropsTheBacklog checks that a stop waits only for the call that is active.
 func TestStopDropsTheBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

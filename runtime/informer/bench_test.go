@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// feed is a lister-watcher that lists what it was given and then hands over
-// events as fast as they are taken, without allocating.
+// feed is a lister-watcher that lists given objects and then delivers events as fast as they are received,
+// without allocating.
 type feed struct {
 	list   *corev1.ConfigMapList
 	events chan watch.Event
@@ -36,7 +36,8 @@ func newFeed(objects int) *feed {
 
 func sample(n, version int) *configMap {
 	return &configMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n),
+		ResourceVersion: strconv.Itoa(version),
 	}}
 }
 
@@ -50,10 +51,11 @@ func (f *feed) ResultChan() <-chan watch.Event { return f.events }
 
 func (f *feed) Stop() {}
 
-// ours is what generated constructors return, over a client that hands over objects
-// as a fake does.
+// ours is what generated constructors return, over a client that passes objects on as a fake does.
 func (f *feed) ours() cache.SharedIndexInformer {
-	return informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} }, informer.Options{Client: f})
+	return informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} },
+		informer.Options{Client: f})
 }
 
 // typedFeed is the feed as a generated typed client.
@@ -91,7 +93,7 @@ func run(i cache.SharedIndexInformer) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// count is a handler that is done after so many calls.
+// count returns a handler that is done after that many calls.
 func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
 	done.Add(1)
 	once := func() {
@@ -106,17 +108,19 @@ func count(calls int, done *sync.WaitGroup) cache.ResourceEventHandler {
 	}
 }
 
-// BenchmarkEvents is the way of an update from the watch to all handlers, of informers
-// that generated constructors return and of those of the facade.
+// BenchmarkEvents measures an update from the watch to all handlers, with informers of generated constructors
+// and of the facade.
 func BenchmarkEvents(b *testing.B) {
 	facade := slices.Clone(makes)
 	facade[0].make = (*feed).facade
 	for _, handlers := range []int{1, 4, 16} {
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("generated/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
+			b.Run(fmt.Sprintf("generated/handlers=%d/%s", handlers, m.name),
+				func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
 		}
 		for _, m := range facade {
-			b.Run(fmt.Sprintf("facade/handlers=%d/%s", handlers, m.name), func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
+			b.Run(fmt.Sprintf("facade/handlers=%d/%s", handlers, m.name),
+				func(b *testing.B) { benchmarkEvents(b, handlers, m.make) })
 		}
 	}
 }
@@ -147,34 +151,35 @@ func benchmarkEvents(b *testing.B, handlers int, newInformer func(*feed) cache.S
 	stop()
 }
 
-// BenchmarkInitialSync is the way of many objects from memory to all handlers; a
-// third of its cost is the source's own.
+// BenchmarkInitialSync measures many objects from memory to all handlers; a third of its cost is the source's
+// own.
 func BenchmarkInitialSync(b *testing.B) {
 	for _, c := range []struct{ objects, handlers int }{{100_000, 1}, {100_000, 4}, {1_000_000, 1}} {
 		f := newFeed(c.objects)
 		for _, m := range makes {
-			b.Run(fmt.Sprintf("objects=%d/handlers=%d/%s", c.objects, c.handlers, m.name), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					i := m.make(f)
-					var done sync.WaitGroup
-					for range c.handlers {
-						if _, err := i.AddEventHandler(count(c.objects, &done)); err != nil {
-							b.Fatal(err)
+			b.Run(fmt.Sprintf("objects=%d/handlers=%d/%s", c.objects, c.handlers, m.name),
+				func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						i := m.make(f)
+						var done sync.WaitGroup
+						for range c.handlers {
+							if _, err := i.AddEventHandler(count(c.objects, &done)); err != nil {
+								b.Fatal(err)
+							}
 						}
+						stop := run(i)
+						done.Wait()
+						stop()
 					}
-					stop := run(i)
-					done.Wait()
-					stop()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.objects), "ns/object")
-			})
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.objects),
+						"ns/object")
+				})
 		}
 	}
 }
 
-// BenchmarkIdle says what a synced informer of ten objects with one handler
-// costs when nothing happens.
+// BenchmarkIdle measures what a synced informer of ten objects with one handler costs when nothing happens.
 func BenchmarkIdle(b *testing.B) {
 	const informers = 1000
 	for _, m := range makes {

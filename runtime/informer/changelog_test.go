@@ -12,14 +12,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// cursor reads a log as a registration does.
+// cursor reads a log like a registration.
 type cursor struct {
 	node      *node[string]
 	index     int
 	delivered int
 }
 
-// next returns the number that was added, zero if there is nothing to read.
+// next returns the number that was added, or zero if there is nothing to read.
 func (c *cursor) next() int {
 	for c.node.next.Load() != nil {
 		b := c.node.batch
@@ -42,8 +42,8 @@ func (c *cursor) next() int {
 	return 0
 }
 
-// TestReadersOfTheLog: however far apart they are, every reader gets every change once and
-// in order, and nodes that all have read are garbage.
+// TestReadersOfTheLog checks that every reader receives every change once and in order, however far apart the
+// readers are, and that nodes which all have read are garbage.
 func TestReadersOfTheLog(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -86,7 +86,7 @@ func TestReadersOfTheLog(t *testing.T) {
 					}
 				}
 				for i := range cursors {
-					// The first keeps up, the others are ever slower.
+					// The first reader keeps up, the others are slower and slower.
 					if r.IntN(1+i*slowness) == 0 {
 						read(&cursors[i], r.IntN(10+i*slowness))
 					}
@@ -114,7 +114,7 @@ type appender struct {
 	last int
 }
 
-// add adds one object, as a node of its own.
+// add adds one object, in a node of its own.
 func (a *appender) add() {
 	a.last++
 	name := fmt.Sprint("object ", a.last)
@@ -129,14 +129,14 @@ func (h stateHandler) OnAdd(obj any, _ bool)       { h(obj.(named).state) }
 func (h stateHandler) OnUpdate(_, _ any)           {}
 func (h stateHandler) OnDelete(_ deletion[string]) {}
 
-// TestSlowHandlers: handlers that are ever further behind are told of every
-// change once, in order.
+// TestSlowHandlers checks that slower and slower handlers receive every change once and in order.
 func TestSlowHandlers(t *testing.T) {
 	const handlers, changes = 4, 8 * nodeSize
-	a := &appender{writer: writer[string]{informer: newNamedInformer(), logger: klog.Background(), synced: true}}
+	a := &appender{writer: writer[string]{informer: newNamedInformer(), logger: klog.Background(),
+		synced: true}}
 	var gates [handlers]chan struct{}
 	var calls [handlers]int
-	// period is after how many calls a handler waits.
+	// period is the number of calls after which a handler waits.
 	period := func(h int) int { return 1 + h*nodeSize/3 }
 	for h := range gates {
 		gates[h] = make(chan struct{}, changes)

@@ -14,21 +14,26 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestCoalescing: the changes of an object while the handler is busy become one.
+// TestCoalescing checks that the changes of an object during a call of the handler are merged into one.
 func TestCoalescing(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *server)
 		want   []string
 	}{
-		{"updates", func(s *server) { s.put("a"); s.put("b"); s.put("a") }, []string{"update ns1/a@1 -> ns1/a@5", "update ns1/b@2 -> ns1/b@4"}},
+		{"updates", func(s *server) { s.put("a"); s.put("b"); s.put("a") },
+			[]string{"update ns1/a@1 -> ns1/a@5", "update ns1/b@2 -> ns1/b@4"}},
 		{"update, delete", func(s *server) { s.put("a"); s.remove("a") }, []string{"delete ns1/a@4"}},
 		{"add, update", func(s *server) { s.put("c"); s.put("c") }, []string{"add ns1/c@4"}},
 		{"add, delete", func(s *server) { s.put("c"); s.remove("c") }, nil},
-		{"add, delete, add", func(s *server) { s.put("c"); s.remove("c"); s.put("c") }, []string{"add ns1/c@5"}},
-		{"delete, add", func(s *server) { s.remove("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@4"}},
-		{"delete, add, update", func(s *server) { s.remove("a"); s.put("a"); s.put("a") }, []string{"delete ns1/a@3", "add ns1/a@5"}},
-		{"delete, add, delete", func(s *server) { s.remove("a"); s.put("a"); s.remove("a") }, []string{"delete ns1/a@3"}},
+		{"add, delete, add", func(s *server) { s.put("c"); s.remove("c"); s.put("c") },
+			[]string{"add ns1/c@5"}},
+		{"delete, add", func(s *server) { s.remove("a"); s.put("a") },
+			[]string{"delete ns1/a@3", "add ns1/a@4"}},
+		{"delete, add, update", func(s *server) { s.remove("a"); s.put("a"); s.put("a") },
+			[]string{"delete ns1/a@3", "add ns1/a@5"}},
+		{"delete, add, delete", func(s *server) { s.remove("a"); s.put("a"); s.remove("a") },
+			[]string{"delete ns1/a@3"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -37,13 +42,14 @@ func TestCoalescing(t *testing.T) {
 				s.put("b")
 				i := s.ours(informer.Options{})
 				handler := &recorder{}
-				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+					informer.HandlerOptions{Coalesce: true}))
 				defer run(i)()
 				<-r.HasSyncedChecker().Done()
 				handler.take()
 				gate := make(chan struct{})
 				handler.before = func(string) { <-gate }
-				s.put("busy") // 3, and 4 is the next; it blocks the handler
+				s.put("busy") // version 3; the next is 4. It blocks the handler
 				s.version--
 				synctest.Wait()
 				test.change(s)
@@ -58,8 +64,8 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestCoalescedSync: the initial list counts as delivered once the handler has been told
-// of all that is left of it, and not before.
+// TestCoalescedSync checks that the handler has synced once it received what is left of the initial list, and
+// not before.
 func TestCoalescedSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -68,7 +74,8 @@ func TestCoalescedSync(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		defer run(i)()
 		synctest.Wait()
 		s.put("c")
@@ -91,7 +98,7 @@ func TestCoalescedSync(t *testing.T) {
 	})
 }
 
-// TestCoalescedSyncByDeletion: nothing may be left of the initial list.
+// TestCoalescedSyncByDeletion checks the same if nothing is left of the initial list.
 func TestCoalescedSyncByDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -100,7 +107,8 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		defer run(i)()
 		synctest.Wait()
 		s.remove("b")
@@ -113,7 +121,7 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 	})
 }
 
-// TestCoalescedBacklog: the backlog counts objects, not their changes.
+// TestCoalescedBacklog checks that the backlog counts objects, not their changes.
 func TestCoalescedBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys, changes = 50, 5000
@@ -121,7 +129,8 @@ func TestCoalescedBacklog(t *testing.T) {
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
-		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: true}))
+		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Coalesce: true}))
 		stop := run(i)
 		synctest.Wait()
 		s.put("busy")
@@ -147,16 +156,17 @@ func TestCoalescedBacklog(t *testing.T) {
 	})
 }
 
-// BenchmarkBlocked is the heap that a million updates of 10,000 objects take
-// while handlers are blocked.
+// BenchmarkBlocked measures the heap that a million updates of 10,000 objects take while handlers are
+// blocked.
 func BenchmarkBlocked(b *testing.B) {
 	for _, coalesce := range []bool{false, true} {
-		blocked{keys: 10_000, updates: 1_000_000, coalesce: coalesce}.bench(b, fmt.Sprintf("coalesce=%v/", coalesce))
+		blocked{keys: 10_000, updates: 1_000_000,
+			coalesce: coalesce}.bench(b, fmt.Sprintf("coalesce=%v/", coalesce))
 	}
 }
 
-// BenchmarkBlockedSingly is the heap that updates take while handlers are blocked, if
-// each update comes after the one before has been handed out.
+// BenchmarkBlockedSingly measures the heap that updates take while handlers are blocked, if each update
+// arrives after the previous one was delivered.
 func BenchmarkBlockedSingly(b *testing.B) {
 	blocked{keys: 1_000, updates: 250_000, singly: true}.bench(b, "")
 }
@@ -180,9 +190,11 @@ func (k blocked) bench(b *testing.B, name string) {
 }
 
 func (k blocked) measure(b *testing.B, f *feed, i cache.SharedIndexInformer, handlers int) {
-	// One more handler, which isn't blocked, tells what has been handed out.
+	// A further handler, which isn't blocked, shows what has been delivered.
 	told := make(chan struct{}, k.updates)
-	if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }}); err != nil {
+	if _, err := i.AddEventHandler(
+		cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }},
+	); err != nil {
 		b.Fatal(err)
 	}
 	gate := make(chan struct{})

@@ -66,8 +66,8 @@ func (c *coalescer[K]) OnUpdate(oldObj, newObj any) {
 	})
 }
 
-// OnDelete merges a deletion into the object's entry. If the handler was never told
-// of the object, the entry is removed.
+// OnDelete merges a deletion into the object's entry. If the handler never received the object, the entry is
+// removed.
 func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	key := gone.Key
 	if !gone.Missed {
@@ -75,7 +75,8 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	}
 	c.merge(key, func(m *merged[K]) {
 		unknown := m.added
-		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next, deleted: m.deleted, gone: m.gone}
+		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next,
+			deleted: m.deleted, gone: m.gone}
 		switch {
 		case unknown && !m.deleted:
 			c.unlink(m)

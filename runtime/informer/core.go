@@ -30,7 +30,7 @@ func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
 	return Core[T]{s}, true
 }
 
-// Get returns the object that has a name; ok is false if there is none.
+// Get returns the object with that name; ok is false if there is none.
 func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 	cached, ok := c.shared.core.store.Get(name)
 	if ok {
@@ -58,10 +58,9 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 	}
 }
 
-// Snapshot returns what the cache holds now, and the resourceVersion of the
-// collection that it shows, "" before the first list. objects may be iterated any
-// number of times. As long as it is referenced, the objects that the cache has
-// replaced since stay in memory.
+// Snapshot returns the current contents of the cache, and the resourceVersion of the collection that they
+// reflect, which is "" before the first list. objects may be iterated any number of times. While it is
+// referenced, the objects that the cache has replaced since stay in memory.
 func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
 	s := c.shared.core.store.Snapshot()
 	return s.ResourceVersion(), func(yield func(cache.ObjectName, T) bool) {
@@ -81,33 +80,35 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 //		}
 //	}
 //
-// The loop gets what a handler gets that is added when the loop begins, in the same
-// order: first what the cache holds, then Synced, then every change. The body runs
-// on the caller's goroutine. A slow body delays no handler; the events that wait for
-// it are the backlog of the handler called "events" in [Status]. A panic of the body
-// goes to the caller.
+// The loop receives what a handler added at its beginning receives, in the same order: first the contents of
+// the cache, then Synced, then every change. The body runs on the caller's goroutine. A slow body delays no
+// handler; the events that wait for it are the backlog of the handler named "events" in [Status]. A panic of
+// the body propagates to the caller.
 //
-// The loop ends when its body breaks, when ctx is done, or when the informer stops;
-// ctx.Err tells the last two apart. Each range is a loop of its own, and several may
-// run at a time.
+// The loop ends when its body breaks, when ctx is done, or when the informer stops; ctx.Err distinguishes the
+// last two. Each range is a loop of its own, and several may run at a time.
 func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
 		for e := range c.shared.core.events(ctx) {
 			// Only updates have an old object, and Synced has none at all.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
-			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial, Missed: e.Missed}) {
+			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial,
+				Missed: e.Missed}) {
 				return
 			}
 		}
 	}
 }
 
-// AddEventHandler registers a typed handler with the options of this package. It
-// returns an error if the handler is nil or the informer has stopped.
-func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+// AddEventHandler adds a typed handler with the options of this package. It returns an error if the handler
+// is nil or the informer has stopped.
+func (c Core[T]) AddEventHandler(
+	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil", c.shared.core.config.typeName)
+		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil",
+			c.shared.core.config.typeName)
 	}
 	options.Name = cmp.Or(options.Name, typedHandlerName(handler))
 	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
@@ -116,14 +117,15 @@ func (c Core[T]) AddEventHandler(handler cache.TypedResourceEventHandler[T], opt
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
 // error and adds none if a name is taken or a function is nil.
 func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
-	return c.shared.core.beforeStop(func() error { return c.shared.core.store.AddIndexes(untypedIndexes(indexes)) })
+	return c.shared.core.beforeStop(func() error {
+		return c.shared.core.store.AddIndexes(untypedIndexes(indexes))
+	})
 }
 
-// SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it. If it returns an error, as with
-// client-go's informers, a list that is read in pages fails as a whole and is tried
-// again; of a streamed list or a watch, the error is logged and the object left out.
-// SetTransform returns an error after the start.
+// SetTransform makes the informer pass every object to transform before it is stored. transform owns the
+// object and may change it. If transform returns an error, a list that is read in pages fails as a whole and
+// is tried again, as with client-go's informers; for an object of a streamed list or a watch, the error is
+// logged and the object left out. SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.shared.core.SetTransform(nil)
@@ -131,5 +133,5 @@ func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	return c.shared.core.SetTransform(func(obj any) (any, error) { return transform(obj.(T)) })
 }
 
-// Status says how the informer is doing.
+// Status returns the state of the informer.
 func (c Core[T]) Status() Status { return c.shared.core.Status() }

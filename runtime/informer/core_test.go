@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestCoreRefusesOtherTypes: an object that a transform has turned into another type is
-// refused, in lists and in watches.
+// TestCoreRefusesOtherTypes checks that an object which a transform has turned into another type is refused,
+// in lists and in watches.
 func TestCoreRefusesOtherTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -32,16 +32,19 @@ func TestCoreRefusesOtherTypes(t *testing.T) {
 	})
 }
 
-// TestNilHandler: a typed handler that is nil is refused.
+// TestNilHandler checks that a nil typed handler is refused.
 func TestNilHandler(t *testing.T) {
-	if _, err := newServer().ours(informer.Options{}).Core().AddEventHandler(nil, informer.HandlerOptions{}); err == nil {
+	if _, err := newServer().ours(informer.Options{}).Core().AddEventHandler(
+		nil, informer.HandlerOptions{},
+	); err == nil {
 		t.Error("no error")
 	}
 }
 
 func TestEventTypeNames(t *testing.T) {
 	for value, want := range map[informer.EventType]string{
-		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted", informer.Synced: "Synced", 5: "Invalid", 255: "Invalid",
+		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted",
+		informer.Synced: "Synced", 5: "Invalid", 255: "Invalid",
 	} {
 		if got := value.String(); got != want {
 			t.Errorf("%d is %s, not %s", value, got, want)

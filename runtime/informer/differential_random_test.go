@@ -19,8 +19,8 @@ func TestSameCallsAsClientGoAtRandom(t *testing.T) {
 	}
 }
 
-// randomPair walks at random. Relists and resyncs are not in one walk: after a
-// relist the two informers count their periods from different, random times.
+// randomPair performs random steps. Relists and resyncs don't occur in the same walk: after a relist the two
+// informers count their periods from different, random times.
 func randomPair(t *testing.T, r *rand.Rand) {
 	resyncs := r.IntN(2) == 0
 	var opts informer.Options

@@ -82,57 +82,61 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			})
 			p.recover()
 		}},
-		{name: "an unchanged relist reaches handlers that never saw a clock", calls: 4, script: func(p *pair) {
-			p.server.put("a")
-			p.handle(noResync)
-			p.handle(noResync)
-			p.start()
-			p.check("the start")
-			relist(p)
-		}},
-		{name: "an unchanged relist after a look at the clock", calls: 4, opts: informer.Options{ResyncPeriod: time.Minute}, script: func(p *pair) {
-			p.server.put("a")
-			p.handle(noResync)
-			p.handle(time.Minute)
-			p.start()
-			p.check("the start")
-			bubble.Pass(time.Minute + time.Second)
-			p.check("a resync")
-			relist(p)
-		}},
-		{name: "unchanged versions", calls: 2, opts: informer.Options{ResyncPeriod: time.Minute}, script: func(p *pair) {
-			p.handle(noResync)
-			p.start()
-			p.check("the start")
-			obj := &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-			p.server.raw(watch.Event{Type: watch.Added, Object: obj})
-			p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
-			p.check("an update without a version")
-			bubble.Pass(time.Minute + time.Second)
-			p.check("a look at the clock")
-			p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
-		}},
-		{name: "resyncs with different periods", opts: informer.Options{ResyncPeriod: 3 * time.Second}, calls: 70, script: func(p *pair) {
-			p.server.put("a")
-			p.server.put("bb")
-			p.handle(-1)
-			p.handle(noResync)
-			p.handle(time.Millisecond)
-			p.handle(10 * time.Second)
-			p.start()
-			p.check("the start")
-			for n := range 12 {
-				bubble.Pass(time.Second)
-				p.check(fmt.Sprint("second ", n))
-			}
-			p.handle(2 * time.Second)
-			p.handle(noResync)
-			p.check("late registrations")
-			for n := range 7 {
-				bubble.Pass(time.Second)
-				p.check(fmt.Sprint("second ", n))
-			}
-		}},
+		{name: "an unchanged relist reaches handlers that never saw a clock", calls: 4,
+			script: func(p *pair) {
+				p.server.put("a")
+				p.handle(noResync)
+				p.handle(noResync)
+				p.start()
+				p.check("the start")
+				relist(p)
+			}},
+		{name: "an unchanged relist after a look at the clock", calls: 4,
+			opts: informer.Options{ResyncPeriod: time.Minute}, script: func(p *pair) {
+				p.server.put("a")
+				p.handle(noResync)
+				p.handle(time.Minute)
+				p.start()
+				p.check("the start")
+				bubble.Pass(time.Minute + time.Second)
+				p.check("a resync")
+				relist(p)
+			}},
+		{name: "unchanged versions", calls: 2, opts: informer.Options{ResyncPeriod: time.Minute},
+			script: func(p *pair) {
+				p.handle(noResync)
+				p.start()
+				p.check("the start")
+				obj := &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+				p.server.raw(watch.Event{Type: watch.Added, Object: obj})
+				p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
+				p.check("an update without a version")
+				bubble.Pass(time.Minute + time.Second)
+				p.check("a look at the clock")
+				p.server.raw(watch.Event{Type: watch.Modified, Object: obj.DeepCopy()})
+			}},
+		{name: "resyncs with different periods", opts: informer.Options{ResyncPeriod: 3 * time.Second},
+			calls: 70, script: func(p *pair) {
+				p.server.put("a")
+				p.server.put("bb")
+				p.handle(-1)
+				p.handle(noResync)
+				p.handle(time.Millisecond)
+				p.handle(10 * time.Second)
+				p.start()
+				p.check("the start")
+				for n := range 12 {
+					bubble.Pass(time.Second)
+					p.check(fmt.Sprint("second ", n))
+				}
+				p.handle(2 * time.Second)
+				p.handle(noResync)
+				p.check("late registrations")
+				for n := range 7 {
+					bubble.Pass(time.Second)
+					p.check(fmt.Sprint("second ", n))
+				}
+			}},
 		{name: "a resync period without a resyncing informer", calls: 1, script: func(p *pair) {
 			p.server.put("a")
 			p.handle(time.Second)
@@ -143,21 +147,26 @@ func TestSameCallsAsClientGo(t *testing.T) {
 			p.handle(noResync)
 			p.start()
 			p.check("the start")
-			p.server.raw(watch.Event{Type: watch.Deleted, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "7"}}})
+			p.server.raw(watch.Event{Type: watch.Deleted,
+				Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "7"}}})
 		}},
 		{name: "an added object that is there, a modified one that isn't", calls: 3, script: func(p *pair) {
 			p.server.put("a")
 			p.handle(noResync)
 			p.start()
 			p.check("the start")
-			p.server.raw(watch.Event{Type: watch.Added, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "a", ResourceVersion: "7"}}})
-			p.server.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "b", ResourceVersion: "8"}}})
+			p.server.raw(watch.Event{Type: watch.Added,
+				Object: &configMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "a",
+					ResourceVersion: "7"}}})
+			p.server.raw(watch.Event{Type: watch.Modified,
+				Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "b", ResourceVersion: "8"}}})
 		}},
 		{name: "objects of a wrong type", calls: 1, script: func(p *pair) {
 			p.handle(noResync)
 			p.start()
 			p.check("the start")
-			p.server.raw(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7"}}})
+			p.server.raw(watch.Event{Type: watch.Added,
+				Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7"}}})
 			p.server.put("a")
 		}},
 		{name: "a transform that changes and fails", calls: 4, script: func(p *pair) {
@@ -186,7 +195,8 @@ func TestSameCallsAsClientGo(t *testing.T) {
 		}},
 		{name: "writes from outside", calls: 6, script: func(p *pair) {
 			outside := func(name string) {
-				obj := &configMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name, ResourceVersion: "0"}}
+				obj := &configMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name,
+					ResourceVersion: "0"}}
 				for _, i := range []cache.SharedIndexInformer{p.ours, p.theirs} {
 					if err := i.GetIndexer().Add(obj); err != nil {
 						p.t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package informer keeps a copy of a collection on a server and tells handlers of every change to it.
+// Package informer keeps a copy of a collection on a server and reports every change to handlers.
 //
 // # From the server to a handler
 //
@@ -10,8 +10,8 @@
 // goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
 // the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
 //
-// The writer runs on the goroutine of RunWithContext. It takes everything that the queue holds, applies it to
-// the store, and appends what changed to the change log. A node of the log is a single change or a batch: the
+// The writer runs on the goroutine of RunWithContext. It pops everything from the queue, applies it to the
+// store, and appends what changed to the change log. A node of the log is a single change or a batch: the
 // changes that were applied together, up to 512, or a whole list, resync or snapshot.
 //
 // Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
@@ -57,30 +57,30 @@
 //
 // Those of client-go v0.37, in the same order for each handler:
 //
-//   - The first list is added, with isInInitialList set. A handler has synced once it was given all of it.
+//   - The first list is added, with isInInitialList set. A handler has synced once it has received all of it.
 //   - A later list first reports what is gone, as missed deletions, then every object of the list as an
 //     update or an addition.
-//   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is,
-//     from its registration to the next check for due resyncs, and after a check that found its resync due. A
-//     resync is an update of every object to itself.
+//   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is
+//     resyncing from its registration to the next check for due resyncs, and after a check that found its
+//     resync due. A resync is an update of every object to itself.
 //   - A deletion is reported even for an object that was not known.
 //   - A handler that joins a running informer first receives the store's contents as an initial list.
 //
-// docs/differences.md lists where ours differ. The most visible: the version of an object is what the server
-// sent, even if a transform removes it from the object; and a handler that panics still syncs, where the
-// process survives the panic.
+// docs/differences.md lists where ours differ. The most visible ones: the version of an object is the one
+// that the server sent, even if a transform removes it from the object; and a handler that panics still
+// syncs, if the process survives the panic.
 //
 // # Beyond client-go
 //
-// Functions provide what client-go's interfaces lack. They take whatever generated code returns, and what
-// they do is off unless asked for:
+// Functions provide what client-go's interfaces lack. They accept whatever generated code returns, and what
+// they do is off by default:
 //
 //   - [CoreOf] returns the [Core] of a generated informer: typed reads, handlers and indexes, and with
 //     [Core.Events] a loop over typed changes.
 //   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports
 //     the state of one, [HealthCheck] checks it for a health endpoint.
 //   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for what was written through the
-//     generated clientset: read your own writes.
+//     generated clientset, so that reads show one's own writes.
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
 //     panics. Panics are counted and backlogs measured in any case, see [Status].
 //   - [IndexLabels] and [IndexField] declare indexes that listers use.
@@ -89,7 +89,7 @@
 //   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have;
 //     contrib/prometheus has one.
 //
-// Package factory has the same for all informers of a factory, and releases single ones. examples/informers
+// Package factory does the same for all informers of a factory, and releases single ones. examples/informers
 // shows each of them.
 //
 // # Types
@@ -102,6 +102,5 @@
 // pointers, which cost nothing to put into an any. A generated informer refuses an object of another type
 // that comes from a list, an event, a transform or a write to its indexer.
 //
-// The key is a [cache.ObjectName] in generated informers and a string in those that [New] and the facade
-// make.
+// The key is a [cache.ObjectName] in generated informers, and a string in those of [New] and the facade.
 package informer

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// EventType says what an Event reports.
+// EventType is the kind of an Event.
 type EventType uint8
 
 const (
 	// Added is an object that is new.
 	Added EventType = iota + 1
-	// Updated is an object that took the place of another.
+	// Updated is an object that replaced another.
 	Updated
 	// Deleted is an object that is gone.
 	Deleted
@@ -23,7 +23,7 @@ const (
 
 var eventTypes = [...]string{"Invalid", "Added", "Updated", "Deleted", "Synced"}
 
-// String returns the constant's name, "Invalid" if t is none.
+// String returns the constant's name, or "Invalid" for any other value.
 func (t EventType) String() string {
 	if int(t) < len(eventTypes) {
 		return eventTypes[t]
@@ -35,15 +35,14 @@ func (t EventType) String() string {
 // they must not be modified.
 type Event[T any] struct {
 	Type EventType
-	// Object is the state that the object has now, or had last.
+	// Object is the current state of the object, or the last one if it was deleted.
 	Object T
-	// Old is what Object took the place of. It is set for updates only.
+	// Old is the state that Object replaced. It is set for updates only.
 	Old T
-	// Initial says that an added object belongs to the initial list, or was in
-	// the store when the loop began.
+	// Initial is set if an added object belongs to the initial list, or was in the store when the loop began.
 	Initial bool
-	// Missed says that the deletion itself was not seen: a list no longer contained
-	// the object, and Object is its last known state.
+	// Missed is set if the deletion itself was not observed: a list no longer contained the object, and
+	// Object is its last known state.
 	Missed bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestEvents: a loop gets the objects that are there, Synced, and every change.
+// TestEvents checks that a loop receives the objects that exist, Synced, and every change.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -28,7 +28,9 @@ func TestEvents(t *testing.T) {
 					got = append(got, "synced")
 					continue
 				}
-				got = append(got, fmt.Sprintf("%v %s initial=%v missed=%v old=%v", e.Type, describe(e.Object), e.Initial, e.Missed, e.Old != nil))
+				got = append(got,
+					fmt.Sprintf("%v %s initial=%v missed=%v old=%v", e.Type, describe(e.Object), e.Initial,
+						e.Missed, e.Old != nil))
 			}
 		})
 		stop := run(i)
@@ -58,7 +60,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestBreak: a loop ends when its body breaks, even if no more events come.
+// TestBreak checks that a loop ends when its body breaks, even if no more events arrive.
 func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -66,7 +68,7 @@ func TestBreak(t *testing.T) {
 		i := s.ours(informer.Options{})
 		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
-		// breaks returns a channel that is closed when a loop has broken at its event n.
+		// breaks returns a channel that is closed when a loop has ended at its event n.
 		breaks := func(n int) <-chan struct{} {
 			broken := make(chan struct{})
 			go func() {
@@ -93,8 +95,8 @@ func TestBreak(t *testing.T) {
 	})
 }
 
-// TestLoopsEnd: a loop ends by a break, a panic, the end of its context and the stop of
-// the informer, and then its handler is gone. After the stop a loop has no events.
+// TestLoopsEnd checks that a loop ends by a break, a panic, the end of its context and the stop of the
+// informer, and that its handler is then removed. After the stop a loop has no events.
 func TestLoopsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -132,7 +134,7 @@ func TestLoopsEnd(t *testing.T) {
 		for e := range core.Events(t.Context()) {
 			if e.Type == informer.Synced {
 				cancel()
-				<-done // Run doesn't wait for loops: they may be what stops it.
+				<-done // Run doesn't wait for loops, since they may be what stops it
 			}
 		}
 		for range core.Events(t.Context()) {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// Registrations are the handlers of an informer that generated code returned.
+// Registrations returns the handlers of an informer that generated code returned.
 func Registrations(i cache.SharedInformer) (all []cache.ResourceEventHandlerRegistration) {
 	s, _ := shell.As[*shared[cache.ObjectName]](i)
 	for _, r := range *s.core.handlers.Load() {
@@ -15,14 +15,13 @@ func Registrations(i cache.SharedInformer) (all []cache.ResourceEventHandlerRegi
 	return all
 }
 
-// LastRegistration is the handler that was added last.
+// LastRegistration returns the handler that was added last.
 func LastRegistration(i cache.SharedInformer) cache.ResourceEventHandlerRegistration {
 	all := Registrations(i)
 	return all[len(all)-1]
 }
 
-// HasIndex says whether the store of an informer that generated code returned has an
-// index.
+// HasIndex reports whether the store of an informer that generated code returned has an index.
 func HasIndex(i cache.SharedInformer, name string) bool {
 	s, _ := shell.As[*shared[cache.ObjectName]](i)
 	return s.core.store.HasIndex(name)

@@ -19,8 +19,8 @@ type ResourceClient[L runtime.Object] = listwatch.Client[L]
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
-	// Client is the clientset. The informer asks it only whether it supports WatchList
-	// semantics, see [k8s.io/client-go/util/watchlist].
+	// Client is the clientset. The informer uses it only to find out whether it supports WatchList semantics,
+	// see [k8s.io/client-go/util/watchlist].
 	Client any
 	// Resource is the resource that the informer caches.
 	Resource schema.GroupVersionResource
@@ -35,11 +35,12 @@ type Options struct {
 	TweakListOptions func(*metav1.ListOptions)
 }
 
-// NewShared returns the informer of a generated constructor: objects are of type T,
-// lists of type L. resource returns the client; it is called at each list and watch, so
-// an informer that never runs needs no client. NewShared panics if an index function is
-// nil.
-func NewShared[T cache.Object, L runtime.Object](resource func() ResourceClient[L], opts Options) cache.TypedSharedIndexInformer[T] {
+// NewShared returns the informer of a generated constructor: objects are of type T, lists of type L. resource
+// returns the client. It is called for each list and watch, so an informer that never runs needs no client.
+// NewShared panics if an index function is nil.
+func NewShared[T cache.Object, L runtime.Object](
+	resource func() ResourceClient[L], opts Options,
+) cache.TypedSharedIndexInformer[T] {
 	t := reflect.TypeFor[T]()
 	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source()), opts)}
 }

@@ -21,8 +21,8 @@ type handler[K comparable] interface {
 	// OnAdd is called for a new object. isInInitialList is true for objects of the
 	// first list, and for those that the store held when the handler was registered.
 	OnAdd(obj any, isInInitialList bool)
-	// OnUpdate is called for an object that took the place of another. States
-	// between the two may have been missed. On a resync both are the same.
+	// OnUpdate is called for an object that replaced another. States in between may have been missed. In a
+	// resync both are the same.
 	OnUpdate(oldObj, newObj any)
 	// OnDelete is called for a deleted object.
 	OnDelete(gone deletion[K])
@@ -33,8 +33,7 @@ type deletion[K comparable] struct {
 	// Object is the state in which the server deleted the object or, if Missed is
 	// set, the last state that the informer knew.
 	Object any
-	// Missed says that the deletion itself was not seen: a list no longer
-	// contained the object.
+	// Missed is set if the deletion itself was not observed: a list no longer contained the object.
 	Missed bool
 	// Key is the key of the object. It is set only if Missed is.
 	Key K
@@ -48,17 +47,15 @@ type HandlerOptions struct {
 	Name string
 	// Logger gets warnings about the handler. The default is klog.Background().
 	Logger *klog.Logger
-	// ResyncPeriod is how often the handler wants an update of every object in the
-	// store. Zero is never, nil is the informer's default. A period is raised to one
-	// second and to the period in which the informer checks for due resyncs, which is
-	// fixed when it starts.
+	// ResyncPeriod is the interval at which the handler receives an update of every object in the store. Zero
+	// is never, nil is the informer's default. A period is raised to one second and to the period in which
+	// the informer checks for due resyncs, which is fixed when it starts.
 	ResyncPeriod *time.Duration
-	// Coalesce bounds the backlog by the number of objects: changes of an object
-	// that the handler has not been told of yet are merged into one. The handler then
-	// sees the latest state of each object, in the order in which the objects first
-	// changed, but not every state in between. An object that was created and deleted
-	// meanwhile is not reported. One that was deleted and created again is reported
-	// as a deletion and an addition.
+	// Coalesce bounds the backlog by the number of objects: changes of an object that the handler has not
+	// received yet are merged into one. The handler then receives the latest state of each object, in the
+	// order in which the objects first changed, but not every state in between. An object that was created
+	// and deleted meanwhile is not reported. One that was deleted and created again is reported as a deletion
+	// and an addition.
 	Coalesce bool
 	// ContainPanics makes a panic of the handler an error that utilruntime handles,
 	// with the handler's name, whether or not utilruntime is configured to survive
@@ -144,7 +141,8 @@ func typedHandlerName(handler any) string {
 		!strings.HasPrefix(v.Type().Name(), "TypedResourceEventHandlerFuncs[") {
 		return typeName(handler)
 	}
-	return functionNames(handler, v.FieldByName("AddFunc").Interface(), v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
+	return functionNames(handler, v.FieldByName("AddFunc").Interface(),
+		v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
 }
 
 // typeName returns the name of a handler's type, or of the type that it points to,
@@ -200,7 +198,9 @@ func functionNames(handler any, functions ...any) string {
 // returns an error if the handler is nil; the method, like client-go's, accepts a nil
 // handler and panics at the first event. The error is [ErrUnsupportedInformer] if i is
 // not an informer of this package. It is safe for concurrent use.
-func AddEventHandler(i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func AddEventHandler(
+	i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := shell.As[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, unsupported(i))

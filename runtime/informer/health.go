@@ -9,26 +9,24 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// HealthOptions say when an informer is not healthy.
+// HealthOptions define when an informer is unhealthy.
 type HealthOptions struct {
-	// FailingFor is how long lists and watches may fail in a row. Zero is a minute.
+	// FailingFor is how long lists and watches may keep failing. Zero is a minute.
 	FailingFor time.Duration
-	// SilentFor is how long an open watch may bring nothing, not even a bookmark. Zero
-	// is for ever.
+	// SilentFor is how long an open watch may deliver nothing, not even a bookmark. Zero is unlimited.
 	SilentFor time.Duration
-	// Backlog is how many notifications may wait for a handler. Zero is any number.
+	// Backlog is how many notifications may wait for a handler. Zero is unlimited.
 	Backlog int
 	// Synced makes an informer unhealthy until it has synced, for a check of
 	// readiness.
 	Synced bool
 }
 
-// HealthCheck returns a check of informers for a health endpoint. It has the type of
-// controller-runtime's healthz.Checker and of the function that apiserver's
-// healthz.NamedCheck takes. Its error says of each unhealthy informer why: it has stopped,
-// it fails, or what the options name. Of an informer that is not one of this package it
-// knows only whether it has stopped or synced. A nil informer is unhealthy. The check is
-// safe for concurrent use.
+// HealthCheck returns a check of informers for a health endpoint. It has the type of controller-runtime's
+// healthz.Checker and of the function that apiserver's healthz.NamedCheck takes. Its error tells for each
+// unhealthy informer why: it has stopped, it fails, or it violates one of the options. For an informer that
+// is not one of this package, it checks only whether it has stopped or synced. A nil informer is unhealthy.
+// The check is safe for concurrent use.
 func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(*http.Request) error {
 	return func(*http.Request) error {
 		var errs []error
@@ -61,9 +59,11 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 	case o.Synced && !s.Synced:
 		return s.NotSynced()
 	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
-		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError), s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
+		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError),
+			s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
 	case o.SilentFor > 0 && s.State == Watching && now.Sub(latest(s.LastEvent, s.Since)) > o.SilentFor:
-		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name, latest(s.LastEvent, s.Since).Format(time.RFC3339))
+		return fmt.Errorf("%s: nothing arrived on the watch since %s", s.Name,
+			latest(s.LastEvent, s.Since).Format(time.RFC3339))
 	}
 	for _, h := range s.Handlers {
 		if o.Backlog > 0 && h.Backlog > o.Backlog {

@@ -16,17 +16,15 @@ import (
 // informer.
 type IndexFunc[T any] func(T) []string
 
-// NoIndexError says that an informer, or a lister over it, has no index of that name.
+// NoIndexError is returned if an informer, or a lister over it, has no index of that name.
 type NoIndexError = store.NoIndexError
 
-// IndexLabels indexes the objects of an informer by the values of labels, at any time
-// before it has stopped. Listers use such an index by themselves: the cost of a selector
-// that asks for values of an indexed label is that of its result. A write pays for it
-// about what it pays for any index. A label that is indexed already is no error. It is
-// safe for concurrent use.
+// IndexLabels indexes the objects of an informer by the values of labels, at any time before it has stopped.
+// Listers use such an index automatically: the cost of a selector that requires values of an indexed label is
+// that of its result. The index slows down writes about as much as any other. It is no error if a label is
+// indexed already. It is safe for concurrent use.
 //
-// It returns an error if i was not made by a generated constructor: no lister would use
-// the index.
+// It returns an error if i was not made by a generated constructor: no lister would use the indexes.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	s, ok := shell.As[interface{ indexLabels([]string) error }](i)
 	if !ok {
@@ -38,9 +36,9 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	return s.indexLabels(labels)
 }
 
-// IndexField adds an index called field to a generated informer, at any time before it
-// has stopped. values computes the values of an object, none if it is not to be found.
-// lister.ListByFields reads the index. It is safe for concurrent use.
+// IndexField adds an index called field to a generated informer, at any time before it has stopped. values
+// computes the values of an object; without one, the index doesn't have the object. lister.ListByFields reads
+// the index. It is safe for concurrent use.
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values IndexFunc[T]) error {
 	core, ok := CoreOf[T](i)
 	if !ok {

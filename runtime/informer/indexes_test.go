@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestDeclaredIndexes: an index of labels or of a field exists, whether it is declared
-// once or twice, before or after the start.
+// TestDeclaredIndexes checks that an index of labels or of a field exists, whether it is declared once or
+// twice, before or after the start.
 func TestDeclaredIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -33,13 +33,19 @@ func TestDeclaredIndexes(t *testing.T) {
 		s.put("b")
 		s.put("c") // odd
 		synctest.Wait()
-		declare(informer.IndexField(i, "metadata.name", func(c *configMap) []string { return []string{c.Name} }))
+		declare(informer.IndexField(i,
+			"metadata.name", func(c *configMap) []string { return []string{c.Name} }))
 		list := lister.New[*configMap](i.GetIndexer(), configMaps)
-		if found, err := list.List(labels.SelectorFromSet(labels.Set{"parity": "1"})); err != nil || len(found) != 2 {
+		if found, err := list.List(labels.SelectorFromSet(labels.Set{"parity": "1"})); err != nil ||
+			len(found) != 2 {
 			t.Errorf("found %v, %v", found, err)
 		}
-		for _, list := range []any{list, lister.NewGeneric(i.GetIndexer(), configMaps), lister.NewGeneric(i.GetTypedIndexer(), configMaps)} {
-			found, err := lister.ListByFields[*configMap](list, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
+		for _, list := range []any{
+			list, lister.NewGeneric(i.GetIndexer(), configMaps),
+			lister.NewGeneric(i.GetTypedIndexer(), configMaps),
+		} {
+			found, err := lister.ListByFields[*configMap](
+				list, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
 			if err != nil || len(found) != 1 || found[0].Name != "b" {
 				t.Errorf("%T found %v, %v", list, found, err)
 			}
@@ -52,7 +58,9 @@ func TestDeclaredIndexes(t *testing.T) {
 		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's: %v", err)
 		}
-		if err := informer.IndexField(theirs, "f", func(*configMap) []string { return nil }); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.IndexField(
+			theirs, "f", func(*configMap) []string { return nil },
+		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's: %v", err)
 		}
 		if err := informer.IndexField[*configMap](i, "f", nil); err == nil {
@@ -62,7 +70,7 @@ func TestDeclaredIndexes(t *testing.T) {
 	})
 }
 
-// TestLabelsAreIndexedAtTheSameTime: several goroutines can declare the same label.
+// TestLabelsAreIndexedAtTheSameTime checks that several goroutines can declare the same label.
 func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	var declaring sync.WaitGroup

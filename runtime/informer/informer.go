@@ -115,16 +115,15 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 // errStarted is returned by setters that are called too late. The text is client-go's.
 var errStarted = errors.New("informer has already started")
 
-// SetTransform makes every object pass through transform before it is stored.
-// transform owns the object and may change it; see [Core.SetTransform] for its errors.
-// SetTransform returns an error after the start.
+// SetTransform makes the informer pass every object to transform before it is stored. transform owns the
+// object and may change it; see [Core.SetTransform] for its errors. SetTransform returns an error after the
+// start.
 func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
 
-// SetWatchErrorHandler makes the informer call handle, in place of writing a log
-// line, when a list fails or a watch can't be opened. It isn't called when an open watch
-// ends with an error. handle must return quickly.
+// SetWatchErrorHandler makes the informer call handle, instead of logging, when a list fails or a watch can't
+// be opened. It isn't called when an open watch ends with an error. handle must return quickly.
 // SetWatchErrorHandler returns an error after the start.
 func (i *informer[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
 	return i.beforeStart(func() { i.onWatchError = handle })
@@ -149,7 +148,7 @@ func (i *informer[K]) beforeStop(add func() error) error {
 	return add()
 }
 
-// HasSynced says whether the store holds a complete list.
+// HasSynced reports whether the store holds a complete list.
 func (i *informer[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
 // HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
@@ -159,8 +158,8 @@ func (i *informer[K]) HasSyncedChecker() cache.DoneChecker {
 
 func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.typeName }
 
-// LastSyncResourceVersion returns the resourceVersion up to which the reflector
-// has read, "" before the first list. The store may be behind it.
+// LastSyncResourceVersion returns the resourceVersion up to which the reflector has read, or "" before the
+// first list. The store may be behind it.
 func (i *informer[K]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -178,23 +177,23 @@ func (i *informer[K]) reflectorStub() *cache.Reflector {
 	return i.reflector.ClientGoStub()
 }
 
-// IsStopped says whether the informer has run and stopped. A stopped informer
-// can't be started again and takes no more handlers.
+// IsStopped reports whether the informer has run and stopped. A stopped informer can't be started again and
+// accepts no more handlers.
 func (i *informer[K]) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
 }
 
-// Run lists and watches until ctx is done. It returns after every goroutine that
-// it started has ended, those that call handlers included, and drops what handlers
-// have not been told by then. An informer runs once: a second call logs a warning
-// and returns at once. If an index function panics, Run panics without waiting for
+// Run lists and watches until ctx is done. It returns after every goroutine that it started has ended, those
+// that call handlers included, and drops what handlers have not received by then. An informer runs once: a
+// second call logs a warning and returns at once. If an index function panics, Run panics without waiting for
 // its goroutines, unless utilruntime is configured to survive panics.
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
-		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "type", i.config.typeName)
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once",
+			"type", i.config.typeName)
 		return
 	}
 	detector := newMutationDetector(i.config.typeName, i.config.Tuning)
@@ -256,14 +255,13 @@ func (i *informer[K]) stop() {
 	}
 }
 
-// AddHandler registers a handler. If the informer runs, the handler first gets an
-// addition for each object in the store, and then every later change; no change
-// is missed and none comes twice. AddHandler returns an error once the informer has
-// stopped.
+// AddHandler adds a handler. If the informer runs, the handler first receives an addition for each object in
+// the store, and then every later change; no change is missed or repeated. AddHandler returns an error once
+// the informer has stopped.
 //
-// The handler's resync period is the requested one, raised to a second and to the
-// informer's resync check period. The latter is fixed at the start: the least
-// period that a handler has asked for by then, or the informer's own.
+// The handler's resync period is the requested one, raised to a second and to the informer's resync check
+// period. The latter is fixed at the start: the shortest period that a handler has requested by then, or the
+// informer's own.
 func (i *informer[K]) AddHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -281,7 +279,8 @@ func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
 	logger := ptr.Deref(options.Logger, klog.Background())
 	if i.stopped {
-		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", name)
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
+			name)
 	}
 	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.resyncPeriod), logger)
 	r := &registration[K]{
@@ -319,9 +318,9 @@ func (i *informer[K]) register(r *registration[K]) {
 	}
 }
 
-// RemoveHandler ends the delivery to a handler and drops its backlog. It may be
-// called more than once, and by the handler itself. It doesn't wait for a call that
-// is under way: the registration's ShutdownChan is closed when that has returned.
+// RemoveHandler ends the delivery to a handler and drops its backlog. It may be called more than once, and by
+// the handler itself. It doesn't wait for an active call: the registration's ShutdownChan is closed when that
+// has returned.
 func (i *informer[K]) RemoveHandler(r *registration[K]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -350,14 +349,17 @@ func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) 
 		return wanted
 	}
 	if wanted < minResyncPeriod {
-		logger.Info("Warning: a handler's resync period is too small and is raised to the minimum", "resyncPeriod", wanted, "minimum", minResyncPeriod)
+		logger.Info("Warning: a handler's resync period is too small and is raised to the minimum",
+			"resyncPeriod", wanted, "minimum", minResyncPeriod)
 		wanted = minResyncPeriod
 	}
 	if wanted >= i.resyncCheckPeriod {
 		return wanted
 	}
 	if i.started {
-		logger.Info("Warning: a handler's resync period is below the resync check period of its running informer and is raised to it", "resyncPeriod", wanted, "resyncCheckPeriod", i.resyncCheckPeriod)
+		logger.Info(
+			"Warning: a handler's resync period is below the resync check period of its running informer "+
+				"and is raised to it", "resyncPeriod", wanted, "resyncCheckPeriod", i.resyncCheckPeriod)
 		return i.resyncCheckPeriod
 	}
 	i.resyncCheckPeriod = wanted
@@ -374,10 +376,12 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 	case requested == 0:
 		return 0
 	case check == 0:
-		logger.Info("Warning: a handler's resync period has no effect because its informer doesn't resync", "resyncPeriod", requested)
+		logger.Info("Warning: a handler's resync period has no effect because its informer doesn't resync",
+			"resyncPeriod", requested)
 		return 0
 	case requested < check:
-		logger.Info("Warning: a handler's resync period is raised to the informer's resync check period", "resyncPeriod", requested, "resyncCheckPeriod", check)
+		logger.Info("Warning: a handler's resync period is raised to the informer's resync check period",
+			"resyncPeriod", requested, "resyncCheckPeriod", check)
 		return check
 	default:
 		return requested

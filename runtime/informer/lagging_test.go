@@ -13,14 +13,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// delay is how much later than the server a watch shows a change.
+// delay is the time by which a watch lags behind the server.
 const delay = 500 * time.Millisecond
 
-// lagging is a client of a server whose watches lag behind, and that remembers
-// what was written through it.
+// lagging is a client of a server whose watches lag. It remembers what was written through it.
 type lagging struct {
 	*server
-	// highest is by namespace, "" is all.
+	// highest has the highest version by namespace, and for all under "".
 	highest   map[string]int
 	deletions []listwatch.Deletion
 }
@@ -89,7 +88,7 @@ func (l *lagging) write(name string) {
 	l.highest[l.objects[name].Namespace], l.highest[""] = version, version
 }
 
-// delete returns a status, as servers mostly do.
+// delete returns a status, as servers usually do.
 func (l *lagging) delete(name string) {
 	obj := l.objects[name]
 	if obj == nil {
@@ -109,7 +108,8 @@ func (l *lagging) delete(name string) {
 
 func (l *lagging) informer(opts informer.Options) made {
 	opts.Client = l
-	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)}
+	return made{informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return l }, opts)}
 }
 
 func newLagging() *lagging { return &lagging{server: newServer(), highest: map[string]int{}} }

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestEveryChangeOnceInOrder does everything that an informer allows, at
-// random and at once, and checks each handler's view of it.
+// TestEveryChangeOnceInOrder does everything that an informer allows, randomly and concurrently, and checks
+// each handler's view of it.
 func TestEveryChangeOnceInOrder(t *testing.T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
@@ -40,7 +40,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		if r.IntN(2) == 0 {
 			slowest = 300 * time.Millisecond
 		}
-		// A source of its own: the handler uses it on another goroutine.
+		// This source is separate, since the handler uses it on another goroutine.
 		pauses := rand.New(rand.NewPCG(r.Uint64(), 3))
 		m := newModel(t, i, func() { bubble.Pass(time.Duration(pauses.Int64N(int64(slowest)))) })
 		var registration cache.ResourceEventHandlerRegistration
@@ -50,7 +50,8 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 			registration, err = i.AddTypedEventHandler(m)
 		case 1:
 			m.latest = true
-			registration, err = i.Core().AddEventHandler(m, informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
+			registration, err = i.Core().AddEventHandler(m,
+				informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
 		default:
 			loops.Go(func() {
 				for event := range i.Core().Events(t.Context()) {
@@ -130,8 +131,8 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// TestJoiningWhileEverythingRuns registers handlers while the server changes, on the real
-// clock: the snapshot that a handler gets has to fit the changes that follow.
+// TestJoiningWhileEverythingRuns adds handlers while the server changes, on the real clock: the snapshot that
+// a handler receives has to fit the changes that follow.
 func TestJoiningWhileEverythingRuns(t *testing.T) {
 	const rounds, handlers, changes = 20, 10, 500
 	for range rounds {
@@ -169,7 +170,7 @@ func TestJoiningWhileEverythingRuns(t *testing.T) {
 	}
 }
 
-// finite is a model that ends when it has seen the object "last".
+// finite is a model that ends when it has received the object "last".
 type finite struct {
 	*model
 	last chan struct{}

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
-// gauges is a provider that keeps the last value of each metric, and how many
-// there were of a histogram.
+// gauges is a provider that keeps the last value of each metric, and the number of observations of a
+// histogram.
 type gauges struct {
 	mu     sync.Mutex
 	values map[string]float64
@@ -58,7 +58,7 @@ func (g *gauges) take() map[string]float64 {
 	return maps.Clone(g.values)
 }
 
-// TestMetrics: our informer and client-go's have the same metrics.
+// TestMetrics checks that our informer and client-go's have the same metrics.
 func TestMetrics(t *testing.T) {
 	resource := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	synctest.Test(t, func(t *testing.T) {
@@ -70,9 +70,10 @@ func TestMetrics(t *testing.T) {
 			Identifier: name.WithResource(resource), InformerMetricsProvider: shown[0],
 		})
 		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
-		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
-			Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
-		})
+		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+			cache.SharedIndexInformerOptions{
+				Identifier: other.WithResource(resource), InformerMetricsProvider: shown[1],
+			})
 		stops := []func(){run(ours), run(theirs)}
 		steps := []func(){
 			func() {},
@@ -82,7 +83,9 @@ func TestMetrics(t *testing.T) {
 			s.bookmark,
 			func() { s.forget(func() { s.put("c") }) },
 			func() {
-				s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns1", ResourceVersion: "opaque"}}})
+				s.raw(watch.Event{Type: watch.Modified,
+					Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns1",
+						ResourceVersion: "opaque"}}})
 			},
 		}
 		for n, step := range steps {
@@ -112,9 +115,8 @@ func cutName(metric string) (kind, name, resource string) {
 	return kind, name, resource
 }
 
-// processProvider becomes the provider of the process, for good, by the first of two
-// settings. firstProvider makes both, once in a run of the tests, and returns the provider
-// from before.
+// processProvider becomes the provider of the process, permanently, by the first of two settings.
+// firstProvider makes both, once in a run of the tests, and returns the previous provider.
 var (
 	processProvider = &gauges{values: map[string]float64{}}
 	firstProvider   = sync.OnceValue(func() cache.InformerMetricsProvider {
@@ -130,8 +132,8 @@ var (
 	})
 )
 
-// TestMetricsNeedAnIdentity: an informer without a reserved identity has none,
-// and the second of a kind gets none.
+// TestMetricsNeedAnIdentity checks that an informer without a reserved identity has no metrics, and that a
+// second one of the same identity has none either.
 func TestMetricsNeedAnIdentity(t *testing.T) {
 	if before := firstProvider(); before != nil {
 		t.Errorf("before one was set, the process's provider was %v", before)
@@ -139,7 +141,8 @@ func TestMetricsNeedAnIdentity(t *testing.T) {
 	name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
 	defer name.Release()
 	given := &gauges{}
-	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}), name.WithResource(schema.GroupVersionResource{Resource: "a"})
+	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}),
+		name.WithResource(schema.GroupVersionResource{Resource: "a"})
 	for _, test := range []struct {
 		id          cache.InformerNameAndResource
 		given, want cache.InformerMetricsProvider

@@ -10,28 +10,29 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
-// model is a handler that follows the changes in a map and complains about the
-// first one that doesn't fit: a change that was missed, repeated or reordered.
+// model is a handler that tracks the changes in a map and reports the first one that doesn't fit: a change
+// that was missed, repeated or reordered.
 type model struct {
 	t     *testing.T
 	store *indexer.Indexer[cache.ObjectName]
-	// pause lets a call take its time.
+	// pause lengthens a call.
 	pause func()
 
 	inside  atomic.Int32
 	removed atomic.Bool
-	// objects are the versions by name.
+	// objects has the versions by name.
 	objects map[string]string
 	initial bool
-	// latest says that the handler coalesces: the state that it knew of a deleted
-	// object need not be the last.
+	// latest is set if the handler coalesces: then the last state that it knew of a deleted object need not
+	// be the last of all.
 	latest bool
-	// synced says that a loop has come to the end of the initial list.
+	// synced is set when a loop has reached the end of the initial list.
 	synced bool
 }
 
 func newModel(t *testing.T, i made, pause func()) *model {
-	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause, objects: map[string]string{}, initial: true}
+	return &model{t: t, store: i.GetIndexer().(*indexer.Indexer[cache.ObjectName]), pause: pause,
+		objects: map[string]string{}, initial: true}
 }
 
 // enter checks what holds for every call. It returns a function that ends the call.
@@ -42,7 +43,8 @@ func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.removed.Load() {
 		m.t.Error("a call after the removal")
 	}
-	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone && versionOf(stored.(*configMap)) < versionOf(obj) {
+	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone &&
+		versionOf(stored.(*configMap)) < versionOf(obj) {
 		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
 	}
 	m.pause()
@@ -81,13 +83,14 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 		m.t.Errorf("%s was deleted, it wasn't there", gone.GetKey())
 	}
 	if !m.latest && gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
-		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj), gone.GetKey(), old)
+		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj),
+			gone.GetKey(), old)
 	}
 	m.initial = false
 	delete(m.objects, name)
 }
 
-// follow is a loop over events as a handler.
+// follow passes an event of a loop on to the handler.
 func (m *model) follow(event informer.Event[*configMap]) {
 	switch event.Type {
 	case informer.Added:
@@ -97,7 +100,8 @@ func (m *model) follow(event informer.Event[*configMap]) {
 	case informer.Deleted:
 		gone := cache.DeletedObject[*configMap]{OptionalObj: event.Object}
 		if event.Missed {
-			gone.FinalStateUnknown = &cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(event.Object).String(), Obj: event.Object}
+			gone.FinalStateUnknown = &cache.DeletedFinalStateUnknown{
+				Key: cache.MetaObjectToName(event.Object).String(), Obj: event.Object}
 		}
 		m.OnDelete(gone)
 	case informer.Synced:

@@ -20,8 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestMutationIsFound: with client-go's switch on, changing an object of the cache
-// ends the process, whichever way the object came in.
+// TestMutationIsFound checks that, with client-go's switch on, a change to a cached object ends the process,
+// whichever way the object arrived.
 func TestMutationIsFound(t *testing.T) {
 	const way = "WAY_OF_THE_OBJECT"
 	if os.Getenv(way) != "" {
@@ -32,7 +32,9 @@ func TestMutationIsFound(t *testing.T) {
 		child := exec.Command(os.Args[0], "-test.run=^TestMutationIsFound$")
 		child.Env = append(os.Environ(), way+"="+name, "KUBE_CACHE_MUTATION_DETECTOR=true")
 		output, err := child.CombinedOutput()
-		if got := err != nil && strings.Contains(string(output), "cache *v1.ConfigMap modified"); got != found {
+		if got := err != nil && strings.Contains(
+			string(output), "cache *v1.ConfigMap modified",
+		); got != found {
 			t.Errorf("%s: found %v, %v:\n%s", name, got, err, output)
 		}
 	}
@@ -48,7 +50,7 @@ func mutate(t *testing.T, way string) {
 	stop := run(i)
 	synctest.Wait()
 	s.put("watched")
-	// After four minutes only what a resync has brought again is watched.
+	// After four minutes only objects that a resync has reported again are checked.
 	bubble.Advance(map[string]time.Duration{"resync": 6 * time.Minute}[way])
 	for _, obj := range i.Core().List() {
 		switch {
@@ -60,8 +62,7 @@ func mutate(t *testing.T, way string) {
 	stop()
 }
 
-// watchMutations samples objects for mutations and appends to found the old and the new
-// value of their label.
+// watchMutations samples objects for mutations and appends the old and the new value of their label to found.
 func watchMutations(sample int, found *[]string) informer.Tuning {
 	return informer.Tuning{MutationSample: sample, OnMutation: func(original, modified runtime.Object) {
 		*found = append(*found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
@@ -71,8 +72,7 @@ func watchMutations(sample int, found *[]string) informer.Tuning {
 // mark sets the label that watchMutations reports.
 func mark(obj any) { metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who", "me") }
 
-// TestSampledMutation: many objects are modified, and each sampled one of them is
-// reported once.
+// TestSampledMutation modifies many objects, and checks that each sampled one is reported once.
 func TestSampledMutation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -94,8 +94,8 @@ func TestSampledMutation(t *testing.T) {
 		for _, obj := range i.GetStore().List() {
 			mark(obj)
 		}
-		// Later objects take the detector's lock, which tells the race detector
-		// that the mutations came before the comparison.
+		// Later objects take the detector's lock, which shows the race detector that the mutations came
+		// before the comparison.
 		for n := range 10 {
 			s.put(string(rune('a' + n)))
 		}
@@ -111,8 +111,8 @@ func TestSampledMutation(t *testing.T) {
 	})
 }
 
-// TestMutationBeforeTheEnd: an object that a handler modified is found when the informer
-// stops, even long before the next comparison.
+// TestMutationBeforeTheEnd checks that an object which a handler modified is found when the informer stops,
+// even long before the next comparison.
 func TestMutationBeforeTheEnd(t *testing.T) {
 	s := newServer()
 	s.put("a")
@@ -121,7 +121,8 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	if err := informer.Configure(i, watchMutations(1, &found)); err != nil {
 		t.Fatal(err)
 	}
-	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(
+		i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
 	stop := run(i)
 	<-modifying.HasSyncedChecker().Done()
 	stop()
@@ -130,7 +131,7 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestMutationIsNamed: by default the report names the object that was modified.
+// TestMutationIsNamed checks that by default the report names the modified object.
 func TestMutationIsNamed(t *testing.T) {
 	s := newServer()
 	s.put("a")
@@ -139,11 +140,13 @@ func TestMutationIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reported []string
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, _ error, msg string, keysAndValues ...any) {
-		reported = append(reported, fmt.Sprint(msg, keysAndValues[:4]))
-	}}
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+		func(_ context.Context, _ error, msg string, keysAndValues ...any) {
+			reported = append(reported, fmt.Sprint(msg, keysAndValues[:4]))
+		}}
 	defer func() { utilruntime.ErrorHandlers = nil }()
-	modifying := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
+	modifying := must[cache.ResourceEventHandlerRegistration](t)(
+		i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: mark}))
 	stop := run(i)
 	<-modifying.HasSyncedChecker().Done()
 	stop()

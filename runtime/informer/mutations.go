@@ -56,17 +56,20 @@ const (
 
 func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
-		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice", "type", name)
+		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice",
+			"type", name)
 		return &mutationDetector{name: name, every: 1, period: comparePeriod}
 	}
 	if tuning.MutationSample <= 0 {
 		return nil
 	}
-	d := &mutationDetector{name: name, every: tuning.MutationSample, period: samplePeriod, report: tuning.OnMutation}
+	d := &mutationDetector{name: name, every: tuning.MutationSample, period: samplePeriod,
+		report: tuning.OnMutation}
 	if d.report == nil {
 		d.report = func(original, modified runtime.Object) {
-			utilruntime.HandleErrorWithContext(context.Background(), nil, "A cached object was modified by someone it is shared with",
-				"type", name, "object", nameOf(original), "difference", diff.Diff(original, modified))
+			utilruntime.HandleErrorWithContext(context.Background(), nil,
+				"A cached object was modified by someone it is shared with", "type", name,
+				"object", nameOf(original), "difference", diff.Diff(original, modified))
 		}
 	}
 	return d
@@ -158,7 +161,8 @@ func (d *mutationDetector) compare() {
 				generation[i] = watchedObject{} // It is reported once.
 			default:
 				altered = true
-				fmt.Printf("CACHE %s[%d] ALTERED!\n%v\n", d.name, i, diff.ObjectGoPrintSideBySide(o.object, o.copy))
+				fmt.Printf("CACHE %s[%d] ALTERED!\n%v\n", d.name, i,
+					diff.ObjectGoPrintSideBySide(o.object, o.copy))
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestMutationDetector: a change is found within a second, also after the
-// generations have rotated, and until the object is forgotten.
+// TestMutationDetector checks that a change is found within a second, also after the generations have
+// rotated, and until the object is forgotten.
 func TestMutationDetector(t *testing.T) {
 	if newMutationDetector("x", Tuning{}) != nil {
 		t.Fatal("the detector is on by default")
@@ -37,7 +37,7 @@ func TestMutationDetector(t *testing.T) {
 				d.run(done)
 			}()
 			bubble.Advance(test.age)
-			// The lock keeps the race detector quiet: this race is intended.
+			// The lock hides this race, which is intended, from the race detector.
 			d.mu.Lock()
 			obj.Name = "changed"
 			d.mu.Unlock()

@@ -17,11 +17,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestNilInformer: for a nil informer, every function that returns an error returns one
-// that says so, and none panics.
+// TestNilInformer checks that, for a nil informer, every function that returns an error returns one which
+// names the cause, and that none panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
-	for name, none := range map[string]cache.SharedIndexInformer{"nil": nil, "typed": informer.Typed[*configMap](nil)} {
+	for name, none := range map[string]cache.SharedIndexInformer{
+		"nil": nil, "typed": informer.Typed[*configMap](nil),
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, adding := informer.AddEventHandler(none, &recorder{}, informer.HandlerOptions{})
 			status, ok := informer.StatusOf(none)
@@ -43,23 +45,26 @@ func TestNilInformer(t *testing.T) {
 				"WaitForSync":      informer.WaitForSync(t.Context(), none),
 				"HealthCheck":      informer.HealthCheck(informer.HealthOptions{}, none)(nil),
 			} {
-				if err == nil || !strings.Contains(err.Error(), "the informer is nil") || errors.Is(err, informer.ErrUnsupportedInformer) {
+				if err == nil || !strings.Contains(err.Error(), "the informer is nil") ||
+					errors.Is(err, informer.ErrUnsupportedInformer) {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
-			// The error comes at once, though the other informer never syncs.
-			if err := informer.WaitForSync(t.Context(), ours, none); err == nil || !strings.Contains(err.Error(), "informer 2 of 2: ") {
+			// The error is returned at once, although the other informer never syncs.
+			if err := informer.WaitForSync(t.Context(), ours, none); err == nil ||
+				!strings.Contains(err.Error(), "informer 2 of 2: ") {
 				t.Errorf("waiting for two: %v", err)
 			}
 		})
 	}
 	err := informer.HealthCheck(informer.HealthOptions{Synced: true}, nil, ours)(nil)
-	if err == nil || !strings.Contains(err.Error(), "informer 1 of 2: ") || !strings.Contains(err.Error(), "not started") {
+	if err == nil || !strings.Contains(err.Error(), "informer 1 of 2: ") ||
+		!strings.Contains(err.Error(), "not started") {
 		t.Errorf("health of two: %v", err)
 	}
 }
 
-// TestNoGivingUp: a nil giveUp is an error before there is a failure to ask it about.
+// TestNoGivingUp checks that a nil giveUp is an error, even before any failure.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "no function to call") {
@@ -67,20 +72,26 @@ func TestNoGivingUp(t *testing.T) {
 	}
 }
 
-// TestRefused: an argument that makes no sense is an error that says what is wrong.
+// TestRefused checks that an invalid argument is an error that describes what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
 	for want, err := range map[string]error{
-		"the handler is nil":                               handler,
-		"SilenceTimeout is -1ns":                           informer.Configure(i, informer.Tuning{SilenceTimeout: -1}),
-		"InitialEventsTimeout is -1s":                      informer.Configure(i, informer.Tuning{InitialEventsTimeout: -time.Second}),
-		"MutationSample is -5":                             informer.Configure(i, informer.Tuning{MutationSample: -5}),
-		"one of them has no name":                          informer.IndexLabels(i, "app", ""),
-		"it has no name":                                   informer.IndexField(i, "", func(*configMap) []string { return nil }),
-		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(i, "f", func(*corev1.Secret) []string { return nil }),
+		"the handler is nil": handler,
+		"SilenceTimeout is -1ns": informer.Configure(
+			i, informer.Tuning{SilenceTimeout: -1}),
+		"InitialEventsTimeout is -1s": informer.Configure(
+			i, informer.Tuning{InitialEventsTimeout: -time.Second}),
+		"MutationSample is -5": informer.Configure(
+			i, informer.Tuning{MutationSample: -5}),
+		"one of them has no name": informer.IndexLabels(i, "app", ""),
+		"it has no name": informer.IndexField(
+			i, "", func(*configMap) []string { return nil }),
+		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(
+			i, "f", func(*corev1.Secret) []string { return nil }),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
@@ -89,15 +100,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNilClientset: running an informer without a clientset panics, as with client-go,
-// with a text that says why.
+// TestNilClientset checks that running an informer without a clientset panics, as with client-go, with a text
+// that explains why.
 func TestNilClientset(t *testing.T) {
 	for name, client := range map[string]any{"nil": nil, "typed": (*configMap)(nil)} {
 		t.Run(name, func(t *testing.T) {
 			defer func(really bool) { utilruntime.ReallyCrash = really }(utilruntime.ReallyCrash)
 			utilruntime.ReallyCrash = false
 			said := make(chan any, 1)
-			defer func(handlers []func(context.Context, any)) { utilruntime.PanicHandlers = handlers }(utilruntime.PanicHandlers)
+			defer func(handlers []func(context.Context, any)) {
+				utilruntime.PanicHandlers = handlers
+			}(utilruntime.PanicHandlers)
 			utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) {
 				select {
 				case said <- v:
@@ -111,7 +124,8 @@ func TestNilClientset(t *testing.T) {
 				return clientset.ConfigMaps()
 			}, informer.Options{Client: client})
 			stop := run(i)
-			if v := fmt.Sprint(<-said); !strings.Contains(v, "the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {
+			if v := fmt.Sprint(<-said); !strings.Contains(v,
+				"the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {
 				t.Errorf("panic %s", v)
 			}
 			stop()

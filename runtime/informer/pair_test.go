@@ -13,17 +13,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// pair is one of our informers and one of client-go's over one server, with
-// equal handlers. After each step both sides' handlers must have been called
-// alike.
+// pair is one of our informers and one of client-go's over one server, with equal handlers. After each step
+// both sides' handlers must have received the same calls.
 type pair struct {
 	t      *testing.T
 	server *server
 	ours   made
 	theirs cache.SharedIndexInformer
-	// handlers by number; a removed one stays, to see that it gets nothing.
+	// handlers has them by number. Removed ones stay, to check that they receive nothing.
 	handlers []*handlerPair
-	// calls counts what handlers were told.
+	// calls counts the calls of handlers.
 	calls int
 	stop  func()
 }
@@ -47,8 +46,7 @@ func (p *pair) start() {
 	p.stop = func() { cancel(); <-done; <-done; p.stop = nil }
 }
 
-// handle registers a handler; a negative period asks for the default. Every
-// other one of ours is typed.
+// handle adds a handler; a negative period requests the default. Every other one of ours is typed.
 func (p *pair) handle(resync time.Duration) *handlerPair {
 	p.t.Helper()
 	h := &handlerPair{number: len(p.handlers), ours: &recorder{}, theirs: &recorder{}}
@@ -80,14 +78,14 @@ func (p *pair) unhandle(h *handlerPair) {
 	}
 }
 
-// recover waits until both sides watch again after what ended their watches, and
-// for a second more: a watch that ends within its first is followed by a list.
+// recover waits until both sides watch again after their watches ended, and for one second more: a watch that
+// ends within its first second is followed by a list.
 func (p *pair) recover() {
 	p.server.awaitWatches(2)
 	bubble.Pass(time.Second)
 }
 
-// check waits until nothing happens any more and compares.
+// check waits until all goroutines block and compares.
 func (p *pair) check(step string) {
 	p.t.Helper()
 	synctest.Wait()
@@ -98,7 +96,8 @@ func (p *pair) check(step string) {
 			p.t.Fatalf("after %s, handler %d:\nours   %q\ntheirs %q", step, h.number, ours, theirs)
 		}
 		if h.oursReg != nil && h.oursReg.HasSynced() != h.theirsReg.HasSynced() {
-			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number, h.oursReg.HasSynced(), h.theirsReg.HasSynced())
+			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number,
+				h.oursReg.HasSynced(), h.theirsReg.HasSynced())
 		}
 	}
 	if p.ours.HasSynced() != p.theirs.HasSynced() || p.ours.IsStopped() != p.theirs.IsStopped() {
@@ -115,7 +114,8 @@ func (p *pair) check(step string) {
 		p.t.Fatalf("after %s: store has %q, theirs %q", step, ourKeys, theirKeys)
 	}
 	// An object without a version makes client-go's store forget its own.
-	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(), p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
+	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(),
+		p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
 		p.t.Fatalf("after %s: the store's version is %q, theirs %q", step, ours, theirs)
 	}
 }

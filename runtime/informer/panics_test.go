@@ -21,8 +21,8 @@ func survivePanics(t *testing.T) {
 	t.Cleanup(func() { utilruntime.ReallyCrash = true })
 }
 
-// TestPanicInHandler: where a process survives panics, the notification is
-// lost, the next one follows after a second, and the handler has synced.
+// TestPanicInHandler checks that, where a process survives panics, the notification is lost, the next one
+// follows after a second, and the handler has synced.
 func TestPanicInHandler(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,7 @@ func TestPanicInHandler(t *testing.T) {
 	})
 }
 
-// TestPanicInTheMiddle: of a list, the handler misses only the object at which it
-// panics.
+// TestPanicInTheMiddle checks that of a list, the handler misses only the object at which it panics.
 func TestPanicInTheMiddle(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -75,14 +74,15 @@ func TestPanicInTheMiddle(t *testing.T) {
 		stop := run(i)
 		bubble.Advance(2 * time.Second)
 		stop()
-		if calls := handler.take(); !slices.Equal(calls, []string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
+		if calls := handler.take(); !slices.Equal(calls,
+			[]string{"initial ns1/a@1", "initial ns1/b@2", "initial ns1/e@5"}) {
 			t.Errorf("calls %q", calls)
 		}
 	})
 }
 
-// TestPanicInIndexFunction: where a process survives panics, a change that
-// can't be indexed is lost, later ones aren't.
+// TestPanicInIndexFunction checks that, where a process survives panics, a change that can't be indexed is
+// lost and later ones aren't.
 func TestPanicInIndexFunction(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestPanicInIndexFunction(t *testing.T) {
 	})
 }
 
-// TestPanicAtOneOfMany: an index function that panics at one object doesn't affect
-// others of the same list or batch.
+// TestPanicAtOneOfMany checks that an index function which panics at one object doesn't affect others of the
+// same list or batch.
 func TestPanicAtOneOfMany(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +123,10 @@ func TestPanicAtOneOfMany(t *testing.T) {
 		check := func(what string, objects, calls int) {
 			t.Helper()
 			bubble.Advance(10 * time.Second)
-			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects || len(i.GetStore().List()) != objects {
-				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()), len(found), err, objects)
+			if found, err := i.GetIndexer().ByIndex("picky", "good"); err != nil || len(found) != objects ||
+				len(i.GetStore().List()) != objects {
+				t.Errorf("%s: %d are stored, %d are found, %v, want %d", what, len(i.GetStore().List()),
+					len(found), err, objects)
 			}
 			if told := told.take(); len(told) != calls {
 				t.Errorf("%s: %d calls, want %d: %q", what, len(told), calls, told)
@@ -142,7 +144,7 @@ func TestPanicAtOneOfMany(t *testing.T) {
 			s.put(name)
 		}
 		check("a batch", 4, 3)
-		// An object that can't be indexed any more stays as it was.
+		// An object that can't be indexed any more keeps its last state.
 		s.put("b")
 		s.forget(func() { s.put("a"); s.put("c"); s.remove("d") })
 		// The watched changes, then the list: a deletion, a changed object, two unchanged ones.
@@ -154,8 +156,7 @@ func TestPanicAtOneOfMany(t *testing.T) {
 	})
 }
 
-// TestContainedPanics: the handler goes on at once, and each panic is reported and
-// counted.
+// TestContainedPanics checks that the handler continues at once, and that each panic is reported and counted.
 func TestContainedPanics(t *testing.T) {
 	for _, coalesce := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -170,9 +171,10 @@ func TestContainedPanics(t *testing.T) {
 				}
 			}}
 			var reported []string
-			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, keysAndValues ...any) {
-				reported = append(reported, msg)
-			}}
+			utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+				func(_ context.Context, err error, msg string, keysAndValues ...any) {
+					reported = append(reported, msg)
+				}}
 			defer func() { utilruntime.ErrorHandlers = nil }()
 			r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
 				informer.HandlerOptions{Name: "fragile", ContainPanics: true, Coalesce: coalesce}))
@@ -193,8 +195,8 @@ func TestContainedPanics(t *testing.T) {
 	}
 }
 
-// TestPanicEndsRun: where a process does not survive panics, the panic of an index
-// function goes to the caller of Run, whether or not a handler is busy.
+// TestPanicEndsRun checks that, where a process does not survive panics, the panic of an index function
+// reaches the caller of Run, whether or not a handler is busy.
 func TestPanicEndsRun(t *testing.T) {
 	for name, live := range map[string]bool{"the first list": false, "an event": true} {
 		t.Run(name, func(t *testing.T) {
@@ -204,15 +206,17 @@ func TestPanicEndsRun(t *testing.T) {
 				if !live {
 					s.put("bad")
 				}
-				i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
-					if obj.(*configMap).Name == "bad" {
-						panic("I don't like it")
-					}
-					return nil, nil
-				}}})
+				i := s.ours(
+					informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+						if obj.(*configMap).Name == "bad" {
+							panic("I don't like it")
+						}
+						return nil, nil
+					}}})
 				// A handler that doesn't return must not delay the panic.
 				busy := make(chan struct{})
-				must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
+				must[cache.ResourceEventHandlerRegistration](t)(
+					i.AddEventHandler(&recorder{before: func(string) { <-busy }}))
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan any, 1)
 				go func() {

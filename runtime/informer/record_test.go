@@ -17,14 +17,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Logs of the errors that the scenarios provoke would hide those of failures.
+	// Logs of the errors that the tests provoke would hide those of failures.
 	klog.SetLogger(logr.Discard())
 	// The rate limit of errors mixes the clocks of different tests.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
 
-// recorder writes down every call of a handler.
+// recorder records every call of a handler.
 type recorder struct {
 	mu    sync.Mutex
 	calls []string
@@ -42,7 +42,7 @@ func (r *recorder) record(format string, args ...any) {
 	r.calls = append(r.calls, call)
 }
 
-// take returns the calls since it was called last.
+// take returns the calls since the last take.
 func (r *recorder) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +99,8 @@ func (r typedRecorder) OnDelete(gone cache.DeletedObject[*configMap]) {
 	}
 }
 
-// inOrder sorts runs of calls whose order neither informer promises: the objects that a
-// handler finds when it joins, those that a relist no longer has, and those of a resync.
+// inOrder sorts the calls whose order neither informer promises: the initial objects of a handler that joins,
+// those that a relist no longer has, and those of a resync.
 func inOrder(calls []string) []string {
 	kind := func(call string) string { return strings.Fields(call)[0] }
 	for start := 0; start < len(calls); {

@@ -27,15 +27,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// flaky is a server in memory whose responses are cut or spoilt at random places until
-// it has sent a given number of changes.
+// flaky is a server in memory whose responses are cut or corrupted at random places until it has sent a given
+// number of changes.
 type flaky struct {
 	contentType string
 	changes     int
 
 	mu     sync.Mutex
 	random *rand.Rand
-	// log has the change of version i+1 at i; state is what they add up to.
+	// log has the change of version i+1 at i; state is their result.
 	log    []watch.Event
 	state  map[string]*corev1.ConfigMap
 	spoilt int
@@ -45,7 +45,8 @@ type flaky struct {
 
 // content returns the content of an object at a version.
 func content(name, version string) map[string]string {
-	return map[string]string{"head": name + version, "body": fmt.Sprintf("%0200s", version), "tail": name + version}
+	return map[string]string{"head": name + version, "body": fmt.Sprintf("%0200s", version),
+		"tail": name + version}
 }
 
 // change makes some changes.
@@ -55,7 +56,9 @@ func (s *flaky) change() {
 			return
 		}
 		name, version := fmt.Sprint("object-", s.random.Intn(20)), strconv.Itoa(len(s.log)+1)
-		obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}, Data: content(name, version)}
+		obj := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version},
+			Data:       content(name, version)}
 		typ := watch.Added
 		switch {
 		case s.state[name] != nil && s.random.Intn(3) == 0:
@@ -91,7 +94,8 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	} else {
 		framer := info.StreamSerializer.Framer
-		events := restwatch.NewEncoder(streaming.NewEncoder(framer.NewFrameWriter(&body), info.StreamSerializer.Serializer), encoder)
+		events := restwatch.NewEncoder(
+			streaming.NewEncoder(framer.NewFrameWriter(&body), info.StreamSerializer.Serializer), encoder)
 		since, _ := strconv.Atoi(query.Get("resourceVersion"))
 		send := s.log[min(since, len(s.log)):]
 		if query.Get("sendInitialEvents") == "true" {
@@ -99,9 +103,11 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 			for _, obj := range s.state {
 				send = append(send, watch.Event{Type: watch.Added, Object: obj})
 			}
-			send = append(send, watch.Event{Type: watch.Bookmark, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-				ResourceVersion: version, Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
-			}}})
+			send = append(send,
+				watch.Event{Type: watch.Bookmark, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+					ResourceVersion: version,
+					Annotations:     map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+				}}})
 		}
 		for _, e := range send {
 			if err := events.Encode(&e); err != nil {
@@ -123,7 +129,7 @@ func (s *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// spoil cuts a body, or puts something into it that isn't JSON.
+// spoil cuts a body, or inserts something that isn't JSON.
 func (s *flaky) spoil(body *bytes.Buffer) {
 	s.spoilt++
 	at := s.random.Intn(body.Len())
@@ -134,7 +140,7 @@ func (s *flaky) spoil(body *bytes.Buffer) {
 	body.Truncate(at)
 }
 
-// endless is a body that brings nothing until its context ends.
+// endless is a body that delivers nothing until its context ends.
 type endless struct{ ctx context.Context }
 
 func (e endless) Read([]byte) (int, error) {
@@ -142,15 +148,16 @@ func (e endless) Read([]byte) (int, error) {
 	return 0, e.ctx.Err()
 }
 
-// From lists and watches that are cut and spoilt anywhere, only whole objects arrive, and
-// in the end all of them.
+// TestRecovery checks that from lists and watches which are cut and corrupted anywhere, only whole objects
+// arrive, and in the end all of them.
 func TestRecovery(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, lister := range []any{nil, listsOnly{}} {
 			for seed := range int64(10) {
-				t.Run(fmt.Sprintf("%s/lists only %v/%d", contentType, lister != nil, seed), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { recovery(t, contentType, lister, seed) })
-				})
+				t.Run(fmt.Sprintf("%s/lists only %v/%d", contentType, lister != nil, seed),
+					func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) { recovery(t, contentType, lister, seed) })
+					})
 			}
 		}
 	}
@@ -159,20 +166,26 @@ func TestRecovery(t *testing.T) {
 func recovery(t *testing.T, contentType string, lister any, seed int64) {
 	settled := make(chan struct{})
 	s := &flaky{
-		contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)), state: map[string]*corev1.ConfigMap{},
+		contentType: contentType, changes: 300, random: rand.New(rand.NewSource(seed)),
+		state:   map[string]*corev1.ConfigMap{},
 		allSent: sync.OnceFunc(func() { close(settled) }),
 	}
-	config := &rest.Config{Host: "http://server", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: contentType}}
-	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
+	config := &rest.Config{Host: "http://server", QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: contentType}}
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
+		Codecs: scheme.Codecs}
 	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](
-		client.Must(group.RESTClient(config, &http.Client{Transport: s})), scheme.ParameterCodec, "configmaps", "")
-	i := informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: lister})
+		client.Must(group.RESTClient(config, &http.Client{Transport: s})), scheme.ParameterCodec,
+		"configmaps", "")
+	i := informer.NewShared[*corev1.ConfigMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: lister})
 	whole := func(obj any) {
 		m, ok := obj.(*corev1.ConfigMap)
 		if !ok {
 			m = obj.(cache.DeletedFinalStateUnknown).Obj.(*corev1.ConfigMap)
 		}
-		if want := content(m.Name, m.ResourceVersion); m.Namespace != "ns" || fmt.Sprint(m.Data) != fmt.Sprint(want) {
+		if want := content(m.Name, m.ResourceVersion); m.Namespace != "ns" ||
+			fmt.Sprint(m.Data) != fmt.Sprint(want) {
 			t.Errorf("%s of version %s has %v", m.Name, m.ResourceVersion, m.Data)
 		}
 	}
@@ -204,7 +217,8 @@ func recovery(t *testing.T, contentType string, lister any, seed int64) {
 		t.Errorf("%d objects, expected %d", len(keys), len(s.state))
 	}
 	for name, want := range s.state {
-		if obj, _, _ := i.GetStore().GetByKey("ns/" + name); obj == nil || obj.(*corev1.ConfigMap).ResourceVersion != want.ResourceVersion {
+		if obj, _, _ := i.GetStore().GetByKey("ns/" + name); obj == nil ||
+			obj.(*corev1.ConfigMap).ResourceVersion != want.ResourceVersion {
 			t.Errorf("%s: %v, expected version %s", name, obj, want.ResourceVersion)
 		}
 	}

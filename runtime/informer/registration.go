@@ -69,9 +69,8 @@ const (
 
 var _ cache.ResourceEventHandlerRegistration = &registration[string]{}
 
-// HasSynced says whether the informer has synced and its initial list was
-// delivered to the handler. A notification that made the handler panic counts
-// as delivered.
+// HasSynced reports whether the informer has synced and its initial list was delivered to the handler. A
+// notification that made the handler panic counts as delivered.
 func (r *registration[K]) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
 // HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
@@ -86,9 +85,8 @@ func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
 // Name returns the handler's name.
 func (r *registration[K]) Name() string { return r.name }
 
-// Backlog returns how many notifications wait for the handler, without the one that
-// it is working on. Resyncs that the handler doesn't get count until the reader has
-// passed them.
+// Backlog returns how many notifications wait for the handler, without the one that it is processing. Resyncs
+// that the handler doesn't receive count until the reader has passed them.
 func (r *registration[K]) Backlog() int {
 	// In this order the difference is never negative: appended only grows.
 	delivered := r.delivered.Load()
@@ -209,7 +207,8 @@ func (r *registration[K]) contained(calls func()) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			r.panics.Add(1)
-			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on", "handler", r.name, "panic", reason, "stack", string(debug.Stack()))
+			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on",
+				"handler", r.name, "panic", reason, "stack", string(debug.Stack()))
 		}
 	}()
 	calls()

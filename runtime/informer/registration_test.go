@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// must takes what a function returns besides an error, which fails the test.
+// must returns what a function returns beside an error, which fails the test.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()
@@ -75,7 +75,8 @@ func TestRemoval(t *testing.T) {
 		if len(informer.Registrations(other)) != 1 {
 			t.Error("another informer's handler is gone")
 		}
-		theirs := must[cache.ResourceEventHandlerRegistration](t)(s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
+		theirs := must[cache.ResourceEventHandlerRegistration](t)(
+			s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
 		if err := i.RemoveEventHandler(theirs); err == nil {
 			t.Error("a handle of client-go is accepted")
 		}
@@ -86,7 +87,7 @@ func TestRemoval(t *testing.T) {
 	})
 }
 
-// TestAfterTheStart has what is refused once an informer runs or has stopped.
+// TestAfterTheStart checks what is refused once an informer runs or has stopped.
 func TestAfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -121,7 +122,9 @@ func TestAfterTheStart(t *testing.T) {
 				t.Errorf("index %s finds %v, %v", name, found, err)
 			}
 		}
-		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
+		if _, err := i.AddTypedEventHandler(
+			typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{},
+		); err == nil {
 			t.Error("two sets of options are accepted")
 		}
 		// The second run returns at once.
@@ -155,7 +158,7 @@ func TestWatchErrorHandler(t *testing.T) {
 		i := s.ours(informer.Options{})
 		var got []error
 		if err := i.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
-			// What handlers commonly do with the reflector must not crash.
+			// The calls that handlers commonly make to the reflector must not panic.
 			_, _ = r.Name(), r.LastSyncResourceVersion()
 			got = append(got, err)
 		}); err != nil {
@@ -172,7 +175,7 @@ func TestWatchErrorHandler(t *testing.T) {
 
 var errNotToday = errors.New("not today")
 
-// TestNames compares the names that show up when something hasn't synced.
+// TestNames compares the names that are reported when something hasn't synced.
 func TestNames(t *testing.T) {
 	s := newServer()
 	ours, theirs := s.ours(informer.Options{}), s.theirs(informer.Options{})
@@ -192,15 +195,19 @@ func TestNames(t *testing.T) {
 		struct{ *recorder }{},
 		nil,
 	} {
-		o := must[cache.ResourceEventHandlerRegistration](t)(ours.AddEventHandler(handler)).HasSyncedChecker().Name()
-		th := must[cache.ResourceEventHandlerRegistration](t)(theirs.AddEventHandler(handler)).HasSyncedChecker().Name()
+		o := must[cache.ResourceEventHandlerRegistration](t)(
+			ours.AddEventHandler(handler)).HasSyncedChecker().Name()
+		th := must[cache.ResourceEventHandlerRegistration](t)(
+			theirs.AddEventHandler(handler)).HasSyncedChecker().Name()
 		if o != th {
 			t.Errorf("handler %q, client-go has %q", o, th)
 		}
 	}
 	typed := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(
-		cache.TypedResourceEventHandlerFuncs[*configMap]{AddFunc: func(*configMap) {}})).HasSyncedChecker().Name()
-	if want := "SharedIndexInformer *v1.ConfigMap + event handler github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
+		cache.TypedResourceEventHandlerFuncs[*configMap]{
+			AddFunc: func(*configMap) {}})).HasSyncedChecker().Name()
+	if want := "SharedIndexInformer *v1.ConfigMap + event handler " +
+		"github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
 		t.Errorf("typed handler %q", typed)
 	}
 }

@@ -21,17 +21,17 @@ import (
 
 type configMap = corev1.ConfigMap
 
-// server is a collection with a history, as an API server has it. It is a
-// client for our informers and, by listerWatcher, for client-go's.
+// server is a collection with a history, like an API server's. It is a client for our informers and, by
+// listerWatcher, for client-go's.
 type server struct {
 	mu      sync.Mutex
 	version int
 	objects map[string]*configMap
 	history []watch.Event
-	// forgotten is the version up to which the history is gone.
+	// forgotten is the version up to which there is no history.
 	forgotten int
 	watches   map[*stream]bool
-	// watched gets an element when a watch begins.
+	// watched is signalled when a watch begins.
 	watched *sync.Cond
 	fail    error
 	gate    chan struct{}
@@ -105,7 +105,7 @@ func (s *server) bookmark() {
 	}
 }
 
-// raw sends an event to every watch, whatever it is.
+// raw sends any event to every watch.
 func (s *server) raw(event watch.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +129,8 @@ func (s *server) cut() {
 	clear(s.watches)
 }
 
-// forget makes changes that no watch sees, ends every watch and forgets the
-// history: what was watched has to be listed again.
+// forget makes changes that no watch reports, ends every watch and drops the history, so that informers have
+// to list again.
 func (s *server) forget(changes func()) {
 	s.mu.Lock()
 	watches := s.watches
@@ -146,7 +146,7 @@ func (s *server) forget(changes func()) {
 	}
 }
 
-// expire makes every watch end with 410 now: their informers list again.
+// expire ends every watch with 410, so that their informers list again.
 func (s *server) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,10 +238,11 @@ func (s *server) listerWatcher() cache.ListerWatcher {
 	}, s)
 }
 
-// ours and theirs make the informers that the tests compare.
+// ours and theirs return the informers that the tests compare.
 func (s *server) ours(opts informer.Options) made {
 	opts.Client = s
-	return made{informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
+	return made{informer.NewShared[*configMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
 }
 
 // made is the informer of a generated constructor, with the functions of this package as methods.
@@ -267,8 +268,9 @@ func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
 		// client-go adds to this map, so it must not be nil.
 		opts.Indexers = cache.Indexers{}
 	}
-	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
-		ResyncPeriod: opts.ResyncPeriod,
-		Indexers:     opts.Indexers,
-	})
+	return cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+		cache.SharedIndexInformerOptions{
+			ResyncPeriod: opts.ResyncPeriod,
+			Indexers:     opts.Indexers,
+		})
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// New returns an informer of what lw lists and watches, keyed by namespace/name, as
-// client-go's NewSharedIndexInformerWithOptions does. A watch event whose object is of
-// another type than example is logged and dropped; a nil example accepts all types. New
-// panics if one of the index functions is nil.
-func New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+// New returns an informer of the objects that lw lists and watches, keyed by namespace/name, as client-go's
+// NewSharedIndexInformerWithOptions does. A watch event whose object is of another type than example is
+// logged and dropped; a nil example accepts all types. New panics if one of the index functions is nil.
+func New(
+	lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions,
+) cache.SharedIndexInformer {
 	return newShared(config[string]{
 		source:          listwatch.FromListerWatcher(lw, example),
 		keys:            indexer.Strings(cache.DeletionHandlingMetaNamespaceKeyFunc),
@@ -52,21 +53,29 @@ func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[
 	return s
 }
 
-func (s *shared[K]) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandler(
+	handler cache.ResourceEventHandler,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{})
 }
 
-func (s *shared[K]) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandlerWithResyncPeriod(
+	handler cache.ResourceEventHandler, resyncPeriod time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-func (s *shared[K]) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s *shared[K]) AddEventHandlerWithOptions(
+	handler cache.ResourceEventHandler, options cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddHandler(handler, HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
 }
 
-// AddHandler is AddEventHandlerWithOptions with the options of this package. It returns
-// a *registration.
-func (s *shared[K]) AddHandler(handler cache.ResourceEventHandler, options HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+// AddHandler is like AddEventHandlerWithOptions, with the options of this package. It returns a
+// *registration.
+func (s *shared[K]) AddHandler(
+	handler cache.ResourceEventHandler, options HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	options.Name = cmp.Or(options.Name, handlerName(handler))
 	r, err := s.core.AddHandler(untypedHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
 	if err != nil {
@@ -102,7 +111,7 @@ func (s *shared[K]) AddIndexers(indexers cache.Indexers) error {
 // GetController returns a controller that reports the informer's state and can't run it.
 func (s *shared[K]) GetController() cache.Controller { return controller[K]{s} }
 
-// Run is RunWithContext for a stop channel.
+// Run is like RunWithContext, with a stop channel.
 func (s *shared[K]) Run(stopCh <-chan struct{}) {
 	s.RunWithContext(wait.ContextForChannel(stopCh))
 }
@@ -117,10 +126,10 @@ func (s *shared[K]) HasSyncedChecker() cache.DoneChecker { return s.core.HasSync
 
 func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
 
-// Status says how the informer is doing, see [StatusOf].
+// Status returns the state of the informer, see [StatusOf].
 func (s *shared[K]) Status() Status { return s.core.Status() }
 
-// WaitForVersion waits until the cache shows a version, see the function WaitForVersion.
+// WaitForVersion waits until the cache reflects a version, see the function WaitForVersion.
 func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	return s.core.WaitForVersion(ctx, resourceVersion)
 }
@@ -129,15 +138,16 @@ func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core
 
 func (s *shared[K]) IsStopped() bool { return s.core.IsStopped() }
 
-// SetWatchErrorHandler is SetWatchErrorHandlerWithContext for a handler
-// without a context.
+// SetWatchErrorHandler is like SetWatchErrorHandlerWithContext, with a handler that takes no context.
 func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
-	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) {
+		handler(r, err)
+	})
 }
 
-// SetWatchErrorHandlerWithContext makes the informer call handler when a list fails or a
-// watch can't be opened. The reflector that handler is given is a stub: it has the name and
-// the type description of the informer's reflector, which is not of client-go's type.
+// SetWatchErrorHandlerWithContext makes the informer call handler when a list fails or a watch can't be
+// opened. The reflector that handler receives is a stub: it has the name and the type description of the
+// informer's reflector, which is not of client-go's type.
 func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {
 		return s.core.SetWatchErrorHandler(nil)
@@ -146,8 +156,8 @@ func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHand
 	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, stub(), err) })
 }
 
-// SetTransform makes every object pass through transform before it is stored. transform
-// has to return an object of the same type.
+// SetTransform makes the informer pass every object to transform before it is stored. transform has to return
+// an object of the same type.
 func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	if transform == nil {
 		return s.core.SetTransform(nil)
@@ -164,8 +174,8 @@ func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	})
 }
 
-// Identity returns the function that returns the informer's identity in metrics, for
-// SetIdentity of an informer that takes its place.
+// Identity returns the function that returns the informer's identity in metrics, for SetIdentity of an
+// informer that replaces it.
 func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) *reflector.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform, keeps: i.keepUnchanged()}
+	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform,
+		keeps: i.keepUnchanged()}
 	r := reflector.New(i.config.source, s, reflector.Options{
 		Name:            i.config.name,
 		TypeDescription: i.config.description,

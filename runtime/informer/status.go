@@ -16,52 +16,48 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// State is what an informer is doing at the server.
+// State is what an informer is currently doing.
 type State string
 
 const (
-	// Idle is an informer that wasn't started.
+	// Idle: the informer has not been started.
 	Idle = State(reflector.Idle)
-	// Streaming is reading a list as a stream of events.
+	// Streaming: it reads a list as a stream of events.
 	Streaming = State(reflector.Streaming)
-	// Listing is reading a list in pages.
+	// Listing: it reads a list in pages.
 	Listing = State(reflector.Listing)
-	// Waiting is waiting, with a list that has begun, for the lists of other
-	// informers that share the limiter.
+	// Waiting: its list waits for those of other informers that share the limiter.
 	Waiting = State(reflector.Waiting)
-	// Watching is following changes.
+	// Watching: it receives changes.
 	Watching = State(reflector.Watching)
-	// BackingOff is waiting before the next attempt.
+	// BackingOff: it waits before the next attempt.
 	BackingOff = State(reflector.BackingOff)
-	// Stopped is an informer that has stopped.
+	// Stopped: it has run and stopped.
 	Stopped = State(reflector.Stopped)
 )
 
-// Status says how an informer is doing. A time is zero if what it dates has not
-// happened. The fields are read one after another while the informer goes on, so they
-// may differ by some changes.
+// Status is the state of an informer and its handlers. The time of an event that has not happened is zero.
+// The fields are read one after another while the informer runs, so they may differ by some changes.
 type Status struct {
 	// Name names the informer, Type the type of its objects.
 	Name, Type string
-	// State is what the informer is doing at the server, Since when it began to.
+	// State is what the informer is doing, Since when it began to.
 	State State
 	Since time.Time
-	// Synced says that the store holds a complete list. Listed is when the last list
-	// became visible.
+	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
 	Synced bool
 	Listed time.Time
-	// LastError is the last error of a list or watch, even if a later attempt
-	// succeeded. Failures counts the failures in a row since a watch was last opened,
-	// and FailingSince is when the first of them happened. Both are zero while all is
-	// well.
+	// LastError is the last error of a list or watch, even if a later attempt succeeded. Failures counts the
+	// failures in a row since a watch was last opened, and FailingSince is when the first of them happened.
+	// Both are zero if there was none.
 	LastError    error
 	FailingSince time.Time
 	Failures     int
-	// LastEvent is when the watch last brought anything, bookmarks included.
-	// LastBookmark is when it last brought a bookmark. Servers send a bookmark about
-	// every minute, so an older one means that the connection may be dead.
+	// LastEvent is when the watch last delivered anything, bookmarks included. LastBookmark is when it last
+	// delivered a bookmark. Servers send a bookmark about every minute, so an older one means that the
+	// connection may be dead.
 	LastEvent, LastBookmark time.Time
-	// ResourceVersion is the version of the collection that the store shows.
+	// ResourceVersion is the version of the collection that the store reflects.
 	ResourceVersion string
 	// Objects is the number of objects in the store. Queued is the number of changes
 	// that were read from the server and are not in the store yet.
@@ -69,17 +65,17 @@ type Status struct {
 	Handlers        []HandlerStatus
 }
 
-// HandlerStatus says how a handler is doing.
+// HandlerStatus is the state of a handler.
 type HandlerStatus struct {
 	Name string
-	// Synced says that the handler has been told of the initial list. Backlog is how
-	// many notifications wait for it, Panics how often it has panicked.
+	// Synced is set if the handler has received the initial list. Backlog is how many notifications wait for
+	// it, Panics how often it has panicked.
 	Synced  bool
 	Backlog int
 	Panics  int
 }
 
-// Status says how the informer is doing.
+// Status returns the state of the informer.
 func (i *informer[K]) Status() Status {
 	i.mu.Lock()
 	r, queue := i.reflector, i.queue
@@ -106,7 +102,8 @@ func (i *informer[K]) Status() Status {
 	}
 	for _, handler := range *i.handlers.Load() {
 		s.Handlers = append(s.Handlers, HandlerStatus{
-			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(), Panics: handler.Panics(),
+			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Panics: handler.Panics(),
 		})
 	}
 	return s
@@ -115,9 +112,9 @@ func (i *informer[K]) Status() Status {
 // reporter is an informer that has a Status, as those of this package have.
 type reporter interface{ Status() Status }
 
-// StatusOf says how any informer is doing. If it is not an informer of this package, ok
-// is false and s has no more than Name, Synced and whether it has stopped. For a nil
-// informer, ok is false and LastError says so. It is safe for concurrent use.
+// StatusOf returns the state of any informer. If it is not an informer of this package, ok is false and s has
+// only Name, Synced and whether it has stopped. For a nil informer, ok is false and LastError is set. It is
+// safe for concurrent use.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 	if ours, ok := shell.As[reporter](i); ok {
 		return ours.Status(), true
@@ -132,19 +129,18 @@ func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 	return s, false
 }
 
-// SyncError says why an informer has not synced.
+// SyncError describes why an informer has not synced.
 type SyncError struct {
 	// Informer is the informer's name, State what it is doing.
 	Informer string
 	State    State
-	// Reason says in a few words what is wrong. After an error it is "forbidden",
-	// "unauthorized", "not served", "throttled", "unreachable" or "failed"; else it is
-	// "not started", "pending", "stopped" or "waiting for the lists of other
-	// informers". It is for people: programs look at State, [SyncError.Permanent], or
-	// at Err with [k8s.io/apimachinery/pkg/api/errors].
+	// Reason describes in a few words what is wrong. After an error it is "forbidden", "unauthorized", "not
+	// served", "throttled", "unreachable" or "failed"; else it is "not started", "pending", "stopped" or
+	// "waiting for the lists of other informers". It is for people: programs should check State,
+	// [SyncError.Permanent], or Err with [k8s.io/apimachinery/pkg/api/errors].
 	Reason string
-	// Err is the last error, nil if there was none. Attempts counts the errors in a
-	// row, and Since is when the first of them happened.
+	// Err is the last error, or nil if there was none. Attempts counts the errors in a row, and Since is when
+	// the first of them happened.
 	Err      error
 	Since    time.Time
 	Attempts int
@@ -157,15 +153,16 @@ func (e *SyncError) Error() string {
 	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
 	}
-	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339), e.Attempts, e.Err)
+	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339),
+		e.Attempts, e.Err)
 }
 
 // Unwrap returns Err.
 func (e *SyncError) Unwrap() error { return e.Err }
 
-// Permanent says whether the error is one that rarely goes away by waiting: missing
-// permissions, unknown credentials, or a resource that isn't served, often for lack of
-// its CustomResourceDefinition. [WaitForSyncOr] takes it as giveUp.
+// Permanent reports whether the error is one that rarely goes away by waiting: missing permissions, unknown
+// credentials, or a resource that isn't served, often for lack of its CustomResourceDefinition. It can be the
+// giveUp of [WaitForSyncOr].
 func (e *SyncError) Permanent() bool {
 	return apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
 }
@@ -176,8 +173,7 @@ func isNotServed(err error) bool {
 
 // NotSyncedError is returned by a wait for the sync of informers.
 type NotSyncedError struct {
-	// Cause is the cause of the context's end, nil if the wait ended for another
-	// reason.
+	// Cause is the cause of the context's end, or nil if the wait ended for another reason.
 	Cause error
 	// Informers has an error for each informer that has not synced, sorted by name.
 	Informers []*SyncError
@@ -212,7 +208,7 @@ func (e *NotSyncedError) Unwrap() []error {
 	return all
 }
 
-// NotSynced returns why the informer has not synced, nil if it has.
+// NotSynced returns why the informer has not synced, or nil if it has.
 func (s Status) NotSynced() *SyncError {
 	if s.Synced {
 		return nil

@@ -31,7 +31,8 @@ func TestStatus(t *testing.T) {
 		for _, handler := range []*recorder{{}, {before: func(string) { <-gate }}} {
 			must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
 		}
-		if got := i.Status(); got.State != informer.Idle || got.Synced || got.Objects != 0 || len(got.Handlers) != 2 {
+		if got := i.Status(); got.State != informer.Idle || got.Synced || got.Objects != 0 ||
+			len(got.Handlers) != 2 {
 			t.Errorf("before the start: %+v", got)
 		}
 		stop := run(i)
@@ -43,11 +44,14 @@ func TestStatus(t *testing.T) {
 		synctest.Wait()
 		now := time.Now()
 		got := i.Status()
-		if got.State != informer.Watching || !got.Synced || got.Objects != 2 || got.Queued != 0 || got.ResourceVersion != "2" || got.Failures != 0 ||
-			!got.Listed.Equal(now.Add(-2*time.Second)) || !got.LastEvent.Equal(now) || !got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
+		if got.State != informer.Watching || !got.Synced || got.Objects != 2 || got.Queued != 0 ||
+			got.ResourceVersion != "2" || got.Failures != 0 ||
+			!got.Listed.Equal(now.Add(-2*time.Second)) || !got.LastEvent.Equal(now) ||
+			!got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
 			t.Errorf("watching: %+v", got)
 		}
-		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 || blocked.Synced || blocked.Backlog != 1 {
+		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 ||
+			blocked.Synced || blocked.Backlog != 1 {
 			t.Errorf("handlers: %+v", got.Handlers)
 		}
 		close(gate)
@@ -56,13 +60,14 @@ func TestStatus(t *testing.T) {
 			t.Errorf("stopped: %+v, %v", got, ok)
 		}
 		theirs := s.theirs(informer.Options{})
-		if got, ok := informer.StatusOf(theirs); ok || got.Synced || !strings.Contains(got.Name, "ConfigMap") {
+		if got, ok := informer.StatusOf(theirs); ok || got.Synced ||
+			!strings.Contains(got.Name, "ConfigMap") {
 			t.Errorf("client-go's: %+v, %v", got, ok)
 		}
 	})
 }
 
-// TestWhyNotSynced: the error of a wait says what is wrong with each informer.
+// TestWhyNotSynced checks that the error of a wait describes what is wrong with each informer.
 func TestWhyNotSynced(t *testing.T) {
 	for _, test := range []struct {
 		err       error
@@ -88,11 +93,14 @@ func TestWhyNotSynced(t *testing.T) {
 				defer cancel()
 				err := informer.WaitForSync(ctx, i, other)
 				var all *informer.NotSyncedError
-				if !errors.As(err, &all) || len(all.Informers) != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, test.err) {
+				if !errors.As(err, &all) || len(all.Informers) != 1 ||
+					!errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, test.err) {
 					t.Fatalf("error %v", err)
 				}
 				e := all.Informers[0]
-				if e.Reason != test.reason || e.Permanent() != test.permanent || e.State != informer.BackingOff || !e.Since.Equal(start) || e.Attempts < 3 || !strings.Contains(err.Error(), test.reason) {
+				if e.Reason != test.reason || e.Permanent() != test.permanent ||
+					e.State != informer.BackingOff || !e.Since.Equal(start) || e.Attempts < 3 ||
+					!strings.Contains(err.Error(), test.reason) {
 					t.Errorf("error %#v: %v", e, err)
 				}
 			})
@@ -100,7 +108,7 @@ func TestWhyNotSynced(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNoFailure: an informer that waits for its limiter isn't failing.
+// TestWaitingIsNoFailure checks that an informer which waits for its limiter isn't failing.
 func TestWaitingIsNoFailure(t *testing.T) {
 	waiting := informer.Status{State: informer.Waiting}
 	if e := waiting.NotSynced(); e.Reason != "waiting for the lists of other informers" || e.Err != nil {
@@ -112,11 +120,13 @@ func TestWaitingIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestNotStartedIsTold: a wait for an informer that isn't started logs that, once.
+// TestNotStartedIsTold checks that a wait for an informer which isn't started logs that, once.
 func TestNotStartedIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		logger := funcr.New(func(_, line string) { told = append(told, fmt.Sprint(time.Now().Second(), line)) }, funcr.Options{})
+		logger := funcr.New(
+			func(_, line string) { told = append(told, fmt.Sprint(time.Now().Second(), line)) },
+			funcr.Options{})
 		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), 50*time.Second)
 		defer cancel()
 		start := time.Now().Second()
@@ -125,13 +135,14 @@ func TestNotStartedIsTold(t *testing.T) {
 		if err := informer.WaitForSync(ctx, started, forgotten); err == nil {
 			t.Error("an informer that nobody started has synced")
 		}
-		if len(told) != 1 || !strings.HasPrefix(told[0], fmt.Sprint((start+10)%60)) || strings.Count(told[0], "not started") != 1 {
+		if len(told) != 1 || !strings.HasPrefix(told[0], fmt.Sprint((start+10)%60)) ||
+			strings.Count(told[0], "not started") != 1 {
 			t.Errorf("told is %q", told)
 		}
 	})
 }
 
-// TestGiveUp: a permanent error ends the wait at the first failure.
+// TestGiveUp checks that a permanent error ends the wait at the first failure.
 func TestGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden, fine := newServer(), newServer()
@@ -156,7 +167,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// TestWaitingDoesNotPoll: no timer runs while informers sync.
+// TestWaitingDoesNotPoll checks that no timer runs while informers sync.
 func TestWaitingDoesNotPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -180,7 +191,8 @@ func TestStoppedBeforeSync(t *testing.T) {
 		s := newServer()
 		s.gate = make(chan struct{})
 		i := s.ours(informer.Options{})
-		if err := informer.WaitForSync(canceled(), i); err == nil || !strings.Contains(err.Error(), "not started") {
+		if err := informer.WaitForSync(canceled(), i); err == nil ||
+			!strings.Contains(err.Error(), "not started") {
 			t.Errorf("error %v", err)
 		}
 		stop := run(i)
@@ -206,7 +218,9 @@ func TestHealthCheck(t *testing.T) {
 		s.gate = make(chan struct{})
 		i := s.ours(informer.Options{})
 		gate := make(chan struct{})
-		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) { <-gate }}))
+		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) {
+			<-gate
+		}}))
 		live := informer.HealthCheck(informer.HealthOptions{SilentFor: 5 * time.Minute, Backlog: 2}, i)
 		ready := informer.HealthCheck(informer.HealthOptions{Synced: true}, i)
 		check := func(when, notReady, notLive string) {
@@ -217,7 +231,8 @@ func TestHealthCheck(t *testing.T) {
 				err  error
 				want string
 			}{{"ready", ready(nil), notReady}, {"live", live(nil), notLive}} {
-				if (c.err == nil) != (c.want == "") || c.err != nil && !strings.Contains(c.err.Error(), c.want) {
+				if (c.err == nil) != (c.want == "") ||
+					c.err != nil && !strings.Contains(c.err.Error(), c.want) {
 					t.Errorf("%s: %s: error %v, want %q", when, c.name, c.err, c.want)
 				}
 			}

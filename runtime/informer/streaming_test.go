@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// relists is a server whose lists are made by a function, each of them followed
-// by a watch that expires when the test says so.
+// relists is a server whose lists are made by a function. Each is followed by a watch that expires when the
+// test says so.
 type relists struct {
 	list   func(w io.Writer, n int)
 	lists  atomic.Int64
@@ -31,7 +31,8 @@ func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.URL.Query().Get("watch") == "" {
 		n := s.lists.Add(1)
-		fmt.Fprintf(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[`, n)
+		fmt.Fprintf(w,
+			`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[`, n)
 		s.list(w, int(n))
 		io.WriteString(w, "]}")
 		return
@@ -40,23 +41,31 @@ func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-r.Context().Done():
 	case <-s.expire:
-		io.WriteString(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`)
+		io.WriteString(w,
+			`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",`+
+				`"reason":"Expired","code":410}}`)
 	}
 }
 
-// relisting runs an informer of such a server, by lists only. replaced receives
-// after each of them that was handed to the handlers completely: the last
-// object of a list must be called last.
-func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc) (i cache.SharedIndexInformer, replaced chan struct{}) {
+// relisting runs an informer of such a server, with plain lists only. replaced receives after each list that
+// was delivered to the handlers completely, which requires that its last object is delivered last.
+func relisting(
+	t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc,
+) (i cache.SharedIndexInformer, replaced chan struct{}) {
 	s.expire = make(chan struct{})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
-	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
+	config := &rest.Config{Host: server.URL, QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
+		Codecs: scheme.Codecs}
 	httpClient := client.Must(rest.HTTPClientFor(config))
 	t.Cleanup(httpClient.CloseIdleConnections)
-	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
-	i = informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] { return c }, informer.Options{Client: listsOnly{}})
+	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](
+		client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
+	i = informer.NewShared[*corev1.ConfigMap](
+		func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
+		informer.Options{Client: listsOnly{}})
 	if err := informer.SetDecoding(i, decoding); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +78,7 @@ func relisting(t *testing.T, s *relists, decoding listwatch.DecodingOptions, tra
 			replaced <- struct{}{}
 		}
 	}
-	// With a resync period, handlers are told of unchanged objects.
+	// With a resync period, handlers receive unchanged objects, too.
 	if _, err := i.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{
 		AddFunc:    last,
 		UpdateFunc: func(_, obj any) { last(obj) },
@@ -95,24 +104,28 @@ func start(t *testing.T, i cache.SharedIndexInformer) {
 }
 
 func object(name, version, data string) string {
-	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q},"data":{"k":%q}}`, name, version, data)
+	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q},"data":{"k":%q}}`, name,
+		version, data)
 }
 
-// With the option, a relist keeps the objects whose version is the same, as the transform
-// made them, and takes those that changed. Without it, it also keeps those whose text is
-// the same.
+// TestKeepUnchanged checks that, with the option, a relist keeps the objects whose version is the same, as
+// the transform made them, and replaces those that changed. Without it, a relist also keeps those whose text
+// is the same.
 func TestKeepUnchanged(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			s := &relists{list: func(w io.Writer, n int) {
-				fmt.Fprint(w, object("same", "1", fmt.Sprint(n)), ",", object("changed", fmt.Sprint(n), fmt.Sprint(n)), ",", object("still", "1", "x"), ",", object("last", fmt.Sprint(n), ""))
+				fmt.Fprint(w, object("same", "1", fmt.Sprint(n)),
+					",", object("changed", fmt.Sprint(n), fmt.Sprint(n)), ",", object("still", "1", "x"),
+					",", object("last", fmt.Sprint(n), ""))
 			}}
 			transforms := 0
-			i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: keep}, func(obj any) (any, error) {
-				transforms++
-				obj.(*corev1.ConfigMap).ResourceVersion = ""
-				return obj, nil
-			})
+			i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: keep},
+				func(obj any) (any, error) {
+					transforms++
+					obj.(*corev1.ConfigMap).ResourceVersion = ""
+					return obj, nil
+				})
 			get := func(name string) *corev1.ConfigMap {
 				obj, exists, err := i.GetStore().GetByKey("ns/" + name)
 				if err != nil || !exists {

@@ -12,37 +12,35 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Tuning changes an informer's behaviour from client-go's. With the zero value it behaves
-// as client-go's.
+// Tuning makes an informer behave differently from client-go's. With the zero value it behaves like
+// client-go's.
 type Tuning struct {
 	// InitialEventsTimeout is how long the informer waits for the bookmark that ends a
 	// streamed list before it lists in pages instead: some servers, proxies and fakes
 	// never send that bookmark. Time in which the list waits for its limiter doesn't
 	// count. Zero waits for ever. A timeout shows as the last error in [Status].
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long an open watch may bring nothing, not even a bookmark,
-	// before the informer opens it anew: without it, a dead connection looks like a
-	// quiet one. Servers send a bookmark about every minute. Zero waits for ever. A
-	// timeout shows as the last error in [Status].
+	// SilenceTimeout is how long an open watch may deliver nothing, not even a bookmark, before the informer
+	// opens another: without it, a dead connection looks like a quiet one. Servers send a bookmark about
+	// every minute. Zero waits for ever. A timeout shows as the last error in [Status].
 	SilenceTimeout time.Duration
-	// RecreationIsDeletion makes the informer report an object that was deleted and
-	// created again, while it wasn't watching, as a missed deletion and an addition.
-	// Without it, that is an update. The UID tells the two objects apart.
+	// RecreationIsDeletion makes the informer report an object that was deleted and created again, while it
+	// wasn't watching, as a missed deletion and an addition. Without it, that is an update. The UID
+	// distinguishes the two objects.
 	RecreationIsDeletion bool
-	// MutationSample makes the informer check one in so many of the objects that it
-	// hands out, for a few minutes each, for modifications, which are bugs: the objects
-	// are shared. Zero checks none. 1000 is cheap enough for production.
+	// MutationSample makes the informer check one in so many of its objects, for a few minutes each, for
+	// modifications, which are bugs, since the objects are shared. Zero checks none. 1000 is cheap enough for
+	// production.
 	MutationSample int
-	// OnMutation is called once for each object that was found to be modified, with a
-	// copy from before and the object: within ten seconds or, if the informer stops,
-	// after its handlers have returned. The default reports an error to utilruntime,
-	// with the object's namespace and name and the difference.
+	// OnMutation is called once for each object that was found to be modified, with a copy from before and
+	// with the object, within ten seconds or, if the informer stops, after its handlers have returned. The
+	// default reports an error to utilruntime, with the object's namespace and name and the difference.
 	OnMutation func(original, modified runtime.Object)
 }
 
-// Configure sets the tuning of an informer, in place of one that was set before. It returns
-// an error if the informer has started, if a value is negative, or, [ErrUnsupportedInformer],
-// if i is not an informer of this package. It is safe for concurrent use.
+// Configure sets the tuning of an informer, and replaces an earlier one. It returns an error if the informer
+// has started, if a value is negative, or, [ErrUnsupportedInformer], if i is not an informer of this package.
+// It is safe for concurrent use.
 func Configure(i cache.SharedInformer, tuning Tuning) error {
 	ours, ok := shell.As[interface{ configure(Tuning) error }](i)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestRecreation: an object that was replaced by another of its name while the informer
-// didn't watch is an update or, with RecreationIsDeletion, a deletion and an addition.
+// TestRecreation checks that an object which was replaced by another of its name while the informer didn't
+// watch is reported as an update or, with RecreationIsDeletion, as a deletion and an addition.
 func TestRecreation(t *testing.T) {
 	for _, test := range []struct {
 		asked bool
@@ -37,11 +37,14 @@ func TestRecreation(t *testing.T) {
 					identify(name, "1")
 				}
 				i := s.ours(informer.Options{})
-				if err := informer.Configure(i, informer.Tuning{RecreationIsDeletion: test.asked}); err != nil {
+				if err := informer.Configure(
+					i, informer.Tuning{RecreationIsDeletion: test.asked},
+				); err != nil {
 					t.Fatal(err)
 				}
 				handler := &recorder{}
-				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler, informer.HandlerOptions{Coalesce: coalesce}))
+				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+					informer.HandlerOptions{Coalesce: coalesce}))
 				stop := run(i)
 				<-r.HasSyncedChecker().Done()
 				handler.take()
@@ -62,7 +65,9 @@ func TestRecreation(t *testing.T) {
 			})
 		}
 	}
-	if err := informer.Configure(newServer().theirs(informer.Options{}), informer.Tuning{}); !errors.Is(err, informer.ErrUnsupportedInformer) {
+	if err := informer.Configure(
+		newServer().theirs(informer.Options{}), informer.Tuning{},
+	); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's: %v", err)
 	}
 }

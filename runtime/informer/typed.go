@@ -14,9 +14,8 @@ import (
 // objects of type T. The functions of this package work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// Typed returns i as an informer of objects of type T: i itself if it is one, else an
-// informer that shows it as one. With the latter, typed handlers, index functions and
-// reads panic at an object of another type.
+// Typed returns i as an informer of objects of type T: i itself if it is one, or else an adapter, whose typed
+// handlers, index functions and reads panic at an object of another type.
 func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
@@ -24,9 +23,10 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 	return &typedShared[T]{i}
 }
 
-// AddTypedEventHandler registers a typed handler, with at most one set of
-// options.
-func (s *typedShared[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+// AddTypedEventHandler adds a typed handler, with at most one set of options.
+func (s *typedShared[T]) AddTypedEventHandler(
+	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	return addTyped(s.SharedIndexInformer, &convertingHandler[T]{handler}, handler, options)
 }
 
@@ -45,7 +45,10 @@ func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexIn
 
 // addTyped registers a convertingHandler under the name of its typed handler. It has no
 // type parameter, so it is compiled once.
-func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any, options []cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func addTyped(
+	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
+	options []cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	var o cache.HandlerOptions
 	switch len(options) {
 	case 0:
@@ -55,7 +58,8 @@ func addTyped(i cache.SharedIndexInformer, converting cache.ResourceEventHandler
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
 	if ours, ok := shell.As[adder](i); ok {
-		return ours.AddHandler(converting, HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+		return ours.AddHandler(converting,
+			HandlerOptions{Name: typedHandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
 }

@@ -27,7 +27,9 @@ func TestTyped(t *testing.T) {
 		}
 		x := i.GetTypedIndexer()
 		if err := x.AddTypedIndexers(cache.TypedIndexers[*configMap]{
-			"parity": func(c *configMap) ([]string, error) { return []string{c.ResourceVersion[:1], "all"}, nil },
+			"parity": func(c *configMap) ([]string, error) {
+				return []string{c.ResourceVersion[:1], "all"}, nil
+			},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +39,8 @@ func TestTyped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if found, err := x.ByTypedIndex("name", one.Name); err != nil || !slices.Equal(found, []*configMap{one}) {
+		if found, err := x.ByTypedIndex("name", one.Name); err != nil ||
+			!slices.Equal(found, []*configMap{one}) {
 			t.Errorf("%s: by index: %v, %v", name, found, err)
 		}
 		if found, err := x.TypedIndex("parity", two); err != nil || len(found) != 2 {
@@ -46,22 +49,25 @@ func TestTyped(t *testing.T) {
 		if _, err := x.ByTypedIndex("none", ""); err == nil {
 			t.Errorf("%s: an index that isn't there answers", name)
 		}
-		if _, err := i.AddTypedEventHandler(typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{}); err == nil {
+		if _, err := i.AddTypedEventHandler(
+			typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{},
+		); err == nil {
 			t.Errorf("%s: two sets of options are accepted", name)
 		}
 	}
 }
 
-// TestNilIndexFunction: an index function that would panic at the first object is refused.
+// TestNilIndexFunction checks that an index function which would panic at the first object is refused.
 func TestNilIndexFunction(t *testing.T) {
 	s := newServer()
 	i := s.ours(informer.Options{})
 	typed := informer.Typed[*configMap](i)
 	for name, err := range map[string]error{
-		"AddIndexers":         i.AddIndexers(cache.Indexers{"x": nil}),
-		"the indexer's":       i.GetIndexer().AddIndexers(cache.Indexers{"x": nil}),
-		"AddTypedIndexers":    typed.AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
-		"the typed indexer's": typed.GetTypedIndexer().AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
+		"AddIndexers":      i.AddIndexers(cache.Indexers{"x": nil}),
+		"the indexer's":    i.GetIndexer().AddIndexers(cache.Indexers{"x": nil}),
+		"AddTypedIndexers": typed.AddTypedIndexers(cache.TypedIndexers[*configMap]{"x": nil}),
+		"the typed indexer's": typed.GetTypedIndexer().AddTypedIndexers(
+			cache.TypedIndexers[*configMap]{"x": nil}),
 	} {
 		if err == nil || err.Error() != `the index "x" has no function` {
 			t.Errorf("%s: %v", name, err)

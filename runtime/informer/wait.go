@@ -18,23 +18,24 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// WaitForSync waits, on channels, until every informer has synced. If ctx is done or an
-// informer stops first, it returns a *[NotSyncedError] that says of each informer that
-// has not synced why, since when, and after how many attempts. An informer that wasn't
-// started is waited for, since it may be started later; after ten seconds WaitForSync
-// logs it, once. An informer that is not one of this package is waited for, too, but
-// can't say why it hasn't synced. A nil informer is an error at once. WaitForSync is
-// safe for concurrent use.
+// WaitForSync waits, on channels, until every informer has synced. If ctx is done or an informer stops first,
+// it returns a *[NotSyncedError], which tells for each informer that has not synced why, since when, and
+// after how many attempts. WaitForSync also waits for informers that have not been started, since they may be
+// started later; after ten seconds it logs them, once. It waits for informers of other packages, too, but
+// can't tell why they have not synced. A nil informer is an error at once. WaitForSync is safe for concurrent
+// use.
 //
 // It doesn't wait for handlers: use their registration's HasSyncedChecker.
 func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
 	return WaitForSyncOr(ctx, func(*SyncError) bool { return false }, informers...)
 }
 
-// WaitForSyncOr is WaitForSync that also ends when giveUp returns true for an informer's
-// error. It calls giveUp after each failure, one call at a time. The informers go on
-// trying after the wait has ended. A nil giveUp is an error at once.
-func WaitForSyncOr(ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer) error {
+// WaitForSyncOr is like WaitForSync, but also ends when giveUp returns true for an informer's error. It calls
+// giveUp after each failure, one call at a time. The informers keep trying after the wait has ended. A nil
+// giveUp is an error at once.
+func WaitForSyncOr(
+	ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer,
+) error {
 	if giveUp == nil {
 		return fmt.Errorf("wait for informers to sync: %w", errNoFunction)
 	}
@@ -139,17 +140,17 @@ func (i *informer[K]) progress() (failed, stopped <-chan struct{}) {
 	return i.failures.next(), i.ended
 }
 
-// WaitForVersion waits until the cache of i shows the collection at resourceVersion or
-// later. A read then sees the write that returned this version, or a later state. It
-// returns the cause of ctx's end if that comes first, and [ErrStopped] if the informer
-// stops. It doesn't wait until handlers have been told. It is safe for concurrent use.
+// WaitForVersion waits until the cache of i reflects the collection at resourceVersion or later. A read then
+// sees the write that returned this version, or a later state. It returns the cause of ctx's end if that
+// comes first, and [ErrStopped] if the informer stops. It doesn't wait for handlers. It is safe for
+// concurrent use.
 //
-// An empty version is reached at once. Versions are compared by
-// [resourceversion.CompareResourceVersion]; if they are opaque, that is an error.
+// For an empty version it returns at once. It compares versions by [resourceversion.CompareResourceVersion],
+// and returns an error if they are opaque.
 //
-// The cache learns its version from events and bookmarks. So a version that came from a
-// write to this collection is reached when the event of that write arrives, any other
-// version with the next event or bookmark.
+// The cache learns its version from events and bookmarks. So the wait for a version from a write to this
+// collection ends when the event of that write arrives; the wait for any other version ends with a later
+// event or bookmark.
 func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
 	waiter, ok := shell.As[interface {
 		WaitForVersion(context.Context, string) error
@@ -289,19 +290,19 @@ func (b *broadcast) announce() {
 	}
 }
 
-// ErrWritesNotTracked is returned for an informer whose client doesn't remember what was
-// written through it: it isn't a generated one, or a wrapper hides it.
+// ErrWritesNotTracked is returned for an informer whose client doesn't remember what was written through it,
+// because it isn't a generated one, or a wrapper hides it.
 var ErrWritesNotTracked = errors.New("the informer's client doesn't remember what it wrote")
 
-// WaitForOwnWrites waits until the cache of i shows everything that was written, by the
-// time of the call, through the clientset that i was made with. A read then sees these
-// writes, or later states of the objects. It is safe for concurrent use.
+// WaitForOwnWrites waits until the cache of i reflects everything that was written, by the time of the call,
+// through the clientset that i was made with. A read then sees these writes, or later states of the objects.
+// It is safe for concurrent use.
 //
-// It waits for the highest resourceVersion that a create, update, patch or apply returned;
-// see [WaitForVersion] for how versions are compared and how the wait ends. A deletion
-// mostly returns no version: for each one it waits until the cache no longer has an object
-// of that name and UID. An object whose UID a transform has removed counts as gone, and so
-// does one that another client created and the cache has not seen yet.
+// It waits for the highest resourceVersion that a create, update, patch or apply returned; see
+// [WaitForVersion] for how versions are compared and how the wait ends. Most deletions return no version: for
+// each of them it waits until the cache no longer has an object of that name and UID. An object whose UID a
+// transform has removed counts as gone, and so does one that another client created and that has not reached
+// the cache yet.
 //
 // It doesn't wait for:
 //
@@ -309,12 +310,10 @@ var ErrWritesNotTracked = errors.New("the informer's client doesn't remember wha
 //   - deletions of collections;
 //   - the sync: if nothing was written it returns at once, even for an informer that was
 //     not started;
-//   - anything with a generated fake clientset, whose objects have no versions unless a test
-//     sets them.
+//   - anything, if the clientset is a generated fake, whose objects have no versions unless a test sets them.
 //
-// If the informer selects objects by label or field, or its transform fails for what was
-// written, the write itself brings it no event, and the wait lasts until the next event or
-// bookmark.
+// If the informer selects objects by label or field, or its transform fails for what was written, the write
+// itself causes no event for it, and the wait lasts until the next event or bookmark.
 //
 // The error is [ErrWritesNotTracked] if the client doesn't remember its writes.
 func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
@@ -349,7 +348,9 @@ func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) er
 // waitForDeletions waits until the store shows the deletions in a namespace. They are in
 // order: it remembers those up to the first that the store doesn't show, so that the next
 // call doesn't look at them again.
-func (i *informer[K]) waitForDeletions(ctx context.Context, namespace string, deletions []listwatch.Deletion) error {
+func (i *informer[K]) waitForDeletions(
+	ctx context.Context, namespace string, deletions []listwatch.Deletion,
+) error {
 	for len(deletions) > 0 && i.shows(deletions[0]) {
 		i.deletionsSeen.Store(deletions[0].Sequence)
 		deletions = deletions[1:]

@@ -24,8 +24,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestWaitForVersion: a wait for a version ends with the change, bookmark or list that
-// brings it, and the store then shows it.
+// TestWaitForVersion checks that a wait for a version ends with the change, bookmark or list that brings it,
+// and that the store then shows it.
 func TestWaitForVersion(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -44,7 +44,7 @@ func TestWaitForVersion(t *testing.T) {
 				i := s.ours(informer.Options{})
 				var early, late sync.WaitGroup
 				early.Go(func() { wait(t, i, "1") })
-				synctest.Wait() // It waits for one that isn't started yet, too.
+				synctest.Wait() // it also waits for an informer that isn't started yet
 				stop := run(i)
 				early.Wait()
 				wait(t, i, "")
@@ -64,11 +64,11 @@ func TestWaitForVersion(t *testing.T) {
 	}
 }
 
-// TestListerWaitsForVersion: a lister can wait for what it reads, too.
+// TestListerWaitsForVersion checks that waits accept a lister, too.
 func TestListerWaitsForVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.put("first") // No server is at version 0.
+		s.put("first") // servers never are at version 0
 		i := s.ours(informer.Options{})
 		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
 		stop := run(i)
@@ -85,8 +85,13 @@ func TestListerWaitsForVersion(t *testing.T) {
 			}
 		}
 		stop()
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
-			if err := lister.WaitForVersion(t.Context(), lister.New[*configMap](other, configMaps), "1"); err == nil {
+		for _, other := range []cache.Indexer{
+			s.theirs(informer.Options{}).GetIndexer(),
+			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
+		} {
+			if err := lister.WaitForVersion(
+				t.Context(), lister.New[*configMap](other, configMaps), "1",
+			); err == nil {
 				t.Errorf("waited for %T", other)
 			}
 		}
@@ -106,7 +111,9 @@ func TestWaitForVersionFails(t *testing.T) {
 		if err := i.WaitForVersion(t.Context(), "a3f"); err == nil {
 			t.Error("waited for an opaque version")
 		}
-		if err := informer.WaitForVersion(t.Context(), s.theirs(informer.Options{}), "1"); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.WaitForVersion(
+			t.Context(), s.theirs(informer.Options{}), "1",
+		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("patience"))
@@ -118,7 +125,8 @@ func TestWaitForVersionFails(t *testing.T) {
 		waited := make(chan error)
 		go func() { waited <- i.WaitForVersion(t.Context(), "1") }()
 		synctest.Wait()
-		s.raw(watch.Event{Type: watch.Modified, Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "a3f"}}})
+		s.raw(watch.Event{Type: watch.Modified,
+			Object: &configMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "a3f"}}})
 		if err := <-waited; err == nil {
 			t.Error("the store's version is opaque, and the wait succeeded")
 		}
@@ -131,11 +139,11 @@ func TestWaitForVersionFails(t *testing.T) {
 	})
 }
 
-// TestReadYourWrites: on the real clock, a read after a wait for the version of a write
-// shows this write or a later one.
+// TestReadYourWrites checks, on the real clock, that a read after a wait for the version of a write shows
+// this write or a later one.
 func TestReadYourWrites(t *testing.T) {
 	s := newServer()
-	s.put("first") // No server is at version 0.
+	s.put("first") // servers never are at version 0
 	i := s.ours(informer.Options{})
 	stop := run(i)
 	var writers sync.WaitGroup
@@ -145,7 +153,8 @@ func TestReadYourWrites(t *testing.T) {
 				name := fmt.Sprint("object", w)
 				version := s.put(name)
 				wait(t, i, strconv.Itoa(version))
-				if obj, ok, _ := i.GetIndexer().GetByKey("ns1/" + name); !ok || versionOf(obj.(*configMap)) != version {
+				if obj, ok, _ := i.GetIndexer().GetByKey("ns1/" + name); !ok ||
+					versionOf(obj.(*configMap)) != version {
 					t.Errorf("read %v after the write of %s@%d", obj, name, version)
 				}
 			}
@@ -169,15 +178,15 @@ func BenchmarkWaitFor(b *testing.B) {
 	stop()
 }
 
-// TestWaitForOwnWrites: after the wait, the lister shows what was written before it, or
-// later states. The wait takes no time if the lister shows that already, else as long as
-// the events take to arrive.
+// TestWaitForOwnWrites checks that after the wait, the lister shows what was written before it, or later
+// states. The wait takes no time if the lister shows that already, and otherwise as long as the events take
+// to arrive.
 func TestWaitForOwnWrites(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			l := newLagging()
-			l.put("x") // by somebody else
+			l.put("x") // by another client
 			i := l.informer(informer.Options{})
 			all := lister.New[*configMap](i.GetIndexer(), configMaps)
 			defer run(i)()
@@ -192,9 +201,10 @@ func TestWaitForOwnWrites(t *testing.T) {
 					written[name], pending[namespace] = l.version, time.Now()
 					ours[l.objects[name].UID] = true
 				case 1:
-					// Objects that neither the cache nor the test knows could still come and go.
+					// Objects that neither the cache nor the test knows may still appear and disappear.
 					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
-					if obj := l.objects[name]; obj != nil && (ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
+					if obj := l.objects[name]; obj != nil &&
+						(ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
 						l.delete(name)
 						written[name], pending[namespace] = l.version, time.Now()
 					}
@@ -219,8 +229,9 @@ func TestWaitForOwnWrites(t *testing.T) {
 							last = at
 						}
 					}
-					// The first list brought what was written before it.
-					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() && took > max(needed, 0) {
+					// The first list contained what was written before it.
+					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() &&
+						took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
 					}
 					for name, version := range written {
@@ -232,7 +243,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 						now := l.objects[name]
 						switch {
 						case err == nil && versionOf(shown) < version:
-							t.Fatalf("seed %d: %s is shown as it was at %s, we wrote at %d", seed, name, shown.ResourceVersion, version)
+							t.Fatalf("seed %d: %s is shown as it was at %s, we wrote at %d", seed, name,
+								shown.ResourceVersion, version)
 						case err != nil && now != nil && versionOf(now) == version:
 							t.Fatalf("seed %d: %s, written at %d, isn't shown", seed, name, version)
 						}
@@ -243,8 +255,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 	}
 }
 
-// TestWaitForOwnDeletions: a wait for a deletion ends when the object is gone or
-// replaced, or was never known, and not before the cache can have known it.
+// TestWaitForOwnDeletions checks that a wait for a deletion ends when the object is gone or replaced, or was
+// never known, and not before the cache can have known it.
 func TestWaitForOwnDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLagging()
@@ -262,7 +274,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		l.put("a")
 		l.objects["a"].UID = "first"
 		l.delete("a")
-		// Nothing is over before the first list.
+		// No wait ends before the first list.
 		fresh()
 		synctest.Wait()
 		stop := run(i)
@@ -271,7 +283,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		}
 		l.write("b")
 		l.objects["b"].UID = "second"
-		l.delete("b") // The cache has never seen it, and is going to.
+		l.delete("b") // the cache has not seen it yet, but will
 		fresh()
 		if took := <-waited; took != delay {
 			t.Errorf("took %v for one that comes and goes", took)
@@ -279,7 +291,9 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		if _, shown, _ := i.GetIndexer().GetByKey("ns1/b"); shown {
 			t.Error("b is shown")
 		}
-		l.deletions = append(l.deletions, listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c", UID: types.UID("old")})
+		l.deletions = append(l.deletions,
+			listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c",
+				UID: types.UID("old")})
 		l.put("c")
 		fresh()
 		if took := <-waited; took != 0 {
@@ -289,8 +303,8 @@ func TestWaitForOwnDeletions(t *testing.T) {
 	})
 }
 
-// TestWaitForOwnWritesFails: it is an error if the client doesn't remember its writes,
-// and the wait ends as every wait does.
+// TestWaitForOwnWritesFails checks that a client which doesn't remember its writes is an error, and that the
+// wait ends with its context and with the informer.
 func TestWaitForOwnWritesFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -298,18 +312,27 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 		if err := informer.WaitForOwnWrites(t.Context(), i); !errors.Is(err, informer.ErrWritesNotTracked) {
 			t.Errorf("a client without memory: %v", err)
 		}
-		if err := informer.WaitForOwnWrites(t.Context(), s.theirs(informer.Options{})); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if err := informer.WaitForOwnWrites(
+			t.Context(), s.theirs(informer.Options{}),
+		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
-		for _, other := range []cache.Indexer{s.theirs(informer.Options{}).GetIndexer(), indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]()))} {
-			if err := lister.WaitForOwnWrites(t.Context(), lister.New[*configMap](other, configMaps)); err == nil {
+		for _, other := range []cache.Indexer{
+			s.theirs(informer.Options{}).GetIndexer(),
+			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
+		} {
+			if err := lister.WaitForOwnWrites(
+				t.Context(), lister.New[*configMap](other, configMaps),
+			); err == nil {
 				t.Errorf("fresh from %T", other)
 			}
 		}
 		l := newLagging()
 		l.put("a")
 		i = l.informer(informer.Options{})
-		if err := lister.WaitForOwnWrites(t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps)); err != nil {
+		if err := lister.WaitForOwnWrites(
+			t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps),
+		); err != nil {
 			t.Errorf("nothing was written, but %v", err)
 		}
 		l.write("b")

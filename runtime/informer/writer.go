@@ -182,7 +182,8 @@ func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string)
 			close(w.informer.hasSynced)
 		}
 		w.informer.log.appendBatch(batch[K]{
-			bulk: changes.All(), length: changes.Len(), audience: w.informer.audience.Load(), initial: initial, synced: initial,
+			bulk: changes.All(), length: changes.Len(), audience: w.informer.audience.Load(),
+			initial: initial, synced: initial,
 		})
 	})
 	return committed
@@ -199,7 +200,8 @@ func (w *writer[K]) resync() {
 			}
 		}
 		w.informer.log.appendBatch(batch[K]{
-			bulk: selfUpdates(snapshot), length: snapshot.Len(), audience: w.informer.audience.Load(), resync: true,
+			bulk: selfUpdates(snapshot), length: snapshot.Len(),
+			audience: w.informer.audience.Load(), resync: true,
 		})
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
-// named is an object of tests, with a number to tell its states apart.
+// named is an object with a number that distinguishes its states.
 type named struct {
 	name  string
 	state int
@@ -56,8 +56,8 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// TestBatchesChangeNothing: however many deltas are taken at a time, handlers
-// are told the same, and the store ends up the same.
+// TestBatchesChangeNothing checks that handlers receive the same, and that the store ends up the same,
+// however many deltas are popped at a time.
 func TestBatchesChangeNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -112,8 +112,8 @@ func TestBatchesChangeNothing(t *testing.T) {
 	}
 }
 
-// take lets the writer take what is queued, which must be at least so many
-// deltas, and waits for the handler.
+// take makes the writer pop what is queued, which must be at least that many deltas, and waits for the
+// handler.
 func (r *rig) take(t *testing.T, atLeast int) {
 	if r.queue.Len() < max(atLeast, 1) {
 		if atLeast > 0 {
@@ -132,8 +132,8 @@ func (r *rig) take(t *testing.T, atLeast int) {
 	r.writer.informer.readers.Wait()
 }
 
-// TestNoHandlerJoinsAStep: a handler that joins while the writer changes store and log
-// waits until both are changed.
+// TestNoHandlerJoinsAStep checks that a handler which joins while the writer changes store and log waits
+// until both are changed.
 func TestNoHandlerJoinsAStep(t *testing.T) {
 	r := newRig(t)
 	i := r.writer.informer
@@ -146,8 +146,8 @@ func TestNoHandlerJoinsAStep(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		// Nothing says that a goroutine waits for a lock; given this many
-		// chances, it would have finished if it didn't.
+		// Nothing shows that a goroutine waits for a lock; after so many chances it would have finished if it
+		// didn't.
 		for range 10_000 {
 			runtime.Gosched()
 		}

@@ -18,16 +18,19 @@ import (
 func benchListers(b *testing.B) (ResourceIndexer[*thing], cache.GenericLister) {
 	objects := make([]*thing, 100_000)
 	for i := range objects {
-		objects[i] = newThing(fmt.Sprint("namespace-", i%100), fmt.Sprint("name-of-an-object-", i), map[string]string{
-			"app": fmt.Sprint("app-", i%10_000), "tier": fmt.Sprint("tier-", i%3), "pod-template-hash": fmt.Sprint("hash-", i%20_000),
-		})
+		objects[i] = newThing(fmt.Sprint("namespace-", i%100), fmt.Sprint("name-of-an-object-", i),
+			map[string]string{
+				"app": fmt.Sprint("app-", i%10_000), "tier": fmt.Sprint("tier-", i%3),
+				"pod-template-hash": fmt.Sprint("hash-", i%20_000),
+			})
 	}
 	made := indexers(b, objects)
-	return New[*thing](made["our store, indexed"], things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
+	return New[*thing](made["our store, indexed"],
+		things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
 }
 
-// BenchmarkList says of lists by a label without an index how they ask: a store
-// leaves summaries of labels for the lists that come next.
+// BenchmarkList distinguishes how lists by a label without an index ask, since a store keeps summaries of
+// labels for later lists.
 func BenchmarkList(b *testing.B) {
 	ours, clientGo := benchListers(b)
 	one, many := []labels.Selector{appSelector(1)}, make([]labels.Selector, 10_000)
@@ -37,7 +40,7 @@ func BenchmarkList(b *testing.B) {
 	for _, c := range []struct {
 		name      string
 		namespace string
-		selectors []labels.Selector // asked for in turn
+		selectors []labels.Selector // used in turn
 	}{
 		{"everything", "", []labels.Selector{labels.Everything()}},
 		{"10-of-100000/same-selector-again", "", one},
@@ -62,7 +65,7 @@ func BenchmarkList(b *testing.B) {
 			}
 		})
 	}
-	// All objects are replaced before each list: no other list has left anything.
+	// All objects are replaced before each list, so no summaries are left.
 	b.Run("10-of-100000/first-time/ours", func(b *testing.B) {
 		s := ours.of.(*source).store
 		for b.Loop() {
@@ -85,16 +88,16 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// appSelector selects 10 of the objects.
+// appSelector returns a selector of 10 of the objects.
 func appSelector(i int) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{"app": fmt.Sprint("app-", i)})
 }
 
-// BenchmarkIndexedLabel is a selector for 10 of 100,000 where the label's index
-// was declared.
+// BenchmarkIndexedLabel lists 10 of 100,000 objects by a label with a declared index.
 func BenchmarkIndexedLabel(b *testing.B) {
 	ours, clientGo := benchListers(b)
-	err := ours.of.(*source).store.AddIndexes(map[string]store.IndexFunc{store.LabelIndex("app"): store.ByLabel("app")})
+	err := ours.of.(*source).store.AddIndexes(
+		map[string]store.IndexFunc{store.LabelIndex("app"): store.ByLabel("app")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -107,14 +110,16 @@ func BenchmarkIndexedLabel(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/namespace=%s/ours", name, namespace), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if list, err := NewNamespaced(ours, namespace).List(selector); err != nil || len(list) == 0 {
+					if list, err := NewNamespaced(ours, namespace).List(selector); err != nil ||
+						len(list) == 0 {
 						b.Fatal(len(list), err)
 					}
 				}
 			})
 			b.Run(fmt.Sprintf("%s/namespace=%s/client-go", name, namespace), func(b *testing.B) {
 				for b.Loop() {
-					if list, err := clientGo.ByNamespace(namespace).List(selector); err != nil || len(list) == 0 {
+					if list, err := clientGo.ByNamespace(namespace).List(selector); err != nil ||
+						len(list) == 0 {
 						b.Fatal(len(list), err)
 					}
 				}

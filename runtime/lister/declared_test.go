@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// declared is a store with indexes of labels and fields, and a lister over it.
+// declared returns a lister over a store with indexes of labels and fields.
 func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndexer[*thing] {
 	indexes := map[string]store.IndexFunc{
 		store.FieldIndex("metadata.name"): func(o any) []string { return []string{o.(*thing).Name} },
@@ -34,8 +34,8 @@ func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndex
 	return New[*thing](backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}, things)
 }
 
-// TestIndexesChangeNoAnswer: with whatever labels indexed, a lister lists for any
-// selector what client-go's lists.
+// TestIndexesChangeNoAnswer checks that, whichever labels are indexed, a lister lists for any selector what
+// client-go's lists.
 func TestIndexesChangeNoAnswer(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	keys, values := []string{"a", "b", "c"}, []string{"", "1", "2", "3"}
@@ -87,7 +87,8 @@ func TestIndexesChangeNoAnswer(t *testing.T) {
 		for n, lister := range listers {
 			got, err := NewNamespaced(lister, namespace).List(selector)
 			if err != nil || !reflect.DeepEqual(sorted(got), sorted(typed(want))) {
-				t.Fatalf("lister %d: %q in %q: %d objects, %v; client-go %d", n, text, namespace, len(got), err, len(want))
+				t.Fatalf("lister %d: %q in %q: %d objects, %v; client-go %d", n, text, namespace, len(got),
+					err, len(want))
 			}
 		}
 	}
@@ -98,7 +99,8 @@ func TestIndexesChangeNoAnswer(t *testing.T) {
 
 func TestListByFields(t *testing.T) {
 	lister := declared([]*thing{
-		newThing("ns0", "ab", map[string]string{"l": "1"}), newThing("ns1", "ab", nil), newThing("ns0", "bc", nil), newThing("ns0", "c", nil),
+		newThing("ns0", "ab", map[string]string{"l": "1"}), newThing("ns1", "ab", nil),
+		newThing("ns0", "bc", nil), newThing("ns0", "c", nil),
 	}, true)
 	for _, test := range []struct {
 		fields, labels, namespace string
@@ -116,7 +118,8 @@ func TestListByFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := ListByFields[*thing](NewNamespaced(lister, test.namespace), fields.ParseSelectorOrDie(test.fields), selector)
+		found, err := ListByFields[*thing](NewNamespaced(lister, test.namespace),
+			fields.ParseSelectorOrDie(test.fields), selector)
 		var got []string
 		for _, o := range sorted(found) {
 			got = append(got, o.Namespace+"/"+o.Name)
@@ -126,7 +129,9 @@ func TestListByFields(t *testing.T) {
 		}
 	}
 	for _, selector := range []string{"spec.other=1", "metadata.name!=ab"} {
-		if _, err := ListByFields[*thing](lister, fields.ParseSelectorOrDie(selector), labels.Everything()); err == nil {
+		if _, err := ListByFields[*thing](
+			lister, fields.ParseSelectorOrDie(selector), labels.Everything(),
+		); err == nil {
 			t.Errorf("listed by %s", selector)
 		}
 	}
@@ -134,14 +139,16 @@ func TestListByFields(t *testing.T) {
 	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
-	if want := `list by field "spec.other": it must be declared with informer.IndexField; declared are letters, metadata.name`; err == nil || err.Error() != want {
+	if want := `list by field "spec.other": it must be declared with informer.IndexField; ` +
+		"declared are letters, metadata.name"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for what, selectors := range map[string]struct {
 		fields fields.Selector
 		labels labels.Selector
 	}{"fields is nil": {nil, labels.Everything()}, "labels is nil": {fields.Everything(), nil}} {
-		if _, err := ListByFields[*thing](lister, selectors.fields, selectors.labels); err == nil || !strings.Contains(err.Error(), what) {
+		if _, err := ListByFields[*thing](lister, selectors.fields, selectors.labels); err == nil ||
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
@@ -153,7 +160,8 @@ func TestListByFields(t *testing.T) {
 		"generic":        NewGeneric(lister.of.(*source).indexer, things),
 		"generic, typed": NewGeneric(seenAsTyped{inside: lister.of.(*source).indexer}, things),
 	} {
-		if found, err := ListByFields[*thing](of, byName, labels.Everything()); len(found) != 2 || err != nil {
+		if found, err := ListByFields[*thing](of, byName, labels.Everything()); len(found) != 2 ||
+			err != nil {
 			t.Errorf("%s: %d objects, %v", name, len(found), err)
 		}
 	}
@@ -161,7 +169,8 @@ func TestListByFields(t *testing.T) {
 	if _, err := ListByFields[*thing](views, byName, labels.Everything()); err == nil {
 		t.Error("a read-only lister gave objects away")
 	}
-	if found, err := ListViewsByFields(views.ByNamespace("ns1"), byName, labels.Everything()); err != nil || !reflect.DeepEqual(found, []string{"ns1"}) {
+	if found, err := ListViewsByFields(views.ByNamespace("ns1"), byName, labels.Everything()); err != nil ||
+		!reflect.DeepEqual(found, []string{"ns1"}) {
 		t.Errorf("views: %q, %v", found, err)
 	}
 	foreign := New[*thing](cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), things)
@@ -178,12 +187,12 @@ type seenAsTyped struct {
 
 func (x seenAsTyped) Untyped() cache.Indexer { return x.inside }
 
-// mirror is an indexer that says that it is inside of itself.
+// mirror is an indexer that claims to contain itself.
 type mirror struct{ cache.Indexer }
 
 func (m mirror) Untyped() cache.Indexer { return m }
 
-// TestMirror: what is foreign leads nobody in a circle.
+// TestMirror checks that such an indexer doesn't cause an endless loop.
 func TestMirror(t *testing.T) {
 	indexer := mirror{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	if _, err := New[*thing](indexer, things).Get("a"); err == nil {

@@ -17,17 +17,18 @@ import (
 // NoIndexError is the error for an index that doesn't exist.
 type NoIndexError = store.NoIndexError
 
-// ListByFields returns what l, a lister that was generated or one of this
-// package, would list for a selector of labels, and of that only the objects
-// whose fields have the values that the other selector asks for:
+// ListByFields returns the objects that l, a generated lister or one of this package, lists for matchLabels,
+// restricted to those whose fields have the values that selector requires:
 //
-//	lister.ListByFields[*corev1.Pod](podLister, fields.OneTermEqualSelector("spec.nodeName", node), labels.Everything())
+//	onNode := fields.OneTermEqualSelector("spec.nodeName", node)
+//	pods, err := lister.ListByFields[*corev1.Pod](podLister, onNode, labels.Everything())
 //
-// A field must have been declared with informer.IndexField, and its selector can
-// only ask for equality. The error for a field that wasn't declared names those that
-// were, and is a *[NoIndexError]. The cost depends on the number of objects with the
-// rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
-func ListByFields[T runtime.Object](l any, selector fields.Selector, matchLabels labels.Selector) ([]T, error) {
+// A field must have been declared with informer.IndexField, and its selector can only require equality. The
+// error for a field that wasn't declared is a *[NoIndexError], which names those that were. The cost depends
+// on the number of objects with the rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
+func ListByFields[T runtime.Object](
+	l any, selector fields.Selector, matchLabels labels.Selector,
+) ([]T, error) {
 	found, err := listByFields(l, false, selector, matchLabels)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -46,7 +47,7 @@ func typedObjects[T any](l any, found []any) ([]T, error) {
 	return typed, nil
 }
 
-// ListViewsByFields is [ListByFields] of a read-only lister: it returns views.
+// ListViewsByFields is like [ListByFields], for a read-only lister: it returns views.
 func ListViewsByFields[T runtime.Object, V any](
 	l ReadOnly[T, V], selector fields.Selector, matchLabels labels.Selector,
 ) ([]V, error) {
@@ -81,9 +82,11 @@ func listByFields(
 	yield := func(obj any) { list = append(list, obj) }
 	switch {
 	case selector == nil:
-		return nil, errors.New("list by fields: the selector of fields is nil; fields.Everything() selects all")
+		return nil, errors.New(
+			"list by fields: the selector of fields is nil; fields.Everything() selects all")
 	case matchLabels == nil:
-		return nil, errors.New("list by fields: the selector of labels is nil; labels.Everything() selects all")
+		return nil, errors.New(
+			"list by fields: the selector of labels is nil; labels.Everything() selects all")
 	}
 	terms := selector.Requirements()
 	if len(terms) == 0 {
@@ -97,7 +100,8 @@ func listByFields(
 			return nil, self.undeclared(term.Field)
 		}
 		if term.Operator == selection.NotEquals {
-			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value", term.Field)
+			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value",
+				term.Field)
 		}
 		if least < 0 || count < least {
 			rarest, least = n, count
@@ -132,7 +136,8 @@ func (s *source) undeclared(field string) error {
 		declared = "declared are " + strings.Join(names, ", ")
 	}
 	return &undeclaredError{
-		text:    fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s", field, declared),
+		text: fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s",
+			field, declared),
 		noIndex: &store.NoIndexError{Name: store.FieldIndex(field)},
 	}
 }

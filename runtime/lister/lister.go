@@ -1,5 +1,5 @@
-// Package lister reads the objects of one resource out of an informer's indexer.
-// Generated listers are declarations over it.
+// Package lister reads the objects of one resource from an informer's indexer. Generated listers are
+// declarations on top of it.
 //
 // # What it promises
 //
@@ -11,27 +11,24 @@
 // store of this runtime. Listers read that store:
 //
 //   - Get allocates nothing.
-//   - List sees one instant of the store, and delays neither a writer nor a reader.
+//   - List reads one instant of the store, and delays neither writers nor other readers.
 //   - The cost of a list of a namespace grows with the objects of the namespace, if that
 //     is indexed.
-//   - The cost of a selector that asks for values of a label grows with the objects that
-//     have them, if the label is indexed, see informer.IndexLabels. Of several such
-//     labels, the rarest counts.
-//   - Without an index of the label, a list looks at all objects, or at those of an
-//     indexed namespace. One list in 32 stores summaries of the labels that it sees.
-//     Later lists look only at objects that may match: at some in a hundred that don't,
-//     at those that were put since or have more than twelve labels, and at the last
-//     255 at most.
+//   - The cost of a selector that requires values of a label grows with the objects that have them, if the
+//     label is indexed, see informer.IndexLabels. Of several such labels, the rarest counts.
+//   - Without an index of the label, a list looks at all objects, or at those of an indexed namespace. One
+//     list in 32 stores summaries of the labels that it sees. Later lists look only at objects that may
+//     match. Among these are a few in a hundred that don't match, those that were put since or have more than
+//     twelve labels, and at most the last 255.
 //
-// Other indexers, among them those of package cache, are asked through their
-// interface.
+// Other indexers, among them those of package cache, are read through their interface.
 //
 // # Beyond client-go
 //
-// Generated listers have client-go's methods and no more. What is added are functions
-// that take a lister, generic and read-only ones included: [ListByFields] finds objects
-// by the values of fields, [WaitForVersion] waits until the lister reflects a resourceVersion,
-// and [WaitForOwnWrites] until it reflects what was written through the clientset behind it.
+// Generated listers have client-go's methods and no more. The additions are functions that take a lister,
+// generic and read-only ones included: [ListByFields] finds objects by the values of fields, [WaitForVersion]
+// waits until the lister reflects a resourceVersion, and [WaitForOwnWrites] until it reflects what was
+// written through the clientset behind it.
 package lister
 
 import (
@@ -46,16 +43,14 @@ import (
 // ResourceIndexer lists and gets the objects of a resource, of all namespaces
 // or of one. It is a small value and safe for concurrent use.
 //
-// It only converts what is found by code that is compiled once for all types.
+// It only converts the results of code that is compiled once for all types.
 type ResourceIndexer[T runtime.Object] struct{ reader }
 
-// Embedding is a struct that embeds a ResourceIndexer: generated code defines its
-// listers by it.
+// Embedding embeds a ResourceIndexer. Generated code defines its listers as Embeddings.
 type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
 
-// New returns a ResourceIndexer for all namespaces, or for cluster-scoped
-// objects. resource names the resource in errors. The indexer must hold nothing
-// but T: other objects make List and Get panic.
+// New returns a ResourceIndexer for all namespaces, or for cluster-scoped objects. resource names the
+// resource in errors. The indexer must hold objects of type T only: others make List and Get panic.
 func New[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) ResourceIndexer[T] {
 	return ResourceIndexer[T]{reader{of: newSource(indexer, resource, false)}}
 }
@@ -67,8 +62,8 @@ func NewNamespaced[T runtime.Object](parent ResourceIndexer[T], namespace string
 	return parent
 }
 
-// List returns the objects whose labels match the selector, in no particular
-// order, and nil if there are none. It fails only for objects without metadata.
+// List returns the objects whose labels match the selector, in no particular order, or nil if there are none.
+// It fails only for objects without metadata.
 func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) {
 	err = l.of.list(l.namespace, selector,
 		func(n int) { ret = make([]T, 0, n) },
@@ -76,8 +71,8 @@ func (l ResourceIndexer[T]) List(selector labels.Selector) (ret []T, err error) 
 	return ret, err
 }
 
-// Get returns the object of that name. The error is NotFound if there is none.
-// Without a namespace, the name may be a key: a namespace, a slash and a name.
+// Get returns the object with that name, or a NotFound error. Without a namespace, the name may be a key: a
+// namespace, a slash and a name.
 func (l ResourceIndexer[T]) Get(name string) (T, error) {
 	obj, err := l.of.get(l.namespace, name)
 	if err != nil {

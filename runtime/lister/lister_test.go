@@ -27,8 +27,8 @@ func newThing(namespace, name string, labels map[string]string) *thing {
 	return &thing{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}}
 }
 
-// backed is client-go's indexer with a store of ours beside it, which listers
-// must prefer: the indexer is left empty.
+// backed is client-go's indexer with a store of ours beside it, which listers must prefer: the indexer is
+// empty.
 type backed struct {
 	cache.Indexer
 	store *store.Store[cache.ObjectName]
@@ -48,8 +48,7 @@ func put(s *store.Store[cache.ObjectName], o *thing) { s.Set(cache.MetaObjectToN
 
 var namespaceIndexer = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 
-// indexers returns indexers with the same objects, made in each way that makes
-// a difference to a lister.
+// indexers returns indexers with the same objects, of each kind that a lister distinguishes.
 func indexers(t testing.TB, objects []*thing) map[string]cache.Indexer {
 	made := map[string]cache.Indexer{}
 	for name, indexed := range map[string]bool{"indexed": true, "not indexed": false} {
@@ -79,7 +78,7 @@ func sorted[T metav1.Object](objects []T) []T {
 	return objects
 }
 
-// typed makes client-go's untyped results comparable with ours.
+// typed converts client-go's untyped results, to compare them with ours.
 func typed(objects []runtime.Object) (list []*thing) {
 	for _, obj := range objects {
 		list = append(list, obj.(*thing))
@@ -98,12 +97,12 @@ func selectors(t testing.TB) (list []labels.Selector) {
 	return append(list, labels.Nothing(), labels.Everything())
 }
 
-// TestLikeClientGo compares listers with client-go's generic lister, which asks
-// the same of an indexer as its typed ones do.
+// TestLikeClientGo compares listers with client-go's generic lister, which reads indexers as its typed ones
+// do.
 func TestLikeClientGo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var objects []*thing
-	for i := range 2000 { // More than one page of a store.
+	for i := range 2000 { // more than one page of a store
 		set := map[string]string{}
 		for _, key := range []string{"a", "b"} {
 			if r.IntN(3) > 0 {
@@ -126,25 +125,26 @@ func TestLikeClientGo(t *testing.T) {
 			compare(t, "all", all, want)
 			for _, namespace := range []string{"", "one", "two", "none"} {
 				compare(t, namespace, NewNamespaced(all, namespace), want.ByNamespace(namespace))
-				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)}, want.ByNamespace(namespace))
+				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)},
+					want.ByNamespace(namespace))
 			}
 			compare(t, "generic", fromGeneric{NewGeneric(indexer, things)}, want)
 		})
 	}
 }
 
-// Lists by labels leave what they have seen of them for the next. An object that is
-// put again is looked at again; those that are changed in place, which nobody may do,
-// aren't.
+// TestChangedLabels checks that lists by labels, which leave summaries for later lists, examine an object
+// again after it is put again. Objects that are changed in place, which is forbidden, aren't.
 func TestChangedLabels(t *testing.T) {
 	var objects []*thing
 	for i := range 1000 {
-		objects = append(objects, newThing("one", fmt.Sprint("name-", i), map[string]string{"a": fmt.Sprint(i)}))
+		objects = append(objects,
+			newThing("one", fmt.Sprint("name-", i), map[string]string{"a": fmt.Sprint(i)}))
 	}
 	selector := parse(t, "a=x")
 	for name, indexer := range indexers(t, objects) {
 		l := New[*thing](indexer, things)
-		// list lists until every list has left what it may.
+		// list lists until all summaries are complete.
 		list := func() (n [2]int) {
 			for range 600 {
 				for i, l := range []ResourceIndexer[*thing]{l, NewNamespaced(l, "one")} {
@@ -180,10 +180,10 @@ func TestChangedLabels(t *testing.T) {
 		case "our store, indexed":
 			seen = [2]bool{}
 		case "our store, not indexed":
-			seen = [2]bool{false, true} // All objects of the namespace are looked at.
+			seen = [2]bool{false, true} // all objects of the namespace are examined
 		}
 		for i, n := range list() {
-			// One in ten thousand looks as if it always had the label.
+			// One in ten thousand is found by chance.
 			if (n == 11) != seen[i] {
 				t.Errorf("%s: %d objects after ten were changed in place, are seen: %t", name, n, seen[i])
 			}
@@ -200,7 +200,7 @@ func TestChangedLabels(t *testing.T) {
 	}
 }
 
-// fromGeneric shows a generic lister as a typed one.
+// fromGeneric adapts a generic lister to the typed interface.
 type fromGeneric struct{ cache.GenericNamespaceLister }
 
 func (l fromGeneric) List(selector labels.Selector) ([]*thing, error) {
@@ -224,15 +224,20 @@ func compare(t *testing.T, what string, got interface {
 	for _, selector := range selectors(t) {
 		gotList, gotErr := got.List(selector)
 		wantList, wantErr := want.List(selector)
-		if !reflect.DeepEqual(sorted(gotList), sorted(typed(wantList))) || !reflect.DeepEqual(gotErr, wantErr) {
-			t.Errorf("%q: List(%v) = %d objects, %v, want %d, %v", what, selector, len(gotList), gotErr, len(wantList), wantErr)
+		if !reflect.DeepEqual(sorted(gotList), sorted(typed(wantList))) ||
+			!reflect.DeepEqual(gotErr, wantErr) {
+			t.Errorf("%q: List(%v) = %d objects, %v, want %d, %v", what, selector, len(gotList), gotErr,
+				len(wantList), wantErr)
 		}
 	}
-	for _, name := range []string{"name-1", "name-2", "name-3", "name-4", "none", "one/name-1", "one/name-2", "one/name-3", "two/name-3", "/name-1", "/name-2", "one/", "one/two/three", ""} {
+	for _, name := range []string{
+		"name-1", "name-2", "name-3", "name-4", "none", "one/name-1", "one/name-2", "one/name-3",
+		"two/name-3", "/name-1", "/name-2", "one/", "one/two/three", "",
+	} {
 		gotObj, gotErr := got.Get(name)
 		wantObj, wantErr := want.Get(name)
-		// client-go's typed listers take the empty namespace as none, its
-		// generic one as one of that name: a key that starts with a slash.
+		// client-go's typed listers treat the empty namespace as no namespace, its generic one as a namespace
+		// of that name, whose keys start with a slash.
 		if _, generic := got.(fromGeneric); what == "" && !generic {
 			continue
 		}

@@ -7,16 +7,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ReadOnly lists views of type V in place of objects, which are shared and must
-// not be changed: through a view they can't be. It is a small value and safe for
-// concurrent use.
+// ReadOnly lists views of type V in place of objects. Objects are shared and must not be changed; a view has
+// no way to change one. It is a small value and safe for concurrent use.
 type ReadOnly[T runtime.Object, V any] struct {
 	reader
 	view func(T) V
 }
 
-// NewReadOnly returns a lister of what view makes of the objects in indexer; for
-// the rest see [New].
+// NewReadOnly returns a lister that applies view to the objects in indexer; for the rest see [New].
 func NewReadOnly[T runtime.Object, V any](
 	indexer cache.Indexer, resource schema.GroupResource, view func(T) V,
 ) ReadOnly[T, V] {
@@ -41,8 +39,8 @@ func viewed[T, V any](objects []T, view func(T) V) []V {
 	return views
 }
 
-// Get returns the object of that name, or a NotFound error. Objects that live in
-// namespaces are found through [ReadOnly.ByNamespace] only.
+// Get returns the object with that name, or a NotFound error. Namespaced objects are found only through
+// [ReadOnly.ByNamespace].
 func (l ReadOnly[T, V]) Get(name string) (v V, err error) {
 	object, err := ResourceIndexer[T]{l.reader}.Get(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// NewGeneric returns a lister for code that doesn't know the objects' type. It
-// lists what New's lists, by the same code.
+// NewGeneric returns a lister for code that doesn't know the objects' type. It lists the same as a lister of
+// [New], with the same code.
 func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
 	return generic{reader{of: newSource(indexer, resource, false)}}
 }

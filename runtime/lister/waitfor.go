@@ -7,11 +7,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// WaitForVersion waits until what l, a lister that was generated or one of this package,
-// reads shows a resourceVersion or a later one: a caller that waits for the version
-// that its write returned then reads what it wrote. It returns ctx's error, or an
-// error if the informer behind the lister stopped, if there is none of this runtime,
-// or if versions are opaque.
+// WaitForVersion waits until the cache that l reads, a generated lister or one of this package, reflects a
+// resourceVersion or a later one: a caller that waits for the version that its write returned then reads what
+// it wrote. It returns ctx's error, or an error if the informer behind the lister stopped, if there is none
+// of this runtime, or if versions are opaque.
 func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {
@@ -23,19 +22,17 @@ func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	return informed.WaitForVersion(ctx, resourceVersion)
 }
 
-// WaitForOwnWrites waits until what l, a lister that was generated or one of this package,
-// reads shows all that was written, by the time of the call, through the
-// generated clientset that the informer behind it was made with; of a lister for
-// one namespace, what was written there. It waits exactly as long as needed, and
-// not at all if nothing was written or all has arrived:
+// WaitForOwnWrites waits until the cache that l reads, a generated lister or one of this package, reflects
+// everything that was written, by the time of the call, through the generated clientset that the informer
+// behind l was made with. For a lister of one namespace, that is what was written there. It doesn't wait
+// longer than needed, and not at all if nothing was written or everything has arrived:
 //
 //	if err := lister.WaitForOwnWrites(ctx, podLister); err != nil {
 //		return err
 //	}
 //	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
 //
-// It doesn't wait for the informer's sync: before that, or the start, what others
-// have written is missing.
+// It doesn't wait for the informer's sync: before the sync, what others have written is missing.
 //
 // See informer.WaitForOwnWrites for what counts as written, for deletions, and for clients
 // that don't remember what they wrote.

@@ -21,13 +21,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// budgeted is a source of config maps with a limiter.
-func budgeted(c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions)) listwatch.Source {
+// budgeted returns a source of config maps with a limiter.
+func budgeted(
+	c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions),
+) listwatch.Source {
 	decoding := listwatch.DecodingOptions{Limiter: limiter}
 	for _, f := range opts {
 		f(&decoding)
 	}
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[*corev1.ConfigMapList] { return c },
 		listwatch.ClientOptions{Decoding: decoding})
 }
 
@@ -36,7 +39,7 @@ func initialEvents() metav1.ListOptions {
 	return metav1.ListOptions{SendInitialEvents: &yes}
 }
 
-// transport answers requests without a network, each by the body of that name.
+// transport answers requests without a network, each with the body of that name.
 type transport map[string]io.Reader
 
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -47,8 +50,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// While the senior holds more than the budget nobody else goes on: not between
-// its pages either, and whether they list or stream. Then all do.
+// TestBudgetSenior checks that while the senior list holds more than the budget, no other continues, not even
+// between its pages, whether it lists or streams. Afterwards all do.
 func TestBudgetSenior(t *testing.T) {
 	const last = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`
 	bodies := transport{}
@@ -57,7 +60,8 @@ func TestBudgetSenior(t *testing.T) {
 		first, send := io.Pipe()
 		bodies["senior"], bodies["seniormore"] = first, strings.NewReader(last+configMap+"]}")
 		bodies["list"] = strings.NewReader(last + configMap + "," + configMap + "]}")
-		bodies["watch"] = strings.NewReader(event("ADDED", watchedMap) + event("ADDED", watchedMap) + event("BOOKMARK", bookmark))
+		bodies["watch"] = strings.NewReader(event("ADDED", watchedMap) + event("ADDED",
+			watchedMap) + event("BOOKMARK", bookmark))
 		bodies["canceled"] = strings.NewReader(last + configMap + "]}")
 		limiter := listwatch.NewLimiter(4).WithBudget(int64(len(configMap)) - 1)
 		var mu sync.Mutex
@@ -75,7 +79,8 @@ func TestBudgetSenior(t *testing.T) {
 			synctest.Wait()
 			mu.Lock()
 			defer mu.Unlock()
-			if items["senior"] != senior || items["list"] != other || items["watch"] != other || items["canceled"] != 0 {
+			if items["senior"] != senior || items["list"] != other || items["watch"] != other ||
+				items["canceled"] != 0 {
 				t.Fatalf("expected %d items of the senior and %d of the others: %v", senior, other, items)
 			}
 			if limiter.Held() != int64(held) {
@@ -126,8 +131,8 @@ func TestBudgetSenior(t *testing.T) {
 	})
 }
 
-// A list that nobody goes on with gives back what it holds when its context is
-// done, and when its source begins another.
+// TestBudgetAbandonedList checks that an abandoned list releases what it holds when its context is done, and
+// when its source begins another.
 func TestBudgetAbandonedList(t *testing.T) {
 	bodies := transport{}
 	c := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })
@@ -167,18 +172,19 @@ func TestBudgetAbandonedList(t *testing.T) {
 	})
 }
 
-// What counts is the text of what is decoded, in both encodings, listed and
-// streamed; what a relist takes from the cache counts nothing.
+// TestBudgetCounts checks that the text of decoded items counts, in both encodings, listed and streamed, and
+// that what a relist takes from the cache doesn't.
 func TestBudgetCounts(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
-	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5"}}
+	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns",
+		ResourceVersion: "5"}}
 	end := object.DeepCopy()
 	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	added := watch.Event{Type: watch.Added, Object: &object}
 	keep := func(o *listwatch.DecodingOptions) { o.KeepUnchanged = true }
 	for name, test := range map[string]struct {
 		list, stream string
-		// items and events are the sizes of one of each.
+		// item and event are the sizes of one of each.
 		item, event int
 		adjust      []func(*rest.Config)
 		contentType string
@@ -186,10 +192,12 @@ func TestBudgetCounts(t *testing.T) {
 		"JSON": {
 			list:   listHead + configMap + " , " + configMap + "]}",
 			stream: event("ADDED", watchedMap) + event("ADDED", watchedMap) + event("BOOKMARK", bookmark),
-			item:   len(configMap), event: len(event("ADDED", watchedMap)) - 1, contentType: runtime.ContentTypeJSON,
+			item:   len(configMap), event: len(event("ADDED", watchedMap)) - 1,
+			contentType: runtime.ContentTypeJSON,
 		},
 		"protobuf": {
-			list:   string(encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{Continue: "more"}, Items: []corev1.ConfigMap{object, object}})),
+			list: string(encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{Continue: "more"},
+				Items: []corev1.ConfigMap{object, object}})),
 			stream: string(encodeEvents(added, added, watch.Event{Type: watch.Bookmark, Object: end})),
 			item:   object.Size(), event: len(encodeEvents(added)), contentType: runtime.ContentTypeProtobuf,
 			adjust: []func(*rest.Config){withProtobuf},

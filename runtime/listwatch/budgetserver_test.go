@@ -17,16 +17,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Many sources list from a server and stream from it, in pages of random items, some
-// of which are cut off, some given up. All that aren't are read to the end; what is
-// held is the budget's, the senior's, and an item of each of the others.
+// TestBudgetOverServer has many sources list from a server and stream from it, in pages of random items, some
+// of which are cut off and some abandoned. The others are read to the end; the limiter never admits more than
+// the budget, or the senior's bytes, and an item of each of the others.
 func TestBudgetOverServer(t *testing.T) {
 	const (
 		sources, pages, items, largest = 6, 3, 20, 4 << 10
 		budget                         = 16 << 10
 	)
 	object := func() string {
-		return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"5"},"data":{"k":%q}}`,
+		return fmt.Sprintf(
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"5"},`+
+				`"data":{"k":%q}}`,
 			strings.Repeat("x", rand.IntN(largest-200)))
 	}
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +45,9 @@ func TestBudgetOverServer(t *testing.T) {
 			if page == pages-1 {
 				next = ""
 			}
-			fmt.Fprintf(&body, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":%q},"items":[`, next)
+			fmt.Fprintf(&body,
+				`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9",`+
+					`"continue":%q},"items":[`, next)
 			for n := range items {
 				if n > 0 {
 					body.WriteByte(',')
@@ -63,18 +67,23 @@ func TestBudgetOverServer(t *testing.T) {
 			t.Errorf("%d bytes held", held)
 		}
 	}
-	list := func(ctx context.Context, source listwatch.Source, selector string, item func() error) (n int, err error) {
+	list := func(
+		ctx context.Context, source listwatch.Source, selector string, item func() error,
+	) (n int, err error) {
 		meta := listwatch.ListMeta{}
 		for page := 0; err == nil && (page == 0 || meta.Continue != ""); page++ {
-			meta, err = source.List(ctx, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue}, func(any) error {
-				n++
-				check()
-				return item()
-			})
+			meta, err = source.List(ctx, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue},
+				func(any) error {
+					n++
+					check()
+					return item()
+				})
 		}
 		return n, err
 	}
-	stream := func(ctx context.Context, source listwatch.Source, selector string, item func() error) (n int, err error) {
+	stream := func(
+		ctx context.Context, source listwatch.Source, selector string, item func() error,
+	) (n int, err error) {
 		opts := initialEvents()
 		opts.LabelSelector = selector
 		stream, err := source.Watch(ctx, opts)
@@ -111,17 +120,21 @@ func TestBudgetOverServer(t *testing.T) {
 						t.Error("read what was cut off")
 					}
 				case 1:
-					if n, err := read(t.Context(), source, "", func() error { return enough }); n != 1 || err != enough {
+					if n, err := read(t.Context(), source, "", func() error { return enough }); n != 1 ||
+						err != enough {
 						t.Errorf("%d items, %v", n, err)
 					}
 				case 2:
 					ctx, cancel := context.WithCancel(t.Context())
-					if _, err := read(ctx, source, "", func() error { cancel(); return ctx.Err() }); err == nil {
+					if _, err := read(
+						ctx, source, "", func() error { cancel(); return ctx.Err() },
+					); err == nil {
 						t.Error("read on after the end of the context")
 					}
 					cancel()
 				default:
-					if n, err := read(t.Context(), source, "", func() error { return nil }); n != pages*items || err != nil {
+					if n, err := read(t.Context(), source,
+						"", func() error { return nil }); n != pages*items || err != nil {
 						t.Errorf("%d items, %v", n, err)
 					}
 				}

@@ -19,17 +19,16 @@ type ClientOptions struct {
 	// TweakListOptions, if not nil, changes the options of every list and watch
 	// before they are sent.
 	TweakListOptions func(*metav1.ListOptions)
-	// Client is the clientset, if any. If it says that it doesn't support WatchList
-	// semantics, so does the source; see
-	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
+	// Client is the clientset, if any. If it reports that it doesn't support WatchList semantics, so does the
+	// source; see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
 	Client any
 	// Decoding configures lists and watches of a client that implements Streaming.
 	Decoding DecodingOptions
 }
 
-// FromClient returns a source over a generated typed client whose objects are of type t,
-// a pointer, and whose lists are of type L. It calls resource for each list and each
-// watch, not before: a caller that never lists needs no working client.
+// FromClient returns a source over a generated typed client whose objects are of type t, a pointer, and whose
+// lists are of type L. It calls resource for each list and each watch, and not before, so a caller that never
+// lists needs no working client.
 //
 // Only the conversion of the client is compiled for each L, in the package that calls
 // FromClient.
@@ -39,9 +38,10 @@ func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opt
 		if client == nil {
 			return untypedClient{}
 		}
-		return untypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return client.List(ctx, opts)
-		}}
+		return untypedClient{client,
+			func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+				return client.List(ctx, opts)
+			}}
 	}, opts)
 }
 
@@ -78,7 +78,8 @@ func explainPanic(t reflect.Type, resource func() untypedClient) func() untypedC
 	return func() untypedClient {
 		defer func() {
 			if v := recover(); v != nil {
-				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
+				panic(fmt.Sprintf(
+					"the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
 					t, v))
 			}
 		}()
@@ -104,9 +105,8 @@ func (s *clientSource) SetDecoding(opts DecodingOptions) {
 	s.decoding, s.limiter = newDecoding(s.expected.goType, opts), opts.Limiter
 }
 
-// KeepUnchanged gives the source access to the cache: lists then hand over objects that
-// didn't change as they are cached. It returns false if the source doesn't stream. Call
-// it before the source is read.
+// KeepUnchanged gives the source access to the cache: lists then return the cached objects for those that
+// didn't change. It returns false if the source doesn't stream. Call it before the source is read.
 func (s *clientSource) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || !s.decoding.streams() {
 		return false
@@ -115,7 +115,7 @@ func (s *clientSource) KeepUnchanged(known func(decode.Identity) (any, bool)) bo
 	return true
 }
 
-// IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
+// IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist checks for.
 func (s *clientSource) IsWatchListSemanticsUnSupported() bool { return s.watchListUnsupported }
 
 var errNoClient = errors.New("no client to list and watch with")

@@ -21,13 +21,14 @@ func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 }
 
-// The client is asked for when it is needed, each time, and options are tweaked.
+// TestFromClient checks that the client is requested for each call, not before, and that options are tweaked.
 func TestFromClient(t *testing.T) {
 	var s client
 	asked := 0
-	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { asked++; return s }, listwatch.ClientOptions{
-		TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
-	})
+	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { asked++; return s },
+		listwatch.ClientOptions{
+			TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
+		})
 	if asked != 0 {
 		t.Error("the client was asked for at construction")
 	}
@@ -40,7 +41,8 @@ func TestFromClient(t *testing.T) {
 	real := server()
 	real.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	s = real
-	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{Continue: "nonsense"}); len(items) != 1 || items[0].Name != "a" {
+	if items, _ := collect[*corev1.ConfigMap](t, source,
+		metav1.ListOptions{Continue: "nonsense"}); len(items) != 1 || items[0].Name != "a" {
 		t.Errorf("%v", items)
 	}
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{Continue: "nonsense"})
@@ -66,7 +68,7 @@ func TestFromClient(t *testing.T) {
 	}
 }
 
-// streaming is a client whose List and Watch nobody should call.
+// streaming is a client whose List and Watch must not be called.
 type streaming struct {
 	client
 	real *configMaps
@@ -83,8 +85,10 @@ func TestStreamingClient(t *testing.T) {
 		}
 		io.WriteString(w, event("ADDED", watchedMap))
 	})}
-	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return c }, listwatch.ClientOptions{})
-	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 || items[0].Name != "a" {
+	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return c },
+		listwatch.ClientOptions{})
+	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 ||
+		items[0].Name != "a" {
 		t.Errorf("%v", items)
 	}
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
@@ -104,9 +108,15 @@ func TestWatchListSemantics(t *testing.T) {
 		source any
 		want   bool
 	}{
-		"clientset without":      {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{Client: no}), true},
-		"clientset with":         {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{Client: server()}), false},
-		"no clientset":           {listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil }, listwatch.ClientOptions{}), false},
+		"clientset without": {
+			listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil },
+				listwatch.ClientOptions{Client: no}), true},
+		"clientset with": {
+			listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil },
+				listwatch.ClientOptions{Client: server()}), false},
+		"no clientset": {
+			listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() client { return nil },
+				listwatch.ClientOptions{}), false},
 		"lister-watcher without": {listwatch.FromListerWatcher(no.ListerWatcher(), nil), true},
 		"lister-watcher with":    {listwatch.FromListerWatcher(server().ListerWatcher(), nil), false},
 	} {

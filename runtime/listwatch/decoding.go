@@ -16,30 +16,27 @@ const StreamingVariable = "KUBEWRIGHT_STREAMING"
 // DecodingOptions configure how a source streams. The zero value streams where possible
 // and keeps all fields.
 type DecodingOptions struct {
-	// Drop lists fields that streaming skips, at next to no cost: JSON names joined
-	// by dots, such as metadata.managedFields or spec.template. Elements of slices
-	// and maps have no step of their own: spec.containers.env drops env of every
-	// container. A name that a type doesn't have drops nothing. Objects that can't
-	// be streamed keep all fields.
+	// Drop lists fields that streaming skips, at almost no cost: JSON names joined by dots, such as
+	// metadata.managedFields or spec.template. Elements of slices and maps have no step of their own:
+	// spec.containers.env drops env of every container. A name that a type doesn't have drops nothing.
+	// Objects that can't be streamed keep all fields.
 	Drop []string
 	// MetadataOnly drops everything but kind, apiVersion and metadata when streaming.
 	MetadataOnly bool
-	// ShareValues gives fields with the same text in several objects the same maps,
-	// slices and pointers, which saves the most where objects are copies of each
-	// other. A change of an object that wasn't copied first then changes others,
-	// too. A source keeps at most 2 MB of text to share.
+	// ShareValues gives fields with the same text in several objects the same maps, slices and pointers,
+	// which saves the most if objects resemble each other. Changing an object that wasn't copied first then
+	// changes others, too. A source keeps at most 2 MB of text to share.
 	ShareValues bool
-	// KeepUnchanged makes a list in JSON hand over a cached object, without decoding
-	// it, if the list has it with the same resourceVersion. By default its text must
-	// also be that of the list before. Set it only for objects whose every change
-	// has a new version. That isn't so where the server fills in fields: a new
-	// default or conversion of a CustomResourceDefinition changes the served object
-	// and not its version.
+	// KeepUnchanged makes a list in JSON return the cached object, without decoding it, if the list has it
+	// with the same resourceVersion. By default, its text must also equal that in the previous list. Set it
+	// only for objects that get a new version with every change. Objects whose fields the server fills in
+	// don't: a new default or conversion of a CustomResourceDefinition changes the served object but not its
+	// version.
 	KeepUnchanged bool
-	// Limiter, if not nil, bounds how many of the sources that share it read a list
-	// at a time, streamed or not, and how much those that stream have decoded.
+	// Limiter, if not nil, bounds how many of the sources that share it read a list at a time, streamed or
+	// not, and how many bytes those that stream may have decoded.
 	Limiter *Limiter
-	// Off makes client-go read and decode everything, in one piece.
+	// Off turns streaming off: client-go reads and decodes whole responses.
 	Off bool
 }
 

@@ -15,20 +15,19 @@ type leased struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	bytes  int64
-	// waiting gets the result of a wait that hasn't returned.
+	// waiting receives the result of a wait that hasn't returned.
 	waiting chan error
 	paused  bool
-	// says is whether the wait was announced to its context.
+	// says is set while a wait is announced to its context.
 	says atomic.Bool
 }
 
-// leases are what a random test does with a limiter, step by step, and what has
-// to come of it.
+// leases are the lists of a random test of a limiter, and the model of their state.
 type leases struct {
 	*testing.T
 	limiter *Limiter
 	live    []*leased
-	// order has those that hold something, the senior first.
+	// order has the lists that hold something, the senior first.
 	order []*leased
 }
 
@@ -63,15 +62,15 @@ func (m *leases) begin() {
 	m.live = append(m.live, l)
 }
 
-// item begins with an item.
+// item has a list begin an item.
 func (m *leases) item(l *leased) {
 	l.waiting = make(chan error, 1)
 	go func() { l.waiting <- l.lease.wait(l.ctx) }()
 	m.settle(l)
 }
 
-// settle looks which waits have returned: all that the rule lets go on, after
-// what happened last, and no other. They decode their items then.
+// settle checks that exactly those waits have returned whose lists may continue after the last step. They
+// then decode their items.
 func (m *leases) settle(all ...*leased) {
 	synctest.Wait()
 	var goOn []*leased
@@ -102,7 +101,7 @@ func (m *leases) settle(all ...*leased) {
 	}
 }
 
-// gone says that a list has given back what it held.
+// gone records that a list has released what it held.
 func (m *leases) gone(l *leased) {
 	is := func(other *leased) bool { return other == l }
 	m.live, m.order = slices.DeleteFunc(m.live, is), slices.DeleteFunc(m.order, is)
@@ -120,7 +119,7 @@ func (m *leases) canceled(l *leased) {
 			m.Fatalf("a wait whose context is done: %v", err)
 		}
 	}
-	// One that is between pages ends without anybody's help.
+	// A list that is between pages ends without a wait to cancel.
 	if l.paused {
 		if l.lease.resume() {
 			m.Fatal("a list goes on after its context")
@@ -151,9 +150,9 @@ func (m *leases) check() {
 	}
 }
 
-// Lists of items of random sizes, which begin, go on, stop between pages, end, fail
-// and are cancelled in any order: each waits exactly where the rule says so, one
-// at least can always go on, and nothing remains.
+// TestBudgetModel has lists of items of random sizes begin, continue, stop between pages, end, fail and be
+// cancelled in random order: each waits exactly when the rule says so, at least one can always continue, and
+// nothing remains.
 func TestBudgetModel(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -167,7 +166,7 @@ func TestBudgetModel(t *testing.T) {
 				case n == 0:
 					m.canceled(l)
 				case n == 1, l.waiting == nil && n == 2:
-					// Stopped while it waits, failed, or complete.
+					// The list was stopped while it waited, failed, or is complete.
 					waiting := l.waiting
 					m.gone(l)
 					if waiting != nil {
@@ -187,7 +186,7 @@ func TestBudgetModel(t *testing.T) {
 				}
 				m.check()
 			}
-			// Whoever doesn't wait ends, until nobody is left.
+			// Lists that don't wait end, until none is left.
 			for len(m.live) > 0 {
 				m.gone(m.live[slices.IndexFunc(m.live, func(l *leased) bool { return l.waiting == nil })])
 				m.check()

@@ -6,10 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Limiter bounds how many lists are read at a time by the sources that share it. Lists
-// that are decoded and not yet in the cache are why a start takes more memory than what
-// follows. A page counts while it is read, a list that is streamed as a watch until its
-// end bookmark. A list that failed doesn't count while its reflector backs off.
+// Limiter bounds how many lists are read at a time by the sources that share it. Lists that are decoded and
+// not yet in the cache are why programs need more memory at the start than later. A page counts while it is
+// read, a list that is streamed as a watch until its end bookmark. A list that has failed doesn't count while
+// its reflector backs off.
 //
 // With [Limiter.WithBudget] it also bounds the bytes that are decoded.
 //
@@ -31,17 +31,15 @@ func NewLimiter(n int) *Limiter {
 // sources that share l. It returns l, which must not be in use yet. It panics if bytes
 // isn't positive.
 //
-// An item counts by the size of its text, JSON or protobuf. In memory it takes 1 to 6
-// times as much. Items that are taken from the cache and sources that don't stream
-// count nothing.
+// An item counts by the size of its text, JSON or protobuf. In memory it takes 1 to 6 times as much. Items
+// that are taken from the cache don't count, nor do sources that don't stream.
 //
-// While the budget is exceeded, sources wait before they decode another item. The list
-// that has held something for the longest never waits, so lists end, and one that is
-// larger than the budget comes through. The budget is exceeded by that list, and by one
-// item of each other. A list returns what it holds, its place included, when it ends,
-// fails, panics or is stopped, and when its context is done. Between its pages it keeps
-// both: a caller that reads pages itself and stops halfway must end the context, and one
-// that alternates between the pages of two sources in one goroutine may deadlock.
+// While the budget is exceeded, sources wait before they decode another item. The list that has held
+// something for the longest never waits, so lists end, even one that is larger than the budget. The budget
+// can be exceeded by that list, and by one item of each other. A list releases what it holds, its slot
+// included, when it ends, fails, panics or is stopped, and when its context is done. Between its pages it
+// keeps both: a caller that reads pages itself and stops halfway must end the context, and one that
+// alternates between the pages of two sources in one goroutine may deadlock.
 //
 // A source that waits reads nothing from its connection. [WithWaits] reports it.
 // docs/memory.md lists the sizes to expect and the timeouts that matter.
@@ -53,7 +51,7 @@ func (l *Limiter) WithBudget(bytes int64) *Limiter {
 	return l
 }
 
-// Held returns how many bytes count against the budget now, 0 without one.
+// Held returns how many bytes currently count against the budget, or 0 without a budget.
 func (l *Limiter) Held() int64 {
 	if l.budget == nil {
 		return 0
@@ -109,10 +107,9 @@ func isListing(opts metav1.ListOptions) bool {
 
 type waitsKey struct{}
 
-// WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call
-// wait(true) when they begin to wait for a [Limiter], for a place or for the budget, and
-// wait(false) when that wait ends, both in the goroutine that called them. While they
-// wait they ask nothing of the server.
+// WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call wait(true) when they
+// begin to wait for a [Limiter], for a slot or for the budget, and wait(false) when that wait ends, both in
+// the goroutine that called them. While they wait they send no requests.
 func WithWaits(ctx context.Context, wait func(begins bool)) context.Context {
 	return context.WithValue(ctx, waitsKey{}, wait)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// gated is a client whose lists wait to be let go.
+// gated is a client whose lists wait until they are released.
 type gated struct {
 	listing chan struct{}
 	release chan error
@@ -30,14 +30,15 @@ func (g *gated) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Inter
 	return g.events, nil
 }
 
-// Only so many lists are read at a time, streamed as a watch or not; each gives
-// its place back however it ends; other watches need none.
+// TestLimiter checks that only so many lists are read at a time, streamed as a watch or not, that each
+// releases its slot however it ends, and that other watches need none.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
 		limiter := listwatch.NewLimiter(2)
 		source := func() listwatch.Source {
-			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return g },
+			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+				func() listwatch.Client[*corev1.ConfigMapList] { return g },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 		}
 		ended := make(chan error, 9)
@@ -69,7 +70,7 @@ func TestLimiter(t *testing.T) {
 		g.release <- errors.New("failed")
 		expect(3)
 
-		// Both places are taken: a watch has to wait only if it begins with a list.
+		// Both slots are taken: a watch has to wait only if it begins with a list.
 		if w, err := source().Watch(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Error(err)
 		} else {

@@ -18,14 +18,13 @@ type listerWatcher interface {
 }
 
 // FromListerWatcher returns a source over lw, which has the methods of a
-// [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods with a context are
-// used where it has them; one without them can't be interrupted by a context.
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods that take a context are used if it has them;
+// without them, a context can't interrupt it.
 //
-// example, if not nil, is an object of the expected type. If it is an
-// *unstructured.Unstructured with apiVersion and kind, these are expected, too.
-// Events with other objects are logged and dropped, as client-go's reflector does;
-// items of lists aren't compared with it. The source says that it doesn't support
-// WatchList semantics if lw says so.
+// example, if not nil, is an object of the expected type. If it is an *unstructured.Unstructured with
+// apiVersion and kind, these are expected, too. Events with other objects are logged and dropped, as
+// client-go's reflector does; items of lists aren't compared with it. The source reports that it doesn't
+// support WatchList semantics if lw does.
 func FromListerWatcher(lw listerWatcher, example any) Source {
 	return &listerWatcherSource{lw: lw, expected: expect(example)}
 }
@@ -35,8 +34,8 @@ type listerWatcherSource struct {
 	expected expectation
 }
 
-// IsWatchListSemanticsUnSupported asks the lister-watcher each time: it may not know when
-// the source is made, but only when a reflector asks.
+// IsWatchListSemanticsUnSupported asks the lister-watcher at each call, since it may not know when the source
+// is made.
 func (s *listerWatcherSource) IsWatchListSemanticsUnSupported() bool {
 	return streamsNoLists(s.lw)
 }

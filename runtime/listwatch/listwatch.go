@@ -1,11 +1,10 @@
-// Package listwatch reads the objects of one resource: a [Source] lists them in pages and
-// watches them. Reflectors read from a Source only.
+// Package listwatch reads the objects of one resource: a [Source] lists them in pages and watches them.
+// Reflectors read only from a Source.
 //
 // [FromClient] makes a source of a generated typed client, [FromListerWatcher] of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. If a client implements [Streaming], as
-// generated ones do, its lists and watches are decoded while they arrive. Other lists
-// are read in one piece; their items are copied out of the list, so that one that is
-// kept doesn't keep all others in memory.
+// [k8s.io/client-go/tools/cache.ListerWatcher]. If a client implements [Streaming], as generated ones do, its
+// lists and watches are decoded while they arrive. Other lists are read in one piece; their items are copied
+// out of the list, so that keeping one doesn't keep all others in memory.
 package listwatch
 
 import (
@@ -20,9 +19,8 @@ import (
 // Source yields the objects of one resource. Implementations are safe for
 // concurrent use.
 type Source interface {
-	// List reads one page. It calls item with each object as soon as that is
-	// decoded; an error of item ends the list and is returned. Objects belong to
-	// the receiver.
+	// List reads one page. It calls item with each object as soon as it is decoded; an error of item ends the
+	// list and is returned. item owns the object.
 	List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
@@ -37,9 +35,8 @@ type ListMeta struct {
 
 // Stream is an open watch. Next is for one goroutine at a time.
 type Stream interface {
-	// Next blocks until an event arrives. It returns io.EOF when the server
-	// closed the stream in good order, ctx's error when ctx is done, and an
-	// [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
+	// Next blocks until an event arrives. It returns io.EOF when the server has closed the stream normally,
+	// ctx's error when ctx is done, and an [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
 	Next(ctx context.Context) (Event, error)
 	// Stop ends the stream and releases what it holds. It is idempotent and
 	// may be called while Next blocks, which then returns.
@@ -59,7 +56,7 @@ type Event struct {
 	InitialEventsEnd bool
 }
 
-// Client is the part of a generated typed client that lists and watches.
+// Client has the methods of a generated typed client that list and watch.
 type Client[L runtime.Object] interface {
 	List(ctx context.Context, opts metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
@@ -71,34 +68,32 @@ type Client[L runtime.Object] interface {
 // each object straight into its type while the response arrives. Everything that
 // client-go does about requests still happens: rate limits, retries, warnings, errors.
 //
-// These are read in one piece: clients that aren't a [*k8s.io/client-go/rest.RESTClient]
-// that decodes without conversions, all where CBOR is allowed or responses are logged
-// (klog's level 8), and responses that aren't JSON or protobuf of the expected kind. Two
-// things differ for streamed responses: the metric of response sizes counts nothing, and
-// the error for an object that can't be decoded tells where it is.
+// Read in one piece are clients that aren't a [*k8s.io/client-go/rest.RESTClient] that decodes without
+// conversions, all where CBOR is allowed or responses are logged (klog's level 8), and responses that aren't
+// JSON or protobuf of the expected kind. Two things differ for streamed responses: the metric of response
+// sizes counts nothing, and the error for an object that can't be decoded tells where it is.
 //
-// FromClient asks the client itself, never its RESTClient(): a wrapper or a fake, which
-// has the methods of the generated interface only, is read through those methods.
+// FromClient checks the client itself, never its RESTClient(): a wrapper or a fake, which has only the
+// methods of the generated interface, is read through those methods.
 type Streaming interface {
 	RESTResource() RESTResource
 }
 
-// Writing is implemented, in addition to Client, by the client of a resource that
-// remembers the writes of its clientset. Informers ask the client that they list with; a
-// wrapper hides it, as it hides Streaming.
+// Writing is implemented, in addition to Client, by the client of a resource that remembers the writes of its
+// clientset. Informers use the client that they list with; a wrapper hides this method, as it hides
+// Streaming.
 type Writing interface {
-	// Written returns what was written in a namespace, "" for all, and what was
-	// deleted in any namespace since the deletion with the sequence number after.
-	// A client for one namespace knows that one only. ok is false if the client
-	// doesn't remember writes.
+	// Written returns what was written in a namespace, or in all if it is "", and what was deleted in any
+	// namespace since the deletion with the sequence number after. A client of a single namespace knows only
+	// that one. ok is false if the client doesn't remember writes.
 	Written(namespace string, after uint64) (written Written, ok bool)
 }
 
 // Written contains what a client remembers of its writes.
 type Written struct {
-	// ResourceVersion is the highest in the responses to writes, "" for none.
+	// ResourceVersion is the highest in the responses to writes, or "" if there is none.
 	ResourceVersion string
-	// Deletions are those whose resourceVersion isn't known, in their order.
+	// Deletions are those whose resourceVersion isn't known, in order.
 	Deletions []Deletion
 }
 
@@ -108,7 +103,7 @@ type Deletion struct {
 	Sequence        uint64
 	Namespace, Name string
 	UID             types.UID
-	// After is the highest version that was written in the namespace before, ""
-	// for none. A cache that is older may not have seen the object yet.
+	// After is the highest version that was written in the namespace before, or "". A cache that is older may
+	// not have seen the object yet.
 	After string
 }

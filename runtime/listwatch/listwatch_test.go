@@ -35,14 +35,15 @@ func collect[T any](t *testing.T, s listwatch.Source, opts metav1.ListOptions) (
 	return items, meta
 }
 
-// nameOf is the name of a config map.
+// nameOf returns the name of a config map.
 func nameOf(obj any) string { return obj.(*corev1.ConfigMap).Name }
 
-// lister is a lister-watcher with a fixed list.
+// lister returns a lister-watcher with a fixed list.
 func lister(list runtime.Object) *cache.ListWatch {
-	return &cache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-		return list, nil
-	}}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return list, nil
+		}}
 }
 
 // fixedClient is a client with a fixed list.
@@ -55,7 +56,7 @@ func (c fixedClient) Watch(context.Context, metav1.ListOptions) (watch.Interface
 	return nil, errors.ErrUnsupported
 }
 
-// fixed is a source of config maps over a client with a fixed list.
+// fixed returns a source of config maps over a client with a fixed list.
 func fixed(list runtime.Object) listwatch.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() listwatch.Client[runtime.Object] { return fixedClient{list} }, listwatch.ClientOptions{})
@@ -70,7 +71,8 @@ type pointerList struct {
 
 func (l *pointerList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// All shapes of lists give the same objects, whether their type is known or not.
+// TestListShapes checks that all shapes of lists result in the same objects, whether their type is known or
+// not.
 func TestListShapes(t *testing.T) {
 	a, b := corev1.ConfigMap{}, corev1.ConfigMap{}
 	a.Name, b.Name = "a", "b"
@@ -81,7 +83,9 @@ func TestListShapes(t *testing.T) {
 		"extensions": &metav1.List{ListMeta: meta, Items: []runtime.RawExtension{{Object: &a}, {Object: &b}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, source := range []listwatch.Source{fixed(list), listwatch.FromListerWatcher(lister(list), nil)} {
+			for _, source := range []listwatch.Source{
+				fixed(list), listwatch.FromListerWatcher(lister(list), nil),
+			} {
 				var names []string
 				items, m := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
 				for _, obj := range items {
@@ -94,9 +98,11 @@ func TestListShapes(t *testing.T) {
 		})
 	}
 	t.Run("unstructured", func(t *testing.T) {
-		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}}
+		list := &unstructured.UnstructuredList{
+			Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}}
 		list.SetResourceVersion("7")
-		items, m := collect[*unstructured.Unstructured](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
+		items, m := collect[*unstructured.Unstructured](t, listwatch.FromListerWatcher(lister(list), nil),
+			metav1.ListOptions{})
 		if len(items) != 1 || items[0].GetKind() != "A" || m.ResourceVersion != "7" {
 			t.Errorf("%v, %+v", items, m)
 		}
@@ -104,7 +110,8 @@ func TestListShapes(t *testing.T) {
 }
 
 func TestBadLists(t *testing.T) {
-	table := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table"}}
+	table := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "meta.k8s.io/v1",
+		"kind": "Table"}}
 	for want, list := range map[string]runtime.Object{
 		"unsupported list gvk":              table,
 		"unable to understand list result":  &corev1.ConfigMap{},
@@ -128,7 +135,7 @@ func TestItemErrorEndsList(t *testing.T) {
 	}
 }
 
-// One item that is kept doesn't keep its list.
+// TestItemsApart checks that one item which is kept doesn't keep its list alive.
 func TestItemsApart(t *testing.T) {
 	kept := func() *corev1.ConfigMap {
 		list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 2)}
@@ -145,7 +152,8 @@ func TestItemsApart(t *testing.T) {
 			t.Error("the list's array is still there")
 		}()
 		goruntime.AddCleanup(&list.Items[0], func(c chan struct{}) { close(c) }, collected)
-		items, _ := collect[*corev1.ConfigMap](t, listwatch.FromListerWatcher(lister(list), nil), metav1.ListOptions{})
+		items, _ := collect[*corev1.ConfigMap](t, listwatch.FromListerWatcher(lister(list), nil),
+			metav1.ListOptions{})
 		list.Items = nil
 		return items[1]
 	}()

@@ -27,15 +27,15 @@ func (panicking) Watch(context.Context, metav1.ListOptions) (watch.Interface, er
 	panic("a watch")
 }
 
-// panics says whether f does.
+// panics reports whether f panics.
 func panics(f func()) (yes bool) {
 	defer func() { yes = recover() != nil }()
 	f()
 	return false
 }
 
-// A list or a watch that panics gives back what it holds: the place, which the
-// next one needs, and its bytes.
+// TestLimiterAndPanics checks that a list or a watch that panics releases its slot, which the next one needs,
+// and its bytes.
 func TestLimiterAndPanics(t *testing.T) {
 	bodies := transport{}
 	streaming := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })
@@ -46,12 +46,15 @@ func TestLimiterAndPanics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limiter := limiter()
-				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
+				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+					func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
 					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 				source := budgeted(streaming, limiter)
 				list := func(item func()) func() {
 					return func() {
-						bodies[""] = strings.NewReader(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}")
+						bodies[""] = strings.NewReader(
+							`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},` +
+								`"items":[` + configMap + "]}")
 						source.List(t.Context(), metav1.ListOptions{}, func(any) error { item(); return nil })
 					}
 				}
@@ -77,15 +80,17 @@ func TestLimiterAndPanics(t *testing.T) {
 	}
 }
 
-// several is an error that can't be compared with another.
+// several is an error of an uncomparable type.
 type several []string
 
 func (s several) Error() string { return strings.Join(s, ", ") }
 
-// A list that can't be read fails with the error of reading, of whatever type.
+// TestUncomparableError checks that a list which can't be read fails with the reader's error, of whatever
+// type.
 func TestUncomparableError(t *testing.T) {
 	c := configMapClient(t, nil, func(c *rest.Config) {
-		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap), iotest.ErrReader(several{"cable", "pulled"}))}
+		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap),
+			iotest.ErrReader(several{"cable", "pulled"}))}
 	})
 	n := 0
 	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(any) error { n++; return nil })

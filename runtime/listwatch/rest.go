@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// RESTResource is how a resource is requested with client-go's REST client.
+// RESTResource describes how to request a resource with client-go's REST client.
 type RESTResource struct {
 	// Client sends the requests.
 	Client rest.Interface

@@ -23,17 +23,19 @@ import (
 
 type configMaps = kubeclient.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList]
 
-// configMapClient is a client of config maps at a server that answers as
-// handler does, as a generated clientset has it.
+// configMapClient returns a client of config maps like a generated clientset's, for a server that answers as
+// handler does.
 func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*rest.Config)) *configMaps {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret", QPS: -1}
+	config := &rest.Config{Host: server.URL,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json"}, BearerToken: "secret", QPS: -1}
 	for _, f := range adjust {
 		f(config)
 	}
-	group := kubeclient.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme, Codecs: scheme.Codecs}
+	group := kubeclient.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
+		Codecs: scheme.Codecs}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -43,21 +45,24 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kubeclient.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec, "configmaps", "ns")
+	return kubeclient.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec,
+		"configmaps", "ns")
 }
 
-// sources are the same resource, streamed and read by client-go.
+// sources returns two sources of the same resource: streamed, and read by client-go.
 func sources(c *configMaps) map[string]listwatch.Source {
 	source := func(off bool) listwatch.Source {
-		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+			func() listwatch.Client[*corev1.ConfigMapList] { return c },
 			listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
 	}
 	return map[string]listwatch.Source{"streamed": source(false), "plain": source(true)}
 }
 
-const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},"data":{"k":"v\u00e9"}}`
+const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},` +
+	`"data":{"k":"v\u00e9"}}`
 
-// reply is one response of a server, and what becomes of it.
+// reply is one response of a server, and its expected result.
 type reply struct {
 	name    string
 	status  int
@@ -84,21 +89,24 @@ func (r reply) serve(w http.ResponseWriter, _ *http.Request) {
 }
 
 const (
-	listHead = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"more"},"items":[`
-	gone     = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}`
+	listHead = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9",` +
+		`"continue":"more"},"items":[`
+	gone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old",` +
+		`"reason":"Expired","code":410}`
 )
 
-// event is a line of a watch.
+// event returns a line of a watch.
 func event(typ, object string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`+"\n", typ, object)
 }
 
 var (
 	watchedMap = strings.Replace(configMap, "{", `{"kind":"ConfigMap","apiVersion":"v1",`, 1)
-	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}`
+	bookmark   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",` +
+		`"annotations":{"k8s.io/initial-events-end":"true"}}}`
 )
 
-// listOutcome is what a list gives.
+// listOutcome is the result of a list.
 type listOutcome struct {
 	items []*corev1.ConfigMap
 	meta  listwatch.ListMeta
@@ -113,7 +121,7 @@ func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
 	return l
 }
 
-// watchOutcome is what a watch gives until it ends, and the error that it ends with.
+// watchOutcome has the events of a watch until it ends, and the error that it ends with.
 type watchOutcome struct {
 	events []listwatch.Event
 	end    error
@@ -135,7 +143,7 @@ func readWatch(t *testing.T, source listwatch.Source) (w watchOutcome) {
 	return w
 }
 
-// Servers can't tell the two apart.
+// TestRESTRequests checks that servers can't distinguish the two sources.
 func TestRESTRequests(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -152,7 +160,8 @@ func TestRESTRequests(t *testing.T) {
 		io.WriteString(w, listHead+"]}")
 	})
 	seconds := int64(7)
-	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds, AllowWatchBookmarks: true}
+	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds,
+		AllowWatchBookmarks: true}
 	for _, source := range sources(c) {
 		collect[*corev1.ConfigMap](t, source, opts)
 		stream, err := source.Watch(t.Context(), opts)
@@ -166,7 +175,7 @@ func TestRESTRequests(t *testing.T) {
 	}
 }
 
-// Warnings go to their handler, and gzip is understood.
+// TestRESTResponses checks that warnings reach their handler, and that gzip is decoded.
 func TestRESTResponses(t *testing.T) {
 	warnings := &countingWarnings{}
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +187,8 @@ func TestRESTResponses(t *testing.T) {
 		io.WriteString(z, listHead+configMap+"]}")
 	}, func(c *rest.Config) { c.WarningHandler = warnings })
 	items, meta := collect[*corev1.ConfigMap](t, sources(c)["streamed"], metav1.ListOptions{})
-	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" || meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
+	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" ||
+		meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
 		t.Errorf("items %v, meta %v", items, meta)
 	}
 	if warnings.n != 1 {
@@ -190,12 +200,15 @@ type countingWarnings struct{ n int }
 
 func (w *countingWarnings) HandleWarningHeader(int, string, string) { w.n++ }
 
-// Streams can be turned off, by the environment and by an option: no item is
-// handed over then before the list is complete.
+// TestStreamsOff checks that streams can be turned off, by the environment and by an option: then no item is
+// passed on before the list is complete.
 func TestStreamsOff(t *testing.T) {
 	for name, off := range map[string]func(*testing.T) string{
-		"option":      func(*testing.T) string { return "plain" },
-		"environment": func(t *testing.T) string { t.Setenv(listwatch.StreamingVariable, "false"); return "streamed" },
+		"option": func(*testing.T) string { return "plain" },
+		"environment": func(t *testing.T) string {
+			t.Setenv(listwatch.StreamingVariable, "false")
+			return "streamed"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			which := off(t)

@@ -18,14 +18,15 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// Where CBOR is allowed, client-go negotiates it and decodes what comes: lists,
-// watches, and the JSON of a server that doesn't know it.
+// TestCBOR checks that, where CBOR is allowed, client-go negotiates it and decodes the responses: lists,
+// watches, and the JSON of a server that doesn't know CBOR.
 func TestCBOR(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
 	featurestesting.SetFeatureDuringTest(t, features.ClientsPreferCBOR, true)
 	obj := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{Kind: "ConfigMap", APIVersion: "v1"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", ResourceVersion: "5"}, Data: map[string]string{"k": "v"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", ResourceVersion: "5"},
+		Data:       map[string]string{"k": "v"},
 	}
 	list := &corev1.ConfigMapList{
 		TypeMeta: metav1.TypeMeta{Kind: "ConfigMapList", APIVersion: "v1"},
@@ -39,17 +40,20 @@ func TestCBOR(t *testing.T) {
 				if speaks == runtime.ContentTypeJSON {
 					w.Header().Set("Content-Type", speaks)
 					if watched {
-						w.Write([]byte(`{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"5"},"data":{"k":"v"}}}`))
+						w.Write([]byte(`{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",` +
+							`"metadata":{"name":"a","resourceVersion":"5"},"data":{"k":"v"}}}`))
 						return
 					}
-					w.Write([]byte(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}"))
+					w.Write([]byte(`{"kind":"ConfigMapList","apiVersion":"v1",` +
+						`"metadata":{"resourceVersion":"9"},"items":[` + configMap + "]}"))
 					return
 				}
 				var body bytes.Buffer
 				var err error
 				if watched {
 					w.Header().Set("Content-Type", runtime.ContentTypeCBORSequence)
-					err = restwatch.NewEncoder(apistreaming.NewEncoder(&body, serializer), serializer).Encode(&watch.Event{Type: watch.Added, Object: obj})
+					err = restwatch.NewEncoder(apistreaming.NewEncoder(&body, serializer),
+						serializer).Encode(&watch.Event{Type: watch.Added, Object: obj})
 				} else {
 					w.Header().Set("Content-Type", speaks)
 					err = serializer.Encode(list, &body)
@@ -61,7 +65,8 @@ func TestCBOR(t *testing.T) {
 			}, func(config *rest.Config) { config.ContentType = "" })
 			for name, source := range sources(c) {
 				items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
-				if len(items) != 1 || items[0].Name != "a" || items[0].Data["k"] == "" || meta.ResourceVersion != "9" {
+				if len(items) != 1 || items[0].Name != "a" || items[0].Data["k"] == "" ||
+					meta.ResourceVersion != "9" {
 					t.Errorf("%s: %v, %v", name, items, meta)
 				}
 				w, err := source.Watch(t.Context(), metav1.ListOptions{})
@@ -71,7 +76,8 @@ func TestCBOR(t *testing.T) {
 				e, err := w.Next(t.Context())
 				w.Stop()
 				obj, ok := e.Object.(*corev1.ConfigMap)
-				if err != nil || e.Type != watch.Added || !ok || obj.Name != "a" || obj.Data["k"] != "v" || e.ResourceVersion != "5" {
+				if err != nil || e.Type != watch.Added || !ok || obj.Name != "a" || obj.Data["k"] != "v" ||
+					e.ResourceVersion != "5" {
 					t.Errorf("%s: %+v, %v", name, e, err)
 				}
 			}

@@ -12,14 +12,13 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// sizes is a metric that remembers what it was told.
+// sizes is a metric that keeps its observations.
 type sizes []float64
 
 func (s *sizes) Observe(_ context.Context, _, _ string, size float64) { *s = append(*s, size) }
 
-// TestResponseSize: client-go's metric of the sizes of responses has those of lists
-// that are read as a whole. It counts those that are streamed as empty, and watches
-// it has never counted.
+// TestResponseSize checks that client-go's metric of response sizes has those of lists that are read as a
+// whole. It counts streamed lists as empty, and has never counted watches.
 func TestResponseSize(t *testing.T) {
 	before := metrics.ResponseSize
 	t.Cleanup(func() { metrics.ResponseSize = before })
@@ -28,7 +27,9 @@ func TestResponseSize(t *testing.T) {
 		var seen sizes
 		metrics.ResponseSize = &seen
 		source := sources(configMapClient(t, reply{body: list}.serve))[name]
-		if _, err := source.List(t.Context(), metav1.ListOptions{}, func(any) error { return nil }); err != nil {
+		if _, err := source.List(
+			t.Context(), metav1.ListOptions{}, func(any) error { return nil },
+		); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(seen, want) {
@@ -50,14 +51,17 @@ func TestResponseSize(t *testing.T) {
 	}
 }
 
-// TestRefusedLists: what no server sends is refused where lists are streamed;
-// client-go makes something of it.
+// TestRefusedLists checks that lists which no server sends are refused if they are streamed. client-go
+// accepts them.
 func TestRefusedLists(t *testing.T) {
 	for _, r := range []struct {
 		reply
 		want string
 	}{
-		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap + `],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
+		{
+			reply{name: "items twice",
+				body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap +
+					`],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
 		{reply{name: "null", body: `null`}, "[]"},
 	} {
 		for name, source := range sources(configMapClient(t, r.serve)) {
@@ -77,10 +81,11 @@ func TestRefusedLists(t *testing.T) {
 	}
 }
 
-// TestWatchOfAnotherKind: an object that isn't of the kind that was asked for ends a
-// streamed watch. The next ones are client-go's, which drop it.
+// TestWatchOfAnotherKind checks that an object of another kind than requested ends a streamed watch.
+// client-go reads the next watches, and drops such objects.
 func TestWatchOfAnotherKind(t *testing.T) {
-	body := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`) + event("ADDED", watchedMap)
+	body := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`) + event("ADDED",
+		watchedMap)
 	for name, source := range sources(configMapClient(t, reply{body: body}.serve)) {
 		for watch := range 3 {
 			stream, err := source.Watch(t.Context(), metav1.ListOptions{})

@@ -18,9 +18,10 @@ import (
 
 func withProtobuf(c *rest.Config) { c.ContentType = runtime.ContentTypeProtobuf }
 
-// protobuf encodes lists, and watches as their events follow each other.
+// protobuf returns encoders of lists, and of watches, whose events follow each other.
 func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...watch.Event) []byte) {
-	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(),
+		runtime.ContentTypeProtobuf)
 	if !ok {
 		t.Fatal("no protobuf")
 	}
@@ -34,9 +35,12 @@ func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...wa
 	}
 	events = func(all ...watch.Event) []byte {
 		var b bytes.Buffer
-		stream := eventstream.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&b), scheme.Codecs.EncoderForVersion(info.StreamSerializer.Serializer, corev1.SchemeGroupVersion))
+		stream := eventstream.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&b),
+			scheme.Codecs.EncoderForVersion(info.StreamSerializer.Serializer, corev1.SchemeGroupVersion))
 		for _, e := range all {
-			if err := stream.Encode(&metav1.WatchEvent{Type: string(e.Type), Object: runtime.RawExtension{Raw: list(e.Object)}}); err != nil {
+			if err := stream.Encode(
+				&metav1.WatchEvent{Type: string(e.Type), Object: runtime.RawExtension{Raw: list(e.Object)}},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -45,18 +49,22 @@ func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...wa
 	return list, events
 }
 
-// What protobuf gives is the same, streamed or not, and wherever it is cut.
+// TestRESTProtobuf checks that protobuf has the same result, streamed or not, and wherever it is cut.
 func TestRESTProtobuf(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
-	a := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5", Labels: map[string]string{"x": "y"}}, Data: map[string]string{"k": "v"}}
+	a := corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5",
+			Labels: map[string]string{"x": "y"}}, Data: map[string]string{"k": "v"}}
 	b := *a.DeepCopy()
 	b.Name = "b"
 	end := a.DeepCopy()
 	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-	list := encodeList(&corev1.ConfigMapList{ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more"}, Items: []corev1.ConfigMap{a, b}})
+	list := encodeList(&corev1.ConfigMapList{
+		ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more"}, Items: []corev1.ConfigMap{a, b}})
 	stream := encodeEvents(
-		watch.Event{Type: watch.Added, Object: &a}, watch.Event{Type: watch.Bookmark, Object: end}, watch.Event{Type: watch.Modified, Object: &b},
-		watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410}})
+		watch.Event{Type: watch.Added, Object: &a}, watch.Event{Type: watch.Bookmark, Object: end},
+		watch.Event{Type: watch.Modified, Object: &b}, watch.Event{Type: watch.Error,
+			Object: &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410}})
 	var body []byte
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
@@ -66,14 +74,16 @@ func TestRESTProtobuf(t *testing.T) {
 	for n := 0; n <= len(list); n++ {
 		body = list[:n]
 		streamed, plain := readList(t, both["streamed"]), readList(t, both["plain"])
-		if (streamed.err == nil) != (plain.err == nil) || streamed.meta != plain.meta || plain.err == nil && !reflect.DeepEqual(streamed.items, plain.items) {
+		if (streamed.err == nil) != (plain.err == nil) || streamed.meta != plain.meta ||
+			plain.err == nil && !reflect.DeepEqual(streamed.items, plain.items) {
 			t.Fatalf("list of %d bytes: streamed %v, plain %v", n, streamed, plain)
 		}
 	}
 	for n := 0; n <= len(stream); n++ {
 		body = stream[:n]
 		streamed, plain := readWatch(t, both["streamed"]), readWatch(t, both["plain"])
-		if (streamed.end == io.EOF) != (plain.end == io.EOF) || !reflect.DeepEqual(streamed.events, plain.events) {
+		if (streamed.end == io.EOF) != (plain.end == io.EOF) ||
+			!reflect.DeepEqual(streamed.events, plain.events) {
 			t.Fatalf("watch of %d bytes: streamed %v, plain %v", n, streamed, plain)
 		}
 	}

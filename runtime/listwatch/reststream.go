@@ -25,18 +25,19 @@ func (s *restSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream
 	opts.Watch = true
 	var body *watchBody
 	var events *decode.Events
-	w, err := s.resource.Request(intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
-		switch {
-		case mediaType == runtime.ContentTypeJSON:
-			events = s.decoding.decoder.Events(real)
-		case mediaType == runtime.ContentTypeProtobuf && s.protobuf:
-			events = s.decoding.decoder.EventsProtobuf(real)
-		default:
-			return nil
-		}
-		body = &watchBody{real: real, closed: make(chan struct{})}
-		return body
-	}), &opts).Watch(ctx)
+	w, err := s.resource.Request(
+		intercept(s.client, func(mediaType string, real io.ReadCloser) io.ReadCloser {
+			switch {
+			case mediaType == runtime.ContentTypeJSON:
+				events = s.decoding.decoder.Events(real)
+			case mediaType == runtime.ContentTypeProtobuf && s.protobuf:
+				events = s.decoding.decoder.EventsProtobuf(real)
+			default:
+				return nil
+			}
+			body = &watchBody{real: real, closed: make(chan struct{})}
+			return body
+		}), &opts).Watch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,8 @@ func (s *restStream) failure(ctx context.Context, err error) error {
 func undecodable(err error) error {
 	const status, reason = http.StatusInternalServerError, "ClientWatchDecoding"
 	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
-	return apierrors.FromObject(apierrors.NewClientErrorReporter(status, http.MethodGet, reason).AsObject(err))
+	return apierrors.FromObject(apierrors.NewClientErrorReporter(status, http.MethodGet,
+		reason).AsObject(err))
 }
 
 // serverError returns the error of an Error event.

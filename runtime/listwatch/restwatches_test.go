@@ -13,10 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watches are what servers answer to a watch.
+// watches are responses of servers to a watch.
 var watches = []reply{
-	{name: "events", body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) + event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
-	{name: "no new lines", body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
+	{name: "events",
+		body: event("ADDED", watchedMap) + event("MODIFIED", watchedMap) +
+			event("BOOKMARK", bookmark) + event("DELETED", watchedMap)},
+	{name: "no new lines",
+		body: strings.ReplaceAll(event("ADDED", watchedMap)+event("MODIFIED", watchedMap), "\n", "")},
 	{name: "other order", body: `{"object":` + watchedMap + `,"type":"ADDED"}`},
 	{name: "expired", body: event("ADDED", watchedMap) + event("ERROR", gone)},
 	{name: "nothing", body: ""},
@@ -25,17 +28,21 @@ var watches = []reply{
 	{name: "no kind", body: event("ADDED", configMap)},
 	{name: "no object", body: `{"type":"ADDED"}`},
 	{name: "invalid type", body: event("CHANGED", watchedMap)},
-	{name: "bad object", body: event("ADDED", watchedMap) + event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":7}}`)},
+	{name: "bad object",
+		body: event("ADDED", watchedMap) +
+			event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":7}}`)},
 	{name: "no JSON", body: event("ADDED", watchedMap) + "hello"},
 	{name: "truncated", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80]},
 	{name: "cut between events", body: event("ADDED", watchedMap), cut: true},
 	{name: "cut in an event", body: event("ADDED", watchedMap) + event("ADDED", watchedMap)[:80], cut: true},
-	{name: "refused", status: 403, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
+	{name: "refused", status: 403,
+		body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
 	{name: "expired at once", status: 410, body: gone},
-	{name: "other content type", headers: map[string]string{"Content-Type": "text/plain"}, body: event("ADDED", watchedMap)},
+	{name: "other content type", headers: map[string]string{"Content-Type": "text/plain"},
+		body: event("ADDED", watchedMap)},
 }
 
-// What a watch gives is the same, streamed or not.
+// TestRESTWatch checks that a watch has the same result, streamed or not.
 func TestRESTWatch(t *testing.T) {
 	for _, r := range watches {
 		t.Run(r.name, func(t *testing.T) {
@@ -45,14 +52,15 @@ func TestRESTWatch(t *testing.T) {
 			if !reflect.DeepEqual(streamed.events, plain.events) {
 				t.Errorf("streamed: %v, plain: %v", streamed.events, plain.events)
 			}
-			if (streamed.end == io.EOF) != (plain.end == io.EOF) || apierrors.ReasonForError(streamed.end) != apierrors.ReasonForError(plain.end) {
+			if (streamed.end == io.EOF) != (plain.end == io.EOF) ||
+				apierrors.ReasonForError(streamed.end) != apierrors.ReasonForError(plain.end) {
 				t.Errorf("ended streamed: %v, plain: %v", streamed.end, plain.end)
 			}
 		})
 	}
 }
 
-// A blocked Next returns when its context is done, and when the stream is
+// TestRESTWatchEnds checks that a blocked Next returns when its context is done, and when the stream is
 // stopped.
 func TestRESTWatchEnds(t *testing.T) {
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +80,8 @@ func TestRESTWatchEnds(t *testing.T) {
 				defer stream.Stop()
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added || e.ResourceVersion != "5" {
+				if e, err := stream.Next(ctx); err != nil || e.Type != watch.Added ||
+					e.ResourceVersion != "5" {
 					t.Fatalf("%v, %v", e, err)
 				}
 				ended := make(chan error)

@@ -15,9 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Ten times all objects are replaced by others: what is shared doesn't keep
-// those that are gone. What the live heap may grow by are the tables, which
-// have bounds.
+// TestSharingLeaksNothing replaces all objects by others ten times: shared values don't keep the replaced
+// ones alive. The live heap may grow by the size of the tables, which are bounded.
 func TestSharingLeaksNothing(t *testing.T) {
 	const objects = 20_000
 	generation := 0
@@ -30,16 +29,20 @@ func TestSharingLeaksNothing(t *testing.T) {
 			if k > 0 {
 				b.WriteByte(',')
 			}
-			// Values that repeat a few times, so that they are looked for.
-			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8, strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
-			fmt.Fprintf(&b, `{"metadata":{"name":"object-%d-%d","namespace":"ns","annotations":{"a":"%0500d"},"labels":%s},"data":%s}`, generation, k, k, data, data)
+			// These values repeat a few times, so that decoders search for them.
+			data := fmt.Sprintf(`{"own":"%d-%d","some":%q}`, generation, k/8,
+				strings.Repeat("x", 80)+fmt.Sprint(generation, k/8))
+			fmt.Fprintf(&b,
+				`{"metadata":{"name":"object-%d-%d","namespace":"ns","annotations":{"a":"%0500d"},`+
+					`"labels":%s},"data":%s}`, generation, k, k, data, data)
 		}
 		b.WriteString("]}")
 		w.Write(b.Bytes())
 	})
 	for _, share := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
-			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return c },
+			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+				func() listwatch.Client[*corev1.ConfigMapList] { return c },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {

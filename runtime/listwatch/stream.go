@@ -58,7 +58,7 @@ func (s *stream) Stop() {
 	})
 }
 
-// Next logs and skips what isn't an object of the resource. The logger of ctx names the
+// Next logs and skips events whose object isn't of the resource's type. The logger of ctx names the
 // reflector.
 func (s *stream) Next(ctx context.Context) (Event, error) {
 	for {

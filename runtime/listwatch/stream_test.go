@@ -20,11 +20,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// watched is a stream of what is sent on the fake.
+// watched returns a stream of what is sent on the fake.
 func watched(t *testing.T, example any) (listwatch.Stream, *watch.FakeWatcher) {
 	fake := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 10})
 	s, err := listwatch.FromListerWatcher(&cache.ListWatch{
-		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return fake, nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			return fake, nil
+		},
 	}, example).Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,9 @@ func TestEvents(t *testing.T) {
 	fake.Action(watch.Bookmark, &corev1.ConfigMap{ObjectMeta: named("", "4")})
 	fake.Action(watch.Bookmark, end)
 	fake.Error(&metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
-	for i, want := range []string{"ADDED a@1", "MODIFIED a@2", "DELETED a@3", "BOOKMARK @4", "BOOKMARK @5 end"} {
+	for i, want := range []string{
+		"ADDED a@1", "MODIFIED a@2", "DELETED a@3", "BOOKMARK @4", "BOOKMARK @5 end",
+	} {
 		e, err := s.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +76,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What isn't an object of the resource is skipped.
+// TestStrayObjects checks that objects of other types are skipped.
 func TestStrayObjects(t *testing.T) {
 	kind := func(kind string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
@@ -80,7 +84,8 @@ func TestStrayObjects(t *testing.T) {
 		u.SetKind(kind)
 		return u
 	}
-	table := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table"}}
+	table := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "meta.k8s.io/v1",
+		"kind": "Table"}}
 	good := &corev1.ConfigMap{ObjectMeta: named("good", "")}
 	for name, test := range map[string]struct {
 		example     any
@@ -105,7 +110,7 @@ func TestStrayObjects(t *testing.T) {
 	}
 }
 
-// A stream ends with the reader's context and with Stop, even while it is read.
+// TestStreamEnds checks that a stream ends with the reader's context and with Stop, even during a read.
 func TestStreamEnds(t *testing.T) {
 	s, _ := watched(t, nil)
 	ends := func(ctx context.Context, end func(), want error) {

@@ -11,28 +11,35 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// What a list brings as the list before brought it is the cached object, and
-// isn't decoded again, whether it is listed, in pages or not, or streamed as a
-// watch. The same text makes different objects there: it isn't taken for the
-// other's. A list that didn't get to its end says nothing about the next.
+// TestUnchangedTexts checks that an item with the same text as in the previous list is the cached object, and
+// isn't decoded again, whether it is listed, in pages or not, or streamed as a watch. Lists and watches make
+// different objects from the same text, so neither uses the other's. An incomplete list doesn't affect the
+// next.
 func TestUnchangedTexts(t *testing.T) {
-	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed","resourceVersion":"3"}}`
+	const fixed = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"fixed",` +
+		`"resourceVersion":"3"}}`
 	const head = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`
 	generation := 0
 	broken := false
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// Its version stays, though what is served doesn't.
-		served := fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served","resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
+		// The version stays the same, although the content differs.
+		served := fmt.Sprintf(
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"ns","name":"served",`+
+				`"resourceVersion":"4"},"data":{"d":"%d"}}`, generation)
 		switch query := r.URL.Query(); {
 		case query.Get("watch") == "true":
 			fmt.Fprintf(w, `{"type":"ADDED","object":%s}{"type":"ADDED","object":%s}`, fixed, served)
-			fmt.Fprint(w, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
+			fmt.Fprint(w,
+				`{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1",`+
+					`"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
 			fmt.Fprintf(w, `{"type":"ADDED","object":%s}`, fixed)
 		case broken:
 			fmt.Fprint(w, head+fixed+","+served)
 		case query.Get("continue") == "":
-			fmt.Fprint(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[`+fixed+"]}")
+			fmt.Fprint(w,
+				`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[`+fixed+
+					"]}")
 		default:
 			fmt.Fprint(w, head+served+"]}")
 		}
@@ -45,7 +52,7 @@ func TestUnchangedTexts(t *testing.T) {
 		o, ok := cached[id]
 		return o, ok
 	})
-	// take says which objects were cached, and caches all.
+	// take records which objects were cached, and caches all.
 	kept := ""
 	take := func(obj any) error {
 		o := obj.(*corev1.ConfigMap)
@@ -82,12 +89,14 @@ func TestUnchangedTexts(t *testing.T) {
 			if e.InitialEventsEnd {
 				break
 			}
-			if want := map[string]string{"fixed": "3", "served": "4"}[nameOf(e.Object)]; e.ResourceVersion != want {
+			if want := map[string]string{"fixed": "3",
+				"served": "4"}[nameOf(e.Object)]; e.ResourceVersion != want {
 				t.Errorf("%s has version %q", nameOf(e.Object), e.ResourceVersion)
 			}
 			take(e.Object)
 		}
-		if e, err := w.Next(t.Context()); err != nil || cached[decode.Identity{Namespace: "ns", Name: "fixed", ResourceVersion: "3"}] == e.Object {
+		if e, err := w.Next(t.Context()); err != nil ||
+			cached[decode.Identity{Namespace: "ns", Name: "fixed", ResourceVersion: "3"}] == e.Object {
 			t.Errorf("after the initial events: %v, %v", e, err)
 		}
 	}

@@ -22,8 +22,12 @@ func BenchmarkOrders(b *testing.B) {
 			config queue.Config[string]
 		}{
 			{"fifo", queue.Config[string]{}},
-			{"priority", queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
-			{"flows", queue.Config[string]{Flow: func(item string) string { return item[:strings.IndexByte(item, '/')] }}},
+			{"priority",
+				queue.Config[string]{Priority: func(item string) int { return int(item[len(item)-1]) % 5 }}},
+			{"flows",
+				queue.Config[string]{Flow: func(item string) string {
+					return item[:strings.IndexByte(item, '/')]
+				}}},
 		} {
 			for name, make := range map[string]func() workqueue.TypedInterface[string]{
 				"ours":     func() workqueue.TypedInterface[string] { return queue.New(order.config) },

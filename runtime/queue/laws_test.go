@@ -61,7 +61,8 @@ func (l *ledger) doing(item int) { l.items[item].running.Add(-1) }
 func (l *ledger) settled() {
 	for item := range l.items {
 		if i := &l.items[item]; i.lastRun.Load() < i.lastAdd.Load() {
-			l.t.Errorf("%d is lost: last added at %d, last run at %d", item, i.lastAdd.Load(), i.lastRun.Load())
+			l.t.Errorf("%d is lost: last added at %d, last run at %d", item, i.lastAdd.Load(),
+				i.lastRun.Load())
 		}
 	}
 }
@@ -75,11 +76,12 @@ func latest(to *atomic.Int64, v int64) {
 func TestLaws(t *testing.T) {
 	flow := func(item int) string { return string(rune('a' + item%5)) }
 	for name, config := range map[string]queue.Config[int]{
-		"plain":          {},
-		"priority":       {Priority: func(item int) int { return item % 4 }},
-		"fair":           {Flow: flow},
-		"fair, priority": {Flow: flow, Priority: func(item int) int { return item % 4 }, Metrics: newGauges().metrics()},
-		"hook":           {Order: workqueue.DefaultQueue[int]()},
+		"plain":    {},
+		"priority": {Priority: func(item int) int { return item % 4 }},
+		"fair":     {Flow: flow},
+		"fair, priority": {Flow: flow, Priority: func(item int) int { return item % 4 },
+			Metrics: newGauges().metrics()},
+		"hook": {Order: workqueue.DefaultQueue[int]()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// NewBucketLimiter returns a token bucket for all items together: limit items a second, with bursts
-// of burst. An item holds one token at a time: until its turn has come, When returns the rest of its
-// wait and takes no other token.
+// NewBucketLimiter returns a token bucket for all items together: limit items a second, with bursts of burst.
+// An item holds one token at a time: until its turn comes, When returns the rest of its wait and takes no
+// other token.
 //
 // With client-go's TypedBucketRateLimiter each When takes a token, though the queue keeps only the
 // earliest delay. An item that is added faster than the bucket fills then delays itself and all

@@ -42,7 +42,9 @@ func TestBucketLimiter(t *testing.T) {
 				t.Errorf("gap %d is %v", i, gap)
 			}
 		}
-		if plain := gaps(&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(5, 1)}); len(plain) > len(got)/3 {
+		if plain := gaps(
+			&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(5, 1)},
+		); len(plain) > len(got)/3 {
 			t.Errorf("the plain bucket gave %d runs, the other one %d", len(plain), len(got))
 		}
 	})

@@ -40,7 +40,8 @@ type delayedCopy struct {
 }
 
 func newModel(config queue.Config[int]) *model {
-	return &model{config: config, inProcess: map[int]bool{}, again: map[int]int{}, delayed: map[int]delayedCopy{}}
+	return &model{config: config, inProcess: map[int]bool{}, again: map[int]int{},
+		delayed: map[int]delayedCopy{}}
 }
 
 func (m *model) prioritised() bool { return m.config.Priority != nil || m.config.Ageing != 0 }
@@ -110,7 +111,8 @@ func (m *model) addAfter(item int, delay time.Duration, priority int) {
 // due delivers the items that are due now.
 func (m *model) due() {
 	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
-		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
+		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due),
+			cmp.Compare(m.delayed[a].order, m.delayed[b].order))
 	})
 	for _, item := range items {
 		if d := m.delayed[item]; !d.due.After(time.Now()) {
@@ -182,15 +184,16 @@ func TestQueueIsItsModel(t *testing.T) {
 	priority := func(item int) int { return item % 3 }
 	flow := func(item int) string { return fmt.Sprint(item % 4) }
 	for name, config := range map[string]queue.Config[int]{
-		"plain":                  {},
-		"merge":                  {MergeDelayed: true},
-		"priority":               {Priority: priority},
-		"strict":                 {Priority: priority, Ageing: -1},
-		"ageing":                 {Ageing: 7 * time.Millisecond},
-		"fair":                   {Flow: flow},
-		"fair, priority, merge":  {Flow: flow, Priority: priority, MergeDelayed: true},
-		"hook":                   {Order: workqueue.DefaultQueue[int]()},
-		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
+		"plain":                 {},
+		"merge":                 {MergeDelayed: true},
+		"priority":              {Priority: priority},
+		"strict":                {Priority: priority, Ageing: -1},
+		"ageing":                {Ageing: 7 * time.Millisecond},
+		"fair":                  {Flow: flow},
+		"fair, priority, merge": {Flow: flow, Priority: priority, MergeDelayed: true},
+		"hook":                  {Order: workqueue.DefaultQueue[int]()},
+		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1,
+			Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {

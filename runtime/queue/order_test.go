@@ -33,7 +33,9 @@ func TestPriority(t *testing.T) {
 		q.AddWith("high", at(5))
 		q.AddWith("normal 2", at(7)) // raised
 		q.AddWith("high", at(1))     // no lower
-		if got, want := drainTo(q), []string{"normal 2", "high", "normal 1", "low"}; !slices.Equal(got, want) {
+		if got, want := drainTo(q), []string{
+			"normal 2", "high", "normal 1", "low",
+		}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		// A delayed copy keeps its priority.
@@ -232,7 +234,7 @@ func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	}
 }
 
-// TestAPanicOfAHookLosesOneAdd: the item can be added again, and Drain ends.
+// TestAPanicOfAHookLosesOneAdd checks that the item can be added again, and that Drain ends.
 func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	panics := false
 	q := queue.New(queue.Config[string]{Flow: func(string) string {

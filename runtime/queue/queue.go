@@ -188,10 +188,9 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-// ShutDown makes the queue ignore further additions and forget what is delayed. What is ready is still
-// handed out; when nothing is ready Get reports the shutdown. That isn't final while items are in
-// process: one that was added again becomes ready with its Done. So whoever calls Done must call Get
-// once more, as workers do.
+// ShutDown makes the queue ignore further additions and forget what is delayed. What is ready is still handed
+// out; when nothing is ready Get reports the shutdown. That isn't final while items are in process: one that
+// was added again becomes ready with its Done. So a caller of Done must call Get once more, as workers do.
 //
 // ShutDown doesn't wait. It ends a running ShutDownWithDrain, but not a running Drain. It can be called
 // several times.
@@ -202,8 +201,8 @@ func (q *Queue[T]) ShutDown() {
 	q.mu.Unlock()
 }
 
-// ShutDownWithDrain is ShutDown, and then waits until nothing is in process. It doesn't wait for items
-// that are ready, not even for one that became ready with its Done; Drain does.
+// ShutDownWithDrain calls ShutDown and then waits until nothing is in process. It doesn't wait for items that
+// are ready, not even for one that became ready with its Done; Drain does.
 func (q *Queue[T]) ShutDownWithDrain() {
 	q.mu.Lock()
 	q.shutDown()
@@ -216,10 +215,9 @@ func (q *Queue[T]) ShutDownWithDrain() {
 	<-over
 }
 
-// Drain is ShutDown, and then waits until nothing is ready or in process. It takes no items itself:
-// workers must go on calling Get and Done. It returns ctx's error when ctx ends first, but nil when
-// there is nothing to wait for. After an error the queue stays shut down, and Drain can be called
-// again.
+// Drain calls ShutDown and then waits until nothing is ready or in process. It takes no items itself: workers
+// must keep calling Get and Done. It returns ctx's error when ctx ends first, but nil when there is nothing
+// to wait for. After an error the queue stays shut down, and Drain can be called again.
 func (q *Queue[T]) Drain(ctx context.Context) error {
 	q.mu.Lock()
 	q.shutDown()

@@ -85,7 +85,8 @@ func TestScheduleIsASortedList(t *testing.T) {
 						break
 					}
 					if id != model[0].id || priority != model[0].priority {
-						t.Fatalf("seed %d, op %d: popped %d with %d, want %+v", seed, op, id, priority, model[0])
+						t.Fatalf("seed %d, op %d: popped %d with %d, want %+v", seed, op, id,
+							priority, model[0])
 					}
 					model = model[1:]
 				}

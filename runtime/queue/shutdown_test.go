@@ -103,7 +103,8 @@ func TestDrainWaitsUntilAllIsDone(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		if err := q.Drain(short); err != context.DeadlineExceeded || time.Since(start) != 2500*time.Millisecond {
+		if err := q.Drain(short); err != context.DeadlineExceeded ||
+			time.Since(start) != 2500*time.Millisecond {
 			t.Errorf("Drain: %v after %v", err, time.Since(start))
 		}
 		if err := q.Drain(t.Context()); err != nil || done != 10 || time.Since(start) != 10*time.Second {
@@ -194,7 +195,9 @@ func TestDrainIsExact(t *testing.T) {
 			mu.Unlock()
 			all.Wait()
 			if idleAfter != idle || emptyAfter != empty {
-				t.Errorf("seed %d: nothing is in process after %v, ShutDownWithDrain ends after %v; nothing is left after %v, Drain ends after %v",
+				t.Errorf(
+					"seed %d: nothing is in process after %v, ShutDownWithDrain ends after %v; nothing is "+
+						"left after %v, Drain ends after %v",
 					seed, idle, idleAfter, empty, emptyAfter)
 			}
 		})

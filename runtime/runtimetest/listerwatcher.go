@@ -14,9 +14,12 @@ func (s *Server[T, L]) ListerWatcher() cache.ListerWatcher { return listerWatche
 
 type listerWatcher[T Object, L runtime.Object] struct{ server *Server[T, L] }
 
-var _ cache.ListerWatcherWithContext = listerWatcher[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList]{}
+var _ cache.ListerWatcherWithContext = listerWatcher[*metav1.PartialObjectMetadata,
+	*metav1.PartialObjectMetadataList]{}
 
-func (l listerWatcher[T, L]) ListWithContext(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+func (l listerWatcher[T, L]) ListWithContext(
+	ctx context.Context, opts metav1.ListOptions,
+) (runtime.Object, error) {
 	list, err := l.server.List(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -24,7 +27,9 @@ func (l listerWatcher[T, L]) ListWithContext(ctx context.Context, opts metav1.Li
 	return list, nil
 }
 
-func (l listerWatcher[T, L]) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+func (l listerWatcher[T, L]) WatchWithContext(
+	ctx context.Context, opts metav1.ListOptions,
+) (watch.Interface, error) {
 	return l.server.Watch(ctx, opts)
 }
 

@@ -32,7 +32,8 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 			return none, apierrors.NewBadRequest(err.Error())
 		}
 		if opts.ResourceVersion != "" {
-			return none, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+			return none, apierrors.NewBadRequest(
+				"specifying resource version is not allowed when using continue")
 		}
 		if version < s.compacted {
 			return none, expired()
@@ -86,7 +87,8 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if initial {
 		if s.faults.noWatchList {
-			return nil, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", nil)
+			return nil, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(),
+				"", nil)
 		}
 		if err := s.reached(opts.ResourceVersion); err != nil {
 			return nil, err
@@ -131,7 +133,8 @@ func (s *Server[T, L]) IsWatchListSemanticsUnSupported() bool {
 // reached returns an error for versions that the server has not reached.
 func (s *Server[T, L]) reached(version string) error {
 	if wanted, _ := strconv.ParseInt(version, 10, 64); wanted > s.version {
-		err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, s.version), 1)
+		err := apierrors.NewTimeoutError(
+			fmt.Sprintf("Too large resource version: %d, current: %d", wanted, s.version), 1)
 		err.ErrStatus.Details.Causes = []metav1.StatusCause{{
 			Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
 		}}

@@ -35,7 +35,7 @@ func versionsOf(objects []corev1.ConfigMap) string {
 	return fmt.Sprint(all)
 }
 
-// change makes one write at random.
+// change makes one random write.
 func change(s *server, r *rand.Rand) {
 	name := string(rune('a' + r.IntN(6)))
 	exists := slices.ContainsFunc(s.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name })
@@ -78,8 +78,9 @@ func values(objects map[string]corev1.ConfigMap) (all []corev1.ConfigMap) {
 	return all
 }
 
-// A list, in pages of any size and with writes in between, shows the server at
-// its version; a list and the watch from its version give what the server has.
+// TestListsAndWatchesAgree checks that a list, in pages of any size and with writes in between, shows the
+// server at its version, and that a list followed by the watch from its version results in the server's
+// state.
 func TestListsAndWatchesAgree(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,7 +101,8 @@ func TestListsAndWatchesAgree(t *testing.T) {
 					t.Fatal(err)
 				}
 				if page.ResourceVersion != whole.ResourceVersion {
-					t.Errorf("seed %d: a page at %s, the list at %s", seed, page.ResourceVersion, whole.ResourceVersion)
+					t.Errorf("seed %d: a page at %s, the list at %s", seed, page.ResourceVersion,
+						whole.ResourceVersion)
 				}
 				paged = append(paged, page.Items...)
 				if page.Continue == "" {
@@ -133,7 +135,9 @@ func TestListsAndWatchesAgree(t *testing.T) {
 			if collect(w, objects) || collect(w2, streamed) {
 				t.Errorf("seed %d: a watch ended", seed)
 			}
-			for what, o := range map[string]map[string]corev1.ConfigMap{"watched": objects, "streamed": streamed} {
+			for what, o := range map[string]map[string]corev1.ConfigMap{
+				"watched": objects, "streamed": streamed,
+			} {
 				if a, b := versionsOf(values(o)), versionsOf(now.Items); a != b {
 					t.Errorf("seed %d: %s %s, the server has %s", seed, what, a, b)
 				}
@@ -156,16 +160,24 @@ func TestFaults(t *testing.T) {
 		page, _ := s.List(t.Context(), metav1.ListOptions{Limit: 1})
 		s.Skip(5)
 		s.Compact()
-		if _, err := s.List(t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue}); !apierrors.IsResourceExpired(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue},
+		); !apierrors.IsResourceExpired(err) {
 			t.Errorf("an old page: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		if _, err := s.List(t.Context(),
+			metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) ||
+			!apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 			t.Errorf("a version to come: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{ResourceVersion: old, Continue: page.Continue}); !apierrors.IsBadRequest(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{ResourceVersion: old, Continue: page.Continue},
+		); !apierrors.IsBadRequest(err) {
 			t.Errorf("a token and a version: %v", err)
 		}
-		if _, err := s.List(t.Context(), metav1.ListOptions{Continue: "nonsense"}); !apierrors.IsBadRequest(err) {
+		if _, err := s.List(
+			t.Context(), metav1.ListOptions{Continue: "nonsense"},
+		); !apierrors.IsBadRequest(err) {
 			t.Errorf("a token of nobody's: %v", err)
 		}
 		w, err := s.Watch(t.Context(), metav1.ListOptions{ResourceVersion: old})
@@ -189,11 +201,14 @@ func TestFaults(t *testing.T) {
 			t.Error(err)
 		}
 		s.WatchCache(true)
-		if list, _ := s.List(t.Context(), metav1.ListOptions{Limit: 1, ResourceVersion: "0"}); len(list.Items) != 2 {
+		if list, _ := s.List(
+			t.Context(), metav1.ListOptions{Limit: 1, ResourceVersion: "0"},
+		); len(list.Items) != 2 {
 			t.Errorf("%d items from the watch cache", len(list.Items))
 		}
 		seconds := int64(30)
-		w, _ = s.Watch(t.Context(), metav1.ListOptions{ResourceVersion: s.Version(), TimeoutSeconds: &seconds})
+		w, _ = s.Watch(t.Context(),
+			metav1.ListOptions{ResourceVersion: s.Version(), TimeoutSeconds: &seconds})
 		start := time.Now()
 		if _, open := <-w.ResultChan(); open || time.Since(start) != 30*time.Second {
 			t.Errorf("a watch of 30 s lasted %v", time.Since(start))
@@ -201,13 +216,15 @@ func TestFaults(t *testing.T) {
 		no := newServer()
 		no.NoWatchList()
 		yes := true
-		if _, err := no.Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}); !apierrors.IsInvalid(err) {
+		if _, err := no.Watch(
+			t.Context(), metav1.ListOptions{SendInitialEvents: &yes},
+		); !apierrors.IsInvalid(err) {
 			t.Error(err)
 		}
 	})
 }
 
-// What the server hands out is nobody else's.
+// TestObjectsAreCopies checks that the server shares no object with its clients.
 func TestObjectsAreCopies(t *testing.T) {
 	s := newServer()
 	mine := configMap("a")

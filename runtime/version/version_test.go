@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestGenerations: what was generated for this runtime compiles, and the compiler tells
-// what to do about what was generated for an earlier one.
+// TestGenerations checks that code generated for this runtime compiles, and that for code of an earlier
+// generation the compiler's message says what to do.
 func TestGenerations(t *testing.T) {
 	for name, want := range map[string]string{"Generation2": "", "Generation1": "RegenerateWithKubewright"} {
 		files := token.NewFileSet()

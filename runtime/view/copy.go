@@ -71,7 +71,8 @@ func copied(out, in reflect.Value) bool {
 		from.Set(in)
 	}
 	method := from.Addr().MethodByName("DeepCopyInto")
-	if !method.IsValid() || method.Type().NumIn() != 1 || method.Type().NumOut() != 0 || method.Type().In(0) != out.Addr().Type() {
+	if !method.IsValid() || method.Type().NumIn() != 1 || method.Type().NumOut() != 0 ||
+		method.Type().In(0) != out.Addr().Type() {
 		return false
 	}
 	method.Call([]reflect.Value{out.Addr()})

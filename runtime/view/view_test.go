@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/view"
 )
 
-// A view of a list has the elements of the list, in order.
+// TestList checks that a view of a list has the elements of the list, in order.
 func TestList(t *testing.T) {
 	for n := range 5 {
 		var list []int
@@ -31,7 +31,7 @@ func TestList(t *testing.T) {
 			}
 		}
 		for range v.All() {
-			break // must not go on
+			break // must end the loop
 		}
 		for _, i := range []int{-1, n} {
 			func() {
@@ -49,7 +49,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A view of a map has the entries of the map.
+// TestMap checks that a view of a map has the entries of the map.
 func TestMap(t *testing.T) {
 	for _, m := range []map[string]int{nil, {}, {"a": 1}, {"a": 1, "b": 2, "": 3}} {
 		v := view.MapOf(m)
@@ -85,7 +85,7 @@ func TestOptional(t *testing.T) {
 	}
 }
 
-// odd has what API types rarely have, and no DeepCopyInto.
+// odd has kinds of fields that API types rarely have, and no DeepCopyInto.
 type odd struct {
 	Pointer  **int
 	Array    [2][]string
@@ -96,8 +96,7 @@ type odd struct {
 	Nil      any
 }
 
-// Copies are equal to what they were made of, and stay so whatever happens to
-// that, however deep.
+// TestCopy checks that copies equal their originals, and don't change with them, however deep the change.
 func TestCopy(t *testing.T) {
 	for range 50 {
 		var pod corev1.Pod
@@ -105,7 +104,8 @@ func TestCopy(t *testing.T) {
 		n := rand.Int()
 		p := &n
 		original := odd{
-			Pointer: &p, Array: [2][]string{{"a"}, nil}, Map: map[string][]corev1.Volume{"a": pod.Spec.Volumes, "b": nil},
+			Pointer: &p, Array: [2][]string{{"a"}, nil},
+			Map: map[string][]corev1.Volume{"a": pod.Spec.Volumes, "b": nil},
 			Any: &pod, Time: time.Unix(1, 0),
 		}
 		first, second := view.Copy(original), view.CopyOf(&original)
@@ -122,7 +122,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// fill sets what v has to random values, down to a depth.
+// fill sets v to random values, down to a depth.
 func fill(v reflect.Value, depth int) {
 	if depth == 0 || rand.IntN(5) == 0 {
 		return
@@ -159,7 +159,7 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-// scribble changes all that can be reached through v.
+// scribble changes everything reachable from v.
 func scribble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -196,14 +196,17 @@ func scribble(v reflect.Value) {
 	}
 }
 
-// The view of metadata says what the metadata say.
+// TestObjectMeta compares the view of metadata with the metadata.
 func TestObjectMeta(t *testing.T) {
 	at := metav1.Unix(1e9, 0)
 	seconds := int64(30)
 	meta := &metav1.ObjectMeta{
-		Name: "n", GenerateName: "g", Namespace: "ns", UID: "u", ResourceVersion: "7", Generation: 3, CreationTimestamp: at,
-		DeletionTimestamp: &at, DeletionGracePeriodSeconds: &seconds, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
-		Finalizers: []string{"f"}, OwnerReferences: []metav1.OwnerReference{{Name: "o", Controller: new(bool)}},
+		Name: "n", GenerateName: "g", Namespace: "ns", UID: "u", ResourceVersion: "7", Generation: 3,
+		CreationTimestamp: at,
+		DeletionTimestamp: &at, DeletionGracePeriodSeconds: &seconds, Labels: map[string]string{"a": "b"},
+		Annotations:     map[string]string{"c": "d"},
+		Finalizers:      []string{"f"},
+		OwnerReferences: []metav1.OwnerReference{{Name: "o", Controller: new(bool)}},
 	}
 	before := meta.DeepCopy()
 	v := view.OfObjectMeta(meta)
@@ -211,10 +214,15 @@ func TestObjectMeta(t *testing.T) {
 	period, _ := v.DeletionGracePeriodSeconds()
 	owner := v.OwnerReferences().At(0)
 	got := &metav1.ObjectMeta{
-		Name: v.Name(), GenerateName: v.GenerateName(), Namespace: v.Namespace(), UID: v.UID(), ResourceVersion: v.ResourceVersion(),
-		Generation: v.Generation(), CreationTimestamp: v.CreationTimestamp(), DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &period,
-		Labels: maps.Collect(v.Labels().All()), Annotations: maps.Collect(v.Annotations().All()), Finalizers: []string{v.Finalizers().At(0)},
-		OwnerReferences: []metav1.OwnerReference{owner},
+		Name: v.Name(), GenerateName: v.GenerateName(), Namespace: v.Namespace(), UID: v.UID(),
+		ResourceVersion: v.ResourceVersion(),
+		Generation:      v.Generation(), CreationTimestamp: v.CreationTimestamp(),
+		DeletionTimestamp:          &deleted,
+		DeletionGracePeriodSeconds: &period,
+		Labels:                     maps.Collect(v.Labels().All()),
+		Annotations:                maps.Collect(v.Annotations().All()),
+		Finalizers:                 []string{v.Finalizers().At(0)},
+		OwnerReferences:            []metav1.OwnerReference{owner},
 	}
 	if !reflect.DeepEqual(got, meta) {
 		t.Errorf("%+v, want %+v", got, meta)

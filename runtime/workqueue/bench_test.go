@@ -78,7 +78,10 @@ func BenchmarkCycle(b *testing.B) {
 		cycle(b, workqueue.NewTypedRateLimitingQueue[cache.ObjectName](nil), names)
 	})
 	b.Run("items=ObjectName/upstream", func(b *testing.B) {
-		cycle(b, upstream.NewTypedRateLimitingQueue(upstream.DefaultTypedControllerRateLimiter[cache.ObjectName]()), names)
+		cycle(
+			b,
+			upstream.NewTypedRateLimitingQueue(
+				upstream.DefaultTypedControllerRateLimiter[cache.ObjectName]()), names)
 	})
 	for _, s := range benchSides {
 		b.Run("queue=plain/"+s.name, func(b *testing.B) { cycle(b, s.plain(), keys) })
@@ -139,9 +142,10 @@ func BenchmarkRun(b *testing.B) {
 				var wg sync.WaitGroup
 				if s.name == "ours" {
 					wg.Go(func() {
-						_ = workqueue.Run(b.Context(), q, workers, func(context.Context, string) (workqueue.Result, error) {
-							return workqueue.Result{}, nil
-						})
+						_ = workqueue.Run(b.Context(), q, workers,
+							func(context.Context, string) (workqueue.Result, error) {
+								return workqueue.Result{}, nil
+							})
 					})
 				} else {
 					for range workers {

@@ -22,7 +22,7 @@ type side struct {
 	limiting func(config) upstream.TypedRateLimitingInterface[string]
 }
 
-// exponential is the limiter of the scenarios: both sides have client-go's.
+// exponential is the limiter of the scenarios: both sides use client-go's.
 var exponential = upstream.NewTypedItemExponentialFailureRateLimiter[string]
 
 // config is the configuration of either side.
@@ -39,26 +39,34 @@ type config struct {
 var theirs = side{
 	name: "client-go",
 	plain: func(c config) upstream.TypedInterface[string] {
-		return upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
+		return upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: c.name,
+			MetricsProvider: c.provider, Queue: c.order})
 	},
 	delaying: func(c config) upstream.TypedDelayingInterface[string] {
-		return upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
+		return upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{
+			Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
 	},
 	limiting: func(c config) upstream.TypedRateLimitingInterface[string] {
-		return upstream.NewTypedRateLimitingQueueWithConfig(c.limiter, upstream.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, DelayingQueue: c.delaying})
+		return upstream.NewTypedRateLimitingQueueWithConfig(c.limiter,
+			upstream.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider,
+				DelayingQueue: c.delaying})
 	},
 }
 
 var ours = side{
 	name: "ours",
 	plain: func(c config) upstream.TypedInterface[string] {
-		return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.order})
+		return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: c.name,
+			MetricsProvider: c.provider, Queue: c.order})
 	},
 	delaying: func(c config) upstream.TypedDelayingInterface[string] {
-		return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
+		return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+			Name: c.name, MetricsProvider: c.provider, Queue: c.queue, Clock: c.clock})
 	},
 	limiting: func(c config) upstream.TypedRateLimitingInterface[string] {
-		return workqueue.NewTypedRateLimitingQueueWithConfig(c.limiter, workqueue.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider, DelayingQueue: c.delaying})
+		return workqueue.NewTypedRateLimitingQueueWithConfig(c.limiter,
+			workqueue.TypedRateLimitingQueueConfig[string]{Name: c.name, MetricsProvider: c.provider,
+				DelayingQueue: c.delaying})
 	},
 }
 
@@ -80,7 +88,9 @@ func differences(t *testing.T) map[string]bool {
 // allScenarios returns the scenarios by name. Each runs in a bubble and shuts its queues down.
 func allScenarios() map[string]func(side) []string {
 	all := map[string]func(side) []string{}
-	for _, scenarios := range []map[string]func(side) []string{plainScenarios, delayScenarios, callerScenarios} {
+	for _, scenarios := range []map[string]func(side) []string{
+		plainScenarios, delayScenarios, callerScenarios,
+	} {
 		maps.Copy(all, scenarios)
 	}
 	return all
@@ -101,9 +111,11 @@ func TestConformance(t *testing.T) {
 			switch {
 			case !same && !differences[name]:
 				i := 0
-				for ; i < min(len(said["ours"]), len(said["client-go"])) && said["ours"][i] == said["client-go"][i]; i++ {
+				for ; i < min(len(said["ours"]), len(said["client-go"])) &&
+					said["ours"][i] == said["client-go"][i]; i++ {
 				}
-				t.Errorf("after %q\nours      %q\nclient-go %q", said["ours"][max(i-20, 0):i], said["ours"][i:], said["client-go"][i:])
+				t.Errorf("after %q\nours      %q\nclient-go %q", said["ours"][max(i-20, 0):i],
+					said["ours"][i:], said["client-go"][i:])
 			case same && differences[name]:
 				t.Error("docs/differences.md has a difference that isn't there")
 			}

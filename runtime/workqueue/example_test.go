@@ -66,10 +66,11 @@ func ExampleWithContainedPanics() {
 		}
 		stop()
 		return workqueue.Result{}, nil
-	}, workqueue.WithContainedPanics(), workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
-		var panicked *workqueue.PanicError
-		fmt.Println(item, errors.As(err, &panicked), err)
-	}))
+	}, workqueue.WithContainedPanics(),
+		workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+			var panicked *workqueue.PanicError
+			fmt.Println(item, errors.As(err, &panicked), err)
+		}))
 	fmt.Println("tries:", tries)
 	// Output:
 	// default/web true the reconciler panicked: no such pod
@@ -142,7 +143,8 @@ func ExampleGetContext() {
 
 // A delaying queue can add to a queue of the caller's or of client-go's.
 func ExampleTypedDelayingQueueConfig() {
-	behind := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: workqueue.DefaultQueue[string]()})
+	behind := workqueue.NewTypedWithConfig(
+		workqueue.TypedQueueConfig[string]{Queue: workqueue.DefaultQueue[string]()})
 	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: behind})
 	defer q.ShutDown()
 	q.AddAfter("default/web", time.Millisecond)

@@ -17,9 +17,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Queues of both kinds go wherever either is wanted.
+// Queues of each package implement the interfaces of both.
 var (
-	_ upstream.RateLimitingInterface              = workqueue.NewRateLimitingQueue(upstream.DefaultControllerRateLimiter())
+	_ upstream.RateLimitingInterface = workqueue.NewRateLimitingQueue(
+		upstream.DefaultControllerRateLimiter())
 	_ upstream.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{})
 	_ workqueue.Interface                         = upstream.New()
 	_ upstream.Interface                          = workqueue.New()
@@ -31,10 +32,12 @@ func TestEachConstructor(t *testing.T) {
 	typed := workqueue.DefaultTypedItemBasedRateLimiter[any]()
 	real := clock.RealClock{}
 	for name, make := range map[string]func() workqueue.Interface{
-		"New":           func() workqueue.Interface { return workqueue.New() },
-		"NewNamed":      func() workqueue.Interface { return workqueue.NewNamed("n") },
-		"NewWithConfig": func() workqueue.Interface { return workqueue.NewWithConfig(workqueue.QueueConfig{Clock: real}) },
-		"NewTyped":      func() workqueue.Interface { return workqueue.NewTyped[any]() },
+		"New":      func() workqueue.Interface { return workqueue.New() },
+		"NewNamed": func() workqueue.Interface { return workqueue.NewNamed("n") },
+		"NewWithConfig": func() workqueue.Interface {
+			return workqueue.NewWithConfig(workqueue.QueueConfig{Clock: real})
+		},
+		"NewTyped": func() workqueue.Interface { return workqueue.NewTyped[any]() },
 		"with DefaultQueue": func() workqueue.Interface {
 			return workqueue.NewWithConfig(workqueue.QueueConfig{Queue: workqueue.DefaultQueue[any]()})
 		},
@@ -44,15 +47,27 @@ func TestEachConstructor(t *testing.T) {
 		"NewDelayingQueueWithConfig": func() workqueue.Interface {
 			return workqueue.NewDelayingQueueWithConfig(workqueue.DelayingQueueConfig{})
 		},
-		"NewDelayingQueueWithCustomQueue": func() workqueue.Interface { return workqueue.NewDelayingQueueWithCustomQueue(upstream.New(), "n") },
-		"NewNamedDelayingQueue":           func() workqueue.Interface { return workqueue.NewNamedDelayingQueue("n") },
-		"NewDelayingQueueWithCustomClock": func() workqueue.Interface { return workqueue.NewDelayingQueueWithCustomClock(real, "n") },
-		"NewRateLimitingQueue":            func() workqueue.Interface { return workqueue.NewRateLimitingQueue(limiter) },
-		"NewTypedRateLimitingQueue":       func() workqueue.Interface { return workqueue.NewTypedRateLimitingQueue(typed) },
+		"NewDelayingQueueWithCustomQueue": func() workqueue.Interface {
+			return workqueue.NewDelayingQueueWithCustomQueue(upstream.New(), "n")
+		},
+		"NewNamedDelayingQueue": func() workqueue.Interface {
+			return workqueue.NewNamedDelayingQueue("n")
+		},
+		"NewDelayingQueueWithCustomClock": func() workqueue.Interface {
+			return workqueue.NewDelayingQueueWithCustomClock(real, "n")
+		},
+		"NewRateLimitingQueue": func() workqueue.Interface {
+			return workqueue.NewRateLimitingQueue(limiter)
+		},
+		"NewTypedRateLimitingQueue": func() workqueue.Interface {
+			return workqueue.NewTypedRateLimitingQueue(typed)
+		},
 		"NewRateLimitingQueueWithConfig": func() workqueue.Interface {
 			return workqueue.NewRateLimitingQueueWithConfig(limiter, workqueue.RateLimitingQueueConfig{})
 		},
-		"NewNamedRateLimitingQueue": func() workqueue.Interface { return workqueue.NewNamedRateLimitingQueue(limiter, "n") },
+		"NewNamedRateLimitingQueue": func() workqueue.Interface {
+			return workqueue.NewNamedRateLimitingQueue(limiter, "n")
+		},
 		"NewRateLimitingQueueWithDelayingInterface": func() workqueue.Interface {
 			return workqueue.NewRateLimitingQueueWithDelayingInterface(workqueue.NewDelayingQueue(), limiter)
 		},
@@ -83,11 +98,14 @@ func TestEachConstructor(t *testing.T) {
 		})
 	}
 	for name, l := range map[string]workqueue.RateLimiter{
-		"DefaultControllerRateLimiter":         workqueue.DefaultControllerRateLimiter(),
-		"NewItemExponentialFailureRateLimiter": workqueue.NewItemExponentialFailureRateLimiter(time.Second, time.Minute),
-		"NewItemFastSlowRateLimiter":           workqueue.NewItemFastSlowRateLimiter(time.Second, time.Minute, 1),
-		"NewMaxOfRateLimiter":                  workqueue.NewMaxOfRateLimiter(limiter, typed),
-		"NewWithMaxWaitRateLimiter":            workqueue.NewWithMaxWaitRateLimiter(limiter, time.Microsecond),
+		"DefaultControllerRateLimiter": workqueue.DefaultControllerRateLimiter(),
+		"NewItemExponentialFailureRateLimiter": workqueue.NewItemExponentialFailureRateLimiter(time.Second,
+			time.Minute),
+		"NewItemFastSlowRateLimiter": workqueue.NewItemFastSlowRateLimiter(time.Second,
+			time.Minute, 1),
+		"NewMaxOfRateLimiter": workqueue.NewMaxOfRateLimiter(limiter, typed),
+		"NewWithMaxWaitRateLimiter": workqueue.NewWithMaxWaitRateLimiter(
+			limiter, time.Microsecond),
 	} {
 		l.When(1)
 		if first, second := l.When(1), l.When(1); first <= 0 || second < first || l.NumRequeues(1) < 3 {
@@ -102,7 +120,8 @@ func TestEachConstructor(t *testing.T) {
 // TestFakeClock steps a clock as tests of controllers do.
 func TestFakeClock(t *testing.T) {
 	fake := clocktesting.NewFakeClock(time.Now())
-	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+	q := workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 		workqueue.TypedRateLimitingQueueConfig[string]{Clock: fake})
 	defer q.ShutDown()
 	q.AddRateLimited("a")

@@ -19,20 +19,26 @@ import (
 func TestRunStops(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts []workqueue.RunOption
-		// obeys says that the reconciler returns when its context ends.
+		// obeys is set if the reconciler returns when its context ends.
 		obeys   bool
 		after   time.Duration
 		done    int32
 		overdue bool
 	}{
-		"at once":            {nil, true, 0, 0, false},
-		"waits":              {nil, false, 3 * time.Second, 2, false},
-		"grace":              {[]workqueue.RunOption{workqueue.WithGrace(time.Minute)}, true, 3 * time.Second, 2, false},
-		"grace over":         {[]workqueue.RunOption{workqueue.WithGrace(time.Second)}, false, time.Second, 0, true},
-		"drain":              {[]workqueue.RunOption{workqueue.WithDrain()}, true, 7 * time.Second, 3, false},
-		"drain, grace":       {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Minute)}, true, 7 * time.Second, 3, false},
-		"drain, grace over":  {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(4 * time.Second)}, true, 4 * time.Second, 2, true},
-		"drain, no deadline": {[]workqueue.RunOption{workqueue.WithDrain()}, false, 7 * time.Second, 3, false},
+		"at once": {nil, true, 0, 0, false},
+		"waits":   {nil, false, 3 * time.Second, 2, false},
+		"grace": {[]workqueue.RunOption{workqueue.WithGrace(time.Minute)}, true,
+			3 * time.Second, 2, false},
+		"grace over": {[]workqueue.RunOption{workqueue.WithGrace(time.Second)}, false,
+			time.Second, 0, true},
+		"drain": {[]workqueue.RunOption{workqueue.WithDrain()}, true, 7 * time.Second, 3, false},
+		"drain, grace": {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Minute)},
+			true, 7 * time.Second, 3, false},
+		"drain, grace over": {
+			[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(4 * time.Second)}, true,
+			4 * time.Second, 2, true},
+		"drain, no deadline": {[]workqueue.RunOption{workqueue.WithDrain()}, false,
+			7 * time.Second, 3, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
@@ -60,9 +66,11 @@ func TestRunStops(t *testing.T) {
 					stopped = time.Now()
 					cancel()
 				})
-				err := workqueue.Run(ctx, q, 2, reconcile, append(test.opts, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
-					t.Errorf("reported %v: %v", item, err)
-				}))...)
+				err := workqueue.Run(ctx, q, 2, reconcile,
+					append(test.opts,
+						workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+							t.Errorf("reported %v: %v", item, err)
+						}))...)
 				if after := time.Since(stopped); after != test.after {
 					t.Errorf("Run returned %v after the end, want %v", after, test.after)
 				}
@@ -112,7 +120,8 @@ func TestRunStopsAfterTheQueue(t *testing.T) {
 	}{
 		"at once": {nil, 2 * time.Second},
 		"grace":   {[]workqueue.RunOption{workqueue.WithGrace(time.Second)}, 3 * time.Second},
-		"drain":   {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Second)}, 3 * time.Second},
+		"drain": {[]workqueue.RunOption{workqueue.WithDrain(), workqueue.WithGrace(time.Second)},
+			3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
@@ -144,11 +153,12 @@ func TestRunAgain(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var got []string
 			q.Add("a")
-			err := workqueue.Run[string](ctx, q, 1, func(_ context.Context, item string) (workqueue.Result, error) {
-				got = append(got, item)
-				cancel()
-				return workqueue.Result{}, nil
-			})
+			err := workqueue.Run[string](ctx, q, 1,
+				func(_ context.Context, item string) (workqueue.Result, error) {
+					got = append(got, item)
+					cancel()
+					return workqueue.Result{}, nil
+				})
 			if err != nil || len(got) != 1 {
 				t.Errorf("%v, %q", err, got)
 			}
@@ -166,13 +176,14 @@ func TestRunAgainWithWorkersLeft(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		q.Add("stuck")
-		err := workqueue.Run[string](ctx, q, 1, func(_ context.Context, item string) (workqueue.Result, error) {
-			if item != "stuck" {
-				t.Errorf("the first run has %q", item)
-			}
-			bubble.Pass(10 * time.Second)
-			return workqueue.Result{}, nil
-		}, workqueue.WithPool(&pool), workqueue.WithGrace(time.Second))
+		err := workqueue.Run[string](ctx, q, 1,
+			func(_ context.Context, item string) (workqueue.Result, error) {
+				if item != "stuck" {
+					t.Errorf("the first run has %q", item)
+				}
+				bubble.Pass(10 * time.Second)
+				return workqueue.Result{}, nil
+			}, workqueue.WithPool(&pool), workqueue.WithGrace(time.Second))
 		if !errors.Is(err, context.DeadlineExceeded) || pool.Size() != 1 || pool.Busy() != 1 {
 			t.Errorf("%v, %d workers, %d busy", err, pool.Size(), pool.Busy())
 		}
@@ -237,15 +248,16 @@ func TestRunWithoutGrace(t *testing.T) {
 	}
 }
 
-// TestRunOfNothing: a missing argument is an error at once, not a panic of a worker.
+// TestRunOfNothing checks that a missing argument is an error at once, not a panic of a worker.
 func TestRunOfNothing(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()
 	reconcile := func(context.Context, string) (workqueue.Result, error) { return workqueue.Result{}, nil }
 	for want, err := range map[string]error{
-		"needs a queue":                     workqueue.Run(t.Context(), nil, 1, reconcile),
-		"needs a function to reconcile":     workqueue.Run(t.Context(), q, 1, nil),
-		"WithErrorHandler needs a function": workqueue.Run(t.Context(), q, 1, reconcile, workqueue.WithErrorHandler(nil)),
+		"needs a queue":                 workqueue.Run(t.Context(), nil, 1, reconcile),
+		"needs a function to reconcile": workqueue.Run(t.Context(), q, 1, nil),
+		"WithErrorHandler needs a function": workqueue.Run(t.Context(), q, 1, reconcile,
+			workqueue.WithErrorHandler(nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -27,11 +27,13 @@ var queues = map[string]func() workqueue.TypedRateLimitingInterface[string]{
 		return workqueue.NewTypedRateLimitingQueue(limiter())
 	},
 	"wrapped": func() workqueue.TypedRateLimitingInterface[string] {
-		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(), workqueue.TypedRateLimitingQueueConfig[string]{
-			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
-				Queue: workqueue.NewTyped[string](),
-			}),
-		})
+		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(),
+			workqueue.TypedRateLimitingQueueConfig[string]{
+				DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(
+					workqueue.TypedDelayingQueueConfig[string]{
+						Queue: workqueue.NewTyped[string](),
+					}),
+			})
 	},
 	"client-go": func() workqueue.TypedRateLimitingInterface[string] {
 		return upstream.NewTypedRateLimitingQueue(limiter())
@@ -100,9 +102,10 @@ func TestRunResults(t *testing.T) {
 		}
 		var run sync.WaitGroup
 		run.Go(func() {
-			err := workqueue.Run(ctx, q, 1, reconcile, workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
-				reported = append(reported, fmt.Sprint(item, ": ", err))
-			}))
+			err := workqueue.Run(ctx, q, 1, reconcile,
+				workqueue.WithErrorHandler(func(_ context.Context, item any, err error) {
+					reported = append(reported, fmt.Sprint(item, ": ", err))
+				}))
 			if err != nil {
 				t.Error(err)
 			}
@@ -121,7 +124,9 @@ func TestRunResults(t *testing.T) {
 				t.Errorf("%s has %d failures left", item, n)
 			}
 		}
-		if want := []string{"fails: try 1", "hopeless: wrapped: no", "fails: try 2", "fails: try 3"}; !slices.Equal(reported, want) {
+		if want := []string{
+			"fails: try 1", "hopeless: wrapped: no", "fails: try 2", "fails: try 3",
+		}; !slices.Equal(reported, want) {
 			t.Errorf("reported %q", reported)
 		}
 		cancel()
@@ -144,9 +149,10 @@ func TestRunPanics(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var errs []error
-			opts := []workqueue.RunOption{workqueue.WithErrorHandler(func(_ context.Context, _ any, err error) {
-				errs = append(errs, err)
-			})}
+			opts := []workqueue.RunOption{
+				workqueue.WithErrorHandler(func(_ context.Context, _ any, err error) {
+					errs = append(errs, err)
+				})}
 			if contain {
 				opts = append(opts, workqueue.WithContainedPanics())
 			}
@@ -163,7 +169,8 @@ func TestRunPanics(t *testing.T) {
 				t.Fatalf("%d tries, %v", tries, errs)
 			}
 			var p *workqueue.PanicError
-			if contain != errors.As(errs[0], &p) || contain && (p.Value != "boom" || !strings.Contains(string(p.Stack), "TestRunPanics")) {
+			if contain != errors.As(errs[0], &p) ||
+				contain && (p.Value != "boom" || !strings.Contains(string(p.Stack), "TestRunPanics")) {
 				t.Errorf("contain %v: %v", contain, errs[0])
 			}
 			if n := logged.Load(); contain != (n == 0) {
@@ -223,17 +230,18 @@ func TestRunSurvivesGoexit(t *testing.T) {
 		q.Add("b")
 		var pool workqueue.Pool
 		ctx, cancel := context.WithCancel(t.Context())
-		err := workqueue.Run[string](ctx, q, 2, func(_ context.Context, item string) (workqueue.Result, error) {
-			if item == "a" {
-				runtime.Goexit()
-			}
-			bubble.Pass(time.Second)
-			if n := pool.Size(); n != 1 {
-				t.Errorf("%d workers are left", n)
-			}
-			cancel()
-			return workqueue.Result{}, nil
-		}, workqueue.WithPool(&pool))
+		err := workqueue.Run[string](ctx, q, 2,
+			func(_ context.Context, item string) (workqueue.Result, error) {
+				if item == "a" {
+					runtime.Goexit()
+				}
+				bubble.Pass(time.Second)
+				if n := pool.Size(); n != 1 {
+					t.Errorf("%d workers are left", n)
+				}
+				cancel()
+				return workqueue.Result{}, nil
+			}, workqueue.WithPool(&pool))
 		if err != nil {
 			t.Error(err)
 		}

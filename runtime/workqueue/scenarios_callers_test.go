@@ -75,7 +75,9 @@ var callerScenarios = map[string]func(side) []string{
 		tr := newTranscript()
 		handlers := utilruntime.PanicHandlers
 		defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, true }()
-		utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) { tr.say("panic %v", v) }}
+		utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) {
+			tr.say("panic %v", v)
+		}}
 		utilruntime.ReallyCrash = false
 		q := s.delaying(config{queue: &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr, bad: "bad"}})
 		q.AddAfter("bad", time.Second)
@@ -86,7 +88,8 @@ var callerScenarios = map[string]func(side) []string{
 	},
 	"metrics": func(s side) []string {
 		tr := newTranscript()
-		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr}, limiter: exponential(time.Second, time.Hour)})
+		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr},
+			limiter: exponential(time.Second, time.Hour)})
 		q.Add("a")
 		q.Add("a")
 		bubble.Advance(100 * time.Millisecond)

@@ -1,10 +1,9 @@
 //go:build tools
 
-// Package dropin shows that generated code of ours takes the place of
-// upstream's: see dropin_test.go.
+// Package dropin shows that our generated code can replace upstream's: see dropin_test.go.
 package dropin
 
-// What the scratch module of the test needs: its go.mod is made of this one's.
+// What the test's scratch module requires: its go.mod is derived from this module's.
 import (
 	_ "k8s.io/client-go/applyconfigurations"
 	_ "k8s.io/client-go/kubernetes"

@@ -10,10 +10,9 @@ import (
 	"testing"
 )
 
-// The code that upstream's generators and ours make, from the same input with the same flags,
-// does the same. The example controller and its tests compile and pass on both, with changed
-// import paths; clientsets send the same requests and return the same; fakes record the same
-// actions.
+// TestDropIn checks that the code which upstream's generators and ours make from the same input with the same
+// flags does the same. The example controller and its tests compile and pass on both, with changed import
+// paths; clientsets send the same requests and return the same; fakes record the same actions.
 //
 // The comparison runs in a scratch module, whose tests are reported as tests of this one.
 func TestDropIn(t *testing.T) {
@@ -62,8 +61,8 @@ func (s *sandbox) test() {
 	}
 }
 
-// copyController takes the example controller, with its test, into the scratch
-// module and turns it to what was generated there.
+// copyController copies the example controller and its test into the scratch module and points their imports
+// at the code generated there.
 func (s *sandbox) copyController(flavour string) {
 	s.t.Helper()
 	files, err := filepath.Glob("../../examples/controller/bakery/*.go")

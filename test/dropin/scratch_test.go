@@ -16,25 +16,25 @@ const module = "example.com/dropin"
 const examples = "github.com/kubewright/kubewright/examples/apis/"
 
 var (
-	// custom are the APIs that both can generate everything for.
+	// custom are the APIs that both sets of generators can handle completely.
 	custom = []string{examples + "shop/v1", examples + "shop/v1beta1", module + "/zoo/v1"}
-	// hyphen is in the name of a group and its folder: upstream's informer-gen
-	// makes a package clause of it.
+	// hyphen has a hyphen in the name of its group and folder, which upstream's informer-gen copies into a
+	// package clause.
 	hyphen = examples + "gift-cards.promo/v1"
-	// kube are some of Kubernetes' own APIs, with every kind of extra method
-	// that there is: bindings, tokens, evictions, scales, approvals, reviews.
+	// kube are some of Kubernetes' own APIs, with every kind of additional method: bindings, tokens,
+	// evictions, scales, approvals, reviews.
 	kube = []string{"apps/v1", "authorization/v1", "certificates/v1", "core/v1", "networking/v1"}
 )
 
-// sandbox is a module for what is generated, with the generators, in a folder
-// for each of the two flavours.
+// sandbox is a module for generated code, with a folder for each of the two flavours, and the generators of
+// both.
 type sandbox struct {
 	*scratch.Module
 	t *testing.T
 }
 
-// newSandbox makes the module, with the generators, the APIs that only exist
-// there, and what compares.
+// newSandbox creates the module, with the generators, the APIs that exist only there, and the tests that
+// compare.
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	m, err := scratch.New(t.TempDir(), module, ".")
@@ -42,7 +42,8 @@ func newSandbox(t *testing.T) *sandbox {
 		t.Fatal(err)
 	}
 	s := &sandbox{m, t}
-	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen", "deepcopy-gen")
+	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen",
+		"applyconfiguration-gen", "deepcopy-gen")
 	s.build("ours", "github.com/kubewright/kubewright/cmd/", "client-gen", "lister-gen", "informer-gen")
 
 	s.write("header.txt", "")
@@ -51,14 +52,16 @@ func newSandbox(t *testing.T) *sandbox {
 			t.Fatal(err)
 		}
 	}
-	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file", "zz_generated.deepcopy.go", module+"/zoo/v1")
+	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file",
+		"zz_generated.deepcopy.go", module+"/zoo/v1")
 	s.run(s.generator("upstream", "applyconfiguration-gen"), slices.Concat([]string{
-		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration", "--output-pkg", module + "/applyconfiguration",
+		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration",
+		"--output-pkg", module + "/applyconfiguration",
 	}, custom, []string{hyphen})...)
 	return s
 }
 
-// build builds generators as this module requires them.
+// build builds generators in the versions that this module requires.
 func (s *sandbox) build(flavour, prefix string, commands ...string) {
 	s.t.Helper()
 	args := []string{"build", "-o", s.generator(flavour, "") + string(filepath.Separator)}
@@ -78,7 +81,8 @@ func (s *sandbox) generate(flavour string) {
 	root := module + "/" + flavour
 	generate := func(name, output string, args ...[]string) {
 		s.t.Helper()
-		where := []string{"--go-header-file", "header.txt", "--output-dir", flavour + output, "--output-pkg", root + output}
+		where := []string{"--go-header-file", "header.txt", "--output-dir", flavour + output,
+			"--output-pkg", root + output}
 		s.run(s.generator(flavour, name), slices.Concat(where, slices.Concat(args...))...)
 	}
 	listed := slices.Concat(custom, []string{hyphen})
@@ -109,7 +113,7 @@ func (s *sandbox) write(name, text string) {
 	}
 }
 
-// run runs a command in the module and fails the test with it.
+// run runs a command in the module and fails the test if it fails.
 func (s *sandbox) run(name string, args ...string) {
 	s.t.Helper()
 	if _, err := s.Run(name, args...); err != nil {

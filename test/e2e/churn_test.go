@@ -12,13 +12,15 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/churn"
 )
 
-// churning is a Churn of a scope's objects that ends the test when it fails.
+// churning is a Churn of a scope's objects. It ends the test when a request fails.
 type churning[T object] struct {
 	*churn.Churn[T]
 	t *testing.T
 }
 
-func newChurn[T object, L runtime.Object](t *testing.T, r resource[T, L], c versioned.Interface, scope string) *churning[T] {
+func newChurn[T object, L runtime.Object](
+	t *testing.T, r resource[T, L], c versioned.Interface, scope string,
+) *churning[T] {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
-// TestCutConnections cuts the informer's connection again and again while
-// objects change: nothing is missed, nothing is told twice.
+// TestCutConnections cuts the informer's connection again and again while objects change. Handlers miss no
+// change, and receive none twice.
 func TestCutConnections(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -36,7 +36,7 @@ func TestCutConnections(t *testing.T) {
 			churn.run(ctx, 3)
 			proxy.Cut()
 			churn.run(ctx, 3)
-			// Without this the next cut could come before it is connected again.
+			// Otherwise the next cut could come before the informer has connected again.
 			name, version := churn.last(ctx)
 			if err := s.first.WaitFor(ctx, name, version); err != nil {
 				t.Fatal(err)
@@ -50,14 +50,14 @@ func TestCutConnections(t *testing.T) {
 	})
 }
 
-// TestExpired cuts the informer off until the versions that it would go on from are compacted.
-// It has to list anew and to tell its handlers of the differences.
+// TestExpired keeps the informer disconnected until the version that it would continue from is compacted. It
+// has to list again and to report the differences to its handlers.
 func TestExpired(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
 		server := uncached.get(t)
 		config, proxy := tcpproxy.Before(t, server.Config())
-		var gate sync.RWMutex // locked: no watch gets through
+		var gate sync.RWMutex // while it is locked, no watch gets through
 		seen := &spy{before: func(q url.Values) {
 			if !isList(q) {
 				gate.RLock()
@@ -69,7 +69,7 @@ func TestExpired(t *testing.T) {
 		churn.run(ctx, 20)
 		s.start()
 		s.synced(ctx)
-		// A change that comes shows that it watches.
+		// When a change arrives, the informer is watching.
 		name, version := churn.last(ctx)
 		if err := s.first.WaitFor(ctx, name, version); err != nil {
 			t.Fatal(err)
@@ -87,10 +87,11 @@ func TestExpired(t *testing.T) {
 		}
 		s.settle(ctx, churn)
 		if again := seen.count(isFromScratch) - lists; early != 0 || again == 0 {
-			t.Errorf("listed %d times when cut and %d times when expired, want 0 and more", early, again-early)
+			t.Errorf("listed %d times when cut and %d times when expired, want 0 and more",
+				early, again-early)
 		}
 
-		// From here on it follows changes as before.
+		// From now on the informer follows changes as before.
 		told, before := len(s.first.Events()), len(churn.Done())
 		churn.run(ctx, 20)
 		s.settle(ctx, churn)
@@ -100,8 +101,8 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// TestDefinitionComesAndGoes starts an informer of a type that the server
-// doesn't know yet, and takes the type away from a running one.
+// TestDefinitionComesAndGoes starts an informer of a type that the server doesn't know yet, and deletes the
+// type while the informer runs.
 func TestDefinitionComesAndGoes(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -117,9 +118,10 @@ func TestDefinitionComesAndGoes(t *testing.T) {
 		s := newSubject(t, people, scope(t), clientset(t, server.Config()), server.Config())
 		refused := make(chan error)
 		var once sync.Once
-		err = s.cache.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-			once.Do(func() { refused <- err })
-		})
+		err = s.cache.informer.SetWatchErrorHandlerWithContext(
+			func(ctx context.Context, r *cache.Reflector, err error) {
+				once.Do(func() { refused <- err })
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +150,17 @@ func TestDefinitionComesAndGoes(t *testing.T) {
 		if err := server.DeleteCRDs(ctx, people.name); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.first.Wait(ctx, func(present map[cache.ObjectName]*giftsv1.Person) bool { return len(present) == 0 }); err != nil {
+		if err := s.first.Wait(
+			ctx, func(present map[cache.ObjectName]*giftsv1.Person) bool { return len(present) == 0 },
+		); err != nil {
 			t.Fatalf("objects of a deleted definition stay: %v", err)
 		}
 		definitions, err := apiserver.ReadCRDs(crds.Files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		definitions = slices.DeleteFunc(definitions, func(d *apiextensionsv1.CustomResourceDefinition) bool { return d.Name != people.name })
+		definitions = slices.DeleteFunc(definitions,
+			func(d *apiextensionsv1.CustomResourceDefinition) bool { return d.Name != people.name })
 		if err := server.CreateCRDs(ctx, definitions...); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// modes runs a test once with each way that informers have to get what is there
-// already. Such a test can't be parallel: the switch is the process's.
+// modes runs a test with streamed and with plain lists. Such a test can't be parallel, since the feature gate
+// belongs to the process.
 func modes(t *testing.T, run func(t *testing.T)) {
 	for name, watchList := range map[string]bool{"WatchList": true, "List": false} {
 		t.Run(name, func(t *testing.T) {
@@ -28,30 +28,34 @@ func modes(t *testing.T, run func(t *testing.T)) {
 	}
 }
 
-// subject is an informer under test, with a handler that was there from the
-// beginning.
+// subject is an informer under test, with a handler that was added before it started.
 type subject[T object, L runtime.Object] struct {
 	t        *testing.T
 	resource resource[T, L]
-	client   versioned.Interface // not the informer's: straight to the server
+	client   versioned.Interface // not the informer's: connects to the server directly
 	scope    string
 	factory  externalversions.SharedInformerFactory
 	cache    informerAndLister[T]
 	first    *record.Recorder[T]
 }
 
-// newSubject makes an informer of a scope's objects, that is not started yet
-// and goes to the server by config. It is stopped when the test ends.
-func newSubject[T object, L runtime.Object](t *testing.T, r resource[T, L], scope string, direct versioned.Interface, config *rest.Config) *subject[T, L] {
+// newSubject returns an informer of a scope's objects that has not been started and connects as config says.
+// It is stopped when the test ends.
+func newSubject[T object, L runtime.Object](
+	t *testing.T, r resource[T, L], scope string, direct versioned.Interface, config *rest.Config,
+) *subject[T, L] {
 	t.Helper()
 	factory := externalversions.NewSharedInformerFactoryWithOptions(clientset(t, config), 0,
-		externalversions.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = scopeLabel + "=" + scope }))
-	s := &subject[T, L]{t: t, resource: r, client: direct, scope: scope, factory: factory, cache: r.cache(factory)}
+		externalversions.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.LabelSelector = scopeLabel + "=" + scope
+		}))
+	s := &subject[T, L]{t: t, resource: r, client: direct, scope: scope, factory: factory,
+		cache: r.cache(factory)}
 	s.first = s.handler()
 	return s
 }
 
-// handler adds another handler.
+// handler adds a further handler.
 func (s *subject[T, L]) handler() *record.Recorder[T] {
 	s.t.Helper()
 	recorder := record.New[T]()
@@ -77,7 +81,7 @@ func (s *subject[T, L]) synced(ctx context.Context) {
 	}
 }
 
-// stored is what the informer's store has.
+// stored returns the contents of the informer's store.
 func (s *subject[T, L]) stored() []T {
 	var objects []T
 	for _, obj := range s.cache.informer.GetStore().List() {
@@ -86,8 +90,8 @@ func (s *subject[T, L]) stored() []T {
 	return objects
 }
 
-// settle waits until the handlers have seen the last object of c, and compares
-// then all that the informer has and said with the server.
+// settle waits until the handlers have seen the last object of c, then compares what the informer stores and
+// what it reported with the server.
 func (s *subject[T, L]) settle(ctx context.Context, c *churning[T], handlers ...*record.Recorder[T]) {
 	s.t.Helper()
 	name, version := c.last(ctx)
@@ -129,9 +133,8 @@ func (s *subject[T, L]) settle(ctx context.Context, c *churning[T], handlers ...
 	}
 }
 
-// TestInformers churns the objects of each type while an informer watches. Its handlers are
-// told each change, once and in order, and its store and its lister have the objects of a new
-// list.
+// TestInformers churns the objects of each type while an informer watches. Its handlers receive each change
+// once and in order, and its store and its lister contain the objects that a new list returns.
 func TestInformers(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		for name, r := range everything {
@@ -165,7 +168,7 @@ func (r resource[T, L]) testInformer(t *testing.T) {
 	s.complete(churn)
 }
 
-// complete checks that the first handler was told of all that c did, and nothing else.
+// complete checks that the first handler received all changes of c, and nothing else.
 func (s *subject[T, L]) complete(c *churning[T]) {
 	s.t.Helper()
 	if err := record.Complete(s.first.Events(), s.first.Initial(), c.Done()); err != nil {

@@ -20,11 +20,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// The servers that tests share, with the definitions of the examples: each is
-// started by the first test that asks for it. Tests keep out of each other's
-// way by a label, see scope.
+// The servers that tests share, with the definitions of the examples. The first test that asks for a server
+// starts it. Labels separate the tests' objects, see scope.
 var (
-	cached   = lazyServer{} // as servers are run
+	cached   = lazyServer{} // with a watch cache, the default
 	uncached = lazyServer{opts: apiserver.Options{DisableWatchCache: true}}
 )
 
@@ -66,7 +65,7 @@ func (l *lazyServer) stop() error {
 	return l.server.Stop()
 }
 
-// within is the context of a test or a part of one that must not hang.
+// within returns a context for a test, or a part of one, that must not hang.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), d, fmt.Errorf("not within %v", d))
@@ -83,14 +82,14 @@ func clientset(t *testing.T, config *rest.Config) versioned.Interface {
 	return client
 }
 
-// scopes are the names that scope has given, by test, and how many.
+// scopes are the names that scope has returned, by test, and their number.
 var (
 	scopes sync.Map
 	given  atomic.Int64
 )
 
-// scope is a name for the objects of one run of a test, usable as namespace and
-// as label; the same at each call of the run.
+// scope returns a name for the objects of one run of a test, usable as namespace and as label value. All
+// calls in one run return the same name.
 func scope(t *testing.T) string {
 	if name, ok := scopes.Load(t); ok {
 		return name.(string)
@@ -106,14 +105,14 @@ func scope(t *testing.T) string {
 	return name
 }
 
-// spy sees the requests that go through it.
+// spy sees the requests that pass through it.
 type spy struct {
 	mu     sync.Mutex
 	seen   []url.Values
-	before func(url.Values) // called, if set, before a request goes on
+	before func(url.Values) // called, if set, before a request is sent
 }
 
-// on puts the spy into the transport of a configuration.
+// on wraps the transport of a configuration with the spy.
 func (s *spy) on(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -131,7 +130,7 @@ func (s *spy) on(config *rest.Config) *rest.Config {
 	return config
 }
 
-// count is how many of the requests are of that sort.
+// count returns how many of the requests match.
 func (s *spy) count(sort func(url.Values) bool) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +146,7 @@ func isList(q url.Values) bool      { return !q.Has("watch") }
 func isNextPage(q url.Values) bool  { return q.Has("continue") }
 func isWatchList(q url.Values) bool { return q.Get("sendInitialEvents") == "true" }
 
-// isFromScratch is either way of asking for all there is.
+// isFromScratch reports whether a request is either kind of initial list.
 func isFromScratch(q url.Values) bool { return isList(q) || isWatchList(q) }
 
 type roundTripper func(*http.Request) (*http.Response, error)

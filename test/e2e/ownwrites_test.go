@@ -20,8 +20,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lagging has what a watch brings arrive so much later: each read of its body
-// takes that long.
+// lagging returns a configuration whose watches lag: each read of a response's body takes that much longer.
 func lagging(config *rest.Config, by time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -47,9 +46,8 @@ func (b *lateBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestOwnWrites writes through a clientset whose informers lag behind by half a
-// second, from several goroutines. After WaitForOwnWrites the lister shows what was written,
-// every time; without it, it doesn't.
+// TestOwnWrites writes from several goroutines through a clientset whose informers lag by half a second.
+// After WaitForOwnWrites the lister always shows what was written; before it, it doesn't.
 func TestOwnWrites(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -71,7 +69,7 @@ func TestOwnWrites(t *testing.T) {
 			writers.Go(func() {
 				name := fmt.Sprint("bakery-", w)
 				writer := client.ShopV1().Bakeries(namespace)
-				// From every other one, a lister for all.
+				// Every other goroutine reads through a lister of all namespaces.
 				var from any = all.Bakeries(namespace)
 				if w%2 == 0 {
 					from = all
@@ -95,18 +93,23 @@ func TestOwnWrites(t *testing.T) {
 					return true
 				}
 				for range 3 {
-					made, err := writer.Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
+					made, err := writer.Create(ctx,
+						&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: name},
+							Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					shown := func(version string) func(*shopv1.Bakery, error) bool {
-						return func(read *shopv1.Bakery, err error) bool { return err == nil && read.ResourceVersion == version }
+						return func(read *shopv1.Bakery, err error) bool {
+							return err == nil && read.ResourceVersion == version
+						}
 					}
 					if !check("create", shown(made.ResourceVersion)) {
 						return
 					}
-					patched, err := writer.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"bread":"wheat"}}`), metav1.PatchOptions{})
+					patched, err := writer.Patch(ctx, name, types.MergePatchType,
+						[]byte(`{"spec":{"bread":"wheat"}}`), metav1.PatchOptions{})
 					if err != nil {
 						t.Error(err)
 						return
@@ -118,7 +121,8 @@ func TestOwnWrites(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if !check("delete", func(_ *shopv1.Bakery, err error) bool { return apierrors.IsNotFound(err) }) {
+					if !check("delete",
+						func(_ *shopv1.Bakery, err error) bool { return apierrors.IsNotFound(err) }) {
 						return
 					}
 				}
@@ -134,12 +138,14 @@ func TestOwnWrites(t *testing.T) {
 	})
 }
 
-// TestOwnWritesFinalizer: a deletion that waits for a finalizer is shown as such.
+// TestOwnWritesFinalizer checks that WaitForOwnWrites waits for a deletion that a finalizer delays to be
+// shown as pending.
 func TestOwnWritesFinalizer(t *testing.T) {
 	ctx := within(t, time.Minute)
 	client := clientset(t, lagging(cached.get(t).Config(), time.Second/2))
 	namespace := scope(t)
-	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0, externalversions.WithNamespace(namespace))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 0,
+		externalversions.WithNamespace(namespace))
 	ctx, cancel := context.WithCancel(ctx)
 	defer factory.Shutdown()
 	defer cancel()
@@ -147,7 +153,10 @@ func TestOwnWritesFinalizer(t *testing.T) {
 	factory.StartWithContext(ctx)
 
 	writer := client.ShopV1().Bakeries(namespace)
-	made, err := writer.Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: []string{"shop.kubewright.dev/keep"}}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
+	made, err := writer.Create(ctx,
+		&shopv1.Bakery{
+			ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: []string{"shop.kubewright.dev/keep"}},
+			Spec:       shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +170,15 @@ func TestOwnWritesFinalizer(t *testing.T) {
 	if err != nil || read.DeletionTimestamp == nil {
 		t.Fatalf("read %v, %v", read, err)
 	}
-	// The end of its finalizer is the end of it, which the answer doesn't say.
+	// Removing the last finalizer deletes the object, which the server's answer doesn't show.
 	made.Finalizers, made.ResourceVersion = nil, read.ResourceVersion
 	if _, err := writer.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Writes elsewhere are nothing that this factory's informers wait for.
-	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"}}, metav1.CreateOptions{}); err != nil {
+	// The informers of this factory don't wait for writes to other namespaces.
+	if _, err := client.ShopV1().Bakeries(namespace+"-other").Create(ctx, &shopv1.Bakery{
+		ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: shopv1.BakerySpec{Bread: "rye"},
+	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := lister.WaitForOwnWrites(ctx, bakeries); err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// many is more than two pages of an informer's list.
+// many objects fill more than two pages of an informer's list.
 const many = 1100
 
-// fill creates that many markets of a scope.
+// fill creates many markets of a scope.
 func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string) {
 	t.Helper()
 	names := make(chan string)
@@ -30,7 +30,9 @@ func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string
 	for range 8 {
 		creating.Go(func() {
 			for name := range names {
-				if _, err := c.ShopV1().Markets().Create(ctx, markets.named(scope, name), metav1.CreateOptions{}); err != nil {
+				if _, err := c.ShopV1().Markets().Create(
+					ctx, markets.named(scope, name), metav1.CreateOptions{},
+				); err != nil {
 					t.Error(err)
 				}
 			}
@@ -46,9 +48,8 @@ func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string
 	}
 }
 
-// TestPages lists many objects page by page, through the clientset and through
-// an informer, the latter also when the version that the pages are of expires
-// in the middle.
+// TestPages lists many objects in pages, through the clientset and through an informer, for the latter also
+// with a continue token that expires between two pages.
 func TestPages(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, false)
 	ctx := within(t, 5*time.Minute)
@@ -90,7 +91,9 @@ func TestPages(t *testing.T) {
 	t.Run("informer", func(t *testing.T) { testInformerPages(ctx, t, server, client, scope, func() {}) })
 	t.Run("informer expired", func(t *testing.T) {
 		testInformerPages(ctx, t, server, client, scope, func() {
-			if err := client.ShopV1().Markets().Delete(ctx, all[many-1].Name, metav1.DeleteOptions{}); err != nil {
+			if err := client.ShopV1().Markets().Delete(
+				ctx, all[many-1].Name, metav1.DeleteOptions{},
+			); err != nil {
 				t.Error(err)
 			}
 			if _, err := server.Compact(ctx); err != nil {
@@ -100,9 +103,12 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// testInformerPages syncs an informer of the scope's markets, and calls between
-// before it asks for the second page.
-func testInformerPages(ctx context.Context, t *testing.T, server *apiserver.Server, client versioned.Interface, scope string, between func()) {
+// testInformerPages syncs an informer of the scope's markets, and calls between before it requests the second
+// page.
+func testInformerPages(
+	ctx context.Context, t *testing.T, server *apiserver.Server, client versioned.Interface, scope string,
+	between func(),
+) {
 	var once sync.Once
 	seen := &spy{before: func(q url.Values) {
 		if isNextPage(q) {

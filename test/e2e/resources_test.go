@@ -25,14 +25,14 @@ import (
 
 type object = record.APIObject
 
-// reader is what every generated client can do.
+// reader has the methods of every generated client.
 type reader[T object, L runtime.Object] interface {
 	Get(context.Context, string, metav1.GetOptions) (T, error)
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// writer is what a client of a type that isn't read-only can do.
+// writer has the further methods of a client whose type isn't read-only.
 type writer[T object, L runtime.Object] interface {
 	reader[T, L]
 	Create(context.Context, T, metav1.CreateOptions) (T, error)
@@ -42,19 +42,19 @@ type writer[T object, L runtime.Object] interface {
 	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (T, error)
 }
 
-// resource is a type of the examples, and how the generated code is reached.
+// resource is a type of the examples, and how to reach its generated code.
 type resource[T object, L runtime.Object] struct {
 	name          string
 	clusterScoped bool
 	reader        func(versioned.Interface, string) reader[T, L]
-	// writer is the same client, but for a type that is read-only.
+	// writer returns the same client, for a type that isn't read-only.
 	writer func(versioned.Interface, string) writer[T, L]
 	cache  func(externalversions.SharedInformerFactory) informerAndLister[T]
-	// make makes an object that the server takes; number is a field of the spec.
+	// make returns an object that the server accepts; number is a field of its spec.
 	make   func() T
 	number func(T) *int32
-	field  string // the name of that field in JSON
-	// status is how clients write the status; nil where they don't.
+	field  string // the JSON name of that field
+	// status gives access to the status; nil if clients don't write it.
 	status *status[T]
 }
 
@@ -69,17 +69,17 @@ type updateFunc[T object] = func(context.Context, T, metav1.UpdateOptions) (T, e
 type informerAndLister[T object] struct {
 	informer cache.TypedSharedIndexInformer[T]
 	list     func(labels.Selector) ([]T, error)
-	// get gets an object of a namespace, or one of the cluster.
+	// get gets an object of a namespace, or of the cluster.
 	get func(namespace, name string) (T, error)
 }
 
-// testable is a resource whatever its types.
+// testable hides a resource's type parameters.
 type testable interface {
 	testVerbs(*testing.T)
 	testInformer(*testing.T)
 }
 
-// everything is one resource of each sort that the examples have.
+// everything has one resource of each kind that the examples have.
 var everything = map[string]testable{
 	"Bakery v1":      bakeries,
 	"Bakery v1beta1": oldBakeries,
@@ -99,9 +99,10 @@ var bakeries = resource[*shopv1.Bakery, *shopv1.BakeryList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Bakery] {
 		b := f.Shop().V1().Bakeries()
-		return informerAndLister[*shopv1.Bakery]{b.TypedInformer(), b.Lister().List, func(ns, name string) (*shopv1.Bakery, error) {
-			return b.Lister().Bakeries(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1.Bakery]{b.TypedInformer(), b.Lister().List,
+			func(ns, name string) (*shopv1.Bakery, error) {
+				return b.Lister().Bakeries(ns).Get(name)
+			}}
 	},
 	make:   func() *shopv1.Bakery { return &shopv1.Bakery{Spec: shopv1.BakerySpec{Bread: "rye"}} },
 	number: func(b *shopv1.Bakery) *int32 { return &b.Spec.Bakers },
@@ -125,9 +126,10 @@ var oldBakeries = resource[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1beta1.Bakery] {
 		b := f.Shop().V1beta1().Bakeries()
-		return informerAndLister[*shopv1beta1.Bakery]{b.TypedInformer(), b.Lister().List, func(ns, name string) (*shopv1beta1.Bakery, error) {
-			return b.Lister().Bakeries(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1beta1.Bakery]{b.TypedInformer(), b.Lister().List,
+			func(ns, name string) (*shopv1beta1.Bakery, error) {
+				return b.Lister().Bakeries(ns).Get(name)
+			}}
 	},
 	make: func() *shopv1beta1.Bakery {
 		return &shopv1beta1.Bakery{Spec: shopv1beta1.BakerySpec{Bread: "rye"}}
@@ -147,9 +149,10 @@ var markets = resource[*shopv1.Market, *shopv1.MarketList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Market] {
 		m := f.Shop().V1().Markets()
-		return informerAndLister[*shopv1.Market]{m.TypedInformer(), m.Lister().List, func(_, name string) (*shopv1.Market, error) {
-			return m.Lister().Get(name)
-		}}
+		return informerAndLister[*shopv1.Market]{m.TypedInformer(), m.Lister().List,
+			func(_, name string) (*shopv1.Market, error) {
+				return m.Lister().Get(name)
+			}}
 	},
 	make:   func() *shopv1.Market { return &shopv1.Market{} },
 	number: func(m *shopv1.Market) *int32 { return &m.Spec.LoavesPerBaker },
@@ -167,9 +170,10 @@ var inspections = resource[*shopv1.Inspection, *shopv1.InspectionList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*shopv1.Inspection] {
 		i := f.Shop().V1().Inspections()
-		return informerAndLister[*shopv1.Inspection]{i.TypedInformer(), i.Lister().List, func(ns, name string) (*shopv1.Inspection, error) {
-			return i.Lister().Inspections(ns).Get(name)
-		}}
+		return informerAndLister[*shopv1.Inspection]{i.TypedInformer(), i.Lister().List,
+			func(ns, name string) (*shopv1.Inspection, error) {
+				return i.Lister().Inspections(ns).Get(name)
+			}}
 	},
 	make: func() *shopv1.Inspection {
 		return &shopv1.Inspection{Spec: shopv1.InspectionSpec{Bakery: "rye"}}
@@ -186,9 +190,10 @@ var giftCards = resource[*giftsv1.GiftCard, *giftsv1.GiftCardList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*giftsv1.GiftCard] {
 		g := f.GiftCards().V1().GiftCards()
-		return informerAndLister[*giftsv1.GiftCard]{g.TypedInformer(), g.Lister().List, func(ns, name string) (*giftsv1.GiftCard, error) {
-			return g.Lister().GiftCards(ns).Get(name)
-		}}
+		return informerAndLister[*giftsv1.GiftCard]{g.TypedInformer(), g.Lister().List,
+			func(ns, name string) (*giftsv1.GiftCard, error) {
+				return g.Lister().GiftCards(ns).Get(name)
+			}}
 	},
 	make:   func() *giftsv1.GiftCard { return &giftsv1.GiftCard{Spec: giftsv1.GiftCardSpec{Loaves: 1}} },
 	number: func(g *giftsv1.GiftCard) *int32 { return &g.Spec.Loaves },
@@ -212,9 +217,10 @@ var people = resource[*giftsv1.Person, *giftsv1.PersonList]{
 	},
 	cache: func(f externalversions.SharedInformerFactory) informerAndLister[*giftsv1.Person] {
 		p := f.GiftCards().V1().Persons()
-		return informerAndLister[*giftsv1.Person]{p.TypedInformer(), p.Lister().List, func(ns, name string) (*giftsv1.Person, error) {
-			return p.Lister().Persons(ns).Get(name)
-		}}
+		return informerAndLister[*giftsv1.Person]{p.TypedInformer(), p.Lister().List,
+			func(ns, name string) (*giftsv1.Person, error) {
+				return p.Lister().Persons(ns).Get(name)
+			}}
 	},
 	make: func() *giftsv1.Person {
 		return &giftsv1.Person{Spec: giftsv1.PersonSpec{FullName: "Ada Baker"}}
@@ -224,7 +230,7 @@ var people = resource[*giftsv1.Person, *giftsv1.PersonList]{
 // scopeLabel holds the scope of the test that an object belongs to.
 const scopeLabel = "test"
 
-// named is an object of that name in the scope.
+// named returns an object of that name in the scope.
 func (r resource[T, L]) named(scope, name string) T {
 	obj := r.make()
 	obj.SetName(scope + "-" + name)
@@ -235,7 +241,7 @@ func (r resource[T, L]) named(scope, name string) T {
 	return obj
 }
 
-// change makes an object another one than it was with any other number.
+// change changes an object; each number leads to another object.
 func (r resource[T, L]) change(obj T, n int) {
 	if r.number != nil {
 		*r.number(obj) = int32(n)
@@ -244,7 +250,7 @@ func (r resource[T, L]) change(obj T, n int) {
 	obj.SetAnnotations(map[string]string{"changed": fmt.Sprint(n)})
 }
 
-// fresh lists the scope's objects from etcd, past the server's caches.
+// fresh lists the scope's objects from etcd, not from the server's caches.
 func (r resource[T, L]) fresh(ctx context.Context, t *testing.T, c versioned.Interface, scope string) []T {
 	t.Helper()
 	list, err := r.reader(c, "").List(ctx, metav1.ListOptions{LabelSelector: scopeLabel + "=" + scope})

@@ -54,7 +54,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 		watched.expect(t, watch.Added, obj)
 		objects = append(objects, obj)
 	}
-	if _, err := write.Create(ctx, r.named(scope, "a"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := write.Create(
+		ctx, r.named(scope, "a"), metav1.CreateOptions{},
+	); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("creating what is there: %v", err)
 	}
 	a := objects[0]
@@ -70,7 +72,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 		a = r.testStatus(ctx, t, r.status.update(c, scope), &watched, a)
 	}
 
-	if err := write.Delete(ctx, a.GetName(), metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")}); !apierrors.IsConflict(err) {
+	if err := write.Delete(
+		ctx, a.GetName(), metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")},
+	); !apierrors.IsConflict(err) {
 		t.Errorf("deleting another object of that name: %v", err)
 	}
 	if err := write.Delete(ctx, a.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -82,8 +86,9 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 	}
 	equal(t, "List without the deleted", r.fresh(ctx, t, c, scope), objects[1:])
 
-	// An object of another scope survives the deletion of this one's.
-	other, err := r.writer(c, scope+"-other").Create(ctx, r.named(scope+"-other", "d"), metav1.CreateOptions{})
+	// Deleting this scope's objects leaves one of another scope.
+	other, err := r.writer(c, scope+"-other").Create(ctx, r.named(scope+"-other", "d"),
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +100,10 @@ func (r resource[T, L]) testVerbs(t *testing.T) {
 	equal(t, "List of the others", r.fresh(ctx, t, c, scope+"-other"), []T{other})
 }
 
-// testChanges updates and patches an object and returns it as it is then.
-func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write writer[T, L], watched *follower[T], obj T) T {
+// testChanges updates and patches an object and returns the result.
+func (r resource[T, L]) testChanges(
+	ctx context.Context, t *testing.T, write writer[T, L], watched *follower[T], obj T,
+) T {
 	t.Helper()
 	changed := obj.DeepCopyObject().(T)
 	r.change(changed, 7)
@@ -116,7 +123,8 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 	if r.number != nil {
 		patch = fmt.Sprintf(`{"metadata":{"annotations":{"patched":"yes"}},"spec":{%q:8}}`, r.field)
 	}
-	patched, err := write.Patch(ctx, obj.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	patched, err := write.Patch(ctx, obj.GetName(), types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +137,9 @@ func (r resource[T, L]) testChanges(ctx context.Context, t *testing.T, write wri
 
 // testStatus updates the status, and checks that updates of the object and of its status don't
 // affect each other.
-func (r resource[T, L]) testStatus(ctx context.Context, t *testing.T, update updateFunc[T], watched *follower[T], obj T) T {
+func (r resource[T, L]) testStatus(
+	ctx context.Context, t *testing.T, update updateFunc[T], watched *follower[T], obj T,
+) T {
 	t.Helper()
 	changed := obj.DeepCopyObject().(T)
 	r.status.set(changed)
@@ -174,12 +184,13 @@ func TestScale(t *testing.T) {
 	if bakery, err = client.Get(ctx, bakery.Name, metav1.GetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if scale.Spec.Replicas != 5 || bakery.Spec.Bakers != 5 || bakery.Spec.Bread == "" || bakery.Status.Bakers != 1 {
+	if scale.Spec.Replicas != 5 || bakery.Spec.Bakers != 5 || bakery.Spec.Bread == "" ||
+		bakery.Status.Bakers != 1 {
 		t.Errorf("the scale is %s\nof %s", record.Text(scale), record.Text(bakery))
 	}
 }
 
-// TestTwoVersions reads in one version what was written in the other.
+// TestTwoVersions writes in one API version and reads in the other.
 func TestTwoVersions(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)
@@ -198,7 +209,7 @@ func TestTwoVersions(t *testing.T) {
 	}
 }
 
-// TestRefused: errors of the server arrive with their reasons.
+// TestRefused checks that the server's errors arrive with their reasons.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)
@@ -220,7 +231,7 @@ func resourceVersion(t *testing.T, list any) string {
 	return list.(metav1.ListInterface).GetResourceVersion()
 }
 
-// follower reads a watch, one expected event after the other.
+// follower reads a watch and expects one event after the other.
 type follower[T object] struct {
 	ctx    context.Context
 	events <-chan watch.Event
@@ -245,8 +256,8 @@ func (f *follower[T]) expect(t *testing.T, what watch.EventType, obj T) {
 	f.expectAnyOrder(t, what, []T{obj})
 }
 
-// expectAnyOrder expects the events of one type for these objects. What is
-// deleted comes in a version that nobody has seen.
+// expectAnyOrder expects one event of the type for each of these objects, in any order. A deleted object
+// arrives in a version that was never seen before.
 func (f *follower[T]) expectAnyOrder(t *testing.T, what watch.EventType, objects []T) {
 	t.Helper()
 	var got, want []string

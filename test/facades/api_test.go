@@ -23,11 +23,11 @@ var facades = map[string]string{
 }
 
 // own are the types of client-go's tools/cache that the facade declares itself. docs/differences.md has a row
-// for each, which TestMixtures shows.
+// for each, which TestMixtures demonstrates.
 var own = map[string]bool{"DeltaFIFO": true, "StoreOption": true, "ThreadSafeStoreOption": true}
 
-// TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were
-// the next version of the original. The documentation lists what the facade adds.
+// TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were the next
+// version of the original. docs/additions.md lists what the facade adds.
 func TestAPI(t *testing.T) {
 	documented, err := os.ReadFile("../../docs/additions.md")
 	if err != nil {
@@ -43,10 +43,12 @@ func TestAPI(t *testing.T) {
 					continue
 				}
 				if strings.HasPrefix(change.Message, kubewright) {
-					continue // A method that an unexported type embeds.
+					continue // a method that an unexported type embeds
 				}
 				additions++
-				if name, _, _ := strings.Cut(change.Message, ":"); !strings.Contains(string(documented), "`"+name+"`") {
+				if name, _, _ := strings.Cut(
+					change.Message, ":",
+				); !strings.Contains(string(documented), "`"+name+"`") {
 					t.Errorf("%s: not in docs/additions.md", change.Message)
 				}
 			}
@@ -60,9 +62,10 @@ func TestAPI(t *testing.T) {
 				if _, isType := object.(*types.TypeName); !isType {
 					continue
 				}
-				// apidiff accepts a type that has the same methods and fields.
-				// Ours must be the same type.
-				same := types.IsInterface(object.Type()) || strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
+				// apidiff accepts a type with the same methods and fields. The facade's must be the identical
+				// type.
+				same := types.IsInterface(object.Type()) ||
+					strings.HasPrefix(path, clientGo+"tools/cache") && !own[name]
 				if ours := facade.Scope().Lookup(name); ours != nil && same && packageOf(ours) != path {
 					t.Errorf("%s is not client-go's type", name)
 				}
@@ -86,7 +89,8 @@ func packageOf(object types.Object) string {
 func load(t *testing.T, original, facade string) (*types.Package, *types.Package) {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps |
+			packages.NeedExportFile,
 	}, original, facade)
 	if err != nil {
 		t.Fatal(err)

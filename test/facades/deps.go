@@ -2,7 +2,7 @@
 
 package facades
 
-// What upstream's programs and tests import, which are compiled here.
+// What the upstream programs and tests that are compiled here import.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "k8s.io/api/core/v1"

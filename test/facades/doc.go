@@ -1,5 +1,4 @@
-// Package facades tests that the facades take the place of the packages of
-// client-go that they stand for: nothing of the exported API is missing or
-// incompatible, and client-go's own examples and tests compile and pass with
-// the import path changed.
+// Package facades tests that the facades can replace the packages of client-go that they stand for: nothing
+// of the exported API is missing or incompatible, and client-go's own examples and tests compile and pass
+// with a changed import path.
 package facades

@@ -17,8 +17,10 @@ var mixtures = map[string][2]string{
 		"var _ = ours.NewStore(nil, theirs.WithTransformer(nil))",
 	},
 	"ThreadSafeStoreOption": {
-		"var _ = theirs.NewThreadSafeStore(nil, nil, ours.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
-		"var _ = ours.NewThreadSafeStore(nil, nil, theirs.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
+		"var _ = theirs.NewThreadSafeStore(nil, nil, " +
+			"ours.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
+		"var _ = ours.NewThreadSafeStore(nil, nil, " +
+			"theirs.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
 	},
 	"DeltaFIFO": {
 		"var _ *theirs.DeltaFIFO = ours.NewDeltaFIFO(nil, nil)",
@@ -26,13 +28,14 @@ var mixtures = map[string][2]string{
 	},
 }
 
-// TestMixtures tries to compile files that import both packages. Where a type is one and the same, either
-// package takes what the other made; where the facade has a type of its own, neither does.
+// TestMixtures tries to compile files that import both packages. If a type is identical in both, each package
+// accepts the other's values; if the facade declares a type of its own, neither does.
 func TestMixtures(t *testing.T) {
 	original, facade := load(t, clientGo+"tools/cache", kubewright+"cache")
 	compile := func(declaration string) error {
 		fset := token.NewFileSet()
-		source := "package p\nimport (\nours \"" + facade.Path() + "\"\ntheirs \"" + original.Path() + "\"\n)\n" +
+		source := "package p\nimport (\nours \"" + facade.Path() + "\"\ntheirs \"" +
+			original.Path() + "\"\n)\n" +
 			"var _, _ = ours.IsDone, theirs.IsDone\n" + declaration
 		file, err := parser.ParseFile(fset, "p.go", source, 0)
 		if err != nil {
@@ -70,7 +73,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// importer imports packages that are loaded.
+// importer resolves imports from loaded packages.
 type importer map[string]*types.Package
 
 func (i importer) Import(path string) (*types.Package, error) { return i[path], nil }

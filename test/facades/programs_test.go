@@ -11,8 +11,7 @@ const (
 	ourQueue  = `"` + kubewright + `workqueue"`
 )
 
-// TestProgram compiles client-go's example program of a work queue, with nothing but an import
-// path changed.
+// TestProgram compiles client-go's example of a work queue with only an import path changed.
 func TestProgram(t *testing.T) {
 	s := newSandbox(t)
 	s.add("program", "examples/workqueue/main.go", queuePath, ourQueue)
@@ -24,14 +23,15 @@ func TestProgram(t *testing.T) {
 func TestUpstreamsTests(t *testing.T) {
 	s := newSandbox(t)
 	s.add("tests", "util/workqueue/queue_test.go", queuePath, ourQueue)
-	// These are in the package that they test. The two that are left,
-	// metrics_test.go and rate_limiting_queue_test.go, build queues out of
-	// unexported parts.
-	for _, name := range []string{"default_rate_limiters_test.go", "delaying_queue_test.go", "parallelizer_test.go"} {
+	// These files are in the package that they test. The two others, metrics_test.go and
+	// rate_limiting_queue_test.go, build queues from unexported parts.
+	for _, name := range []string{
+		"default_rate_limiters_test.go", "delaying_queue_test.go", "parallelizer_test.go",
+	} {
 		edits := []string{"package workqueue\n", "package workqueue_test\n\nimport . " + ourQueue + "\n"}
 		if name == "delaying_queue_test.go" {
-			// It waits until the queue has looked at what was added to it, which
-			// ours has done when AddAfter returns.
+			// The test waits until the queue has seen what was added. Our queue has seen it when AddAfter
+			// returns.
 			edits = append(edits, "len(q.(*delayingType[any]).waitingForAddCh) == 0", "true")
 		}
 		s.add("tests", "util/workqueue/"+name, edits...)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// sandbox is a module of client-go's files, that requires what this one does.
+// sandbox is a module with files of client-go that requires what this module requires.
 type sandbox struct {
 	*scratch.Module
 	t *testing.T
@@ -28,8 +28,8 @@ func newSandbox(t *testing.T) *sandbox {
 	return s
 }
 
-// add adds a file of client-go's to a package, edited by pairs of old and new
-// text. Each old text must be there once.
+// add adds a file of client-go to a package, edited by pairs of old and new text. Each old text must occur
+// exactly once.
 func (s *sandbox) add(pkg, file string, edits ...string) {
 	s.t.Helper()
 	content, err := os.ReadFile(filepath.Join(s.clientGo, filepath.FromSlash(file)))
@@ -48,7 +48,7 @@ func (s *sandbox) add(pkg, file string, edits ...string) {
 	}
 }
 
-// run runs a go command, fails the test with it, and returns its output.
+// run runs a go command, fails the test if it fails, and returns its output.
 func (s *sandbox) run(args ...string) string {
 	s.t.Helper()
 	output, err := s.Run("go", args...)

@@ -32,10 +32,9 @@ func kubernetes(b *testing.B) []string {
 	return packages
 }
 
-// BenchmarkGenerate is the time and the memory that the built commands need: one
-// of ours, four of upstream's. Everything that there is, fakes and apply
-// configurations too, is generated for one group version, for all of k8s.io/api,
-// and again for the latter, when all files are there.
+// BenchmarkGenerate measures the time and the memory that the built commands need: one of ours, four of
+// upstream's. They generate everything, including fakes and apply configurations, for one group version, for
+// all of k8s.io/api, and for all of it once more, when all files exist.
 func BenchmarkGenerate(b *testing.B) {
 	all, batch := kubernetes(b), []string{"k8s.io/api/batch/v1"}
 	for _, c := range []struct {
@@ -72,16 +71,15 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-// report reports a metric instead of the time of an operation.
+// report reports a metric in place of the time of an operation.
 func report(b *testing.B, value float64, unit string) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(value, unit)
 }
 
-// BenchmarkLines is how many lines of the code generated for k8s.io/api are
-// neither blank nor a comment. Text in string literals is apart: most of it is
-// the schema that ours derives from Go types and upstream's leaves empty unless
-// it is given an OpenAPI document.
+// BenchmarkLines counts the lines of the code generated for k8s.io/api that are neither blank nor a comment.
+// Text in string literals is counted separately: most of it is the schema, which ours derives from Go types
+// and upstream leaves empty unless it is given an OpenAPI document.
 func BenchmarkLines(b *testing.B) {
 	packages := kubernetes(b)
 	for _, flavour := range flavours {
@@ -102,8 +100,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// countLines counts the lines that hold a token, and those beyond the first of
-// tokens that have several: raw strings.
+// countLines counts the lines that hold a token, and separately the further lines of tokens that span
+// several, which are raw strings.
 func countLines(b *testing.B, path string) (code, text int) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -120,7 +118,7 @@ func countLines(b *testing.B, path string) (code, text int) {
 			return code, text
 		}
 		if tok == token.SEMICOLON && literal == "\n" {
-			continue // the end of a line, no token of its own
+			continue // the end of a line isn't a token
 		}
 		if line := file.Line(pos); line != last {
 			code++
@@ -156,8 +154,8 @@ func main() {
 }
 `
 
-// BenchmarkBinary is the size of a program that lists one custom resource, with
-// all that a clientset has and with --lean of ours.
+// BenchmarkBinary measures the size of a program that lists one custom resource: with each complete
+// clientset, and with ours that --lean makes.
 func BenchmarkBinary(b *testing.B) {
 	for _, folder := range []string{"full", "lean"} {
 		for _, flavour := range flavours {
@@ -173,13 +171,14 @@ func BenchmarkBinary(b *testing.B) {
 	}
 }
 
-// program builds the program on what is generated into a folder and returns its size.
+// program builds the program on the code generated into a folder and returns its size.
 func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 	s.lean = folder == "lean"
 	defer func() { s.lean = false }()
 	s.generate(flavour, folder, "github.com/kubewright/kubewright/examples/apis/shop/v1beta1")
 	main := filepath.Join(flavour, folder+"-program")
-	s.write(filepath.Join(main, "main.go"), strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
+	s.write(filepath.Join(main, "main.go"),
+		strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
 	binary := s.bin(flavour + "-" + folder)
 	s.must("go", "build", "-o", binary, "./"+main)
 	info, err := os.Stat(binary)
@@ -189,11 +188,12 @@ func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 	return info.Size()
 }
 
-// BenchmarkCompile is the time to compile what is generated for five group
-// versions, a quarter of all there is, while all that it depends on is compiled.
-// Upstream's clients of apps/v1 need the apply configurations of autoscaling/v1.
+// BenchmarkCompile measures the time to compile the code generated for five group versions, a quarter of all,
+// with all dependencies compiled before. Upstream's clients of apps/v1 need the apply configurations of
+// autoscaling/v1.
 func BenchmarkCompile(b *testing.B) {
-	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/autoscaling/v1", "k8s.io/api/batch/v1", "k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
+	packages := []string{"k8s.io/api/apps/v1", "k8s.io/api/autoscaling/v1", "k8s.io/api/batch/v1",
+		"k8s.io/api/core/v1", "k8s.io/api/networking/v1"}
 	for _, flavour := range flavours {
 		b.Run(flavour, func(b *testing.B) {
 			s := newSandbox()
@@ -202,7 +202,7 @@ func BenchmarkCompile(b *testing.B) {
 			s.must("go", "build", pattern)
 			var sum cost
 			for i := 0; b.Loop(); i++ {
-				// A flag that changes nothing but what the packages are cached under.
+				// A flag that changes nothing but the packages' cache key.
 				nonce := fmt.Sprintf("-gcflags=%s=-D nonce%d-%d", pattern, time.Now().UnixNano(), i)
 				sum.add(s.must("go", "build", nonce, pattern))
 			}

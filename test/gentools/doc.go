@@ -1,11 +1,10 @@
 //go:build tools
 
-// Package gentools measures our generators, and what they generate, beside
-// upstream's: see bench_test.go, and make bench.
+// Package gentools measures our generators and the code that they generate beside upstream's: see
+// bench_test.go and make bench.
 package gentools
 
-// What the scratch module of the benchmarks needs: its go.mod is made of this
-// one's.
+// What the benchmarks' scratch module requires: its go.mod is derived from this module's.
 import (
 	_ "k8s.io/api/core/v1"
 	_ "k8s.io/client-go/kubernetes"

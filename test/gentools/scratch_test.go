@@ -20,7 +20,7 @@ import (
 // module is the path of the scratch module.
 const module = "example.com/bench"
 
-// The two flavours of generators, as benchtable knows them.
+// The two flavours of generators, by the names that benchtable expects.
 const (
 	ours     = "ours"
 	upstream = "upstream"
@@ -35,11 +35,12 @@ type sandbox struct {
 	lean bool
 }
 
-// newSandbox is made once; TestMain removes it.
+// newSandbox makes one sandbox for all benchmarks; TestMain removes it.
 var newSandbox = sync.OnceValue(func() *sandbox {
 	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
-	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen", "k8s.io/code-generator/cmd/lister-gen",
-		"k8s.io/code-generator/cmd/informer-gen", "k8s.io/code-generator/cmd/applyconfiguration-gen")
+	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
+		"k8s.io/code-generator/cmd/lister-gen", "k8s.io/code-generator/cmd/informer-gen",
+		"k8s.io/code-generator/cmd/applyconfiguration-gen")
 	s.must("go", "build", "-o", s.bin(ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright")
 	s.write("header.txt", "")
 	return s
@@ -71,15 +72,15 @@ func (s *sandbox) write(name, text string) {
 	}
 }
 
-// bin is where commands are built, by name or for a flavour.
+// bin returns the path of a built command, or of a flavour's folder of commands.
 func (s *sandbox) bin(name ...string) string {
 	return filepath.Join(s.Dir, "bin", filepath.Join(name...))
 }
 
-// cost is what a command, with the commands that it ran, needed.
+// cost is what a command and its subcommands needed.
 type cost struct {
 	wall time.Duration
-	// peak is the largest of them, in bytes.
+	// peak is the largest resident set of any of them, in bytes.
 	peak int64
 }
 
@@ -97,31 +98,34 @@ func (s *sandbox) must(name string, args ...string) cost {
 	if err != nil {
 		panic(name + " " + strings.Join(args, " ") + ": " + err.Error() + "\n" + string(out))
 	}
-	c.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // KB, but for macOS
+	c.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // in KB, but not on macOS
 	return c
 }
 
-// generate makes everything that there is to make of packages, below a folder of
-// the flavour, whose name it returns.
+// generate generates everything for the packages, into a folder of the flavour, whose name it returns.
 func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{
-			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
+			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions",
+			"Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
 	root := module + "/" + upstream + "/" + folder
 	var c cost
 	run := func(tool, output string, args ...[]string) {
-		where := []string{"--go-header-file", "header.txt", "--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
+		where := []string{"--go-header-file", "header.txt",
+			"--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
 		c.add(s.must(s.bin(upstream, tool), slices.Concat(where, slices.Concat(args...))...))
 	}
 	plurals := []string{"--plural-exceptions", "Endpoints:Endpoints"}
 	run("applyconfiguration-gen", "applyconfiguration", packages)
 	run("client-gen", "clientset", plurals, []string{"--clientset-name", "versioned", "--input-base", "",
-		"--input", strings.Join(packages, ","), "--apply-configuration-package", root + "/applyconfiguration"})
+		"--input", strings.Join(packages, ","),
+		"--apply-configuration-package", root + "/applyconfiguration"})
 	run("lister-gen", "listers", plurals, packages)
 	run("informer-gen", "informers", plurals, packages,
-		[]string{"--versioned-clientset-package", root + "/clientset/versioned", "--listers-package", root + "/listers"})
+		[]string{"--versioned-clientset-package", root + "/clientset/versioned",
+			"--listers-package", root + "/listers"})
 	return c
 }
 
@@ -134,13 +138,14 @@ func (s *sandbox) remove(b *testing.B, flavour, folder string) {
 
 // files calls visit for each Go file below a folder of a flavour.
 func (s *sandbox) files(b *testing.B, flavour, folder string, visit func(path string, info fs.FileInfo)) {
-	err := filepath.WalkDir(filepath.Join(s.Dir, flavour, folder), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		visit(path, must(d.Info()))
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join(s.Dir, flavour, folder),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+				return err
+			}
+			visit(path, must(d.Info()))
+			return nil
+		})
 	if err != nil {
 		b.Fatal(err)
 	}

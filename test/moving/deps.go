@@ -2,8 +2,7 @@
 
 package main
 
-// What the programs import, which are compiled in a module that requires what this
-// one does.
+// What the programs import: they are compiled in a module with the requirements of this one.
 import (
 	_ "k8s.io/klog/v2"
 	_ "sigs.k8s.io/controller-runtime"

@@ -1,12 +1,11 @@
-// Command moving moves programs from client-go to kubewright: it copies them into a
-// folder of their own, outside of this repository, changes the import paths of
-// tools/cache and util/workqueue and nothing else, compiles them, and runs them
-// against a small API server.
+// Command moving moves programs from client-go to kubewright: it copies them into a folder of their own,
+// outside of this repository, changes the import paths of tools/cache and util/workqueue and nothing else,
+// compiles them, and runs them against a small API server.
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, as it is in the module
-// cache, and two in testdata, one of which is a controller-runtime manager.
+// The programs are client-go's own example of a work queue, from the module cache, and two in testdata, one
+// of which is a controller-runtime manager.
 package main
 
 import (
@@ -29,22 +28,24 @@ var moves = strings.NewReplacer(
 	`"k8s.io/client-go/util/workqueue"`, `"github.com/kubewright/kubewright/runtime/workqueue"`,
 )
 
-// program is one that moves.
+// program is a program to move.
 type program struct {
 	name string
-	// source is its file, in client-go's module if that is said.
+	// source is the program's file, relative to client-go's module if it is marked as upstream's.
 	source   string
 	clientGo bool
-	// says are the lines that it prints, in any order, if it works.
+	// says are the lines that a working program prints, in any order.
 	says []string
 }
 
 var programs = []program{
 	{name: "workqueue", source: "examples/workqueue/main.go", clientGo: true, says: []string{
-		"Pod default/mypod does not exist anymore", "Sync/Add/Update for Pod one", "Sync/Add/Update for Pod two",
+		"Pod default/mypod does not exist anymore", "Sync/Add/Update for Pod one",
+		"Sync/Add/Update for Pod two",
 	}},
 	{name: "watcher", source: "testdata/watcher/main.go", says: []string{
-		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue", "default/two of the queue",
+		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue",
+		"default/two of the queue",
 	}},
 	{name: "manager", source: "testdata/manager/main.go", says: []string{
 		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",
@@ -92,7 +93,8 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		if err := p.run(ctx, filepath.Join(dir, "bin", p.name), kubeconfig); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		say("%s: compiles, and says what it should after %v", p.name, time.Since(start).Round(time.Millisecond))
+		say("%s: compiles, and says what it should after %v", p.name,
+			time.Since(start).Round(time.Millisecond))
 	}
 	return nil
 }
@@ -124,10 +126,10 @@ func (p program) move(m *scratch.Module) (changed int, err error) {
 	return changed, m.Write(filepath.Join(p.name, "main.go"), moved)
 }
 
-// patience is how long a program may take to print its lines.
+// patience is the time that a program has to print its lines.
 const patience = time.Minute
 
-// run runs the program until it has said everything.
+// run runs the program until it has printed all expected lines.
 func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -149,7 +151,7 @@ func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 		delete(missing, lines.Text())
 	}
 	cancel()
-	_ = cmd.Wait() // It was killed.
+	_ = cmd.Wait() // it was killed
 	if len(missing) > 0 {
 		return fmt.Errorf("it didn't say %v\n%s", missing, stderr.String())
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The programs move by import path.
+// TestMoving moves each program by changing import paths only.
 func TestMoving(t *testing.T) {
 	var report strings.Builder
 	err := run(t.Context(), &report)

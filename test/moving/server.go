@@ -18,19 +18,24 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// serve serves two pods and two config maps over HTTP and writes a kubeconfig for
-// the server. It knows how to list, watch and get, which is all that the programs
-// do.
+// serve serves two pods and two config maps over HTTP and writes a kubeconfig for the server. It supports
+// list, watch and get, the only verbs that the programs use.
 func serve(kubeconfig string) (stop func(), err error) {
 	pods := runtimetest.NewServer[corev1.Pod, corev1.PodList]()
 	for name, node := range map[string]string{"one": "a", "two": "b"} {
-		pods.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{NodeName: node}})
+		pods.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			Spec: corev1.PodSpec{NodeName: node}})
 	}
 	maps := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
-	maps.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first"}, Data: map[string]string{"k": "v"}})
-	maps.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "second"}, Data: map[string]string{"k": "v", "l": "w"}})
+	maps.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first"},
+		Data: map[string]string{"k": "v"}})
+	maps.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "second"},
+		Data: map[string]string{"k": "v", "l": "w"}})
 	mux := http.NewServeMux()
-	for resource, handler := range map[string]http.Handler{"pods": resource[*corev1.Pod, *corev1.PodList]{pods}, "configmaps": resource[*corev1.ConfigMap, *corev1.ConfigMapList]{maps}} {
+	for resource, handler := range map[string]http.Handler{
+		"pods":       resource[*corev1.Pod, *corev1.PodList]{pods},
+		"configmaps": resource[*corev1.ConfigMap, *corev1.ConfigMapList]{maps},
+	} {
 		mux.Handle("/api/v1/"+resource, handler)
 		mux.Handle("/api/v1/namespaces/default/"+resource, handler)
 	}
@@ -55,7 +60,9 @@ var codec = scheme.Codecs.LegacyCodec(corev1.SchemeGroupVersion)
 
 func (h resource[T, L]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var opts metav1.ListOptions
-	if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), schema.GroupVersion{Version: "v1"}, &opts); err != nil {
+	if err := scheme.ParameterCodec.DecodeParameters(
+		r.URL.Query(), schema.GroupVersion{Version: "v1"}, &opts,
+	); err != nil {
 		answer(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
@@ -87,7 +94,8 @@ func (h resource[T, L]) watch(w http.ResponseWriter, r *http.Request, opts metav
 		if err != nil {
 			return
 		}
-		if json.NewEncoder(w).Encode(metav1.WatchEvent{Type: string(event.Type), Object: runtime.RawExtension{Raw: raw}}) != nil {
+		if json.NewEncoder(w).Encode(metav1.WatchEvent{Type: string(event.Type),
+			Object: runtime.RawExtension{Raw: raw}}) != nil {
 			return
 		}
 		if flush() != nil {
@@ -96,7 +104,7 @@ func (h resource[T, L]) watch(w http.ResponseWriter, r *http.Request, opts metav
 	}
 }
 
-// answer writes an error as an API server does.
+// answer writes an error in the form that API servers use.
 func answer(w http.ResponseWriter, err error) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -114,5 +122,5 @@ func write(w http.ResponseWriter, code int, obj runtime.Object) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(raw) // An error means that the client has gone.
+	_, _ = w.Write(raw) // an error means that the client has gone
 }

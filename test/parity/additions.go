@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// addition is a pattern of what generated code may have beyond upstream's: in
-// which packages, and which change as apidiff words it, both as globs.
+// addition allows generated code to have more than upstream's: it has a glob for packages and a glob for
+// changes, in apidiff's words.
 type addition struct {
 	pkg, change string
 	seen        bool
@@ -22,9 +22,8 @@ type addition struct {
 
 type additions []addition
 
-// readAdditions reads the patterns from the table in the documentation, so that
-// nothing is allowed that isn't documented: rows that begin with two cells in
-// backquotes.
+// readAdditions reads the patterns from the documentation's table, namely from the rows that begin with two
+// cells in backquotes. So only documented additions are allowed.
 func readAdditions(file string) (additions, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -47,8 +46,8 @@ func readAdditions(file string) (additions, error) {
 
 var additionRow = regexp.MustCompile("^\\| `([^`]+)` \\| `([^`]+)` \\|")
 
-// has reports whether a change is listed, and notes what lists it. In a pattern
-// for packages a star stands for any number of path elements.
+// has reports whether a change is listed, and marks the pattern that lists it as used. In a pattern for
+// packages, a star matches any number of path elements.
 func (a additions) has(pkg, change string) (listed bool) {
 	flat := func(s string) string { return strings.ReplaceAll(s, "/", ".") }
 	for n := range a {
@@ -61,32 +60,34 @@ func (a additions) has(pkg, change string) (listed bool) {
 	return listed
 }
 
-// stale returns an error that names the patterns that nothing has matched.
+// stale returns an error with the patterns that matched nothing.
 func (a additions) stale() error {
 	var errs []error
 	for _, l := range a {
 		if !l.seen {
-			errs = append(errs, fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
+			errs = append(errs,
+				fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// comparison is what apidiff says of two copies of a module.
+// comparison is apidiff's result for two copies of a module.
 type comparison struct {
 	summary  string   // N of M packages
 	tags     string   // N of M types
-	listed   int      // additions that are documented
+	listed   int      // documented additions
 	leftOut  int      // packages of the original that don't compile
-	problems []string // the rest: what is missing or incompatible, and unlisted additions
+	problems []string // everything missing or incompatible, and additions that aren't listed
 }
 
-// read reads the output of apidiff for a module.
+// read parses the output of apidiff for a module.
 func (a additions) read(out []byte, module string) comparison {
 	var c comparison
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
-		if m := compatible.FindStringSubmatch(line); m != nil && a.has(strings.TrimPrefix(m[1], module+"/"), m[2]) {
+		if m := compatible.FindStringSubmatch(line); m != nil &&
+			a.has(strings.TrimPrefix(m[1], module+"/"), m[2]) {
 			c.listed++
 		} else if m != nil {
 			c.problems = append(c.problems, line+", which is not in docs/additions.md")
@@ -105,17 +106,19 @@ func (a additions) read(out []byte, module string) comparison {
 
 var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 
-// compare compares the exported API of what theirs has, as far as it compiles,
-// with ours. Nothing may be missing or incompatible, which a method added to an
-// interface is; what is there beyond has to be listed.
+// compare compares the exported API of the packages of theirs that compile with that of ours. Nothing may be
+// missing or incompatible, and a method added to an interface is incompatible. Every other addition has to be
+// listed.
 func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
-	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir}, theirs.patterns()...)
+	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir},
+		theirs.patterns()...)
 	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.CombinedOutput()
 	c := listed.read(out, ours.path())
 	if err != nil || len(c.problems) > 0 {
-		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")), strings.Join(c.problems, "\n"))
+		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")),
+			strings.Join(c.problems, "\n"))
 	}
 	if c.listed > 0 {
 		c.summary += fmt.Sprintf(", %d listed additions", c.listed)
@@ -126,7 +129,7 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	return c.summary, nil
 }
 
-// types are the names of the types with +genclient in the row's packages.
+// types returns the names of the types with +genclient in the row's packages.
 func (s row) types(dir string) []string {
 	var names []string
 	for _, api := range s.apis {
@@ -149,7 +152,7 @@ func (s row) types(dir string) []string {
 
 var genclient = regexp.MustCompile(`(?m)^// \+genclient\n(?:\s*\n|//.*\n)*type (\w+)`)
 
-// unnamed are the names that don't occur in text as words.
+// unnamed returns the names that don't occur in text as words.
 func unnamed(text string, names []string) []string {
 	var missing []string
 	for _, name := range names {

@@ -8,7 +8,8 @@ import (
 
 func TestAdditions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "additions.md")
-	text := "| where | what | why |\n| --- | --- | --- |\n| `applied/*` | `Extract*: added` | reason |\n| `*/fake` | `New?: added` | reason |\n"
+	text := "| where | what | why |\n| --- | --- | --- |\n| `applied/*` | `Extract*: added` | reason |\n" +
+		"| `*/fake` | `New?: added` | reason |\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func TestAdditions(t *testing.T) {
 }
 
 func TestUnnamed(t *testing.T) {
-	if got := unnamed("types.go:3:1: type Value has no list", []string{"Value", "Values"}); len(got) != 1 || got[0] != "Values" {
+	if got := unnamed("types.go:3:1: type Value has no list", []string{"Value", "Values"}); len(got) != 1 ||
+		got[0] != "Values" {
 		t.Errorf("unnamed: %v", got)
 	}
 	if got := unnamed("anything", nil); len(got) != 1 {
@@ -59,7 +61,9 @@ func TestComparison(t *testing.T) {
 apidiff: 3 of 4 packages have all of the original's (1 incompatible changes, 2 compatible, 0 packages added)
 struct tags: 5 of 5 exported struct types unchanged
 `), "m")
-	if c.summary != "3 of 4 packages have all of the original's" || c.tags != "5 of 5 exported struct types unchanged" || c.listed != 1 || c.leftOut != 1 || len(c.problems) != 2 {
+	if c.summary != "3 of 4 packages have all of the original's" ||
+		c.tags != "5 of 5 exported struct types unchanged" || c.listed != 1 || c.leftOut != 1 ||
+		len(c.problems) != 2 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -14,12 +14,11 @@ import (
 
 const clientGoModule = "k8s.io/client-go"
 
-// clientGoFolders are those of client-go with generated code.
+// clientGoFolders are client-go's folders of generated code.
 var clientGoFolders = []string{"kubernetes", "listers", "informers", "applyconfigurations"}
 
-// regenerated is client-go twice: as released, and with the generated files made
-// by our generators, on top of our runtime. The hand-written files, expansions
-// and tests among them, are the same in both.
+// regenerated is client-go twice: as released, and with its generated files replaced by those of our
+// generators, on our runtime. The hand-written files, expansions and tests among them, are the same in both.
 type regenerated struct {
 	*run
 	dir, orig, copy string
@@ -27,8 +26,8 @@ type regenerated struct {
 	failed          []error
 }
 
-// steps of the check, in order. All but the first need what the first leaves in
-// the scratch folder, so that they can be run one by one.
+// steps are the parts of the check, in order. The first leaves in the scratch folder all that the others
+// need, so that each can be run alone.
 var steps = []struct {
 	name string
 	run  func(*regenerated) error
@@ -44,7 +43,8 @@ var steps = []struct {
 // clientGo regenerates client-go in place and compares it with the release.
 func (r *run) clientGo() error {
 	dir := filepath.Join(r.work, "client-go")
-	g := &regenerated{run: r, dir: dir, orig: filepath.Join(dir, "orig"), copy: filepath.Join(dir, "client-go"), logs: filepath.Join(dir, "logs")}
+	g := &regenerated{run: r, dir: dir, orig: filepath.Join(dir, "orig"),
+		copy: filepath.Join(dir, "client-go"), logs: filepath.Join(dir, "logs")}
 	if err := os.MkdirAll(g.logs, 0o755); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (g *regenerated) check(name string, n, m int, remark string) {
 	}
 }
 
-// command is one that runs in dir, which is one of the two copies.
+// command returns a command that runs in dir, which is one of the two copies.
 func (g *regenerated) command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -96,8 +96,8 @@ func (g *regenerated) lines(dir, name string, args ...string) ([]string, error) 
 	return nonEmpty(string(out)), nil
 }
 
-// logged runs a command with its output in a file, which it returns whether the
-// command succeeds or not.
+// logged runs a command, writes its output to a file, and returns the output whether the command succeeds or
+// not.
 func (g *regenerated) logged(log string, cmd *exec.Cmd) (string, error) {
 	out, err := cmd.CombinedOutput()
 	if err := os.WriteFile(filepath.Join(g.logs, log), out, 0o644); err != nil {
@@ -106,26 +106,27 @@ func (g *regenerated) logged(log string, cmd *exec.Cmd) (string, error) {
 	return string(out), err
 }
 
-// packages are those of the release that have more than tests.
+// packages returns the release's packages that have more than tests.
 func (g *regenerated) packages() ([]string, error) {
 	return g.lines(g.orig, "go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
-// generatedFiles are the generated files of a copy, relative to it.
+// generatedFiles returns the paths of a copy's generated files, relative to it.
 func generatedFiles(root string) ([]string, error) {
 	var files []string
 	for _, folder := range clientGoFolders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+		err := filepath.WalkDir(filepath.Join(root, folder),
+			func(path string, d os.DirEntry, err error) error {
+				if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				if err == nil && generatedHeader.Match(text) {
+					rel, _ := filepath.Rel(root, path)
+					files = append(files, filepath.ToSlash(rel))
+				}
 				return err
-			}
-			text, err := os.ReadFile(path)
-			if err == nil && generatedHeader.Match(text) {
-				rel, _ := filepath.Rel(root, path)
-				files = append(files, filepath.ToSlash(rel))
-			}
-			return err
-		})
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -137,10 +138,11 @@ func generatedFiles(root string) ([]string, error) {
 var generatedHeader = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 func nonEmpty(text string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return slices.DeleteFunc(strings.Split(text, "\n"),
+		func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// common is how many lines two lists share, whatever their order.
+// common returns how many lines two lists share, regardless of order.
 func common(a, b []string) int {
 	count := map[string]int{}
 	for _, line := range a {

@@ -40,14 +40,15 @@ func TestVetLine(t *testing.T) {
 	}
 }
 
-// TestServedVersions has the order of the calls, not that of the imports.
+// TestServedVersions expects the order of the calls, not that of the imports.
 func TestServedVersions(t *testing.T) {
 	orig := t.TempDir()
 	dir := filepath.Join(orig, "kubernetes", "scheme")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := "package scheme\n\nimport (\n\tappsv1 \"k8s.io/api/apps/v1\"\n\tcorev1 \"k8s.io/api/core/v1\"\n\truntime \"k8s.io/apimachinery/pkg/runtime\"\n)\n\n" +
+	text := "package scheme\n\nimport (\n\tappsv1 \"k8s.io/api/apps/v1\"\n\tcorev1 \"k8s.io/api/core/v1\"\n" +
+		"\truntime \"k8s.io/apimachinery/pkg/runtime\"\n)\n\n" +
 		"var builder = runtime.SchemeBuilder{\n\tcorev1.AddToScheme,\n\tappsv1.AddToScheme,\n}\n"
 	if err := os.WriteFile(filepath.Join(dir, "register.go"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)

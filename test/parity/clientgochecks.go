@@ -20,7 +20,8 @@ func (g *regenerated) build() error {
 	if err != nil {
 		return err
 	}
-	cmd := g.command(g.copy, "go", "list", "-e", "-export", "-f", "{{if and .GoFiles .Export}}{{.ImportPath}}{{end}}", "./...")
+	cmd := g.command(g.copy, "go", "list", "-e", "-export", "-f",
+		"{{if and .GoFiles .Export}}{{.ImportPath}}{{end}}", "./...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -36,9 +37,8 @@ func (g *regenerated) build() error {
 	return nil
 }
 
-// vet counts the packages without a finding. The release has findings of its
-// own: those in files that both copies share don't count, unless they say that
-// a file doesn't type-check.
+// vet counts the packages without a finding. The release has findings of its own: those in files that both
+// copies share don't count, unless a file doesn't type-check.
 func (g *regenerated) vet() error {
 	released, err := g.packages()
 	if err != nil {
@@ -64,7 +64,8 @@ func (g *regenerated) vet() error {
 		return fmt.Errorf("%w\n%s", vetErr, out)
 	}
 	good := slices.DeleteFunc(slices.Clone(released), func(p string) bool { return slices.Contains(bad, p) })
-	g.check("packages vet", len(good), len(released), fmt.Sprintf("%d findings of the release itself left out", own))
+	g.check("packages vet", len(good), len(released),
+		fmt.Sprintf("%d findings of the release itself left out", own))
 	return nil
 }
 
@@ -92,19 +93,21 @@ func (g *regenerated) apidiff() error {
 	fmt.Printf("check client-go, apidiff: %s (%d listed additions)\n", c.summary, c.listed)
 	fmt.Printf("check client-go, struct tags: %s\n", c.tags)
 	if err != nil || len(c.problems) > 0 {
-		g.failed = append(g.failed, fmt.Errorf("client-go: apidiff: %w", cmp.Or(err, errors.New("additions"))))
+		g.failed = append(g.failed,
+			fmt.Errorf("client-go: apidiff: %w", cmp.Or(err, errors.New("additions"))))
 	}
 	return nil
 }
 
-// probe runs the same program in both copies, which prints what generated code
-// does, and compares the lines.
+// probe runs one program in both copies. It prints what generated code does, and probe compares the lines.
 func (g *regenerated) probe() error {
 	var results [2][]string
 	for i, root := range []string{g.orig, g.copy} {
-		// Below applyconfigurations, so that it may import the internal package.
+		// It is below applyconfigurations so that it may import the internal package.
 		dir := filepath.Join(root, "applyconfigurations", "zz_probe")
-		if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "probe")))); err != nil {
+		if err := errors.Join(
+			os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "probe"))),
+		); err != nil {
 			return err
 		}
 		program := filepath.Join(g.dir, "probe")

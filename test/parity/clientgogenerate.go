@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// generate makes both copies: fetches the release, deletes the generated files
-// of one of them and makes them again, with the arguments that Kubernetes uses.
+// generate makes both copies: it fetches the release twice, and replaces the generated files of one copy,
+// with the arguments that Kubernetes uses.
 func (g *regenerated) generate() error {
 	if err := errors.Join(g.fetch(g.orig), g.fetch(g.copy)); err != nil {
 		return err
@@ -31,7 +31,9 @@ func (g *regenerated) generate() error {
 		}
 	}
 	const runtime = "github.com/kubewright/kubewright"
-	if _, err := g.lines(g.copy, "go", "mod", "edit", "-require", runtime+"@v0.0.0", "-replace", runtime+"="+g.root); err != nil {
+	if _, err := g.lines(
+		g.copy, "go", "mod", "edit", "-require", runtime+"@v0.0.0", "-replace", runtime+"="+g.root,
+	); err != nil {
 		return err
 	}
 	apis, err := g.apiPackages()
@@ -51,7 +53,9 @@ func (g *regenerated) generate() error {
 	tool := func(name string, args ...string) {
 		start := time.Now()
 		args = append([]string{"--go-header-file", filepath.Join(g.here, "header.txt")}, args...)
-		if out, err := g.logged(name+".log", g.command(g.copy, filepath.Join(g.ours, name), args...)); err != nil {
+		if out, err := g.logged(
+			name+".log", g.command(g.copy, filepath.Join(g.ours, name), args...),
+		); err != nil {
 			fmt.Printf("  %s: %v\n%s", name, err, out)
 			return
 		}
@@ -62,9 +66,11 @@ func (g *regenerated) generate() error {
 	to := func(dir string) []string {
 		return []string{"--output-dir", dir, "--output-pkg", clientGoModule + "/" + dir}
 	}
-	tool("applyconfiguration-gen", slices.Concat([]string{"--openapi-schema", schema}, to("applyconfigurations"),
-		apis, []string{"k8s.io/apimachinery/pkg/apis/meta/v1"})...)
-	clients := []string{"--output-dir", ".", "--output-pkg", clientGoModule, "--clientset-name", "kubernetes", "--input-base", "k8s.io/api",
+	tool("applyconfiguration-gen",
+		slices.Concat([]string{"--openapi-schema", schema}, to("applyconfigurations"),
+			apis, []string{"k8s.io/apimachinery/pkg/apis/meta/v1"})...)
+	clients := []string{"--output-dir", ".", "--output-pkg", clientGoModule, "--clientset-name", "kubernetes",
+		"--input-base", "k8s.io/api",
 		"--apply-configuration-package", clientGoModule + "/applyconfigurations", "--prefers-protobuf"}
 	for _, version := range served {
 		clients = append(clients, "--input", version)
@@ -72,7 +78,8 @@ func (g *regenerated) generate() error {
 	tool("client-gen", slices.Concat(plurals, clients)...)
 	tool("lister-gen", slices.Concat(plurals, to("listers"), apis)...)
 	tool("informer-gen", slices.Concat(plurals, to("informers"), []string{"--single-directory",
-		"--versioned-clientset-package", clientGoModule + "/kubernetes", "--listers-package", clientGoModule + "/listers"}, apis)...)
+		"--versioned-clientset-package", clientGoModule + "/kubernetes",
+		"--listers-package", clientGoModule + "/listers"}, apis)...)
 	g.check("generators succeed", done, len(tools), "")
 	if _, err := g.logged("tidy.log", g.command(g.copy, "go", "mod", "tidy")); err != nil {
 		return fmt.Errorf("go mod tidy: %w, see %s", err, filepath.Join(g.logs, "tidy.log"))
@@ -95,10 +102,10 @@ func (g *regenerated) fetch(dir string) error {
 	return os.CopyFS(dir, os.DirFS(from))
 }
 
-// moduleDir is the folder of a module in the module cache, downloaded if needed.
+// moduleDir returns a module's folder in the module cache, and downloads the module if needed.
 func moduleDir(module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = os.TempDir() // no module's replacements
+	cmd.Dir = os.TempDir() // outside of modules, so that no replacement applies
 	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
 	var info struct{ Dir, Error string }
@@ -108,8 +115,7 @@ func moduleDir(module string) (string, error) {
 	return info.Dir, nil
 }
 
-// apiPackages are the packages of k8s.io/api as upstream finds them: every
-// folder with a types.go.
+// apiPackages returns the packages of k8s.io/api as upstream finds them: every folder with a types.go.
 func (g *regenerated) apiPackages() ([]string, error) {
 	api, err := moduleDir("k8s.io/api@" + release)
 	if err != nil {
@@ -127,8 +133,8 @@ func (g *regenerated) apiPackages() ([]string, error) {
 	return pkgs, err
 }
 
-// servedVersions are the group versions that have clients, in upstream's order:
-// that of the scheme, where it shows.
+// servedVersions returns the group versions that have clients, in upstream's order, which the release's
+// scheme shows.
 func (g *regenerated) servedVersions() ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(g.orig, "kubernetes", "scheme", "register.go"))
 	if err != nil {
@@ -150,22 +156,27 @@ var (
 	schemeEntry  = regexp.MustCompile(`(?m)^\t(\w+)\.AddToScheme,$`)
 )
 
-// schema is a file with the OpenAPI document of the API packages, made by
-// kube-openapi's generator as Kubernetes does, once.
+// schema returns a file with the OpenAPI document of the API packages, which kube-openapi's generator makes
+// once, as for Kubernetes.
 func (g *regenerated) schema(apis []string) (string, error) {
 	file := filepath.Join(g.dir, "schema-"+release+".json")
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
 	dir := filepath.Join(g.dir, "schema")
-	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "schema")))); err != nil {
+	if err := errors.Join(
+		os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(g.here, "testdata", "schema"))),
+	); err != nil {
 		return "", err
 	}
 	models := slices.Clone(apis)
-	for _, p := range []string{"api/resource", "apis/meta/v1", "apis/meta/v1beta1", "runtime", "util/intstr", "version"} {
+	for _, p := range []string{
+		"api/resource", "apis/meta/v1", "apis/meta/v1beta1", "runtime", "util/intstr", "version",
+	} {
 		models = append(models, "k8s.io/apimachinery/pkg/"+p)
 	}
-	args := []string{"run", "k8s.io/kube-openapi/cmd/openapi-gen", "--go-header-file", filepath.Join(g.here, "header.txt"),
+	args := []string{"run", "k8s.io/kube-openapi/cmd/openapi-gen",
+		"--go-header-file", filepath.Join(g.here, "header.txt"),
 		"--output-dir", "models", "--output-pkg", "regen/schema/models", "--output-file", "models.go",
 		"--output-model-name-file", "zz_generated.model_name.go", "--report-filename", "violations.txt"}
 	for _, pkg := range models {
@@ -181,8 +192,7 @@ func (g *regenerated) schema(apis []string) (string, error) {
 	return file, os.WriteFile(file, document, 0o644)
 }
 
-// compareFiles compares the texts: that they are gofmt's is a requirement, that
-// they are the release's is not.
+// compareFiles compares the texts: they must be formatted as gofmt does, but need not equal the release's.
 func (g *regenerated) compareFiles(released []string) error {
 	made, err := generatedFiles(g.copy)
 	if err != nil {

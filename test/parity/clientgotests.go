@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// test runs client-go's own tests, as far as they reach regenerated code in any
-// way: the others are compiled from the same files as in the release. What fails
-// is run in the release, too, and doesn't count if it fails there as well.
+// test runs those of client-go's own tests that reach regenerated code in any way; the others compile from
+// the same files as in the release. A test that fails also runs in the release, and doesn't count if it fails
+// there as well.
 func (g *regenerated) test() error {
 	packages, err := g.testedPackages()
 	if err != nil {
@@ -32,15 +32,16 @@ func (g *regenerated) test() error {
 	}
 	for _, pkg := range packages {
 		if results[pkg] == nil {
-			results.add(testEvent{Action: "fail", Package: pkg}) // it didn't even build
+			results.add(testEvent{Action: "fail", Package: pkg}) // the package didn't build
 		}
 	}
 	good, all, both := results.compare(released, os.Stdout)
-	g.check("its own tests", good, all, fmt.Sprintf("of %d packages; %d more fail in the release, too", len(packages), both))
+	g.check("its own tests", good, all,
+		fmt.Sprintf("of %d packages; %d more fail in the release, too", len(packages), both))
 	return nil
 }
 
-// testedPackages are those with tests that reach regenerated code.
+// testedPackages returns the packages with tests that reach regenerated code.
 func (g *regenerated) testedPackages() ([]string, error) {
 	lines, err := g.lines(g.orig, "go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	if err != nil {
@@ -60,7 +61,7 @@ func (g *regenerated) testedPackages() ([]string, error) {
 // testEvent is a line of go test -json.
 type testEvent struct{ Action, Package, Test, Output string }
 
-// testResult is how a test ended, or with an empty Test a package.
+// testResult is the result of a test, or of a package if Test is empty.
 type testResult struct {
 	action string
 	output []string // the last lines
@@ -122,7 +123,7 @@ func (r testResults) add(e testEvent) {
 	}
 }
 
-// failing are the packages that failed.
+// failing returns the packages that failed.
 func (r testResults) failing() []string {
 	var packages []string
 	for pkg, tests := range r {
@@ -134,8 +135,8 @@ func (r testResults) failing() []string {
 	return packages
 }
 
-// compare counts tests, and packages: all that there are but those that fail in
-// the release as well, and the good ones among them. It tells of the others.
+// compare counts tests and packages: all without those that fail in the release as well, and the good ones
+// among them. It reports the others to w.
 func (r testResults) compare(released testResults, w io.Writer) (good, all, both int) {
 	for pkg, tests := range r {
 		for name, result := range tests {

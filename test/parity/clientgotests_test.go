@@ -33,12 +33,12 @@ func TestCompareResults(t *testing.T) {
 `)
 	var out strings.Builder
 	good, all, both := results.compare(released, &out)
-	// Good, Skipped and q are good, Bad and Endless are not, Worse and p fail
-	// in both.
+	// Good, Skipped and q are good, Bad and Endless are not, Worse and p fail in both.
 	if good != 3 || all != 5 || both != 2 {
 		t.Errorf("%d of %d, %d in both", good, all, both)
 	}
-	if s := out.String(); !strings.Contains(s, "p Bad fails\n    why") || !strings.Contains(s, "p Endless fails") || strings.Contains(s, "Worse") {
+	if s := out.String(); !strings.Contains(s, "p Bad fails\n    why") ||
+		!strings.Contains(s, "p Endless fails") || strings.Contains(s, "Worse") {
 		t.Errorf("told:\n%s", s)
 	}
 	if _, err := readResults(strings.NewReader("{")); err == nil {

@@ -14,13 +14,12 @@ type row struct {
 	apis                  []string // import paths of the API packages
 	applyDir              string   // folder of the apply configurations
 	flags                 map[string]string
-	// refused says that the right answer to these types is an error.
+	// refused is set if the generators must reject these types.
 	refused bool
 }
 
-// corpus generates every row twice, in two scratch modules of one path, with
-// upstream's tools and with ours, and compares the exported API. Where upstream
-// makes code that doesn't compile, ours still has to.
+// corpus generates every row twice, in two scratch modules of the same path, with upstream's tools and with
+// ours, and compares the exported API. If upstream's code doesn't compile, ours still has to.
 func (r *run) corpus() error {
 	rows, err := readCorpus(filepath.Join(r.here, "corpus.tsv"))
 	if err != nil {
@@ -56,10 +55,12 @@ func (r *run) corpus() error {
 	return errors.Join(failed...)
 }
 
-// corpusRow returns what is right with a row, or an error that says what isn't.
+// corpusRow returns a description of a row that is as it should be, or an error that describes what is wrong.
 func (r *run) corpusRow(row row, listed additions) (string, error) {
-	ours := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "ours", row.name), bin: r.ours, runtime: r.root}
-	theirs := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "upstream", row.name), bin: r.upstream, runtime: r.root}
+	ours := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "ours", row.name), bin: r.ours,
+		runtime: r.root}
+	theirs := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "upstream", row.name), bin: r.upstream,
+		runtime: r.root}
 	if err := ours.prepare(); err != nil {
 		return "", err
 	}
@@ -84,16 +85,17 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 	if err := theirs.generate(); err != nil {
 		return "", fmt.Errorf("upstream: %w", err)
 	}
-	// Of what upstream makes, all is compared that compiles.
+	// All of upstream's code that compiles is compared.
 	result, err := r.compare(theirs, ours, listed)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)", result, ours.took.Seconds(), theirs.took.Seconds()), nil
+	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)", result, ours.took.Seconds(),
+		theirs.took.Seconds()), nil
 }
 
-// readCorpus reads the columns name, module, version, API packages, apply
-// configurations (the eighth) and flags (the ninth).
+// readCorpus reads the columns name, module, version, API packages, apply configurations (the eighth) and
+// flags (the ninth).
 func readCorpus(file string) ([]row, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -131,7 +133,7 @@ func (r row) has(flag string) bool {
 	return ok
 }
 
-// list is the value of a flag, split at commas.
+// list returns the value of a flag, split at commas.
 func (r row) list(flag string) []string {
 	if r.flags[flag] == "" {
 		return nil
@@ -139,7 +141,7 @@ func (r row) list(flag string) []string {
 	return strings.Split(r.flags[flag], ",")
 }
 
-// folders are those that the generators write to.
+// folders returns the folders that the generators write to.
 func (r row) folders() []string {
 	return []string{"clientset", "listers", "informers", r.applyDir}
 }

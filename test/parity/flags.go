@@ -14,32 +14,31 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// flagCase is one use of a flag and what is to be seen of it in the output. A
-// condition is "FILE" for a file that is there, "FILE: REGEXP" for one with a
-// line that matches, both with "no " before them for the opposite. All of a
-// case's conditions hold with the flag, for upstream's tool and for ours, and
-// not all of them hold without it: so the flag is what they are due to. A case
-// without conditions is one where both tools fail, and don't without the flag.
+// flagCase is one use of a flag and its visible effect on the output. A condition is "FILE" for a file that
+// exists, "FILE: REGEXP" for one with a line that matches, both with "no " before them for the opposite. All
+// of a case's conditions hold with the flag, for upstream's tool and for ours, and at least one doesn't hold
+// without it, so the flag is what causes them. In a case without conditions both tools fail with the flag,
+// and succeed without it.
 type flagCase struct {
 	tool, flag string
 	args       []string
 	want       []string
-	// with are arguments of both runs, that with the flag and that without.
+	// with are arguments of both runs, with the flag and without.
 	with []string
 }
 
-// flagSet is what a tool's help says of its flags.
+// flagSet has the flags that a tool's help shows.
 type flagSet map[string]flagHelp
 
 type flagHelp struct{ short, typ, byDefault string }
 
-// flagLine is a line of pflag's usage.
+// flagLine matches a line of pflag's usage text.
 var flagLine = regexp.MustCompile(`^ +(?:-(\w), )?--([\w-]+)(?: (\w+))?(?: {2,}|$)(.*)$`)
 
 var defaultValue = regexp.MustCompile(`\(default (.*)\)$`)
 
 func readHelp(tool string) flagSet {
-	// With pflag's usual error handling --help has an exit status of its own.
+	// With pflag's usual error handling, --help has an exit status of its own.
 	out, _ := exec.Command(tool, "--help").CombinedOutput()
 	flags := flagSet{}
 	for line := range strings.Lines(string(out)) {
@@ -48,9 +47,9 @@ func readHelp(tool string) flagSet {
 			continue
 		}
 		help := flagHelp{short: m[1], typ: m[3]}
-		// A list by default shows as such, or not at all: what it does is for
-		// the cases to say.
-		if d := defaultValue.FindStringSubmatch(m[4]); d != nil && !strings.HasPrefix(strings.Trim(d[1], `"`), "[") {
+		// A default of a list flag is shown as a list, or not at all; the cases check its effect.
+		if d := defaultValue.FindStringSubmatch(m[4]); d != nil &&
+			!strings.HasPrefix(strings.Trim(d[1], `"`), "[") {
 			help.byDefault = d[1]
 		}
 		flags[m[2]] = help
@@ -58,9 +57,9 @@ func readHelp(tool string) flagSet {
 	return flags
 }
 
-// flags checks that ours take each flag of upstream's tools, with the same
-// short form, type and default, and that each has its effect, which the table
-// of cases says. Flags of the logging library only have to be taken.
+// flags checks that our tools accept each flag of upstream's, with the same short form, type and default, and
+// that each flag has the effect that its cases describe. Flags of the logging library only have to be
+// accepted.
 func (r *run) flags() error {
 	dir := filepath.Join(r.work, "flags")
 	archive, err := txtar.ParseFile(filepath.Join(r.here, "testdata", "flags.txtar"))
@@ -72,7 +71,9 @@ func (r *run) flags() error {
 	}
 	for _, f := range archive.Files {
 		file := filepath.Join(dir, "module", f.Name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644),
+		); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func (r *run) flags() error {
 type flagTable struct {
 	run *run
 	dir string
-	// outputs are those of the runs so far, by tool and arguments.
+	// outputs are the outputs of the runs so far, by tool and arguments.
 	outputs map[string]*flagOutput
 }
 
@@ -137,7 +138,7 @@ func (t *flagTable) check(tool, flag string, theirs flagHelp, ours flagSet) erro
 	return t.output("ours", tool, []string{"--" + flag + "=" + value}).err
 }
 
-// try runs a case with ours and with upstream's, each with the flag and without.
+// try runs a case with our tool and with upstream's, each with the flag and without it.
 func (t *flagTable) try(c flagCase) error {
 	for _, set := range []string{"upstream", "ours"} {
 		without := t.output(set, c.tool, c.with)
@@ -160,14 +161,14 @@ func (t *flagTable) try(c flagCase) error {
 	return nil
 }
 
-// flagOutput is what a run gave.
+// flagOutput is the result of a run.
 type flagOutput struct {
 	dir string
 	err error
 }
 
-// output runs a tool with what it can't do without and then args; OUT among
-// them is the output folder.
+// output runs a tool with the arguments that it requires, followed by args, in which OUT stands for the
+// output folder.
 func (t *flagTable) output(set, tool string, args []string) *flagOutput {
 	key := strings.Join(slices.Concat([]string{set, tool}, args), " ")
 	if o := t.outputs[key]; o != nil {
@@ -193,7 +194,7 @@ func (t *flagTable) output(set, tool string, args []string) *flagOutput {
 	return o
 }
 
-// unmet is the first condition that doesn't hold, "" if all do.
+// unmet returns the first condition that doesn't hold, or "".
 func (o *flagOutput) unmet(want []string) string {
 	for _, condition := range want {
 		rest, not := strings.CutPrefix(condition, "no ")

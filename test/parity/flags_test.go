@@ -8,7 +8,9 @@ import (
 
 func TestConditions(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("// A header.\n\npackage a\n"), 0o644); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(dir, "a.go"), []byte("// A header.\n\npackage a\n"), 0o644,
+	); err != nil {
 		t.Fatal(err)
 	}
 	o := &flagOutput{dir: dir}

@@ -1,11 +1,10 @@
-// Command parity regenerates other people's code with our generators and
-// compares the result with what upstream's generators make of it. Each check
-// is one line, "check NAME: N of M".
+// Command parity regenerates other projects' code with our generators and compares the result with that of
+// upstream's generators. Each check prints one line, "check NAME: N of M".
 //
 //	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [client-go] [corpus] [flags]
 //
-// Without arguments it runs all checks. What it downloads and writes stays in
-// DIR, by default a folder in the user's cache.
+// Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
+// user's cache.
 package main
 
 import (
@@ -19,24 +18,25 @@ import (
 	"strings"
 )
 
-// tools are the four generators of upstream, and ours of the same names.
+// tools are upstream's four generators, and ours of the same names.
 var tools = []string{"client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen"}
 
-// run is one invocation: where things are.
+// run is one invocation: its folders and its selection of checks.
 type run struct {
 	root     string   // the checkout
-	here     string   // this folder
+	here     string   // the folder of this module
 	work     string   // scratch
 	ours     string   // folder of our generators
 	upstream string   // folder of upstream's
-	rows     []string // of the corpus, none for all
-	steps    []string // of client-go, none for all
+	rows     []string // the selected rows of the corpus; all if empty
+	steps    []string // the selected steps for client-go; all if empty
 }
 
 func main() {
 	work := flag.String("work", "", "scratch folder (default: in the user's cache)")
 	rows := flag.String("rows", "", "only these rows of the corpus, comma separated")
-	steps := flag.String("steps", "", "only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
+	steps := flag.String("steps", "",
+		"only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
 	flag.Parse()
 	if err := parity(*work, *rows, *steps, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
@@ -111,7 +111,8 @@ func build(dir, out string, packages ...string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
+	cmd := exec.Command("go",
+		append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
 	cmd.Dir = dir
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", strings.Join(packages, " "), err, msg)

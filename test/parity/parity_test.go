@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// scratchDir is the tests' own; what a whole run of parity keeps is elsewhere.
+// scratchDir is the tests' own, apart from the folder of whole runs.
 var scratchDir string
 
 func TestMain(m *testing.M) {
@@ -36,8 +36,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestRows compares the exported API of two small rows: one of the corpus, and
-// one group of client-go's, which all of it are too many for a test.
+// TestRows compares the exported API of two small rows: one of the corpus, and a single group of client-go's,
+// since all groups take too long for a test.
 func TestRows(t *testing.T) {
 	r, err := prepared()
 	if err != nil {
@@ -50,7 +50,9 @@ func TestRows(t *testing.T) {
 	i := slices.IndexFunc(rows, func(r row) bool { return r.name == "openreports" })
 	small := []row{rows[i], {
 		name: "batch", module: "k8s.io/api", version: release, apis: []string{"k8s.io/api/batch/v1"},
-		applyDir: "applyconfigurations", flags: map[string]string{"clientset-name": "kubernetes", "prefers-protobuf": "", "single-directory": ""},
+		applyDir: "applyconfigurations",
+		flags: map[string]string{"clientset-name": "kubernetes", "prefers-protobuf": "",
+			"single-directory": ""},
 	}}
 	listed, err := readAdditions(filepath.Join(r.root, "docs", "additions.md"))
 	if err != nil {
@@ -68,7 +70,7 @@ func TestRows(t *testing.T) {
 		})
 	}
 	if ran < len(small) {
-		return // Only all of them have all that is listed.
+		return // only all rows together use every addition that is listed
 	}
 	if err := listed.stale(); err != nil {
 		t.Error(err)

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// release is that of the Kubernetes modules that everything is compared on.
+// release is the version of the Kubernetes modules that everything is compared on.
 const release = "v0.37.2"
 
-// scratch is a module for what one set of generators makes of a row. Both sets
-// get a module of the same path and the same requirements.
+// scratch is a module for the code that one set of generators makes of a row. Both sets get a module of the
+// same path and with the same requirements.
 type scratch struct {
 	row
 	dir     string
@@ -26,11 +26,11 @@ type scratch struct {
 	took    time.Duration
 }
 
-// path is the module's.
+// path returns the module's path.
 func (s *scratch) path() string { return "corpus.example/" + s.name }
 
-// prepare writes a module whose requirements make the row's types and all that
-// generated code may import load.
+// prepare writes a module whose requirements suffice to load the row's types and all that generated code may
+// import.
 func (s *scratch) prepare() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *scratch) prepare() error {
 	if err := os.WriteFile(filepath.Join(s.dir, "go.mod"), []byte(mod), 0o644); err != nil {
 		return err
 	}
-	// Not part of any comparison: it pins the modules of what it imports.
+	// This package isn't compared: it pins the modules of its imports.
 	deps := "package deps\n\nimport (\n"
 	for _, pkg := range s.imports() {
 		deps += fmt.Sprintf("\t_ %q\n", pkg)
@@ -74,9 +74,11 @@ func (s *scratch) goMod() (string, error) {
 			fmt.Fprintf(&b, "require %s %s\n", m, release)
 		}
 	}
-	fmt.Fprintf(&b, "require github.com/kubewright/kubewright v0.0.0\nreplace github.com/kubewright/kubewright => %s\n", s.runtime)
+	fmt.Fprintf(&b,
+		"require github.com/kubewright/kubewright v0.0.0\nreplace github.com/kubewright/kubewright => %s\n",
+		s.runtime)
 	fmt.Fprintf(&b, "require %s %s\n", s.modulePath(), s.version)
-	// The same low-level dependencies everywhere, so that they are compiled once.
+	// All modules use the same low-level dependencies, so that those are compiled once.
 	for line := range strings.Lines(string(pins)) {
 		b.WriteString("require " + line)
 	}
@@ -90,7 +92,7 @@ func (s *scratch) goMod() (string, error) {
 	return b.String(), nil
 }
 
-// modulePath differs from where the module comes from for forks.
+// modulePath returns the path in go.mod, which for a fork differs from the path that it is downloaded by.
 func (s *scratch) modulePath() string {
 	if p := s.flags["modpath"]; p != "" {
 		return p
@@ -100,16 +102,22 @@ func (s *scratch) modulePath() string {
 
 func (s *scratch) imports() []string {
 	pkgs := slices.Concat(s.apis, s.list("ac-extra"))
-	for _, pkg := range []string{"version", "client", "client/apply", "client/fake", "lister", "informer", "factory"} {
+	for _, pkg := range []string{
+		"version", "client", "client/apply", "client/fake", "lister", "informer", "factory",
+	} {
 		pkgs = append(pkgs, "github.com/kubewright/kubewright/runtime/"+pkg)
 	}
-	for _, pkg := range []string{"applyconfigurations/meta/v1", "discovery/fake", "features", "gentype", "rest", "testing", "tools/cache", "util/apply", "util/watchlist"} {
+	for _, pkg := range []string{
+		"applyconfigurations/meta/v1", "discovery/fake", "features", "gentype", "rest", "testing",
+		"tools/cache", "util/apply", "util/watchlist",
+	} {
 		pkgs = append(pkgs, "k8s.io/client-go/"+pkg)
 	}
-	return append(pkgs, "k8s.io/apimachinery/pkg/util/managedfields", "sigs.k8s.io/structured-merge-diff/v6/typed")
+	return append(pkgs, "k8s.io/apimachinery/pkg/util/managedfields",
+		"sigs.k8s.io/structured-merge-diff/v6/typed")
 }
 
-// copyModule makes s as from is, without what was generated there.
+// copyModule makes s a copy of from, without the code generated there.
 func (s *scratch) copyModule(from *scratch) error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
@@ -120,14 +128,16 @@ func (s *scratch) copyModule(from *scratch) error {
 			return err
 		}
 		to := filepath.Join(s.dir, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644),
+		); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// generate runs all four generators, each even if one before it failed.
+// generate runs all four generators, even if one fails.
 func (s *scratch) generate() error {
 	schema, err := s.schema()
 	if err != nil {
@@ -136,7 +146,9 @@ func (s *scratch) generate() error {
 	var failed []error
 	tool := func(name string, args ...string) {
 		start := time.Now()
-		if _, err := s.run(filepath.Join(s.bin, name), append([]string{"--go-header-file", "header.txt"}, args...)...); err != nil {
+		if _, err := s.run(
+			filepath.Join(s.bin, name), append([]string{"--go-header-file", "header.txt"}, args...)...,
+		); err != nil {
 			failed = append(failed, err)
 		}
 		s.took += time.Since(start)
@@ -150,8 +162,7 @@ func (s *scratch) generate() error {
 		"--external-applyconfigurations", s.flags["ac-externals"], "--openapi-schema", schema,
 	}, s.apis, s.list("ac-extra"))...)
 
-	// Internal versions, those without a version in their path, get a clientset
-	// of their own.
+	// Internal versions, whose paths end without a version, get a clientset of their own.
 	var inputs, internal []string
 	for _, api := range s.apis {
 		if versioned.MatchString(path.Base(api)) {
@@ -172,13 +183,18 @@ func (s *scratch) generate() error {
 	if !s.has("no-applyconfig") {
 		applies = path.Join(s.path(), s.applyDir)
 	}
-	tool("client-gen", slices.Concat(clients, []string{"--clientset-name", name, "--apply-configuration-package", applies}, inputs)...)
+	tool("client-gen",
+		slices.Concat(clients, []string{"--clientset-name", name, "--apply-configuration-package", applies},
+			inputs)...)
 	informers := slices.Concat(to("informers"), plurals, []string{
-		"--versioned-clientset-package", path.Join(s.path(), "clientset", name), "--listers-package", path.Join(s.path(), "listers"),
+		"--versioned-clientset-package", path.Join(s.path(), "clientset", name),
+		"--listers-package", path.Join(s.path(), "listers"),
 	})
 	if len(internal) > 0 {
-		tool("client-gen", slices.Concat(clients, []string{"--clientset-name", "internalversion"}, internal)...)
-		informers = append(informers, "--internal-clientset-package", path.Join(s.path(), "clientset/internalversion"))
+		tool("client-gen",
+			slices.Concat(clients, []string{"--clientset-name", "internalversion"}, internal)...)
+		informers = append(informers,
+			"--internal-clientset-package", path.Join(s.path(), "clientset/internalversion"))
 	}
 	if s.has("single-directory") {
 		informers = append(informers, "--single-directory")
@@ -190,7 +206,7 @@ func (s *scratch) generate() error {
 
 var versioned = regexp.MustCompile(`^v[0-9]`)
 
-// schema is the OpenAPI document that the repository has, "" for none.
+// schema returns the repository's OpenAPI document, or "" if it has none.
 func (s *scratch) schema() (string, error) {
 	if program := s.flags["openapi-run"]; program != "" {
 		out, err := s.run("go", "run", program)
@@ -213,7 +229,7 @@ func (s *scratch) build() error {
 	return err
 }
 
-// patterns are those of the folders that exist.
+// patterns returns the package patterns of the folders that exist.
 func (s *scratch) patterns() []string {
 	var patterns []string
 	for _, folder := range s.folders() {
@@ -224,8 +240,8 @@ func (s *scratch) patterns() []string {
 	return patterns
 }
 
-// run returns what a command in the module prints. Its error has what it said
-// to stderr, without what the go command says about downloads.
+// run runs a command in the module and returns its standard output. Its error has the standard error, without
+// the go command's messages about downloads.
 func (s *scratch) run(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = s.dir
@@ -243,7 +259,8 @@ func (s *scratch) run(name string, args ...string) ([]byte, error) {
 		if len(said) == 0 {
 			said = append(said, stderr.String())
 		}
-		return nil, fmt.Errorf("%s: %w\n%s", filepath.Base(name), err, strings.Join(said[:min(len(said), 20)], ""))
+		return nil, fmt.Errorf("%s: %w\n%s", filepath.Base(name), err,
+			strings.Join(said[:min(len(said), 20)], ""))
 	}
 	return out, nil
 }

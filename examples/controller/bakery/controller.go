@@ -40,7 +40,9 @@ type Controller struct {
 
 // New returns a controller that reads the caches of informers, a factory that has not been started
 // yet, and writes through client. It logs to the logger of ctx.
-func New(ctx context.Context, client versioned.Interface, informers shopinformers.Interface) (*Controller, error) {
+func New(
+	ctx context.Context, client versioned.Interface, informers shopinformers.Interface,
+) (*Controller, error) {
 	bakeries, markets := informers.Bakeries(), informers.Markets()
 	c := &Controller{
 		client:   client,
@@ -70,9 +72,10 @@ func (c *Controller) Run(ctx context.Context, workers int) error {
 		return err
 	}
 	c.log.Info("Started", "workers", workers)
-	return workqueue.Run(ctx, c.queue, workers, func(ctx context.Context, bakery cache.ObjectName) (workqueue.Result, error) {
-		return workqueue.Result{}, c.reconcile(ctx, bakery)
-	}, workqueue.WithErrorHandler(c.report))
+	return workqueue.Run(ctx, c.queue, workers,
+		func(ctx context.Context, bakery cache.ObjectName) (workqueue.Result, error) {
+			return workqueue.Result{}, c.reconcile(ctx, bakery)
+		}, workqueue.WithErrorHandler(c.report))
 }
 
 // report logs the error of a bakery, which is tried again. It doesn't log conflicts, which only

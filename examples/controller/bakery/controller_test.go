@@ -34,7 +34,8 @@ func newBakery(name, market string, bakers int32) *shopv1.Bakery {
 }
 
 func newMarket(name string, loaves int32) *shopv1.Market {
-	return &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: shopv1.MarketSpec{LoavesPerBaker: loaves}}
+	return &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: shopv1.MarketSpec{LoavesPerBaker: loaves}}
 }
 
 // open returns the reason of the condition Open.
@@ -45,8 +46,10 @@ func open(b *shopv1.Bakery) string {
 	return ""
 }
 
-// newController makes a controller whose informers are not started. Tests fill the caches.
-func newController(t *testing.T, client versioned.Interface) (*Controller, externalversions.SharedInformerFactory) {
+// newController returns a controller whose informers are not started. Tests fill the caches.
+func newController(
+	t *testing.T, client versioned.Interface,
+) (*Controller, externalversions.SharedInformerFactory) {
 	t.Helper()
 	_, ctx := ktesting.NewTestContext(t)
 	factory := externalversions.NewSharedInformerFactory(client, 0)
@@ -68,7 +71,7 @@ func fill(t *testing.T, informer cache.SharedIndexInformer, objects ...any) {
 	}
 }
 
-// A bakery that fails is tried again, after a longer delay each time.
+// TestFailureIsRetried checks that a bakery that fails is tried again, after a longer delay each time.
 func TestFailureIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -100,10 +103,11 @@ func TestFailureIsRetried(t *testing.T) {
 	})
 }
 
-// A change of a market queues its bakeries and no others.
+// TestMarketQueuesItsBakeries checks that a change of a market queues its bakeries and no others.
 func TestMarketQueuesItsBakeries(t *testing.T) {
 	c, factory := newController(t, fake.NewSimpleClientset())
-	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1), newBakery("c", "m", 1))
+	fill(t, factory.Shop().V1().Bakeries().Informer(), newBakery("a", "m", 1), newBakery("b", "other", 1),
+		newBakery("c", "m", 1))
 	c.marketHandler().OnUpdate(newMarket("m", 1), newMarket("m", 2))
 	got := map[string]bool{}
 	for range c.queue.Len() {
@@ -130,12 +134,15 @@ func (c counting) Bakeries(namespace string) typedshopv1.BakeryInterface {
 	return c
 }
 
-func (c counting) UpdateStatus(ctx context.Context, b *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error) {
+func (c counting) UpdateStatus(
+	ctx context.Context, b *shopv1.Bakery, opts metav1.UpdateOptions,
+) (*shopv1.Bakery, error) {
 	*c.updates++
 	return c.BakeryInterface.UpdateStatus(ctx, b, opts)
 }
 
-// The factory takes an informer that it didn't make, and the controller a wrapped client.
+// TestOwnInformerAndClient checks that the factory accepts an informer that it didn't make, and the
+// controller a wrapped client.
 func TestOwnInformerAndClient(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	inner := fake.NewSimpleClientset(bakery)
@@ -143,14 +150,17 @@ func TestOwnInformerAndClient(t *testing.T) {
 	client := counting{Interface: inner, ShopV1Interface: inner.ShopV1(), updates: &updates}
 
 	factory := externalversions.NewSharedInformerFactory(client, time.Minute)
-	own := factory.InformerFor(&shopv1.Bakery{}, func(c versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		if resync != time.Minute {
-			t.Errorf("resync %v", resync)
-		}
-		return shopinformers.NewFilteredBakeryInformer(c, "town", resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, func(opts *metav1.ListOptions) {
-			opts.LabelSelector = "open"
+	own := factory.InformerFor(&shopv1.Bakery{},
+		func(c versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
+			if resync != time.Minute {
+				t.Errorf("resync %v", resync)
+			}
+			return shopinformers.NewFilteredBakeryInformer(c, "town", resync,
+				cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+				func(opts *metav1.ListOptions) {
+					opts.LabelSelector = "open"
+				})
 		})
-	})
 	if again := factory.InformerFor(&shopv1.Bakery{}, nil); again != own {
 		t.Error("another informer for the same type")
 	}
@@ -169,7 +179,7 @@ func TestOwnInformerAndClient(t *testing.T) {
 	}
 }
 
-// The whole controller, on a fake clientset: from objects to statuses.
+// TestRun runs the whole controller on a fake clientset, from objects to statuses.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, ctx := ktesting.NewTestContext(t)
@@ -199,7 +209,8 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open(b) != reason || b.Status.LoavesPerDay != loaves {
-				t.Errorf("%s: %s, %d loaves; want %s, %d", when, open(b), b.Status.LoavesPerDay, reason, loaves)
+				t.Errorf("%s: %s, %d loaves; want %s, %d", when, open(b), b.Status.LoavesPerDay,
+					reason, loaves)
 			}
 		}
 
@@ -225,14 +236,16 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Run fails if it is stopped before the caches are filled. The error says which ones are not.
+// TestRunStopsBeforeSync checks that Run fails if it is stopped before the caches are filled, and that the
+// error names those that are not.
 func TestRunStopsBeforeSync(t *testing.T) {
 	c, _ := newController(t, fake.NewSimpleClientset())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
 	err := c.Run(ctx, 1)
-	if missing := new(informer.NotSyncedError); !errors.Is(err, stopped) || !errors.As(err, &missing) || len(missing.Informers) != 2 {
+	if missing := new(informer.NotSyncedError); !errors.Is(err, stopped) || !errors.As(err, &missing) ||
+		len(missing.Informers) != 2 {
 		t.Errorf("error %v, want two informers and %v", err, stopped)
 	}
 }

@@ -12,14 +12,16 @@ import (
 func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 	return shopinformers.BakeryHandlerFuncs{
 		AddFunc: func(b *shopv1.Bakery) {
-			c.log.Info("Bakery is there", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread, "bakers", b.Spec.Bakers)
+			c.log.Info("Bakery is there", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread,
+				"bakers", b.Spec.Bakers)
 			c.queue.Add(cache.MetaObjectToName(b))
 		},
 		UpdateFunc: func(old, b *shopv1.Bakery) {
 			if old.Generation == b.Generation {
 				return
 			}
-			c.log.Info("Bakery changed", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread, "bakers", b.Spec.Bakers)
+			c.log.Info("Bakery changed", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread,
+				"bakers", b.Spec.Bakers)
 			c.queue.Add(cache.MetaObjectToName(b))
 		},
 		DeleteFunc: func(b shopinformers.DeletedBakery) {

@@ -35,10 +35,13 @@ func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error
 	if equality.Semantic.DeepEqual(bakery.Status, changed.Status) {
 		return nil
 	}
-	if _, err := c.client.ShopV1().Bakeries(name.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{}); err != nil {
+	if _, err := c.client.ShopV1().Bakeries(name.Namespace).UpdateStatus(
+		ctx, changed, metav1.UpdateOptions{},
+	); err != nil {
 		return err
 	}
-	c.log.Info("Status written", "bakery", name, "bakers", changed.Status.Bakers, "loavesPerDay", changed.Status.LoavesPerDay,
+	c.log.Info("Status written", "bakery", name, "bakers", changed.Status.Bakers,
+		"loavesPerDay", changed.Status.LoavesPerDay,
 		"open", meta.FindStatusCondition(changed.Status.Conditions, shopv1.ConditionOpen).Reason)
 	return nil
 }

@@ -28,14 +28,16 @@ func TestAssess(t *testing.T) {
 			test.bakery.Status = shopv1.BakeryStatus{Bakers: 9, LoavesPerDay: 9}
 			assess(test.bakery, test.market)
 			got := test.bakery.Status
-			if got.Bakers != test.bakers || got.LoavesPerDay != test.loaves || open(test.bakery) != test.open || got.ObservedGeneration != 1 {
+			if got.Bakers != test.bakers || got.LoavesPerDay != test.loaves ||
+				open(test.bakery) != test.open || got.ObservedGeneration != 1 {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
 }
 
-// A status is written once, and the objects of the cache stay unchanged.
+// TestReconcileWritesStatus checks that a status is written once, and that the objects of the cache stay
+// unchanged.
 func TestReconcileWritesStatus(t *testing.T) {
 	bakery := newBakery("b", "m", 2)
 	client := fake.NewSimpleClientset(bakery)
@@ -58,7 +60,8 @@ func TestReconcileWritesStatus(t *testing.T) {
 		t.Errorf("actions\n got %v\nwant %v", got, want)
 	}
 	if written.Status.LoavesPerDay != 20 || bakery.Status.LoavesPerDay != 0 {
-		t.Errorf("%d loaves written, %d in the cache; want 20 and 0", written.Status.LoavesPerDay, bakery.Status.LoavesPerDay)
+		t.Errorf("%d loaves written, %d in the cache; want 20 and 0", written.Status.LoavesPerDay,
+			bakery.Status.LoavesPerDay)
 	}
 
 	client.ClearActions()

@@ -10,7 +10,7 @@ type (
 	AsyncTracker[T comparable] = synctrack.AsyncTracker[T]
 	// SingleFileTracker counts work that is done in the order of the notifications.
 	SingleFileTracker = synctrack.SingleFileTracker
-	// Lazy computes a value when it is asked for and something changed since.
+	// Lazy computes a value when it is requested and something has changed since the last time.
 	Lazy[T any] = synctrack.Lazy[T]
 )
 

@@ -1,12 +1,10 @@
-// Package apply has the functions by which generated apply configurations fill in their
-// fields. Like the configurations, they are not safe for concurrent use. All setters but
-// [Ensure] return their first argument, the configuration, so that a generated method is
-// one expression.
+// Package apply has the functions with which generated apply configurations set their fields. Like the
+// configurations, they are not safe for concurrent use. All setters but [Ensure] return their first argument,
+// the configuration, so that a generated method is one expression.
 //
-// A package of generated code compiles each function for every combination of type
-// arguments. To keep that cheap, type arguments are pointers where possible, which share
-// one instance, and the functions are not inlined: each method would compile them once
-// more.
+// A package of generated code compiles each function for every combination of type arguments. To keep that
+// cheap, type arguments are pointers where possible, which share one instance, and the functions are not
+// inlined, since each method would then compile them once more.
 package apply
 
 import (
@@ -69,8 +67,8 @@ func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 	return b
 }
 
-// Merge puts entries into a map and replaces the values of keys that the map has. It makes
-// a map if there is none and entries is not empty.
+// Merge puts entries into a map and replaces the values of keys that the map has. If there is no map and
+// entries is not empty, it makes one.
 //
 //go:noinline
 func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
@@ -97,9 +95,8 @@ type Kinds struct {
 	Configs []any
 }
 
-// ForKind returns a new apply configuration of a kind, nil if versions have none. The name
-// of its type is that of the kind, with a capital letter at the beginning and
-// ApplyConfiguration at the end.
+// ForKind returns a new apply configuration of a kind, or nil if versions have none. Its type is named like
+// the kind, with a capital letter at the beginning and ApplyConfiguration at the end.
 func ForKind(kind schema.GroupVersionKind, versions ...Kinds) any {
 	if kind.Kind == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Appending the values behind pointers, in any number of calls, gives their concatenation.
-// Calls without values don't make a list.
+// TestAppend checks that appending the values behind pointers, in any number of calls, results in their
+// concatenation. Calls without values don't make a list.
 func TestAppend(t *testing.T) {
 	var list, want []int
 	var pointers []*int
@@ -37,7 +37,7 @@ func TestAppend(t *testing.T) {
 		t.Errorf("list %v, want %v", list, want)
 	}
 	for i, p := range pointers {
-		*p++ // the copies have nothing to do with it
+		*p++ // doesn't affect the copies
 		if *p != want[i]+1 || list[i] != want[i] {
 			t.Fatalf("element %d: pointer to %d, copy %d, want %d", i, *p, list[i], want[i])
 		}
@@ -50,8 +50,12 @@ func TestAppend(t *testing.T) {
 func TestAppendNil(t *testing.T) {
 	one := 1
 	for name, call := range map[string]func(list *[]int, pointers *[]*int){
-		"AppendCopies":   func(list *[]int, _ *[]*int) { AppendCopies(0, list, "WithFoo", []*int{&one, nil}) },
-		"AppendPointers": func(_ *[]int, pointers *[]*int) { AppendPointers(0, pointers, "WithFoo", []*int{&one, nil}) },
+		"AppendCopies": func(list *[]int, _ *[]*int) {
+			AppendCopies(0, list, "WithFoo", []*int{&one, nil})
+		},
+		"AppendPointers": func(_ *[]int, pointers *[]*int) {
+			AppendPointers(0, pointers, "WithFoo", []*int{&one, nil})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []int
@@ -69,8 +73,8 @@ func TestAppendNil(t *testing.T) {
 	}
 }
 
-// Merging maps one after the other is copying them one after the other; a map
-// that is given is never kept.
+// TestMerge checks that merging maps one after the other equals copying them one after the other, and that
+// the maps that are passed are not kept.
 func TestMerge(t *testing.T) {
 	var into map[int]int
 	Merge(0, &into, map[int]int{})
@@ -92,7 +96,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A field has the value that was set.
+// TestSet checks that a field has the value that was set.
 func TestSet(t *testing.T) {
 	type config struct {
 		Value   string
@@ -119,8 +123,8 @@ type (
 	MillApplyConfiguration struct{}
 )
 
-// Configurations are found by version and kind, also when a version comes twice,
-// and each is a new one.
+// TestForKind checks that configurations are found by version and kind, also if a version occurs twice, and
+// that each call returns a new one.
 func TestForKind(t *testing.T) {
 	v1, v2 := schema.GroupVersion{Group: "g", Version: "v1"}, schema.GroupVersion{Group: "g", Version: "v2"}
 	versions := []Kinds{

@@ -27,8 +27,7 @@ type deployment struct {
 
 func (d *deployment) GetName() *string { return d.Name }
 
-// fakeDeployments is a typed fake as it is generated: the group's fake hides
-// the promoted field.
+// fakeDeployments is a typed fake as generated code declares it: the group's fake hides the promoted field.
 type fakeDeployments struct {
 	*fake.ClientWithListAndApply[*appsv1.Deployment, *appsv1.DeploymentList, *deployment]
 	Fake *fakeApps
@@ -43,8 +42,8 @@ func newFakeDeployments(f *clienttesting.Fake) *fakeDeployments {
 	}
 }
 
-// What upstream's fakes record, by method. A call that no reactor answers returns an empty
-// object.
+// TestActions compares the recorded actions with those of upstream's fakes, by method. A call that no reactor
+// answers returns an empty object.
 func TestActions(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}
 	s := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
@@ -91,13 +90,16 @@ func TestActions(t *testing.T) {
 		}, clienttesting.NewDeleteCollectionActionWithOptions(gvr, "ns", del, list)},
 		"Patch": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.Patch(ctx, "d", types.MergePatchType, json, patch, "a", "b")
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.MergePatchType, json, patch, "a", "b")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.MergePatchType, json,
+			patch, "a", "b")},
 		"Apply": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.Apply(ctx, named, apply)
-		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions())},
+		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions())},
 		"ApplyStatus": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return c.ApplyStatus(ctx, named, apply)
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "status")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions(), "status")},
 		"GetAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.GetAs[*appsv1.Deployment](ctx, c, "d", "", get)
 		}, clienttesting.NewGetActionWithOptions(gvr, "ns", "d", get)},
@@ -121,13 +123,16 @@ func TestActions(t *testing.T) {
 		}, clienttesting.NewUpdateSubresourceActionWithOptions(gvr, "scale", "ns", s, update)},
 		"PatchAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.PatchAs[*autoscalingv1.Scale](ctx, c, "d", types.JSONPatchType, json, patch, "scale")
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.JSONPatchType, json, patch, "scale")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.JSONPatchType, json,
+			patch, "scale")},
 		"ApplyAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
-		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions())},
+		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions())},
 		"ApplyAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", named, apply)
-		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json, apply.ToPatchOptions(), "scale")},
+		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
+			apply.ToPatchOptions(), "scale")},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +151,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// An apply that names no object is refused and not recorded.
+// TestApplyRefuses checks that an apply without a name is refused and not recorded.
 func TestApplyRefuses(t *testing.T) {
 	f := &clienttesting.Fake{}
 	d := newFakeDeployments(f)
@@ -157,7 +162,9 @@ func TestApplyRefuses(t *testing.T) {
 		{nil, "configuration provided to Apply must not be nil"},
 		{&deployment{}, "configuration.Name must be provided to Apply"},
 	} {
-		for _, call := range []func(context.Context, *deployment, metav1.ApplyOptions) (*appsv1.Deployment, error){
+		for _, call := range []func(context.Context, *deployment, metav1.ApplyOptions) (
+			*appsv1.Deployment, error,
+		){
 			d.Apply,
 			d.ApplyStatus,
 			func(ctx context.Context, c *deployment, opts metav1.ApplyOptions) (*appsv1.Deployment, error) {
@@ -175,7 +182,8 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// An extra list of a cluster-scoped resource keeps only the selectors.
+// TestListAsClusterScoped checks that an additional list of a cluster-scoped resource keeps only the
+// selectors.
 func TestListAsClusterScoped(t *testing.T) {
 	f := &clienttesting.Fake{}
 	c := fake.New[*appsv1.Deployment](f, "", gvr, gvk, fake.ClusterScoped())
@@ -196,8 +204,8 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// TestFakeIsAField: hand-written methods of fakes record actions through the field
-// Fake of the client or of its group, and a client has no methods of it.
+// TestFakeIsAField checks that hand-written methods of fakes can record actions through the field Fake of the
+// client or of its group, and that a client doesn't promote methods of that field.
 func TestFakeIsAField(t *testing.T) {
 	f := &clienttesting.Fake{}
 	c := newFakeDeployments(f)

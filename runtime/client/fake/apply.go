@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// The texts are upstream's: tests of error paths may compare them.
+// The texts are upstream's, because tests of error paths may compare them.
 var (
 	errNoConfiguration = errors.New("configuration provided to Apply must not be nil")
 	errNoName          = errors.New("configuration.Name must be provided to Apply")
@@ -27,7 +27,10 @@ type ClientWithApply[T client.Object, C client.Configuration] struct {
 
 // NewWithApply returns a fake client of a resource that has apply configurations of the
 // pointer type C.
-func NewWithApply[T client.Object, C client.Configuration](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithApply[T, C] {
+func NewWithApply[T client.Object, C client.Configuration](
+	fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind,
+	opts ...Option,
+) *ClientWithApply[T, C] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithApply[T, C]{*c, applier[T, C]{c.at}}
 }
@@ -43,7 +46,10 @@ type ClientWithListAndApply[T client.Object, L runtime.Object, C client.Configur
 
 // NewWithListAndApply returns a fake client of a resource that can be listed and has apply
 // configurations; see NewWithList and NewWithApply.
-func NewWithListAndApply[T client.Object, L runtime.Object, C client.Configuration](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithListAndApply[T, L, C] {
+func NewWithListAndApply[T client.Object, L runtime.Object, C client.Configuration](
+	fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind,
+	opts ...Option,
+) *ClientWithListAndApply[T, L, C] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithListAndApply[T, L, C]{*c, lister[L]{c.at}, collection{c.at}, applier[T, C]{c.at}}
 }

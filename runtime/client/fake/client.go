@@ -18,19 +18,21 @@ import (
 // Option changes a fake client.
 type Option func(*target)
 
-// ClusterScoped says that the resource has no namespaces.
+// ClusterScoped makes a client one of a cluster-scoped resource.
 func ClusterScoped() Option {
 	return func(t *target) { t.clusterScoped = true }
 }
 
-// Client records the calls for a resource, in one namespace. With an empty namespace, the
-// resource is cluster-scoped or calls are for all namespaces. Its methods are safe for
-// concurrent use.
+// Client records the calls for a resource, in one namespace. If the namespace is empty, the resource is
+// cluster-scoped, or calls are for all namespaces. Its methods are safe for concurrent use.
 type Client[T client.Object] struct{ untyped }
 
 // New returns a fake client of a resource. T is the type of its objects and must be a
 // pointer to a struct.
-func New[T client.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *Client[T] {
+func New[T client.Object](
+	fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind,
+	opts ...Option,
+) *Client[T] {
 	return &Client[T]{untyped{fake, newTarget(fake, namespace, resource, kind, opts)}}
 }
 
@@ -64,7 +66,10 @@ func (c *Client[T]) UpdateStatus(_ context.Context, obj T, opts metav1.UpdateOpt
 }
 
 // Patch records a patch.
-func (c *Client[T]) Patch(_ context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
+func (c *Client[T]) Patch(
+	_ context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (T, error) {
 	return as[T](c.at.patch(name, pt, data, opts, subresources, pointee.New[T]()))
 }
 
@@ -96,7 +101,8 @@ func (c *untyped) Watch(_ context.Context, opts metav1.ListOptions) (watch.Inter
 
 // Delete records a delete.
 func (c *untyped) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
-	_, err := c.at.fake.Invokes(testing.NewDeleteActionWithOptions(c.at.resource, c.at.namespace, name, opts), nil)
+	_, err := c.at.fake.Invokes(testing.NewDeleteActionWithOptions(c.at.resource, c.at.namespace, name, opts),
+		nil)
 	return err
 }
 

@@ -1,6 +1,6 @@
-// Package fake has what generated fake clientsets are made of. Its clients send nothing:
-// they record each call as an action of a testing.Fake, whose reactors answer it. The
-// types and functions mirror those of package client.
+// Package fake has the parts of generated fake clientsets. Its clients send nothing: they record each call as
+// an action of a testing.Fake, whose reactors answer it. The types and functions mirror those of package
+// client.
 //
 // Actions equal those of client-go's fakes, so tests that look at Fake.Actions(), or
 // register reactors by verb, resource and sub-resource, see what they expect. A call that

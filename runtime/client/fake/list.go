@@ -24,7 +24,10 @@ type ClientWithList[T client.Object, L runtime.Object] struct {
 
 // NewWithList returns a fake client of a resource that can be listed. L is the type of its
 // lists and must be a pointer to a struct with a field Items of objects or pointers.
-func NewWithList[T client.Object, L runtime.Object](fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts ...Option) *ClientWithList[T, L] {
+func NewWithList[T client.Object, L runtime.Object](
+	fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind,
+	opts ...Option,
+) *ClientWithList[T, L] {
 	c := New[T](fake, namespace, resource, kind, opts...)
 	return &ClientWithList[T, L]{*c, lister[L]{c.at}, collection{c.at}}
 }
@@ -48,8 +51,11 @@ func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) 
 type collection struct{ at *target }
 
 // DeleteCollection records a delete-collection.
-func (c *collection) DeleteCollection(_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	_, err := c.at.fake.Invokes(testing.NewDeleteCollectionActionWithOptions(c.at.resource, c.at.namespace, opts, listOpts), nil)
+func (c *collection) DeleteCollection(
+	_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
+) error {
+	_, err := c.at.fake.Invokes(
+		testing.NewDeleteCollectionActionWithOptions(c.at.resource, c.at.namespace, opts, listOpts), nil)
 	return err
 }
 
@@ -59,7 +65,8 @@ func selectItems(to, from runtime.Object, selector labels.Selector) {
 	copyListMeta(to, from)
 	var items []runtime.Object
 	err := meta.EachListItem(from, func(item runtime.Object) error {
-		if object, err := meta.Accessor(item); err == nil && selector.Matches(labels.Set(object.GetLabels())) {
+		if object, err := meta.Accessor(item); err == nil &&
+			selector.Matches(labels.Set(object.GetLabels())) {
 			items = append(items, item)
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/fake"
 )
 
-// pointers is a list whose items are pointers, in a struct that it embeds.
+// pointers is a list of pointers, in a struct that it embeds.
 type pointers struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -31,19 +31,24 @@ func (p *pointers) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// A list keeps the answer's metadata and the items that the labels select,
+// TestListSelects checks that a list keeps the answer's metadata and the items that the labels select,
 // whether items are objects or pointers. Without a match there are no items.
 func TestListSelects(t *testing.T) {
-	meta := metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: ptr.To[int64](4), ShardInfo: &metav1.ShardInfo{}}
-	red, blue := named("red", map[string]string{"colour": "red"}), named("blue", map[string]string{"colour": "blue"})
+	meta := metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: ptr.To[int64](4),
+		ShardInfo: &metav1.ShardInfo{}}
+	red, blue := named("red", map[string]string{"colour": "red"}),
+		named("blue", map[string]string{"colour": "blue"})
 	f := &clienttesting.Fake{}
 	values := fake.NewWithList[*appsv1.Deployment, *appsv1.DeploymentList](f, "ns", gvr, gvk)
-	byPointer := fake.NewWithList[*appsv1.Deployment, *pointers](f, "ns", gvr.GroupVersion().WithResource("others"), gvk)
+	byPointer := fake.NewWithList[*appsv1.Deployment, *pointers](
+		f, "ns", gvr.GroupVersion().WithResource("others"), gvk)
 	answer := func(resource string, list runtime.Object) {
-		f.AddReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, list, nil })
+		f.AddReactor("list", resource,
+			func(clienttesting.Action) (bool, runtime.Object, error) { return true, list, nil })
 	}
 	answer("deployments", &appsv1.DeploymentList{ListMeta: meta, Items: []appsv1.Deployment{*red, *blue}})
-	answer("others", &pointers{ListMeta: meta, items: items[*appsv1.Deployment]{[]*appsv1.Deployment{red, blue}}})
+	answer("others",
+		&pointers{ListMeta: meta, items: items[*appsv1.Deployment]{[]*appsv1.Deployment{red, blue}}})
 
 	for selector, want := range map[string][]*appsv1.Deployment{
 		"":              {red, blue},
@@ -60,14 +65,16 @@ func TestListSelects(t *testing.T) {
 		for _, item := range want {
 			wantedItems = append(wantedItems, *item)
 		}
-		if wanted := (&appsv1.DeploymentList{ListMeta: meta, Items: wantedItems}); !reflect.DeepEqual(list, wanted) {
+		if wanted := (&appsv1.DeploymentList{ListMeta: meta,
+			Items: wantedItems}); !reflect.DeepEqual(list, wanted) {
 			t.Errorf("%q: got %+v, want %+v", selector, list, wanted)
 		}
 		others, err := byPointer.List(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wanted := (&pointers{ListMeta: meta, items: items[*appsv1.Deployment]{want}}); !reflect.DeepEqual(others, wanted) {
+		if wanted := (&pointers{ListMeta: meta,
+			items: items[*appsv1.Deployment]{want}}); !reflect.DeepEqual(others, wanted) {
 			t.Errorf("%q: got %+v, want %+v", selector, others, wanted)
 		}
 	}

@@ -18,16 +18,22 @@ type Recorder interface {
 	recorder() *target
 }
 
-// GetAs records a get of the object of that name, or of its sub-resource.
-func GetAs[R runtime.Object](_ context.Context, c Recorder, name, subresource string, opts metav1.GetOptions) (R, error) {
+// GetAs records a get of the object with that name, or of its sub-resource.
+func GetAs[R runtime.Object](
+	_ context.Context, c Recorder, name, subresource string, opts metav1.GetOptions,
+) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewGetSubresourceActionWithOptions(at.resource, at.namespace, subresource, name, opts), pointee.New[R]()))
+	return as[R](at.invoke(
+		testing.NewGetSubresourceActionWithOptions(at.resource, at.namespace, subresource, name, opts),
+		pointee.New[R]()))
 }
 
 // ListAs records a list. It ignores the name, since a list action has none, and returns
 // the answer without selecting by labels. For a cluster-scoped resource the action has
 // only the selectors of opts, as upstream's.
-func ListAs[R runtime.Object](_ context.Context, c Recorder, _, subresource string, opts metav1.ListOptions) (R, error) {
+func ListAs[R runtime.Object](
+	_ context.Context, c Recorder, _, subresource string, opts metav1.ListOptions,
+) (R, error) {
 	at := c.recorder()
 	action := testing.NewListActionWithOptions(at.resource, at.kind, at.namespace, opts)
 	if at.clusterScoped {
@@ -37,23 +43,35 @@ func ListAs[R runtime.Object](_ context.Context, c Recorder, _, subresource stri
 	return as[R](at.invoke(action, pointee.New[R]()))
 }
 
-// CreateAs records a create. name is the object whose sub-resource is posted to.
-func CreateAs[R runtime.Object](_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions) (R, error) {
+// CreateAs records a create. With a sub-resource, name is the object that it belongs to.
+func CreateAs[R runtime.Object](
+	_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
+) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewCreateSubresourceActionWithOptions(at.resource, name, subresource, at.namespace, in, opts), pointee.New[R]()))
+	return as[R](at.invoke(
+		testing.NewCreateSubresourceActionWithOptions(at.resource, name, subresource, at.namespace, in, opts),
+		pointee.New[R]()))
 }
 
-// UpdateAs records an update. It ignores the name, since an update action has only that of
-// its object.
-func UpdateAs[R runtime.Object](_ context.Context, c Recorder, _, subresource string, in runtime.Object, opts metav1.UpdateOptions) (R, error) {
+// UpdateAs records an update. It ignores the name, since an update action has only its object's name.
+func UpdateAs[R runtime.Object](
+	_ context.Context, c Recorder, _, subresource string, in runtime.Object, opts metav1.UpdateOptions,
+) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewUpdateSubresourceActionWithOptions(at.resource, subresource, at.namespace, in, opts), pointee.New[R]()))
+	return as[R](at.invoke(
+		testing.NewUpdateSubresourceActionWithOptions(at.resource, subresource, at.namespace, in, opts),
+		pointee.New[R]()))
 }
 
 // PatchAs records a patch.
-func PatchAs[R runtime.Object](_ context.Context, c Recorder, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (R, error) {
+func PatchAs[R runtime.Object](
+	_ context.Context, c Recorder, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+	subresources ...string,
+) (R, error) {
 	at := c.recorder()
-	return as[R](at.invoke(testing.NewPatchSubresourceActionWithOptions(at.resource, at.namespace, name, pt, data, opts, subresources...), pointee.New[R]()))
+	return as[R](at.invoke(
+		testing.NewPatchSubresourceActionWithOptions(at.resource, at.namespace, name, pt, data, opts,
+			subresources...), pointee.New[R]()))
 }
 
 // ApplyAs records a patch with the configuration as JSON. Without a sub-resource it uses
@@ -61,7 +79,9 @@ func PatchAs[R runtime.Object](_ context.Context, c Recorder, name string, pt ty
 //
 // Upstream's fakes record the private name of the input type ("scale" for a Scale) as the
 // sub-resource. Generated code passes that name, so that the action is the same.
-func ApplyAs[R runtime.Object, C any](ctx context.Context, c Recorder, name, subresource string, configuration C, opts metav1.ApplyOptions) (R, error) {
+func ApplyAs[R runtime.Object, C any](
+	ctx context.Context, c Recorder, name, subresource string, configuration C, opts metav1.ApplyOptions,
+) (R, error) {
 	if any(configuration) == any(*new(C)) {
 		return *new(R), errNoConfiguration
 	}

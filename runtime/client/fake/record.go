@@ -23,7 +23,10 @@ type target struct {
 	clusterScoped bool
 }
 
-func newTarget(fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind, opts []Option) *target {
+func newTarget(
+	fake *testing.Fake, namespace string, resource schema.GroupVersionResource, kind schema.GroupVersionKind,
+	opts []Option,
+) *target {
 	t := &target{fake: fake, namespace: namespace, resource: resource, kind: kind}
 	for _, opt := range opts {
 		opt(t)
@@ -44,25 +47,39 @@ func (t *target) get(name string, opts metav1.GetOptions, unanswered runtime.Obj
 	return t.invoke(testing.NewGetActionWithOptions(t.resource, t.namespace, name, opts), unanswered)
 }
 
-func (t *target) create(obj runtime.Object, opts metav1.CreateOptions, unanswered runtime.Object) (runtime.Object, error) {
+func (t *target) create(
+	obj runtime.Object, opts metav1.CreateOptions, unanswered runtime.Object,
+) (runtime.Object, error) {
 	return t.invoke(testing.NewCreateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
 }
 
 // update records an update of obj, or of its sub-resource unless that is "".
-func (t *target) update(subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object) (runtime.Object, error) {
+func (t *target) update(
+	subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object,
+) (runtime.Object, error) {
 	if subresource == "" {
 		return t.invoke(testing.NewUpdateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
 	}
-	return t.invoke(testing.NewUpdateSubresourceActionWithOptions(t.resource, subresource, t.namespace, obj, opts), unanswered)
+	return t.invoke(
+		testing.NewUpdateSubresourceActionWithOptions(t.resource, subresource, t.namespace, obj, opts),
+		unanswered)
 }
 
-func (t *target) patch(name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources []string, unanswered runtime.Object) (runtime.Object, error) {
-	return t.invoke(testing.NewPatchSubresourceActionWithOptions(t.resource, t.namespace, name, pt, data, opts, subresources...), unanswered)
+func (t *target) patch(
+	name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources []string,
+	unanswered runtime.Object,
+) (runtime.Object, error) {
+	return t.invoke(
+		testing.NewPatchSubresourceActionWithOptions(t.resource, t.namespace, name, pt, data, opts,
+			subresources...), unanswered)
 }
 
 // apply records a patch. If it refuses the configuration, it records nothing and returns a
 // nil object. none is the nil of the configuration's type.
-func (t *target) apply(configuration, none client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object, subresources ...string) (runtime.Object, error) {
+func (t *target) apply(
+	configuration, none client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object,
+	subresources ...string,
+) (runtime.Object, error) {
 	if configuration == none {
 		return nil, errNoConfiguration
 	}
@@ -79,7 +96,9 @@ func (t *target) apply(configuration, none client.Configuration, opts metav1.App
 
 // list records a list. It returns the answer, which may be nil, and the label selector of
 // opts.
-func (t *target) list(opts metav1.ListOptions, unanswered runtime.Object) (runtime.Object, labels.Selector, error) {
+func (t *target) list(
+	opts metav1.ListOptions, unanswered runtime.Object,
+) (runtime.Object, labels.Selector, error) {
 	action := testing.NewListActionWithOptions(t.resource, t.kind, t.namespace, opts)
 	answer, err := t.fake.Invokes(action, unanswered)
 	return answer, action.ListRestrictions.Labels, err

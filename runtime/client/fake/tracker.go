@@ -11,19 +11,26 @@ import (
 // NewTracker returns a tracker that holds objects and answers every action of fake. It
 // stores what creates and updates contain, without validation, defaults or conflicts. It
 // panics if an object's type is not in the scheme.
-func NewTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object) testing.ObjectTracker {
+func NewTracker(
+	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object,
+) testing.ObjectTracker {
 	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
 }
 
-// NewManagedTracker is NewTracker for a tracker that also tracks the owners of fields, by
-// the types that converter knows, and so answers server-side apply.
-func NewManagedTracker(fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, converter managedfields.TypeConverter, objects ...runtime.Object) testing.ObjectTracker {
+// NewManagedTracker is like NewTracker, but the tracker also tracks the owners of fields, with the types that
+// converter knows, and so answers server-side apply.
+func NewManagedTracker(
+	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
+	converter managedfields.TypeConverter, objects ...runtime.Object,
+) testing.ObjectTracker {
 	return serve(fake, testing.NewFieldManagedObjectTracker(scheme, decoder, converter), objects)
 }
 
 // serve adds objects to tracker, and reactors to fake that answer from it.
 // Reactors that a test prepends come first.
-func serve(fake *testing.Fake, tracker testing.ObjectTracker, objects []runtime.Object) testing.ObjectTracker {
+func serve(
+	fake *testing.Fake, tracker testing.ObjectTracker, objects []runtime.Object,
+) testing.ObjectTracker {
 	for _, object := range objects {
 		if err := tracker.Add(object); err != nil {
 			panic(err)

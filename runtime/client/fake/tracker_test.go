@@ -29,15 +29,18 @@ func named(name string, labels map[string]string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", Labels: labels}}
 }
 
-// Both trackers answer reads and writes from what they hold, and tell watches.
+// TestTracker checks that both trackers answer reads and writes from their contents, and notify watches.
 func TestTracker(t *testing.T) {
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
-	for name, track := range map[string]func(*clienttesting.Fake, ...runtime.Object) clienttesting.ObjectTracker{
+	for name, track := range map[string]func(
+		*clienttesting.Fake, ...runtime.Object,
+	) clienttesting.ObjectTracker{
 		"plain": func(f *clienttesting.Fake, objects ...runtime.Object) clienttesting.ObjectTracker {
 			return fake.NewTracker(f, scheme, decoder, objects...)
 		},
 		"managed": func(f *clienttesting.Fake, objects ...runtime.Object) clienttesting.ObjectTracker {
-			return fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(), objects...)
+			return fake.NewManagedTracker(f, scheme, decoder,
+				managedfields.NewDeducedTypeConverter(), objects...)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,14 +74,16 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// A managed tracker merges what is applied into what is there.
+// TestManagedTrackerApplies checks that a managed tracker merges an applied configuration into the object.
 func TestManagedTrackerApplies(t *testing.T) {
 	f := &clienttesting.Fake{}
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder()
-	fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(), named("there", map[string]string{"kept": "yes"}))
+	fake.NewManagedTracker(f, scheme, decoder, managedfields.NewDeducedTypeConverter(),
+		named("there", map[string]string{"kept": "yes"}))
 	c := fake.NewWithApply[*appsv1.Deployment, *labelled](f, "ns", gvr, gvk)
 	configuration := &labelled{Kind: "Deployment", APIVersion: "apps/v1"}
-	configuration.Metadata.Name, configuration.Metadata.Labels = ptr.To("there"), map[string]string{"added": "too"}
+	configuration.Metadata.Name, configuration.Metadata.Labels = ptr.To("there"),
+		map[string]string{"added": "too"}
 	got, err := c.Apply(t.Context(), configuration, metav1.ApplyOptions{FieldManager: "m"})
 	if err != nil {
 		t.Fatal(err)
@@ -105,17 +110,20 @@ func TestTrackerPanicsOnForeignObject(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	fake.NewTracker(&clienttesting.Fake{}, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(), &metav1.Status{})
+	fake.NewTracker(&clienttesting.Fake{}, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(),
+		&metav1.Status{})
 }
 
-// A reactor of the test comes before the tracker and decides object and error.
+// TestReactorsComeFirst checks that a reactor of the test runs before the tracker and decides object and
+// error.
 func TestReactorsComeFirst(t *testing.T) {
 	f := &clienttesting.Fake{}
 	fake.NewTracker(f, scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
 	refused := errors.New("refused")
-	f.PrependReactor("update", "deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return action.GetSubresource() == "status", named("answer", nil), refused
-	})
+	f.PrependReactor("update",
+		"deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			return action.GetSubresource() == "status", named("answer", nil), refused
+		})
 	got, err := newFakeDeployments(f).UpdateStatus(t.Context(), named("d", nil), metav1.UpdateOptions{})
 	if got.Name != "answer" || err != refused {
 		t.Errorf("got %v, %v", got, err)

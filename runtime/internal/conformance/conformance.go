@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// ConfigMaps is a server of config maps, which scenarios happen on.
+// ConfigMaps is the server of config maps that scenarios use.
 type ConfigMaps = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 
 // NewConfigMaps returns a server of config maps.
@@ -27,19 +27,17 @@ func NewConfigMaps() *ConfigMaps {
 	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 }
 
-// InformerOptions are what a scenario wants of the informer.
+// InformerOptions are the options of the informer that a scenario needs.
 type InformerOptions struct {
 	ResyncPeriod time.Duration
 	Indexers     cache.Indexers
-	// ListerWatcher makes what the informer lists and watches with. By default it
-	// is the server's.
+	// ListerWatcher returns the lister-watcher of the informer. The default is the server's.
 	ListerWatcher func(*ConfigMaps) cache.ListerWatcher
-	// Example is the object that says what is cached. By default it is a config
-	// map.
+	// Example is the object whose type is cached. The default is a config map.
 	Example runtime.Object
 }
 
-// Source is the lister-watcher and the example object for a server.
+// Source returns the lister-watcher and the example object for a server.
 func (o InformerOptions) Source(s *ConfigMaps) (cache.ListerWatcher, runtime.Object) {
 	if o.ListerWatcher == nil {
 		return s.ListerWatcher(), cmp.Or[runtime.Object](o.Example, &corev1.ConfigMap{})
@@ -51,41 +49,42 @@ func (o InformerOptions) Source(s *ConfigMaps) (cache.ListerWatcher, runtime.Obj
 type Implementation struct {
 	Name string
 	New  func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
-	// ConfigMapsOnly says that its informers take a client for config maps.
-	// Scenarios that bring another lister-watcher or type aren't played.
+	// ConfigMapsOnly is set if its informers take a client for config maps. Scenarios with another
+	// lister-watcher or type are skipped.
 	ConfigMapsOnly bool
 }
 
 // ClientGo is the implementation that others are compared with.
-var ClientGo = Implementation{Name: "client-go", New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
-	lw, example := o.Source(s)
-	return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
-}}
+var ClientGo = Implementation{Name: "client-go",
+	New: func(s *ConfigMaps, o InformerOptions) cache.SharedIndexInformer {
+		lw, example := o.Source(s)
+		return cache.NewSharedIndexInformer(lw, example, o.ResyncPeriod, o.Indexers)
+	}}
 
-// Scenario is something that happens to an informer.
+// Scenario is a sequence of events that an informer goes through.
 type Scenario struct {
 	Name    string
 	Options InformerOptions
-	// Server, if not nil, is what the server is like when the informer is made.
+	// Server, if not nil, prepares the server before the informer is made.
 	Server func(*ConfigMaps)
-	// Script is what happens. The informer isn't running yet when it is called.
+	// Script is what happens. When it is called, the informer isn't running yet.
 	Script func(*World)
-	// Without are feature gates of client-go that are off.
+	// Without are feature gates of client-go to switch off.
 	Without []features.Feature
-	// Panics says that something panics and that the process survives it.
+	// Panics is set if something panics and the process survives it.
 	Panics bool
-	// Differs says, if anything, why the others don't do what the reference does.
-	// Then they must not.
+	// Differs, if not empty, is the reason why the others behave unlike the reference. Then their transcripts
+	// must differ.
 	Differs string
 }
 
-// isFor says whether an implementation can play the scenario.
+// isFor reports whether the scenario can be played with an implementation.
 func (s Scenario) isFor(implementation Implementation) bool {
 	return !implementation.ConfigMapsOnly || s.Options.ListerWatcher == nil && s.Options.Example == nil
 }
 
-// Conform plays each scenario with each implementation, in a bubble of its own,
-// and fails where a transcript isn't that of the reference.
+// Conform plays each scenario with each implementation, in a bubble of its own, and fails if a transcript
+// differs from the reference's.
 func Conform(t *testing.T, scenarios []Scenario, reference Implementation, others ...Implementation) {
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
@@ -100,8 +99,7 @@ func Conform(t *testing.T, scenarios []Scenario, reference Implementation, other
 	}
 }
 
-// compare fails the test unless two transcripts are the same, or differ where they
-// are meant to.
+// compare fails the test unless two transcripts are equal, or differ as intended.
 func compare(t *testing.T, name, differs string, got, want []string) {
 	if len(want) == 0 {
 		t.Fatal("nothing was recorded: the scenario can't fail")
@@ -111,7 +109,7 @@ func compare(t *testing.T, name, differs string, got, want []string) {
 	}
 }
 
-// conditions arranges what a scenario needs of the process, for the test's time.
+// conditions prepares the process for a scenario, until the test ends.
 func conditions(t *testing.T, without []features.Feature, panics bool) {
 	for _, gate := range without {
 		clientfeaturestesting.SetFeatureDuringTest(t, gate, false)
@@ -121,8 +119,7 @@ func conditions(t *testing.T, without []features.Feature, panics bool) {
 	utilruntime.ReallyCrash = !panics
 }
 
-// Play plays the scenario with an implementation and returns what happened, a string
-// a step.
+// Play plays the scenario with an implementation and returns its transcript, one string for each step.
 func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript []string) {
 	synctest.Test(t, func(t *testing.T) {
 		conditions(t, s.Without, s.Panics)
@@ -146,7 +143,7 @@ func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript 
 	return transcript
 }
 
-// difference shows the first step that isn't the same, after the last that is.
+// difference shows the first step that differs, after the last that doesn't.
 func difference(got, want []string) string {
 	at := func(list []string, i int) string {
 		if i < 0 || i >= len(list) {

@@ -13,12 +13,11 @@ import (
 
 const root = "../../.."
 
-// testRef is the last column of a row: a package, a test, and a scenario or
-// subtest of it.
+// testRef matches the last column of a row: a package, a test, and a scenario or subtest of it.
 var testRef = regexp.MustCompile("^`([a-z/]+)` (Test[A-Za-z0-9]+)(?:/(.+))?$")
 
-// differences returns the tests that docs/differences.md names, each with the
-// scenario that it is about, "" if with none.
+// differences returns the tests that docs/differences.md names, each with its scenario, or "" if it names
+// none.
 func differences(t *testing.T) map[[3]string]bool {
 	text, err := os.ReadFile(filepath.Join(root, "docs/differences.md"))
 	if err != nil {
@@ -40,7 +39,7 @@ func differences(t *testing.T) map[[3]string]bool {
 	return refs
 }
 
-// Each difference has its test.
+// TestDifferencesHaveTests checks that each documented difference names a test that exists.
 func TestDifferencesHaveTests(t *testing.T) {
 	refs := differences(t)
 	if len(refs) == 0 {
@@ -68,7 +67,7 @@ func TestDifferencesHaveTests(t *testing.T) {
 	}
 }
 
-// Enough happens, and each scenario has a name of its own.
+// TestNumberOfScenarios checks that there are enough scenarios, each with a name of its own.
 func TestNumberOfScenarios(t *testing.T) {
 	names := map[string]bool{}
 	for _, s := range conformance.Scenarios {
@@ -78,17 +77,19 @@ func TestNumberOfScenarios(t *testing.T) {
 		names[s.Name] = true
 	}
 	all := len(conformance.Scenarios) + len(conformance.ToolScenarios)
-	t.Logf("%d scenarios of informers, %d of tools", len(conformance.Scenarios), len(conformance.ToolScenarios))
+	t.Logf("%d scenarios of informers, %d of tools", len(conformance.Scenarios),
+		len(conformance.ToolScenarios))
 	if len(names) != all || all < 120 {
 		t.Errorf("%d scenarios, %d names", all, len(names))
 	}
 }
 
-// Each scenario in which implementations differ is in the document.
+// TestDifferencesAreListed checks that the document lists each scenario in which implementations differ.
 func TestDifferencesAreListed(t *testing.T) {
 	refs := differences(t)
 	check := func(test, scenario, differs string) {
-		if listed := refs[[3]string{"runtime/internal/conformance", test, scenario}]; listed != (differs != "") {
+		listed := refs[[3]string{"runtime/internal/conformance", test, scenario}]
+		if listed != (differs != "") {
 			t.Errorf("%s: differs %q, listed %t", scenario, differs, listed)
 		}
 	}

@@ -30,10 +30,10 @@ func (l *lines) take() []string {
 	return list
 }
 
-// ordered takes lines that say what happened to objects, in an order that two
-// implementations share. Where a list was read that is by the names of the
-// objects: lists have no order. Otherwise it is the order of the lines, but for
-// what a handler finds when it joins and what a resync goes over.
+// ordered takes lines that describe what happened to objects, and puts them into an order that does not
+// depend on the implementation. If a list was read, that is the order of the objects' names, since lists have
+// no order. Otherwise it is the order of the lines, except for the initial objects of a handler that joins
+// and the objects of a resync.
 func (l *lines) ordered(listed bool) []string {
 	list := l.take()
 	if listed {
@@ -55,10 +55,10 @@ func (l *lines) ordered(listed bool) []string {
 	return list
 }
 
-// notInNames is what separates the name of an object from what is around it.
+// notInNames reports whether a rune separates the name of an object from the text around it.
 func notInNames(r rune) bool { return strings.ContainsRune(" @(/", r) }
 
-// orderless says to which kind of unordered calls a call belongs, if to one.
+// orderless returns the kind of unordered calls that a call belongs to, or "".
 func orderless(call string) string {
 	words := strings.Fields(call)
 	switch {
@@ -70,33 +70,33 @@ func orderless(call string) string {
 	return ""
 }
 
-// Handler is a handler that a scenario registered.
+// Handler is a handler that a scenario adds.
 type Handler struct {
 	name         string
 	calls        lines
 	registration cache.ResourceEventHandlerRegistration
-	// gate, if not nil, keeps each call until it is closed.
+	// gate, if not nil, blocks each call until it is closed.
 	mu   sync.Mutex
 	gate chan struct{}
 	// during, if not nil, is called at the end of each call.
 	during func(call string)
 }
 
-// Handle registers a handler. Without a resync period it gets the informer's.
+// Handle adds a handler. Without a resync period it has the informer's.
 func (w *World) Handle(name string, resync ...time.Duration) *Handler {
 	h := &Handler{name: name}
 	w.register(h, resync...)
 	return h
 }
 
-// HandleSlowly registers a handler whose calls don't return before Release.
+// HandleSlowly adds a handler whose calls don't return before Release.
 func (w *World) HandleSlowly(name string) *Handler {
 	h := &Handler{name: name, gate: make(chan struct{})}
 	w.register(h)
 	return h
 }
 
-// HandleAnd registers a handler that does something at the end of each call.
+// HandleAnd adds a handler that calls during at the end of each call.
 func (w *World) HandleAnd(name string, during func(call string)) *Handler {
 	h := &Handler{name: name, during: during}
 	w.register(h)
@@ -126,7 +126,7 @@ func (w *World) Unhandle(h *Handler) {
 	w.Step("unhandle " + h.name)
 }
 
-// Release lets a slow handler go on, and be fast from now on.
+// Release lets a slow handler continue, and makes it fast from then on.
 func (w *World) Release(h *Handler) {
 	h.mu.Lock()
 	close(h.gate)
@@ -149,7 +149,7 @@ func (h *Handler) called(format string, args ...any) {
 	}
 }
 
-// OnAdd, OnUpdate and OnDelete write down the call.
+// OnAdd, OnUpdate and OnDelete record the call.
 func (h *Handler) OnAdd(obj any, initial bool) {
 	h.called("add %s initial=%t", describe(obj), initial)
 }

@@ -21,23 +21,23 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 }
 
-// liveHeap is what the heap holds when everything that can be freed is.
+// liveHeap returns the size of the heap when everything that can be freed has been.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
-	for range 3 { // What a finalizer or a pool keeps goes with the next collection.
+	for range 3 { // finalizers and pools let go with the next collection
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc
 }
 
-// Starting and stopping leaves nothing behind: no goroutine, and no memory.
+// TestNothingIsLeftBehind checks that starting and stopping leaves neither goroutines nor memory behind.
 func TestNothingIsLeftBehind(t *testing.T) {
 	server := conformance.NewConfigMaps()
 	for n := range names {
 		server.Create(configMap(name(n)))
 	}
-	// inform runs f while an informer runs that has synced.
+	// inform starts an informer, waits until it has synced, calls f, and stops it.
 	inform := func(i clientgo.SharedIndexInformer, f func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -66,12 +66,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{"untyped informers", func() { inform(newUntyped(server, time.Hour).informer, func() {}) }},
 		{"factories", func() {
 			f := factory.New(server, time.Hour)
-			f.InformerFor(&corev1.ConfigMap{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newTyped(s, resync).informer
-			})
-			f.InformerFor(&corev1.Secret{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newUntyped(s, resync).informer
-			})
+			f.InformerFor(&corev1.ConfigMap{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newTyped(s, resync).informer
+				})
+			f.InformerFor(&corev1.Secret{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newUntyped(s, resync).informer
+				})
 			ctx, cancel := context.WithCancel(t.Context())
 			f.StartWithContext(ctx)
 			f.WaitForCacheSyncWithContext(ctx)
@@ -80,9 +82,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}},
 		{"handlers", handler},
 	}
-	// The process is to have as many goroutines' descriptors, pools and the like as
-	// it will ever need, 40 KB that the first test would be blamed for. Handlers,
-	// the last, need an informer that runs.
+	// Warm up: the process shall have as many goroutine descriptors, pools and the like as it will ever need.
+	// They take 40 KB, which would otherwise count against the first test. The last test, of handlers, needs
+	// a running informer.
 	for _, test := range tests[:3] {
 		for range 300 {
 			test.once()

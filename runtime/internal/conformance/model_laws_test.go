@@ -10,14 +10,14 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// checked is what the last check found, for the laws about two of them.
+// checked has the findings of the last check, for laws that compare two checks.
 type checked struct {
 	version, lists int
-	log            int // of the watcher
-	resyncs        int // of the resyncer
+	log            int // length of the watcher's log
+	resyncs        int // resyncs that the resyncer saw
 }
 
-// fail notes the first law that was broken. Any goroutine may call it.
+// fail records the first law that was broken. It is safe for concurrent use.
 func (m *model) fail(law string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -26,8 +26,7 @@ func (m *model) fail(law string) {
 	}
 }
 
-// look checks the store as it is in this moment: at its version, it is what the
-// server was.
+// look checks the store at this moment: its contents are the server's at the store's version.
 func (m *model) look() {
 	got, version := m.subject.snapshot()
 	if version == "" {
@@ -66,7 +65,7 @@ func show(s state) string {
 	return "[ " + text + "]"
 }
 
-// check waits until nothing moves but the clock and checks every law.
+// check waits until all goroutines block and checks every law.
 func (m *model) check() {
 	synctest.Wait()
 	all := append([]*observer{m.watcher, m.resyncer}, m.others...)
@@ -92,7 +91,8 @@ func (m *model) check() {
 		m.fail("a snapshot changed from " + show(m.heldState) + " to " + show(now))
 	}
 	m.mu.Lock()
-	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log), resyncs: m.resyncer.resyncs}
+	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log),
+		resyncs: m.resyncer.resyncs}
 	violated := m.violated
 	m.mu.Unlock()
 	if violated != "" {
@@ -106,7 +106,7 @@ func (m *model) version() int {
 	return v
 }
 
-// checkReads: all ways to read the store say the same, indexes included.
+// checkReads checks that all ways to read the store agree, indexes included.
 func (m *model) checkReads() {
 	want, _ := m.subject.snapshot()
 	there := 0
@@ -124,7 +124,8 @@ func (m *model) checkReads() {
 			colors[value] = append(colors[value], "ns/"+name(n))
 		}
 	}
-	if n := len(m.subject.informer.GetStore().List()); n != there || len(m.subject.informer.GetStore().ListKeys()) != there {
+	if n := len(m.subject.informer.GetStore().List()); n != there ||
+		len(m.subject.informer.GetStore().ListKeys()) != there {
 		m.fail("a list of " + strconv.Itoa(n) + " objects, there are " + strconv.Itoa(there))
 	}
 	for _, index := range m.subject.indexes {
@@ -143,7 +144,8 @@ func (m *model) checkReads() {
 	}
 }
 
-// checkSync: synced is who has seen a complete list, and versions only grow.
+// checkSync checks that the informer has synced once it has a complete list, that each handler which has
+// caught up has synced with it, and that versions only grow.
 func (m *model) checkSync() {
 	i := m.subject.informer
 	_, version := m.subject.snapshot()
@@ -161,20 +163,20 @@ func (m *model) checkSync() {
 			m.fail("a handler has synced before its informer")
 		}
 		if o.leave.Load() {
-			continue // It may have left before it was given everything.
+			continue // it may have left before it received everything
 		}
 		if o.idle() && synced != i.HasSynced() {
 			m.fail("a handler that has caught up hasn't synced")
 		}
-		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 || o.idle() && backlog != 0 {
+		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 ||
+			o.idle() && backlog != 0 {
 			m.fail("the backlog of a handler is " + strconv.Itoa(backlog))
 		}
 	}
 }
 
-// checkWatched: if nothing was listed since the last check, every write up to the
-// store's version was reported, in order, to the handler that watches from the
-// start.
+// checkWatched checks that, if there was no list since the last check, the handler that watches from the
+// start received every write up to the store's version, in order.
 func (m *model) checkWatched() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -200,7 +202,7 @@ func (m *model) checkWatched() {
 	}
 }
 
-// checkResyncs: a resync reports every object, to whom it is for.
+// checkResyncs checks that a resync reports every object to the handlers that resync.
 func (m *model) checkResyncs() {
 	m.mu.Lock()
 	quiet := m.lists == m.checked.lists && m.version() == m.checked.version && m.checked.version != 0
@@ -220,7 +222,7 @@ func (m *model) checkResyncs() {
 	}
 }
 
-// converge ends all faults; then everybody ends up with what the server has.
+// converge ends all faults; then the store and all handlers must arrive at the server's state.
 func (m *model) converge() {
 	m.did = "the end"
 	m.server.OnRequest(nil)
@@ -238,7 +240,7 @@ func (m *model) converge() {
 		o.release()
 	}
 	m.endStream()
-	// No back-off lasts that long, and pending failures are few.
+	// No back-off lasts that long, and few failures are pending.
 	bubble.Pass(time.Hour)
 	m.check()
 	m.mu.Lock()
@@ -254,7 +256,7 @@ func (m *model) converge() {
 	}
 }
 
-// mend replaces a state that the transform refuses by one that it doesn't.
+// mend replaces a state that the transform rejects by one that it accepts.
 func (m *model) mend(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -268,5 +270,6 @@ func (m *model) mend(n int) {
 	m.exists[n], m.bad[n] = true, false
 	next, tainted := m.states[len(m.states)-1], m.tainted[len(m.tainted)-1]
 	next[n], tainted[n] = m.first+len(m.states), false
-	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, &write{name: n})
+	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted),
+		append(m.writes, &write{name: n})
 }

@@ -16,34 +16,34 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// told is one thing that a handler was told, resyncs and the initial list left out.
+// told is one call of a handler, without resyncs and the initial list.
 type told struct {
 	name, version int
 	gone, missed  bool
 }
 
-// observer is a handler that follows what it is told. Its fields are those of its
-// calls, and of the walk while nothing moves.
+// observer is a handler that tracks the state that its calls report. Its calls own its fields; the walk may
+// use them only while all goroutines block.
 type observer struct {
 	m            *model
 	registration atomic.Pointer[clientgo.ResourceEventHandlerRegistration]
-	// mu orders a call and what the walk reads of it, which synctest.Wait doesn't
-	// where the goroutine of the call has ended.
+	// mu orders a call before the walk's reads of its results. synctest.Wait doesn't, if the goroutine of the
+	// call has ended.
 	mu     sync.Mutex
 	gate   chan struct{}
 	nap    time.Duration
 	inside atomic.Int32
-	// gone forbids calls, leave makes the next one the last, deaf forbids resyncs.
+	// Once gone is set, calls are forbidden; leave makes the next call the last; deaf forbids resyncs.
 	gone, leave, deaf atomic.Bool
 
 	state   state
 	log     []told
 	initial bool
 	resyncs int
-	// from is where in the watcher's log it joined at the earliest; joined is where
-	// it did, minus one before that is known.
+	// from is the earliest position in the watcher's log at which it can have joined; joined is the actual
+	// one, or -1 while that is unknown.
 	from, joined int
-	start        state // what the initial list brought
+	start        state // the state after the initial list
 }
 
 func newObserver(m *model, manner int) *observer {
@@ -67,13 +67,13 @@ func (o *observer) release() {
 	}
 }
 
-// meet orders what the calls did before what the walk does next, and the reverse.
+// meet orders the effects of calls before what the walk does next, and the reverse.
 func (o *observer) meet() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 }
 
-// idle says that the observer has nothing to do, while nothing moves.
+// idle reports whether no call is active. It is for use while all goroutines block.
 func (o *observer) idle() bool { return o.inside.Load() == 0 }
 
 func (o *observer) enter() (leave func()) {
@@ -91,7 +91,8 @@ func (o *observer) enter() (leave func()) {
 	o.mu.Lock()
 	return func() {
 		o.mu.Unlock()
-		if registration := o.registration.Load(); registration != nil && o.leave.Load() && !o.gone.Swap(true) {
+		if registration := o.registration.Load(); registration != nil && o.leave.Load() &&
+			!o.gone.Swap(true) {
 			if err := o.m.subject.informer.RemoveEventHandler(*registration); err != nil {
 				o.m.fail(err.Error())
 			}
@@ -123,7 +124,8 @@ func (o *observer) OnUpdate(old, new any) {
 	cm := new.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(new)
 	if was := versionNumber(old); o.state[n] != was || v < was {
-		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]))
+		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) +
+			", it was at " + strconv.Itoa(o.state[n]))
 	}
 	o.initial = false
 	if o.state[n] == v {
@@ -148,14 +150,15 @@ func (o *observer) OnDelete(obj any) {
 		o.m.fail(cm.Name + " was deleted, but wasn't there")
 	}
 	if missed != (o.state[n] == v) || missed && tombstone.Key != "ns/"+cm.Name {
-		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) + ", missed " + strconv.FormatBool(missed))
+		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) +
+			", missed " + strconv.FormatBool(missed))
 	}
 	o.initial, o.state[n] = false, 0
 	o.log = append(o.log, told{name: n, version: v, gone: true, missed: missed})
 }
 
-// follows checks that the observer was told what the watcher was, from where it
-// joined on: nothing is missing, nothing comes twice, the order is the same.
+// follows checks that the observer received what the watcher received since it joined: nothing is missing,
+// nothing comes twice, the order is the same.
 func (o *observer) follows(watcher *observer) {
 	if o.leave.Load() {
 		return
@@ -204,7 +207,7 @@ func concerns(log []told, name int) bool {
 	return false
 }
 
-// versionNumber is the version that an object had on the server.
+// versionNumber returns the version that an object has on the server.
 func versionNumber(obj any) int {
 	cm := obj.(*corev1.ConfigMap)
 	version := cm.ResourceVersion
@@ -215,7 +218,7 @@ func versionNumber(obj any) int {
 	return v
 }
 
-// byColor are the index values of an object: none, one or two.
+// byColor returns the index values of an object: none, one or two.
 func byColor(obj any) []string {
 	switch color := obj.(*corev1.ConfigMap).Labels["color"]; color {
 	case "red":
@@ -227,11 +230,11 @@ func byColor(obj any) []string {
 	}
 }
 
-// subject is the informer of a walk.
+// subject is the informer that a walk tests.
 type subject struct {
 	informer clientgo.SharedIndexInformer
 	snapshot func() (state, string)
-	// hold returns what reads a snapshot of now again, and what it holds.
+	// hold takes a snapshot. It returns a function that reads the snapshot again, and its state.
 	hold    func() (func() state, state)
 	indexes []string
 }
@@ -278,6 +281,7 @@ func newTyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
 }
 
 func newUntyped(s *conformance.ConfigMaps, resync time.Duration) *subject {
-	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync, clientgo.Indexers{"color": indexByColor})
+	i := cache.NewSharedIndexInformer(s.ListerWatcher(), &corev1.ConfigMap{}, resync,
+		clientgo.Indexers{"color": indexByColor})
 	return newSubject[string](i)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// write makes one write to the server. Any goroutine may.
+// write makes one write to the server. It is safe for concurrent use.
 func (m *model) write() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -30,7 +30,7 @@ func (m *model) write() {
 	case !m.exists[n]:
 		m.server.Create(cm)
 	case m.chance.IntN(3) == 0:
-		// What is deleted is the last state.
+		// A deletion carries the last state: the transform rejects it if it rejected that state.
 		w.deleted, w.refused = true, m.bad[n]
 		m.server.Delete("ns", name(n))
 	default:
@@ -45,24 +45,27 @@ func (m *model) write() {
 	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, w)
 }
 
-// skip makes a version that is nobody's here.
+// skip creates a version without a change to any of these objects.
 func (m *model) skip() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.server.Skip(1)
 	last := len(m.states) - 1
-	m.states, m.tainted, m.writes = append(m.states, m.states[last]), append(m.tainted, m.tainted[last]), append(m.writes, nil)
+	m.states, m.tainted, m.writes = append(m.states, m.states[last]), append(m.tainted, m.tainted[last]),
+		append(m.writes, nil)
 }
 
-// failures are what a server answers.
+// failures are errors that a server returns.
 var failures = []error{
-	apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone"), apierrors.NewInternalError(io.ErrUnexpectedEOF),
-	apierrors.NewTooManyRequests("busy", 0), apierrors.NewUnauthorized("who?"), apierrors.NewForbidden(schema.GroupResource{}, "", nil),
+	apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone"),
+	apierrors.NewInternalError(io.ErrUnexpectedEOF),
+	apierrors.NewTooManyRequests("busy", 0), apierrors.NewUnauthorized("who?"),
+	apierrors.NewForbidden(schema.GroupResource{}, "", nil),
 	apierrors.NewNotFound(schema.GroupResource{}, ""), io.ErrUnexpectedEOF,
 	&url.Error{Op: "Get", URL: "http://server", Err: syscall.ECONNREFUSED},
 }
 
-// act does one thing at random.
+// act performs one random action.
 func (m *model) act() {
 	r := m.r
 	say := func(what string, do func()) {
@@ -70,7 +73,7 @@ func (m *model) act() {
 		do()
 	}
 	if r.IntN(3) == 0 {
-		// The next thing happens while this one is under way.
+		// The next action happens while this write is being processed.
 		say("a write", m.write)
 	}
 	switch n := r.IntN(40); {
@@ -100,7 +103,10 @@ func (m *model) act() {
 	case n == 22:
 		say("pages", m.hook)
 	case n == 23 && len(m.others) < 6:
-		say("a handler", func() { m.others = append(m.others, m.register(time.Duration(r.IntN(3))*20*time.Second, r.IntN(3))) })
+		say("a handler",
+			func() {
+				m.others = append(m.others, m.register(time.Duration(r.IntN(3))*20*time.Second, r.IntN(3)))
+			})
 	case n == 24 && len(m.others) > 0:
 		say("a handler leaves", func() { m.remove(r.IntN(len(m.others))) })
 	case n == 25 && len(m.others) > 0:
@@ -121,7 +127,7 @@ func (m *model) act() {
 	}
 }
 
-// endStream sends the bookmark that ends a streamed list, if one was kept back.
+// endStream sends the bookmark that ends a streamed list, if it was withheld.
 func (m *model) endStream() {
 	m.mu.Lock()
 	m.lists++
@@ -129,7 +135,7 @@ func (m *model) endStream() {
 	m.server.EndInitialEvents()
 }
 
-// hook decides what happens before requests from now on.
+// hook chooses what happens before later requests.
 func (m *model) hook() {
 	what := m.r.IntN(6)
 	m.server.OnRequest(func(_ context.Context, r runtimetest.Request) error {

@@ -24,8 +24,8 @@ var (
 	modelSteps = flag.Int("model.steps", 1000, "how many steps each has")
 )
 
-// Whatever happens, in whatever order, the laws of an informer hold after each
-// step: see model.check, observer and model.converge.
+// TestModel performs random actions in random order and checks the laws of an informer after each: see
+// model.check, observer and model.converge.
 func TestModel(t *testing.T) {
 	for seed := *modelFirst; seed < *modelFirst+*modelSeeds; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -44,22 +44,21 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// names is how many objects there can be: few enough that much happens to each.
+// names is the number of objects: few, so that much happens to each.
 const names = 8
 
-// state is the version of each object, zero for one that isn't there.
+// state has the version of each object, or zero for an object that doesn't exist.
 type state [names]int
 
 // write is one write to the server.
 type write struct {
 	name    int
 	deleted bool
-	// refused says that the transform fails for this state.
+	// refused is set if the transform fails for this state.
 	refused bool
 }
 
-// model is a server whose every state is remembered, an informer of it, and its
-// handlers.
+// model is a server, of which it remembers every state, with an informer and its handlers.
 type model struct {
 	t    *testing.T
 	seed uint64
@@ -67,26 +66,26 @@ type model struct {
 	step int
 	did  string
 
-	// mu guards what handlers and hooks look at while the walk goes on.
+	// mu guards what handlers and hooks use while the walk continues.
 	mu     sync.Mutex
-	chance *rand.Rand // of writes
+	chance *rand.Rand // decides writes
 	server *conformance.ConfigMaps
 	first  int // the version of states[0]
 	states []state
-	// tainted says for each version of which objects the last write was refused.
+	// tainted has, for each version, the objects whose last write the transform rejected.
 	tainted  [][names]bool
-	writes   []*write // nil where a version is nobody's here
+	writes   []*write // nil for a version without a write
 	exists   [names]bool
 	bad      [names]bool
-	lists    int // requests for lists, streamed ones included
+	lists    int // number of requests for lists, streamed ones included
 	violated string
 
-	kind     int // of transform
+	kind     int // the kind of transform
 	subject  *subject
 	watcher  *observer // the first handler, which never leaves
 	resyncer *observer
 	others   []*observer
-	ticked   bool // a resync was seen
+	ticked   bool // set when a resync was seen
 	period   time.Duration
 	cancel   context.CancelFunc
 	over     chan struct{}
@@ -106,7 +105,8 @@ const (
 )
 
 func newModel(t *testing.T, seed uint64) *model {
-	m := &model{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), chance: rand.New(rand.NewPCG(seed, 12)), server: conformance.NewConfigMaps()}
+	m := &model{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), chance: rand.New(rand.NewPCG(seed, 12)),
+		server: conformance.NewConfigMaps()}
 	m.first, _ = strconv.Atoi(m.server.Version())
 	m.states, m.tainted, m.writes = make([]state, 1), make([][names]bool, 1), make([]*write, 1)
 	m.kind = m.r.IntN(kinds)
@@ -131,7 +131,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// start makes an informer, with its two handlers that stay, and runs it.
+// start makes an informer with the two handlers that stay, and runs it.
 func (m *model) start() {
 	m.period = time.Duration(m.r.IntN(3)) * 20 * time.Second
 	if m.subject = newTyped(m.server, m.period); m.r.IntN(2) == 0 {
@@ -167,7 +167,9 @@ func (m *model) transform() {
 		},
 	}
 	if f := transforms[m.kind]; f != nil {
-		if err := m.subject.informer.SetTransform(func(obj any) (any, error) { return f(obj.(*corev1.ConfigMap)) }); err != nil {
+		if err := m.subject.informer.SetTransform(
+			func(obj any) (any, error) { return f(obj.(*corev1.ConfigMap)) },
+		); err != nil {
 			m.t.Fatal(err)
 		}
 	}
@@ -175,7 +177,7 @@ func (m *model) transform() {
 
 var errRefusedState = fmt.Errorf("this state is refused")
 
-// name and number are those of an object.
+// name returns the name of an object, number the number of a name.
 func name(n int) string { return "o" + strconv.Itoa(n) }
 
 func number(name string) int { n, _ := strconv.Atoi(name[1:]); return n }
@@ -184,12 +186,13 @@ func number(name string) int { n, _ := strconv.Atoi(name[1:]); return n }
 func (m *model) register(resync time.Duration, manner int) *observer {
 	o := newObserver(m, manner)
 	if m.watcher != nil {
-		// It may be in a call at the moment.
+		// The watcher may be in a call at the moment.
 		m.watcher.mu.Lock()
 		o.from = len(m.watcher.log)
 		m.watcher.mu.Unlock()
 	}
-	registration, err := m.subject.informer.AddEventHandlerWithOptions(o, clientgo.HandlerOptions{ResyncPeriod: &resync})
+	registration, err := m.subject.informer.AddEventHandlerWithOptions(
+		o, clientgo.HandlerOptions{ResyncPeriod: &resync})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -208,7 +211,7 @@ func (m *model) remove(i int) {
 	o.gone.Store(true)
 }
 
-// stop ends the informer and checks what holds afterwards.
+// stop stops the informer and checks the laws that hold afterwards.
 func (m *model) stop() {
 	m.cancel()
 	for _, o := range m.others {

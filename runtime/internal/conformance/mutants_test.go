@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mutation is a bug to plant: where the source says old, it says new instead. In
-// new, BUG is true in the process that is to have the bug, and false in others.
+// mutation plants a bug: it replaces the text old of a source file by new. In new, BUG is true in the process
+// that shall have the bug, and false in others.
 type mutation struct {
 	file, old, new string
 }
@@ -26,16 +26,22 @@ var mutations = map[string]mutation{
 	"store: a list deletes nothing": {"internal/store/changes.go",
 		"if !kept {", "if !kept && !BUG {"},
 	"store: a list leaves the version as it was": {"internal/store/replacement.go",
-		"s.live, s.version = next, resourceVersion", "if s.live = next; !BUG { s.version = resourceVersion }"},
+		"s.live, s.version = next, resourceVersion",
+		"if s.live = next; !BUG { s.version = resourceVersion }"},
 
 	"deltafifo: the end of a batch is lost": {"internal/deltafifo/deltafifo.go",
-		"f.log, f.lent = f.lent, f.log", "f.log, f.lent = f.lent, f.log; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
+		"f.log, f.lent = f.lent, f.log",
+		"f.log, f.lent = f.lent, f.log; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
 	"deltafifo: two deltas are swapped": {"internal/deltafifo/deltafifo.go",
-		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version", "delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { f.log[n-1], f.log[n] = f.log[n], f.log[n-1] }"},
+		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version",
+		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { " +
+			"f.log[n-1], f.log[n] = f.log[n], f.log[n-1] }"},
 	"deltafifo: a bookmark is lost": {"internal/deltafifo/deltafifo.go",
-		"f.append(Delta[K]{Type: Bookmark, Version: version})", "if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"},
+		"f.append(Delta[K]{Type: Bookmark, Version: version})",
+		"if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"},
 	"deltafifo: the version of a list is lost": {"internal/deltafifo/deltafifo.go",
-		"f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})", "if BUG { version = \"\" }; f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})"},
+		"f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})",
+		"if BUG { version = \"\" }; f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})"},
 	"deltafifo: a resync is lost": {"internal/deltafifo/deltafifo.go",
 		"f.append(Delta[K]{Type: SyncAll})", "if !BUG { f.append(Delta[K]{Type: SyncAll}) }"},
 
@@ -53,7 +59,8 @@ var mutations = map[string]mutation{
 	"reflector: events don't move the position": {"internal/reflector/watching.go",
 		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"},
 	"reflector: a list that starts over keeps its pages": {"internal/reflector/listing.go",
-		"IsResourceExpired(err) {\n\t\t\tl.restart()", "IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"},
+		"IsResourceExpired(err) {\n\t\t\tl.restart()",
+		"IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"},
 	"reflector: what is deleted while a list is streamed stays": {"internal/reflector/streaming.go",
 		"\t\t\terr = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"},
 	"reflector: an expired version is asked for again": {"internal/reflector/listing.go",
@@ -64,24 +71,27 @@ var mutations = map[string]mutation{
 	"informer: who joins gets nothing initial": {"informer/registration.go",
 		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"},
 	"informer: deletions show the state before": {"informer/writer.go",
-		"return change{old: c.Object, kind: deleted}", "if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"},
+		"return change{old: c.Object, kind: deleted}",
+		"if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"},
 	"informer: handlers never become synced": {"informer/writer.go",
 		"initial: initial, synced: initial,", "initial: initial, synced: initial && !BUG,"},
 	"informer: who doesn't resync is told what didn't change": {"informer/registration.go",
-		"func (r *registration[K]) tell(c change, initial, resyncing bool) {", "func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"},
+		"func (r *registration[K]) tell(c change, initial, resyncing bool) {",
+		"func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"},
 	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
 }
 
-// A test of the tests: every planted bug is found, by the model or by the rig.
+// TestPlantedBugsAreFound tests the tests: the model or the rig finds every planted bug.
 func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime once more")
 	}
 	binary := buildWithBugs(t)
 	run := func(bug, test string) (string, error) {
-		// What makes the tests hang is found, too.
-		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s", "-model.seeds=9")
+		// A bug that makes the tests hang is found by the timeout.
+		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s",
+			"-model.seeds=9")
 		again.Env = append(os.Environ(), "PLANTED_BUG="+bug)
 		out, err := again.CombinedOutput()
 		return string(out), err
@@ -113,8 +123,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// buildWithBugs builds this package's tests over a copy of the runtime that has all
-// the bugs, each of which sleeps until the environment names it.
+// buildWithBugs builds this package's tests with a copy of the runtime that has all the bugs. A bug is
+// inactive unless the environment names it.
 func buildWithBugs(t *testing.T) string {
 	dir := t.TempDir()
 	absolute := func(path string) string {
@@ -137,7 +147,8 @@ func buildWithBugs(t *testing.T) string {
 		if n := strings.Count(sources[path], m.old); n != 1 {
 			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", bug, m.old, n, m.file)
 		}
-		sources[path] = strings.Replace(sources[path], m.old, strings.ReplaceAll(m.new, "BUG", fmt.Sprintf("planted(%q)", bug)), 1)
+		sources[path] = strings.Replace(sources[path], m.old,
+			strings.ReplaceAll(m.new, "BUG", fmt.Sprintf("planted(%q)", bug)), 1)
 		where := filepath.Dir(m.file)
 		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
 
@@ -164,7 +175,8 @@ func planted(bug string) bool { return bug == plantedBug }
 	if err := os.WriteFile(listed, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return binary

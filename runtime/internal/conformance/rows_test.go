@@ -13,8 +13,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
-// The differences from client-go that no transcript can show, or that not all of our
-// informers have.
+// Differences from client-go that no transcript can show, or that not all of our informers have.
 
 func TestRunWaitsForTheLister(t *testing.T) {
 	for _, test := range []struct {
@@ -25,14 +24,16 @@ func TestRunWaitsForTheLister(t *testing.T) {
 			gate := make(chan struct{})
 			s := conformance.NewConfigMaps()
 			s.NoWatchListClient()
-			i := test.New(s, conformance.InformerOptions{ListerWatcher: func(s *conformance.ConfigMaps) clientgo.ListerWatcher {
-				return clientgo.ToListWatcherWithWatchListSemantics(&clientgo.ListWatch{
-					ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
-						<-gate
-						return nil, context.Canceled
-					},
-				}, s)
-			}})
+			i := test.New(s,
+				conformance.InformerOptions{
+					ListerWatcher: func(s *conformance.ConfigMaps) clientgo.ListerWatcher {
+						return clientgo.ToListWatcherWithWatchListSemantics(&clientgo.ListWatch{
+							ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+								<-gate
+								return nil, context.Canceled
+							},
+						}, s)
+					}})
 			ctx, cancel := context.WithCancel(t.Context())
 			over := make(chan struct{})
 			go func() {
@@ -100,7 +101,9 @@ func TestIndexesOfAnInformerWithoutAny(t *testing.T) {
 		}
 		return false
 	}
-	for implementation, panics := range map[*conformance.Implementation]bool{&conformance.ClientGo: true, &facade: false, &typed: false} {
+	for implementation, panics := range map[*conformance.Implementation]bool{
+		&conformance.ClientGo: true, &facade: false, &typed: false,
+	} {
 		if add(*implementation) != panics {
 			t.Errorf("%s: panics %t", implementation.Name, !panics)
 		}
@@ -108,18 +111,23 @@ func TestIndexesOfAnInformerWithoutAny(t *testing.T) {
 }
 
 func TestNilIndexFunctionIsRefused(t *testing.T) {
-	for implementation, refuses := range map[*conformance.Implementation]bool{&conformance.ClientGo: false, &facade: true, &typed: true} {
-		i := implementation.New(conformance.NewConfigMaps(), conformance.InformerOptions{Indexers: clientgo.Indexers{}})
+	for implementation, refuses := range map[*conformance.Implementation]bool{
+		&conformance.ClientGo: false, &facade: true, &typed: true,
+	} {
+		i := implementation.New(conformance.NewConfigMaps(),
+			conformance.InformerOptions{Indexers: clientgo.Indexers{}})
 		if err := i.AddIndexers(clientgo.Indexers{"color": nil}); (err != nil) != refuses {
 			t.Errorf("%s: %v, want an error: %t", implementation.Name, err, refuses)
 		}
 		func() {
 			defer func() {
 				if panicked := recover() != nil; panicked != refuses {
-					t.Errorf("%s: made with a nil function, panics: %t, want %t", implementation.Name, panicked, refuses)
+					t.Errorf("%s: made with a nil function, panics: %t, want %t", implementation.Name,
+						panicked, refuses)
 				}
 			}()
-			implementation.New(conformance.NewConfigMaps(), conformance.InformerOptions{Indexers: clientgo.Indexers{"color": nil}})
+			implementation.New(conformance.NewConfigMaps(),
+				conformance.InformerOptions{Indexers: clientgo.Indexers{"color": nil}})
 		}()
 	}
 }

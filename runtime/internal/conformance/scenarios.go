@@ -20,7 +20,8 @@ var (
 )
 
 // Scenarios are those that every informer has to pass.
-var Scenarios = slices.Concat(basics, lists, streams, watches, foreignSources, handlers, resyncs, transforms, stores, stops)
+var Scenarios = slices.Concat(basics, lists, streams, watches, foreignSources, handlers, resyncs, transforms,
+	stores, stops)
 
 var basics = []Scenario{
 	{Name: "an empty server", Script: func(w *World) {
@@ -36,12 +37,13 @@ var basics = []Scenario{
 		w.Remove("b")
 		w.Put("b")
 	}},
-	{Name: "a list that is not streamed and changes", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Put("a", "b", "c")
-		w.Handle("h")
-		w.Start()
-		w.Put("a")
-	}},
+	{Name: "a list that is not streamed and changes", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Put("a", "b", "c")
+			w.Handle("h")
+			w.Start()
+			w.Put("a")
+		}},
 	{Name: "a server that can't stream lists", Script: func(w *World) {
 		w.Server.NoWatchList()
 		w.Put("a")
@@ -116,13 +118,14 @@ var basics = []Scenario{
 		w.Start()
 		w.Relist(func() { w.Missed(nil, []string{"a"}); w.Missed([]string{"a"}, nil) })
 	}},
-	{Name: "a relist without changes and a handler that resyncs", Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
-		w.Put("a")
-		w.Handle("resyncs")
-		w.Handle("doesn't", 0)
-		w.Start()
-		w.Relist(func() {})
-	}},
+	{Name: "a relist without changes and a handler that resyncs",
+		Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
+			w.Put("a")
+			w.Handle("resyncs")
+			w.Handle("doesn't", 0)
+			w.Start()
+			w.Relist(func() {})
+		}},
 	{Name: "resyncs", Options: InformerOptions{ResyncPeriod: time.Minute}, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("every minute")
@@ -133,14 +136,15 @@ var basics = []Scenario{
 			w.Advance(time.Minute)
 		}
 	}},
-	{Name: "a late handler wants resyncs", Options: InformerOptions{ResyncPeriod: time.Minute}, Script: func(w *World) {
-		w.Put("a")
-		w.Start()
-		w.Handle("late", 90*time.Second)
-		for range 4 {
-			w.Advance(time.Minute)
-		}
-	}},
+	{Name: "a late handler wants resyncs", Options: InformerOptions{ResyncPeriod: time.Minute},
+		Script: func(w *World) {
+			w.Put("a")
+			w.Start()
+			w.Handle("late", 90*time.Second)
+			for range 4 {
+				w.Advance(time.Minute)
+			}
+		}},
 	{Name: "a late handler wants resyncs where there are none", Script: func(w *World) {
 		w.Put("a")
 		w.Start()
@@ -211,14 +215,17 @@ var basics = []Scenario{
 	{Name: "an object of another type", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
-		w.Server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "999"}}})
+		w.Server.Inject(watch.Event{Type: watch.Added,
+			Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "999"}}})
 		w.Step("inject")
 		w.Put("a")
 	}},
 	{Name: "a deletion of what isn't known", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
-		w.Server.Inject(watch.Event{Type: watch.Deleted, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "x", ResourceVersion: "200"}}})
+		w.Server.Inject(watch.Event{Type: watch.Deleted,
+			Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "x",
+				ResourceVersion: "200"}}})
 		w.Step("inject")
 	}},
 	{Name: "changes before the end of a streamed list", Script: func(w *World) {
@@ -236,22 +243,26 @@ var basics = []Scenario{
 		w.Stop()
 		w.Start()
 	}},
-	{Name: "indexes", Options: InformerOptions{Indexers: cache.Indexers{"namespace": cache.MetaNamespaceIndexFunc}}, Script: func(w *World) {
-		w.Put("a", "b")
-		w.Start()
-		note := func() {
-			found, err := w.Informer.GetIndexer().IndexKeys("namespace", Namespace)
+	{Name: "indexes",
+		Options: InformerOptions{Indexers: cache.Indexers{"namespace": cache.MetaNamespaceIndexFunc}},
+		Script: func(w *World) {
+			w.Put("a", "b")
+			w.Start()
+			note := func() {
+				found, err := w.Informer.GetIndexer().IndexKeys("namespace", Namespace)
+				w.Note("%v %v", found, err)
+			}
+			note()
+			w.Remove("a")
+			note()
+			err := w.Informer.AddIndexers(cache.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
+			w.Note("a taken name: %t", err != nil)
+			err = w.Informer.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) {
+				return []string{obj.(metav1.Object).GetName()}, nil
+			}})
+			found, _ := w.Informer.GetIndexer().IndexKeys("name", "b")
 			w.Note("%v %v", found, err)
-		}
-		note()
-		w.Remove("a")
-		note()
-		err := w.Informer.AddIndexers(cache.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
-		w.Note("a taken name: %t", err != nil)
-		err = w.Informer.AddIndexers(cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }})
-		found, _ := w.Informer.GetIndexer().IndexKeys("name", "b")
-		w.Note("%v %v", found, err)
-	}},
+		}},
 	{Name: "a transform", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		err := w.Informer.SetTransform(func(obj any) (any, error) {
 			cm := obj.(*corev1.ConfigMap)
@@ -271,7 +282,8 @@ var basics = []Scenario{
 		w.Note("after the start: %t", err != nil)
 	}},
 	{Name: "written from outside", Script: func(w *World) {
-		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "own", ResourceVersion: "1"}}
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "own",
+			ResourceVersion: "1"}}
 		w.Note("%v", w.Informer.GetIndexer().Add(cm))
 		w.Step("added")
 		w.Put("a")

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// handlers happen to handlers.
+// handlers are scenarios of adding, removing and calling handlers.
 var handlers = []Scenario{
 	{Name: "a handler leaves while it is called", Script: func(w *World) {
 		var h *Handler
@@ -115,7 +115,7 @@ var handlers = []Scenario{
 		w.Remove("b")
 		w.Handle("late")
 		w.Server.Observe(nil)
-		w.requests.add("LIST what the slow one is behind with") // It has no order.
+		w.requests.add("LIST what the slow one is behind with") // the list has no order
 		w.Release(slow)
 	}},
 	{Name: "a slow handler has synced when it is done", Script: func(w *World) {
@@ -167,9 +167,10 @@ var handlers = []Scenario{
 	}},
 	{Name: "a filtering handler", Script: func(w *World) {
 		inner := &Handler{name: "filtered"}
-		// Objects come and go as their labels do.
+		// Objects enter and leave the filter with their labels.
 		filter := func(obj any) bool { return obj.(*corev1.ConfigMap).Labels["on"] == "yes" }
-		registration, err := w.Informer.AddEventHandler(cache.FilteringResourceEventHandler{FilterFunc: filter, Handler: inner})
+		registration, err := w.Informer.AddEventHandler(cache.FilteringResourceEventHandler{
+			FilterFunc: filter, Handler: inner})
 		w.check(err)
 		inner.registration = registration
 		w.handlers = append(w.handlers, inner)
@@ -186,9 +187,10 @@ var handlers = []Scenario{
 			seen.add("update " + describe(old) + " to " + describe(new))
 		}})
 		w.check(err)
-		_, err = w.Informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(obj any, initial bool) {
-			seen.add("add " + describe(obj) + yesNo(initial))
-		}})
+		_, err = w.Informer.AddEventHandler(
+			cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(obj any, initial bool) {
+				seen.add("add " + describe(obj) + yesNo(initial))
+			}})
 		w.check(err)
 		w.Put("a")
 		w.Start()

@@ -23,14 +23,15 @@ var (
 
 func newTooLarge() error {
 	err := apierrors.NewTimeoutError("Too large resource version: 900, current: 100", 1)
-	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge,
+		Message: "Too large resource version"}}
 	return err
 }
 
-// moreThanAPage is how many objects don't fit a page.
+// moreThanAPage is a number of objects that exceeds a page.
 const moreThanAPage = 502
 
-// lists happen to lists that aren't streamed.
+// lists are scenarios of lists that aren't streamed.
 var lists = []Scenario{
 	{Name: "a list in pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Fill(moreThanAPage)
@@ -49,14 +50,15 @@ var lists = []Scenario{
 		w.Handle("h")
 		w.Start()
 	}},
-	{Name: "pages expire and so does the whole list", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Fill(moreThanAPage)
-		w.OnPage(func() error { w.Server.Fail("LIST", expired()); return expired() })
-		w.Start()
-		w.Server.OnRequest(nil)
-		w.Advance(LongEnough)
-	}},
+	{Name: "pages expire and so does the whole list", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Fill(moreThanAPage)
+			w.OnPage(func() error { w.Server.Fail("LIST", expired()); return expired() })
+			w.Start()
+			w.Server.OnRequest(nil)
+			w.Advance(LongEnough)
+		}},
 	{Name: "a page fails", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.HandleErrors()
 		w.Fill(moreThanAPage)
@@ -78,88 +80,100 @@ var lists = []Scenario{
 		w.Server.OnRequest(nil)
 		w.Advance(LongEnough)
 	}},
-	{Name: "a relist where lists come in pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.Start()
-		w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
-	}},
-	{Name: "a relist where the watch cache answers", Server: func(s *ConfigMaps) { s.NoWatchListClient(); s.WatchCache(true) }, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.Start()
-		w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
-	}},
-	{Name: "the version of a relist has expired", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Server.Fail("LIST", expired())
-		w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
-	}},
-	{Name: "the version of a relist is gone", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Put("a")
-		w.Start()
-		w.Server.Fail("LIST", apierrors.NewGone("gone"))
-		w.Relist(func() { w.Missed([]string{"c"}, nil) })
-	}},
-	{Name: "the version of a relist is to come", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Server.Fail("LIST", errTooLarge)
-		w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
-		w.Relist(func() {})
-	}},
-	{Name: "the newest list has expired, too", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Put("a")
-		w.Start()
-		w.Server.Fail("LIST", expired(), expired(), expired())
-		w.Relist(func() { w.Missed([]string{"b"}, nil) })
-	}},
-	{Name: "lists fail in all ways, one after the other", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Server.Fail("LIST", errUnauthorized, errNotFound, errRefused, errBusy, errCut, io.EOF, errBroken)
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Advance(3 * LongEnough)
-	}},
-	{Name: "a relist fails and nothing is lost", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Server.Fail("LIST", errDenied)
-		w.Server.FailWatches(expired())
-		w.Missed([]string{"b"}, []string{"a"})
-		w.Advance(2 * time.Second)
-		w.Advance(LongEnough)
-	}},
-	{Name: "a handler comes before the list does", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Server.Fail("LIST", errDenied)
-		w.Put("a")
-		w.Start()
-		w.Handle("early")
-		w.Advance(LongEnough)
-	}},
-	{Name: "streams are switched off", Without: []features.Feature{features.WatchListClient}, Script: func(w *World) {
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
-	}},
+	{Name: "a relist where lists come in pages", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.Start()
+			w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
+		}},
+	{Name: "a relist where the watch cache answers",
+		Server: func(s *ConfigMaps) { s.NoWatchListClient(); s.WatchCache(true) }, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.Start()
+			w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
+		}},
+	{Name: "the version of a relist has expired", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Server.Fail("LIST", expired())
+			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
+		}},
+	{Name: "the version of a relist is gone", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Put("a")
+			w.Start()
+			w.Server.Fail("LIST", apierrors.NewGone("gone"))
+			w.Relist(func() { w.Missed([]string{"c"}, nil) })
+		}},
+	{Name: "the version of a relist is to come", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Server.Fail("LIST", errTooLarge)
+			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
+			w.Relist(func() {})
+		}},
+	{Name: "the newest list has expired, too", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Put("a")
+			w.Start()
+			w.Server.Fail("LIST", expired(), expired(), expired())
+			w.Relist(func() { w.Missed([]string{"b"}, nil) })
+		}},
+	{Name: "lists fail in all ways, one after the other", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Server.Fail("LIST", errUnauthorized, errNotFound, errRefused, errBusy, errCut,
+				io.EOF, errBroken)
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Advance(3 * LongEnough)
+		}},
+	{Name: "a relist fails and nothing is lost", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Server.Fail("LIST", errDenied)
+			w.Server.FailWatches(expired())
+			w.Missed([]string{"b"}, []string{"a"})
+			w.Advance(2 * time.Second)
+			w.Advance(LongEnough)
+		}},
+	{Name: "a handler comes before the list does", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Server.Fail("LIST", errDenied)
+			w.Put("a")
+			w.Start()
+			w.Handle("early")
+			w.Advance(LongEnough)
+		}},
+	{Name: "streams are switched off", Without: []features.Feature{features.WatchListClient},
+		Script: func(w *World) {
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
+		}},
 	{Name: "lists are taken apart", Without: inOldWays, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed([]string{"b", "c"}, []string{"a"}) })
 	}, Differs: "without AtomicFIFO, client-go's store has no version"},
-	{Name: "deleted and created again between two lists", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Relist(func() { w.Missed(nil, []string{"a"}); w.Missed([]string{"a"}, nil) })
-	}},
+	{Name: "deleted and created again between two lists", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Relist(func() { w.Missed(nil, []string{"a"}); w.Missed([]string{"a"}, nil) })
+		}},
 	{Name: "two relists in a row", Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// stops happen at the end, or before the start.
+// stops are scenarios of stopping, and of actions before the start.
 var stops = []Scenario{
 	{Name: "stopped between two pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.Fill(moreThanAPage)
@@ -31,24 +31,29 @@ var stops = []Scenario{
 		w.Stop()
 		w.Advance(LongEnough)
 	}},
-	{Name: "stopped while the server thinks", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error { <-ctx.Done(); return ctx.Err() })
-		w.Handle("h")
-		w.Start()
-	}},
-	{Name: "stopped while a watch is opened", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Put("a")
-		w.Server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
-			if r.Verb == "WATCH" {
+	{Name: "stopped while the server thinks", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
 				<-ctx.Done()
-			}
-			return ctx.Err()
-		})
-		w.Handle("h")
-		w.Start()
-	}, Differs: "client-go reports the end of the context as an error of the watch"},
+				return ctx.Err()
+			})
+			w.Handle("h")
+			w.Start()
+		}},
+	{Name: "stopped while a watch is opened", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			w.Put("a")
+			w.Server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
+				if r.Verb == "WATCH" {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			})
+			w.Handle("h")
+			w.Start()
+		}, Differs: "client-go reports the end of the context as an error of the watch"},
 	{Name: "stopped while a handler is busy", Script: func(w *World) {
 		w.Put("a")
 		slow := w.HandleSlowly("slow")
@@ -83,7 +88,7 @@ var stops = []Scenario{
 		w.Handle("h")
 		w.Informer.RunWithContext(ctx)
 		w.Server.Observe(nil)
-		w.requests.take() // Whether it still asked is chance.
+		w.requests.take() // whether there was another request is random
 		w.Step("over")
 	}},
 	{Name: "run by a channel", Script: func(w *World) {
@@ -103,29 +108,36 @@ var stops = []Scenario{
 		w.Start()
 		w.Note("%v", w.Informer.SetTransform(func(obj any) (any, error) { return obj, nil }))
 		w.Note("%v", w.Informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
-		w.Note("%v", w.Informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
+		w.Note("%v",
+			w.Informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
 	}},
 	{Name: "the plain error handler", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.check(w.Informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { w.requests.add("error " + reasonOf(err)) }))
+		w.check(w.Informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+			w.requests.add("error " + reasonOf(err))
+		}))
 		w.Server.Fail("LIST", errDenied)
 		w.Start()
 		w.Advance(LongEnough)
 	}},
 	{Name: "its controller", Script: aController},
-	{Name: "its controller, which mustn't tell its version", Without: []features.Feature{features.InformerResourceVersion}, Script: aController},
-	{Name: "after the end", Options: InformerOptions{Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}, Script: func(w *World) {
-		w.Put("a")
-		h := w.Handle("h")
-		w.Start()
-		w.Stop()
-		w.Put("b")
-		w.Unhandle(h)
-		w.index(cache.NamespaceIndex)
-		w.Note("%t %t", h.registration.HasSynced(), w.Informer.HasSynced())
-	}},
+	{Name: "its controller, which mustn't tell its version",
+		Without: []features.Feature{features.InformerResourceVersion}, Script: aController},
+	{Name: "after the end",
+		Options: InformerOptions{
+			Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}},
+		Script: func(w *World) {
+			w.Put("a")
+			h := w.Handle("h")
+			w.Start()
+			w.Stop()
+			w.Put("b")
+			w.Unhandle(h)
+			w.index(cache.NamespaceIndex)
+			w.Note("%t %t", h.registration.HasSynced(), w.Informer.HasSynced())
+		}},
 }
 
-// aController asks what GetController returns, before the start and later.
+// aController records what the result of GetController reports, before the start and later.
 func aController(w *World) {
 	c := w.Informer.GetController()
 	note := func() {
@@ -135,7 +147,7 @@ func aController(w *World) {
 	w.Put("a")
 	w.Start()
 	note()
-	c.RunWithContext(w.T.Context()) // It can't run the informer.
+	c.RunWithContext(w.T.Context()) // this must not run the informer
 	w.Put("b")
 	note()
 }

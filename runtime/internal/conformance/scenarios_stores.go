@@ -23,11 +23,13 @@ func (w *World) transforming(f func(*corev1.ConfigMap) (any, error)) {
 	}))
 }
 
-// transforms happen where objects are transformed. Unless it is said, lists aren't
-// streamed.
+// transforms are scenarios with a transform. Unless a scenario says otherwise, lists aren't streamed.
 var transforms = []Scenario{
 	{Name: "a transform counts its objects", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { w.requests.add("transform " + cm.Name); return cm, nil })
+		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+			w.requests.add("transform " + cm.Name)
+			return cm, nil
+		})
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
@@ -45,103 +47,117 @@ var transforms = []Scenario{
 		w.Start()
 		w.Note("%d calls", calls.Load())
 	}, Differs: "client-go transforms what is streamed twice"},
-	{Name: "a transform that fails in a list", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		var fail atomic.Bool
-		fail.Store(true)
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Name == "b" && fail.Load() {
-				return nil, errors.New("can't")
+	{Name: "a transform that fails in a list", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.HandleErrors()
+			var fail atomic.Bool
+			fail.Store(true)
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				if cm.Name == "b" && fail.Load() {
+					return nil, errors.New("can't")
+				}
+				return cm, nil
+			})
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			fail.Store(false)
+			w.Advance(LongEnough)
+		}},
+	{Name: "a transform that fails in a relist", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			var fail atomic.Bool
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				if cm.Name == "b" && fail.Load() {
+					return nil, errors.New("can't")
+				}
+				return cm, nil
+			})
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			fail.Store(true)
+			w.Missed([]string{"c"}, []string{"a"})
+			w.Step("changes")
+			w.Server.FailWatches(expired())
+			w.Advance(2 * time.Second)
+			fail.Store(false)
+			w.Advance(LongEnough)
+		}},
+	{Name: "a transform that fails for a deletion", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			var fail atomic.Bool
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				if fail.Load() {
+					return nil, errors.New("can't")
+				}
+				return cm, nil
+			})
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			fail.Store(true)
+			w.Remove("a")
+			fail.Store(false)
+			w.Relist(func() {})
+		}},
+	{Name: "a transform that drops what isn't needed", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Labels = nil; return cm, nil })
+			w.Handle("h")
+			w.putLabelled("a", "yes")
+			w.Start()
+			w.putLabelled("a", "no")
+			w.Step("put")
+			for _, obj := range w.Informer.GetStore().List() {
+				w.Note("%v", obj.(metav1.Object).GetLabels())
 			}
-			return cm, nil
-		})
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		fail.Store(false)
-		w.Advance(LongEnough)
-	}},
-	{Name: "a transform that fails in a relist", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		var fail atomic.Bool
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Name == "b" && fail.Load() {
-				return nil, errors.New("can't")
+		}},
+	{Name: "a transform that drops versions", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				cm.ResourceVersion = ""
+				return cm, nil
+			})
+			w.Put("a")
+			w.Handle("never", 0)
+			w.Start()
+			w.Put("a")
+			w.Advance(time.Minute)
+		},
+		Differs: "client-go takes two objects without a version for unchanged: after the first look at the " +
+			"clock it reports no update of them to handlers that don't resync, and the store has no version"},
+	{Name: "a transform to another type", Options: InformerOptions{Example: &corev1.ConfigMap{}},
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace,
+					Name:            "s" + cm.Name,
+					ResourceVersion: cm.ResourceVersion}}, nil
+			})
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Put("a")
+			w.Remove("b")
+			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
+			for _, obj := range w.Informer.GetStore().List() {
+				w.Note("%T", obj)
 			}
-			return cm, nil
-		})
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		fail.Store(true)
-		w.Missed([]string{"c"}, []string{"a"})
-		w.Step("changes")
-		w.Server.FailWatches(expired())
-		w.Advance(2 * time.Second)
-		fail.Store(false)
-		w.Advance(LongEnough)
-	}},
-	{Name: "a transform that fails for a deletion", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		var fail atomic.Bool
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if fail.Load() {
-				return nil, errors.New("can't")
-			}
-			return cm, nil
-		})
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		fail.Store(true)
-		w.Remove("a")
-		fail.Store(false)
-		w.Relist(func() {})
-	}},
-	{Name: "a transform that drops what isn't needed", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Labels = nil; return cm, nil })
-		w.Handle("h")
-		w.putLabelled("a", "yes")
-		w.Start()
-		w.putLabelled("a", "no")
-		w.Step("put")
-		for _, obj := range w.Informer.GetStore().List() {
-			w.Note("%v", obj.(metav1.Object).GetLabels())
-		}
-	}},
-	{Name: "a transform that drops versions", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.ResourceVersion = ""; return cm, nil })
-		w.Put("a")
-		w.Handle("never", 0)
-		w.Start()
-		w.Put("a")
-		w.Advance(time.Minute)
-	}, Differs: "client-go takes two objects without a version for unchanged: after the first look at the clock it reports no update of them to handlers that don't resync, and the store has no version"},
-	{Name: "a transform to another type", Options: InformerOptions{Example: &corev1.ConfigMap{}}, Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: "s" + cm.Name, ResourceVersion: cm.ResourceVersion}}, nil
-		})
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Put("a")
-		w.Remove("b")
-		w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
-		for _, obj := range w.Informer.GetStore().List() {
-			w.Note("%T", obj)
-		}
-	}},
-	{Name: "a transform to something without a key", Options: InformerOptions{Example: &corev1.ConfigMap{}}, Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Name == "a" {
-				return "no object", nil
-			}
-			return cm, nil
-		})
-		w.Put("b")
-		w.Handle("h")
-		w.Start()
-		w.Put("a")
-		w.Put("b")
-	}},
+		}},
+	{Name: "a transform to something without a key", Options: InformerOptions{Example: &corev1.ConfigMap{}},
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				if cm.Name == "a" {
+					return "no object", nil
+				}
+				return cm, nil
+			})
+			w.Put("b")
+			w.Handle("h")
+			w.Start()
+			w.Put("a")
+			w.Put("b")
+		}},
 	{Name: "a transform is set twice", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "first"; return cm, nil })
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "second"; return cm, nil })
@@ -151,7 +167,7 @@ var transforms = []Scenario{
 	}},
 }
 
-// index writes down what an index has.
+// index records the contents of an index.
 func (w *World) index(name string) {
 	values := w.Informer.GetIndexer().ListIndexFuncValues(name)
 	slices.Sort(values)
@@ -170,27 +186,29 @@ func (w *World) index(name string) {
 	}
 }
 
-// stores happen to what informers keep.
+// stores are scenarios that read an informer's store.
 var stores = []Scenario{
-	{Name: "an index of several values", Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
-		w.Put("ab", "bc", "cab")
-		w.Start()
-		w.index("letter")
-		w.Put("ab", "b")
-		w.Remove("bc")
-		w.index("letter")
-		w.Relist(func() { w.Missed([]string{"a"}, []string{"cab"}) })
-		w.index("letter")
-	}},
-	{Name: "an index that comes late", Options: InformerOptions{Indexers: cache.Indexers{}}, Script: func(w *World) {
-		w.Put("ab", "b")
-		w.Start()
-		w.check(w.Informer.AddIndexers(cache.Indexers{"letter": byLetter}))
-		w.index("letter")
-		w.Put("c")
-		w.index("letter")
-		w.Note("%v", len(w.Informer.GetIndexer().GetIndexers()))
-	}},
+	{Name: "an index of several values",
+		Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
+			w.Put("ab", "bc", "cab")
+			w.Start()
+			w.index("letter")
+			w.Put("ab", "b")
+			w.Remove("bc")
+			w.index("letter")
+			w.Relist(func() { w.Missed([]string{"a"}, []string{"cab"}) })
+			w.index("letter")
+		}},
+	{Name: "an index that comes late", Options: InformerOptions{Indexers: cache.Indexers{}},
+		Script: func(w *World) {
+			w.Put("ab", "b")
+			w.Start()
+			w.check(w.Informer.AddIndexers(cache.Indexers{"letter": byLetter}))
+			w.index("letter")
+			w.Put("c")
+			w.index("letter")
+			w.Note("%v", len(w.Informer.GetIndexer().GetIndexers()))
+		}},
 	{Name: "an index that comes too late", Script: func(w *World) {
 		w.Put("a")
 		w.Start()
@@ -208,35 +226,40 @@ var stores = []Scenario{
 		w.Note("%v", err)
 		w.Note("%v", w.Informer.GetIndexer().ListIndexFuncValues("letter"))
 	}},
-	{Name: "what shares an index value with an object", Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
-		w.Put("ab", "bc", "cd")
-		w.Start()
-		for _, name := range []string{"b", "bd", "x"} {
-			found, err := w.Informer.GetIndexer().Index("letter", configMap(name))
-			w.check(err)
-			names := make([]string, len(found))
-			for i, obj := range found {
-				names[i] = describe(obj)
+	{Name: "what shares an index value with an object",
+		Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
+			w.Put("ab", "bc", "cd")
+			w.Start()
+			for _, name := range []string{"b", "bd", "x"} {
+				found, err := w.Informer.GetIndexer().Index("letter", configMap(name))
+				w.check(err)
+				names := make([]string, len(found))
+				for i, obj := range found {
+					names[i] = describe(obj)
+				}
+				slices.Sort(names)
+				w.Note("%s: %v", name, names)
 			}
-			slices.Sort(names)
-			w.Note("%s: %v", name, names)
-		}
-	}},
-	{Name: "an index function that fails", Panics: true, Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Put("bad")
-		w.Advance(2 * time.Second)
-		w.Put("b")
-	}, Differs: "client-go keeps the object that has no index values, and tells no handler of it"},
-	{Name: "an index function that fails in a list", Panics: true, Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
-		w.Put("a", "bad", "b")
-		w.Handle("h")
-		w.Start()
-		w.Advance(5 * time.Second)
-		w.Put("c")
-	}, Differs: "client-go keeps the object that has no index values, and tells no handler of anything in the list"},
+		}},
+	{Name: "an index function that fails", Panics: true,
+		Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Put("bad")
+			w.Advance(2 * time.Second)
+			w.Put("b")
+		}, Differs: "client-go keeps the object that has no index values, and tells no handler of it"},
+	{Name: "an index function that fails in a list", Panics: true,
+		Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
+			w.Put("a", "bad", "b")
+			w.Handle("h")
+			w.Start()
+			w.Advance(5 * time.Second)
+			w.Put("c")
+		},
+		Differs: "client-go keeps the object that has no index values, and tells no handler of anything in " +
+			"the list"},
 	{Name: "changed from outside", Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")

@@ -2,7 +2,7 @@ package conformance
 
 import "time"
 
-// streams happen to lists that are streamed.
+// streams are scenarios of lists that are streamed.
 var streams = []Scenario{
 	{Name: "a stream is cut before its end", Script: func(w *World) {
 		w.Put("a", "b")

@@ -11,14 +11,14 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// watches happen to watches.
+// watches are scenarios of watches, their events and their ends.
 var watches = []Scenario{
 	{Name: "a watch is over", Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		bubble.Pass(11 * time.Minute)
-		w.Server.Observe(nil) // How many watches that takes is drawn at random.
+		w.Server.Observe(nil) // the number of watches depends on random timeouts
 		w.requests.take()
 		w.Put("b")
 	}},
@@ -140,7 +140,8 @@ var watches = []Scenario{
 	{Name: "a bookmark of another type", Script: func(w *World) {
 		w.Put("a")
 		w.Start()
-		w.Server.Inject(watch.Event{Type: watch.Bookmark, Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
+		w.Server.Inject(watch.Event{Type: watch.Bookmark,
+			Object: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "999"}}})
 		w.Step("inject")
 		w.Advance(time.Minute)
 		w.Server.CloseWatches()
@@ -164,13 +165,14 @@ var watches = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}, Differs: "in client-go the store forgets its version"},
-	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
-		w.Put("a")
-		w.Start()
-		w.Advance(LongEnough)
-		w.Advance(LongEnough)
-	}, Differs: "client-go asks again earlier"},
+	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
+			w.Put("a")
+			w.Start()
+			w.Advance(LongEnough)
+			w.Advance(LongEnough)
+		}, Differs: "client-go asks again earlier"},
 	{Name: "bookmarks between changes", Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
@@ -184,7 +186,7 @@ var watches = []Scenario{
 	}},
 }
 
-// expired is what a server answers that has no history for a version any more.
+// expired returns the error of a server that no longer has the history since a version.
 func expired() *apierrors.StatusError {
 	return apierrors.NewResourceExpired("too old resource version")
 }

@@ -11,8 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Toolkit is what a package like client-go's tools/cache has beside shared
-// informers.
+// Toolkit has what a package like client-go's tools/cache offers beside shared informers.
 type Toolkit struct {
 	Name string
 
@@ -31,20 +30,24 @@ type Toolkit struct {
 
 // ClientGoTools is the toolkit that others are compared with.
 var ClientGoTools = Toolkit{
-	Name:             "client-go",
-	Informer:         cache.NewInformerWithOptions,
-	Controller:       cache.New,
-	DeltaFIFO:        func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
-	Indexer:          func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
-	ThreadSafeStore:  func(i cache.Indexers) cache.ThreadSafeStore { return cache.NewThreadSafeStore(i, cache.Indices{}) },
-	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
+	Name:       "client-go",
+	Informer:   cache.NewInformerWithOptions,
+	Controller: cache.New,
+	DeltaFIFO:  func(o cache.DeltaFIFOOptions) cache.Queue { return cache.NewDeltaFIFOWithOptions(o) },
+	Indexer:    func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
+	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
+		return cache.NewThreadSafeStore(i, cache.Indices{})
+	},
+	UndeltaStore: func(push func([]any), k cache.KeyFunc) cache.Store {
+		return cache.NewUndeltaStore(push, k)
+	},
 	WaitForCacheSync: cache.WaitForCacheSync,
 	GenericLister: func(i cache.Indexer) cache.GenericLister {
 		return cache.NewGenericLister(i, corev1.Resource("configmaps"))
 	},
 }
 
-// ToolScenario is something that is done with the tools of a kit.
+// ToolScenario is a sequence of operations with the tools of a kit.
 type ToolScenario struct {
 	Name string
 	// Without, Panics and Differs are as in Scenario.
@@ -54,8 +57,7 @@ type ToolScenario struct {
 	Differs string
 }
 
-// Bench is where a script works with the tools of a kit, and with a server. It
-// notes what it sees.
+// Bench gives a script the tools of a kit and a server, and records the script's notes.
 type Bench struct {
 	T      *testing.T
 	Tools  Toolkit
@@ -67,8 +69,8 @@ type Bench struct {
 // Note writes a line into the transcript.
 func (b *Bench) Note(format string, args ...any) { b.notes.add(fmt.Sprintf(format, args...)) }
 
-// ConformTools plays each scenario with each toolkit, in a bubble of its own, and
-// fails where a transcript isn't that of the reference.
+// ConformTools plays each scenario with each toolkit, in a bubble of its own, and fails if a transcript
+// differs from the reference's.
 func ConformTools(t *testing.T, scenarios []ToolScenario, reference Toolkit, others ...Toolkit) {
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
@@ -92,14 +94,14 @@ func (s ToolScenario) Play(t *testing.T, kit Toolkit) (transcript []string) {
 	return transcript
 }
 
-// object returns a config map of a version.
+// object returns a config map of the given version.
 func object(name, version string) *corev1.ConfigMap {
 	cm := configMap(name)
 	cm.ResourceVersion = version
 	return cm
 }
 
-// objects returns config maps of the version 1.
+// objects returns config maps of version 1.
 func objects(names ...string) []any {
 	list := make([]any, len(names))
 	for i, name := range names {
@@ -108,8 +110,8 @@ func objects(names ...string) []any {
 	return list
 }
 
-// keyOfNamed is the key function of the scenarios: the name of an object, which
-// one that is called "bad" hasn't.
+// keyOfNamed is the key function of the scenarios. It returns an object's name, and an error for the object
+// named "bad".
 func keyOfNamed(obj any) (string, error) {
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		return tombstone.Key, nil

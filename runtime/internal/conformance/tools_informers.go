@@ -15,7 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// inform runs a plain informer while script does something.
+// inform runs an informer that isn't shared while script runs.
 func (b *Bench) inform(o cache.InformerOptions, script func(cache.Store, cache.Controller)) {
 	b.observe()
 	h := &Handler{name: "h", during: nil}
@@ -37,10 +37,11 @@ func (b *Bench) told(h *Handler) {
 	}
 }
 
-// inOldWays are the gates without which plain informers take lists apart.
-var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProcessingFIFO, features.InOrderInformersBatchProcess}
+// inOldWays are the feature gates without which such informers split lists into single deltas.
+var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProcessingFIFO,
+	features.InOrderInformersBatchProcess}
 
-// informers are what happens to informers that aren't shared.
+// informers are scenarios of informers that aren't shared.
 var informers = []ToolScenario{
 	{Name: "Informer: changes", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
@@ -51,14 +52,17 @@ var informers = []ToolScenario{
 		})
 	}},
 	{Name: "Informer: a relist", Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
-	{Name: "Informer: a relist that is taken apart", Without: inOldWays, Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
+	{Name: "Informer: a relist that is taken apart", Without: inOldWays,
+		Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
 	{Name: "Informer: resyncs", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
+			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: resyncs that are taken apart", Without: inOldWays, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute}, func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
+		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
+			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
 	{Name: "Informer: a transform", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
@@ -79,7 +83,8 @@ var informers = []ToolScenario{
 	{Name: "Informer: the store holds something before the start", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		h := &Handler{name: "h"}
-		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(), ObjectType: &corev1.ConfigMap{}, Handler: h})
+		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(),
+			ObjectType: &corev1.ConfigMap{}, Handler: h})
 		b.check(store.Add(object("a", "50")))
 		b.check(store.Add(object("old", "50")))
 		stop := b.run(controller.RunWithContext)
@@ -89,10 +94,11 @@ var informers = []ToolScenario{
 	}},
 	{Name: "Informer: indexes", Script: func(b *Bench) {
 		b.Server.Create(configMap("ab"))
-		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, func(s cache.Store, _ cache.Controller) {
-			keys, err := s.(cache.Indexer).IndexKeys("letter", "b")
-			b.Note("%v %v", keys, err)
-		})
+		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}},
+			func(s cache.Store, _ cache.Controller) {
+				keys, err := s.(cache.Indexer).IndexKeys("letter", "b")
+				b.Note("%v %v", keys, err)
+			})
 	}},
 }
 
@@ -113,7 +119,7 @@ func (b *Bench) relist(o cache.InformerOptions) {
 	})
 }
 
-// controllers are what happens to the loop below plain informers.
+// controllers are scenarios of the loop below those informers.
 var controllers = []ToolScenario{
 	{Name: "Controller: a queue and a process function", Script: func(b *Bench) {
 		b.control(cache.Config{}, func() {
@@ -148,9 +154,11 @@ var controllers = []ToolScenario{
 		})
 	}},
 	{Name: "Controller: asked whether to resync", Script: func(b *Bench) {
-		b.control(cache.Config{FullResyncPeriod: time.Minute, ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
-			bubble.Pass(61 * time.Second)
-		})
+		b.control(
+			cache.Config{FullResyncPeriod: time.Minute,
+				ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
+				bubble.Pass(61 * time.Second)
+			})
 	}},
 	{Name: "Controller: errors", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
@@ -170,9 +178,9 @@ var controllers = []ToolScenario{
 	}},
 }
 
-// control runs a controller while script does something.
+// control runs a controller while script runs.
 func (b *Bench) control(config cache.Config, script func()) {
-	var requests lines // Two goroutines are at work.
+	var requests lines // for two concurrent goroutines
 	b.Server.Observe(func(r runtimetest.Request) { requests.add(r.String()) })
 	b.Server.Create(configMap("a"))
 	known := cache.NewIndexer(keyOfNamed, cache.Indexers{})

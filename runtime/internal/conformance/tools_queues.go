@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// describeQueued writes what a queue gives.
+// describeQueued formats what a queue returns.
 func describeQueued(obj any) string {
 	switch obj := obj.(type) {
 	case cache.Deltas:
@@ -28,7 +28,7 @@ func describeQueued(obj any) string {
 	return describe(obj)
 }
 
-// pop takes n from a queue.
+// pop pops n items from a queue.
 func (b *Bench) pop(q cache.Queue, n int) {
 	for range n {
 		taken, err := q.Pop(func(obj any, initial bool) error {
@@ -39,13 +39,14 @@ func (b *Bench) pop(q cache.Queue, n int) {
 	}
 }
 
-// kind is what an error is.
+// kind returns the kind of an error.
 func kind(err error) string {
 	var key cache.KeyError
-	return fmt.Sprintf("%t, a key's %t, ours %t", err != nil, errors.As(err, &key), errors.Is(err, errNoKey) || errors.Is(err, errBroken))
+	return fmt.Sprintf("%t, a key's %t, ours %t", err != nil, errors.As(err, &key),
+		errors.Is(err, errNoKey) || errors.Is(err, errBroken))
 }
 
-// known is what a queue's consumer knows.
+// known returns a store of what a queue's consumer knows.
 func (b *Bench) known(names ...string) cache.Indexer {
 	known := cache.NewIndexer(keyOfNamed, cache.Indexers{})
 	for _, obj := range objects(names...) {
@@ -61,11 +62,12 @@ func (b *Bench) check(err error) {
 }
 
 func (b *Bench) deltaFIFO(known cache.KeyListerGetter) cache.Queue {
-	return b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: known, EmitDeltaTypeReplaced: true})
+	return b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: known,
+		EmitDeltaTypeReplaced: true})
 }
 
-// sorted makes the order of missed deletions, which come in that of a map, the
-// same everywhere: it takes all of a queue.
+// sorted pops everything from a queue and records it sorted, since missed deletions come in the random order
+// of a map.
 func (b *Bench) sorted(q cache.Queue, n int) {
 	var list []string
 	for range n {
@@ -79,7 +81,7 @@ func (b *Bench) sorted(q cache.Queue, n int) {
 	b.Note("%s; synced %t", strings.Join(list, "\n"), q.HasSynced())
 }
 
-// deltaFIFOs are what happens to queues of deltas by key.
+// deltaFIFOs are scenarios of queues of deltas by key.
 var deltaFIFOs = []ToolScenario{
 	{Name: "DeltaFIFO: all that happened to an object", Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
@@ -91,7 +93,9 @@ var deltaFIFOs = []ToolScenario{
 		b.pop(q, 2)
 	}},
 	{Name: "DeltaFIFO: two deletions", Script: func(b *Bench) {
-		for _, second := range []any{object("a", "3"), cache.DeletedFinalStateUnknown{Key: "a", Obj: object("a", "1")}} {
+		for _, second := range []any{
+			object("a", "3"), cache.DeletedFinalStateUnknown{Key: "a", Obj: object("a", "1")},
+		} {
 			for _, swapped := range []bool{false, true} {
 				q := b.deltaFIFO(nil)
 				first := any(object("a", "2"))
@@ -180,13 +184,14 @@ var deltaFIFOs = []ToolScenario{
 		b.pop(q, 1)
 	}, Differs: "client-go queues what came before the object that is refused"},
 	{Name: "DeltaFIFO: a transform", Script: func(b *Bench) {
-		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: b.known("k"), Transformer: func(obj any) (any, error) {
-			b.Note("transform %s", describe(obj))
-			if strings.HasPrefix(describe(obj), "no@") {
-				return nil, errBroken
-			}
-			return object("t", "1"), nil
-		}})
+		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: b.known("k"),
+			Transformer: func(obj any) (any, error) {
+				b.Note("transform %s", describe(obj))
+				if strings.HasPrefix(describe(obj), "no@") {
+					return nil, errBroken
+				}
+				return object("t", "1"), nil
+			}})
 		b.check(q.Add(object("a", "1")))
 		b.Note("%s", kind(q.Add(object("no", "1"))))
 		b.check(q.Delete(cache.DeletedFinalStateUnknown{Key: "k", Obj: object("k", "1")}))

@@ -16,12 +16,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// notebook is a user's queue that notes what a controller's reflector does to it.
-// What it notes is never there to be taken.
+// notebook is a user's queue that records how a controller's reflector uses it. It never returns an item.
 type notebook struct {
-	cache.Queue // for Pop and its kin
+	cache.Queue // for Pop and the other methods
 	b           *Bench
-	// refuse says what is refused.
+	// refuse reports whether to refuse an operation.
 	refuse func(verb, name string) bool
 }
 
@@ -52,8 +51,7 @@ func (s *notebook) Replace(list []any, version string) error {
 	return s.note("replace", strings.Join(names, " ")+" at "+version)
 }
 
-// bookmarkbook is a notebook that takes bookmarks, and versionbook is one that wants to
-// know each version.
+// bookmarkbook is a notebook that accepts bookmarks, versionbook one that receives each version.
 type (
 	bookmarkbook struct{ *notebook }
 	versionbook  struct{ *notebook }
@@ -62,7 +60,7 @@ type (
 func (s bookmarkbook) Bookmark(version string) error       { return s.note("bookmark", version) }
 func (s versionbook) UpdateResourceVersion(version string) { s.b.Note("version %s", version) }
 
-// run runs something until the function that it returns is called.
+// run runs a function until the returned stop is called.
 func (b *Bench) run(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(b.T.Context())
 	var running sync.WaitGroup
@@ -77,7 +75,7 @@ func (b *Bench) run(run func(context.Context)) (stop func()) {
 // observe notes the requests.
 func (b *Bench) observe() { b.Server.Observe(func(r runtimetest.Request) { b.Note("%s", r) }) }
 
-// fill runs a controller with a user's queue while script does something.
+// fill runs a controller with a user's queue while script runs.
 func (b *Bench) fill(queue cache.Queue, config cache.Config, script func()) {
 	b.observe()
 	config.Queue, config.ListerWatcher = queue, b.Server.ListerWatcher()
@@ -89,7 +87,7 @@ func (b *Bench) fill(queue cache.Queue, config cache.Config, script func()) {
 	stop()
 }
 
-// ofConfigMaps is the configuration of a controller of config maps.
+// ofConfigMaps configures a controller of config maps.
 var ofConfigMaps = cache.Config{ObjectType: &corev1.ConfigMap{}}
 
 func (b *Bench) step(what string) {
@@ -97,7 +95,7 @@ func (b *Bench) step(what string) {
 	b.Note("-- %s", what)
 }
 
-// reflectors are what the reflectors of controllers do to queues of their users.
+// reflectors are scenarios of controllers' reflectors that fill users' queues.
 var reflectors = []ToolScenario{
 	{Name: "Controller: its queue refuses changes", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
@@ -125,7 +123,8 @@ var reflectors = []ToolScenario{
 	{Name: "Controller: its queue refuses a resync", Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		queue := b.notebook(func(verb, _ string) bool { return verb == "resync" })
-		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute}, func() { bubble.Pass(62 * time.Second) })
+		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute},
+			func() { bubble.Pass(62 * time.Second) })
 	}},
 	{Name: "Controller: its queue takes bookmarks", Script: func(b *Bench) {
 		b.fill(bookmarkbook{b.notebook(nil)}, ofConfigMaps, func() {
@@ -173,7 +172,8 @@ var reflectors = []ToolScenario{
 	}},
 	{Name: "Controller: objects of any type", Script: func(b *Bench) {
 		b.fill(b.notebook(nil), cache.Config{}, func() {
-			b.Server.Inject(watch.Event{Type: watch.Added, Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
+			b.Server.Inject(watch.Event{Type: watch.Added,
+				Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})
 			b.step("secret")
 		})
 	}},

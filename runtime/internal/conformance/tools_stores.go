@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// contents notes what a store holds.
+// contents records the contents of a store.
 func (b *Bench) contents(s cache.Store) {
 	keys := s.ListKeys()
 	slices.Sort(keys)
@@ -21,7 +21,7 @@ func (b *Bench) contents(s cache.Store) {
 	b.Note("%v %v at %q", keys, list, s.LastStoreSyncResourceVersion())
 }
 
-// index notes what an index has.
+// index records the contents of an index.
 func (b *Bench) index(s cache.ThreadSafeStore, name string) {
 	values := s.ListIndexFuncValues(name)
 	slices.Sort(values)
@@ -32,7 +32,7 @@ func (b *Bench) index(s cache.ThreadSafeStore, name string) {
 	}
 }
 
-// indexers are what stores made of client-go's parts are made of.
+// indexers are scenarios of stores and their indexes.
 var indexers = []ToolScenario{
 	{Name: "Indexer: objects come, change and go", Script: func(b *Bench) {
 		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
@@ -126,7 +126,8 @@ var indexers = []ToolScenario{
 		b.Note("%s", kind(s.Add(object("bad", "1"))))
 	}},
 	{Name: "lister: what there is and what there isn't", Script: func(b *Bench) {
-		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		for _, name := range []string{"a", "b"} {
 			cm := object(name, "1")
 			cm.Labels = map[string]string{"name": name}
@@ -146,7 +147,7 @@ var indexers = []ToolScenario{
 	}},
 }
 
-// waits are what happens to who waits for a function.
+// waits are scenarios of the functions that wait for caches.
 var waits = []ToolScenario{
 	{Name: "WaitForCacheSync: asked ten times a second", Script: func(b *Bench) {
 		start := time.Now()

@@ -19,14 +19,16 @@ var tools = conformance.Toolkit{
 	ThreadSafeStore: func(i cache.Indexers) cache.ThreadSafeStore {
 		return cache.NewThreadSafeStore(i, cache.Indices{})
 	},
-	UndeltaStore:     func(push func([]any), k cache.KeyFunc) cache.Store { return cache.NewUndeltaStore(push, k) },
+	UndeltaStore: func(push func([]any), k cache.KeyFunc) cache.Store {
+		return cache.NewUndeltaStore(push, k)
+	},
 	WaitForCacheSync: cache.WaitForCacheSync,
 	GenericLister: func(i clientgo.Indexer) clientgo.GenericLister {
 		return cache.NewGenericLister(i, corev1.Resource("configmaps"))
 	},
 }
 
-// What package cache has beside shared informers does what client-go's does.
+// TestToolConformance checks that what package cache has beside shared informers behaves as client-go's does.
 func TestToolConformance(t *testing.T) {
 	conformance.ConformTools(t, conformance.ToolScenarios, conformance.ClientGoTools, tools)
 }

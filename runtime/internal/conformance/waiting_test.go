@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Who waits for a factory, an informer or a handler goes on in the moment in which
-// it has synced: nobody polls.
+// TestWaitingNeverPolls checks that waits for a factory, an informer or a handler end at the moment in which
+// it has synced, which a wait that polls would miss.
 func TestWaitingNeverPolls(t *testing.T) {
 	for _, newSubject := range []func(*conformance.ConfigMaps, time.Duration) *subject{newTyped, newUntyped} {
 		synctest.Test(t, func(t *testing.T) {
@@ -34,9 +34,10 @@ func TestWaitingNeverPolls(t *testing.T) {
 				return ctx.Err()
 			})
 			f := factory.New(server, 0)
-			i := f.InformerFor(&corev1.ConfigMap{}, func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
-				return newSubject(s, resync).informer
-			})
+			i := f.InformerFor(&corev1.ConfigMap{},
+				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
+					return newSubject(s, resync).informer
+				})
 			registration, err := i.AddEventHandler(clientgo.ResourceEventHandlerFuncs{})
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +47,9 @@ func TestWaitingNeverPolls(t *testing.T) {
 
 			var waiters sync.WaitGroup
 			for what, wait := range map[string]func() bool{
-				"the factory, by context": func() bool { return f.WaitForCacheSyncWithContext(ctx).Err == nil },
+				"the factory, by context": func() bool {
+					return f.WaitForCacheSyncWithContext(ctx).Err == nil
+				},
 				"the factory, by channel": func() bool {
 					for _, synced := range f.WaitForCacheSync(ctx.Done()) {
 						if !synced {
@@ -55,9 +58,13 @@ func TestWaitingNeverPolls(t *testing.T) {
 					}
 					return true
 				},
-				"the informer":                  func() bool { return cache.WaitFor(ctx, "", i.HasSyncedChecker()) },
+				"the informer": func() bool {
+					return cache.WaitFor(ctx, "", i.HasSyncedChecker())
+				},
 				"the informer, with its errors": func() bool { return informer.WaitForSync(ctx, i) == nil },
-				"the handler":                   func() bool { return cache.WaitFor(ctx, "", registration.HasSyncedChecker()) },
+				"the handler": func() bool {
+					return cache.WaitFor(ctx, "", registration.HasSyncedChecker())
+				},
 			} {
 				waiters.Go(func() {
 					if !wait() {
@@ -65,7 +72,7 @@ func TestWaitingNeverPolls(t *testing.T) {
 					}
 				})
 			}
-			// No period of a poll ends with this.
+			// No polling interval divides this duration.
 			bubble.Advance(1_234_567_891 * time.Nanosecond)
 			start := time.Now()
 			close(release)

@@ -23,25 +23,23 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// World is what a scenario's script works with. Each of its methods that makes
-// something happen waits until nothing moves any more but the clock, and writes
-// into the transcript what has happened: the requests that the server got, what
-// each handler was told (in order, where there is one), what the store
-// holds, and what has synced.
+// World is what a scenario's script works with. Each of its methods that makes something happen waits until
+// all goroutines block, and adds to the transcript what has happened: the requests to the server, the calls
+// of each handler (in order, if there is one), the contents of the store, and what has synced.
 type World struct {
 	T        *testing.T
 	Server   *ConfigMaps
 	Informer cache.SharedIndexInformer
 
-	requests   lines // and what was done about their errors
+	requests   lines // with the reported errors
 	handlers   []*Handler
 	transcript []string
 	stop       func()
-	// newInformer makes another informer of the same make.
+	// newInformer makes another informer of the same implementation.
 	newInformer func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
 }
 
-// Namespace is where the config maps of scenarios are.
+// Namespace is the namespace of the scenarios' config maps.
 const Namespace = "ns"
 
 // LongEnough is longer than any back-off of a reflector.
@@ -63,7 +61,7 @@ func (w *World) run() {
 	}
 }
 
-// Stop stops the informer, if it runs, and waits for its end.
+// Stop stops the informer if it runs, and waits until it has ended.
 func (w *World) Stop() {
 	if w.stop != nil {
 		w.stop()
@@ -123,8 +121,8 @@ func (w *World) Remove(names ...string) {
 	w.Step("remove " + strings.Join(names, " "))
 }
 
-// startUnended starts with a handler, on a streamed list of the named objects
-// whose end the server keeps back until end.
+// startUnended starts with a handler, while the server streams a list of the named objects and withholds its
+// end until end is called.
 func (w *World) startUnended(names ...string) {
 	w.Put(names...)
 	w.Server.OmitEndBookmark(true)
@@ -137,11 +135,11 @@ func (w *World) end() {
 	w.Step("end")
 }
 
-// Relist makes the informer list again, after missing says, on the server, what
-// it will have missed.
+// Relist makes the informer list again, after missing has changed, on the server, what the informer is to
+// miss.
 func (w *World) Relist(missing func()) {
 	once := sync.OnceFunc(missing)
-	// Between the end of the watch and the list that follows.
+	// This is between the end of the watch and the list that follows.
 	w.Server.OnRequest(func(context.Context, runtimetest.Request) error { once(); return nil })
 	w.Server.FailWatches(expired())
 	bubble.Pass(LongEnough)
@@ -149,7 +147,7 @@ func (w *World) Relist(missing func()) {
 	w.Step("relist")
 }
 
-// Missed creates, updates and deletes without a step; for use in Relist.
+// Missed creates, updates and deletes without recording a step, for use in Relist.
 func (w *World) Missed(put, remove []string) {
 	for _, name := range put {
 		w.put(name)
@@ -165,7 +163,7 @@ func (w *World) Advance(d time.Duration) {
 	w.Step("advance " + d.String())
 }
 
-// HandleErrors has the errors written down that the informer reports.
+// HandleErrors records the errors that the informer reports.
 func (w *World) HandleErrors() {
 	err := w.Informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		w.requests.add("error " + reasonOf(err))
@@ -175,7 +173,7 @@ func (w *World) HandleErrors() {
 	}
 }
 
-// reasonOf says what an error is: the words differ.
+// reasonOf returns the reason of an error, since the texts differ.
 func reasonOf(err error) string {
 	var short *cache.VeryShortWatchError
 	switch reason := apierrors.ReasonForError(err); {
@@ -193,7 +191,7 @@ func reasonOf(err error) string {
 	return "of no known kind"
 }
 
-// OnPage has f called before each page of a list after the first.
+// OnPage makes f be called before each page of a list after the first.
 func (w *World) OnPage(f func() error) {
 	w.Server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 		if r.Options.Continue == "" {
@@ -218,8 +216,7 @@ func (w *World) Inject(kind watch.EventType, name, version string) {
 	w.Step(fmt.Sprintf("inject %s %s@%s", kind, name, version))
 }
 
-// Step waits until nothing moves any more and writes down what has happened since
-// the last step.
+// Step waits until all goroutines block and records what has happened since the last step.
 func (w *World) Step(what string) {
 	synctest.Wait()
 	var b strings.Builder
@@ -234,7 +231,8 @@ func (w *World) Step(what string) {
 			fmt.Fprintf(&b, "\n  %s: %s", h.name, call)
 		}
 		if h.registration != nil {
-			fmt.Fprintf(&b, "\n  %s has synced: %t %t", h.name, h.registration.HasSynced(), cache.IsDone(h.registration.HasSyncedChecker()))
+			fmt.Fprintf(&b, "\n  %s has synced: %t %t", h.name, h.registration.HasSynced(),
+				cache.IsDone(h.registration.HasSyncedChecker()))
 		}
 	}
 	keys := w.Informer.GetStore().ListKeys()
@@ -243,17 +241,18 @@ func (w *World) Step(what string) {
 		obj, _, _ := w.Informer.GetStore().GetByKey(key)
 		keys[i] = describe(obj)
 	}
-	fmt.Fprintf(&b, "\n  store %v at %q, synced %t, stopped %t, last %q", keys, w.Informer.GetStore().LastStoreSyncResourceVersion(),
-		w.Informer.HasSynced(), w.Informer.IsStopped(), w.Informer.LastSyncResourceVersion())
+	fmt.Fprintf(&b, "\n  store %v at %q, synced %t, stopped %t, last %q", keys,
+		w.Informer.GetStore().LastStoreSyncResourceVersion(), w.Informer.HasSynced(), w.Informer.IsStopped(),
+		w.Informer.LastSyncResourceVersion())
 	w.transcript = append(w.transcript, b.String())
 }
 
-// Note writes a line of the script's own into the transcript.
+// Note adds a line of the script's own to the transcript.
 func (w *World) Note(format string, args ...any) {
 	w.transcript = append(w.transcript, fmt.Sprintf(format, args...))
 }
 
-// describe writes an object as name@version, and a tombstone with its key.
+// describe formats an object as name@version, and a tombstone with its key.
 func describe(obj any) string {
 	switch obj := obj.(type) {
 	case cache.DeletedFinalStateUnknown:
@@ -269,7 +268,7 @@ func byLetter(obj any) ([]string, error) {
 	return strings.Split(obj.(metav1.Object).GetName(), ""), nil
 }
 
-// notOfBad indexes all objects but one, for which it fails.
+// notOfBad indexes all objects except one, for which it fails.
 func notOfBad(obj any) ([]string, error) {
 	if obj.(metav1.Object).GetName() == "bad" {
 		return nil, errors.New("no value")

@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// deployment is an object like those that clusters are full of: a third of it
-// is managedFields, most of its strings are in every other, too.
+// deployment returns an object like most in clusters: a third of it is managedFields, and most of its strings
+// occur in every other object, too.
 func deployment(i int) []byte {
 	obj := appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}}
-	spec := fmt.Sprintf(`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"app-%[1]d","namespace":"team-%[2]d","uid":"0f4c1c1e-%[1]d","resourceVersion":"%[1]d","generation":3,"creationTimestamp":"2026-03-04T05:06:07Z",
+	spec := fmt.Sprintf(
+		`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"app-%[1]d","namespace":"team-%[2]d","uid":"0f4c1c1e-%[1]d","resourceVersion":"%[1]d","generation":3,"creationTimestamp":"2026-03-04T05:06:07Z",
 "labels":{"app.kubernetes.io/name":"app","app.kubernetes.io/instance":"app-%[1]d","app.kubernetes.io/managed-by":"helm","tier":"backend"},
 "annotations":{"deployment.kubernetes.io/revision":"3","meta.helm.sh/release-name":"app","meta.helm.sh/release-namespace":"team-%[2]d"},
 "managedFields":[{"manager":"helm","operation":"Update","apiVersion":"apps/v1","time":"2026-03-04T05:06:07Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:meta.helm.sh/release-name":{},"f:meta.helm.sh/release-namespace":{}},"f:labels":{".":{},"f:app.kubernetes.io/instance":{},"f:app.kubernetes.io/managed-by":{},"f:app.kubernetes.io/name":{},"f:tier":{}}},"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{},"f:revisionHistoryLimit":{},"f:selector":{},"f:strategy":{"f:rollingUpdate":{".":{},"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}},"f:template":{"f:metadata":{"f:labels":{".":{},"f:app.kubernetes.io/name":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:env":{".":{},"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}}},"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:httpGet":{".":{},"f:path":{},"f:port":{}}},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{}}},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}}}},"f:dnsPolicy":{},"f:restartPolicy":{}}}}}},{"manager":"kube-controller-manager","operation":"Update","apiVersion":"apps/v1","time":"2026-03-05T05:06:07Z","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Available\"}":{".":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},"f:observedGeneration":{},"f:readyReplicas":{},"f:replicas":{}}},"subresource":"status"}]},
@@ -36,7 +37,8 @@ func deployment(i int) []byte {
 
 func deployments(n int) (objects [][]byte, list []byte) {
 	var b bytes.Buffer
-	b.WriteString(`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1000"},"items":[`)
+	b.WriteString(
+		`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1000"},"items":[`)
 	for i := range n {
 		objects = append(objects, deployment(i))
 		if i > 0 {
@@ -48,8 +50,8 @@ func deployments(n int) (objects [][]byte, list []byte) {
 	return objects, b.Bytes()
 }
 
-// BenchmarkRelist lists 500 deployments that are all known already: by default, where
-// their texts have to be the same, too, and with the option KeepUnchanged.
+// BenchmarkRelist lists 500 deployments that are all cached already: by default, where their texts have to be
+// equal, too, and with the option KeepUnchanged.
 func BenchmarkRelist(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)
@@ -71,13 +73,14 @@ func BenchmarkRelist(b *testing.B) {
 					texts.Begin()
 					defer texts.End()
 				}
-				_, err := d.List(bytes.NewReader(list), ListVisitor{Cached: cached, Item: func(item any) error {
-					if o := item.(*appsv1.Deployment); len(known) < n {
-						known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = item
-					}
-					items++
-					return nil
-				}})
+				_, err := d.List(bytes.NewReader(list),
+					ListVisitor{Cached: cached, Item: func(item any) error {
+						if o := item.(*appsv1.Deployment); len(known) < n {
+							known[Identity{o.Namespace, o.Name, o.ResourceVersion}] = item
+						}
+						items++
+						return nil
+					}})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -106,8 +109,8 @@ func decodeWhole(b *testing.B, list []byte) {
 	}
 }
 
-// BenchmarkList decodes a list of 500 deployments, ours item by item, as an informer's
-// first list: nothing is cached, and what texts it has is remembered.
+// BenchmarkList decodes a list of 500 deployments, ours item by item, as for an informer's first list:
+// nothing is cached, and the texts are remembered.
 func BenchmarkList(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)

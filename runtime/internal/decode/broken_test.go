@@ -14,21 +14,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// bytesField is a field of protobuf that has a length.
+// bytesField returns a protobuf field that has a length.
 func bytesField(number int, content ...[]byte) []byte {
 	all := bytes.Join(content, nil)
-	return append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number<<3|wireBytes)), uint64(len(all))), all...)
+	return append(
+		binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number<<3|wireBytes)), uint64(len(all))),
+		all...)
 }
 
-// endless is a length near 2^63, with the tag of what it is the length of.
+// endless is a tag and a length near 2^63.
 var endless = []byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
 
-// Types whose Unmarshal panics make a broken list or event, which says where.
+// TestUnmarshalPanics checks that a type whose Unmarshal panics leads to an error which shows the position.
 func TestUnmarshalPanics(t *testing.T) {
 	// The node's status.capacity["cpu"] is a quantity.
 	node := bytesField(3, bytesField(1, bytesField(1, []byte("cpu")), bytesField(2, endless)))
 	good := bytesField(1, bytesField(1, []byte("a")))
-	list := append(bytes.Clone(prefix), bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
+	list := append(bytes.Clone(prefix),
+		bytesField(unknownRaw, bytesField(listItems, good), bytesField(listItems, node))...)
 	d := New(reflect.TypeFor[*corev1.Node](), Options{})
 	var names []string
 	_, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor{Item: func(item any) error {
@@ -61,24 +64,28 @@ func TestUnmarshalPanics(t *testing.T) {
 	expect(err, 0)
 }
 
-// A length that is none on machines of 32 bits is refused, not waited for.
+// TestLengths checks that a length which 32-bit machines can't represent is refused, and that the decoder
+// doesn't wait for so many bytes.
 func TestLengths(t *testing.T) {
 	for _, length := range []uint64{1 << 31, 1<<31 + 1, 1 << 40, 1<<64 - 1} {
 		text := append(bytes.Clone(prefix), unknownRaw<<3|wireBytes)
 		text = binary.AppendUvarint(text, length)
-		_, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{})
+		_, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text),
+			ListVisitor{})
 		if !errors.Is(err, errBadLength) {
 			t.Errorf("%d: %v", length, err)
 		}
 	}
 	text := binary.AppendUvarint(append(bytes.Clone(prefix), unknownRaw<<3|wireBytes), 1<<31-1)
-	if _, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(bytes.NewReader(text), ListVisitor{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := New(reflect.TypeFor[*corev1.Pod](), Options{}).ListProtobuf(
+		bytes.NewReader(text), ListVisitor{},
+	); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }
 
-// A field that is a message and a slice is begun by its type's method, as an empty
-// one.
+// TestSliceMessage checks a field that is both a message and a slice: without elements it is an empty slice,
+// as by its type's method.
 func TestSliceMessage(t *testing.T) {
 	text := []byte{0x12, 0x02, 0x22, 0x00}
 	want := &metav1.APIResourceList{}

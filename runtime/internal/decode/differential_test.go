@@ -10,7 +10,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// compare decodes data with both decoders.
+// compare decodes data with both decoders and compares the results.
 func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	t.Helper()
 	d.typ = typ
@@ -22,18 +22,19 @@ func compare(t *testing.T, d *Decoder, typ reflect.Type, data []byte) {
 	}
 	if wantErr == nil && !reflect.DeepEqual(got, want) {
 		gotText, _ := json.Marshal(got)
-		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText), difference(got, want))
+		t.Fatalf("%v: different objects of\n%s\nwe give\n%s\n%s", typ, clip(data), clip(gotText),
+			difference(got, want))
 	}
 }
 
-// inputOf is an input that is all there. It copies data only where it must.
+// inputOf returns an input with all data present. It copies the data only if it must.
 func inputOf(data []byte) *input {
 	padded := make([]byte, len(data)+padding)
 	copy(padded, data)
 	return &input{data: padded, end: len(data), err: io.EOF}
 }
 
-// unmarshal decodes data, which is one object and nothing else.
+// unmarshal decodes data, which must be one object and nothing else.
 func (d *Decoder) unmarshal(data []byte) (object any, err error) {
 	r := reader{Decoder: d, in: inputOf(data)}
 	if _, err = r.peek(); err != nil {
@@ -65,7 +66,7 @@ func unmarshalAs(d *Decoder, typ reflect.Type, data []byte) (any, error) {
 
 func clip(data []byte) []byte { return data[:min(len(data), 4000)] }
 
-// difference finds the first field that differs.
+// difference returns the first field that differs.
 func difference(a, b any) string {
 	var walk func(path string, a, b reflect.Value) string
 	walk = func(path string, a, b reflect.Value) string {
@@ -90,7 +91,8 @@ func difference(a, b any) string {
 			return ""
 		case reflect.Slice:
 			if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
-				return fmt.Sprintf("%s: %d (nil %v) and %d (nil %v) elements", path, a.Len(), a.IsNil(), b.Len(), b.IsNil())
+				return fmt.Sprintf("%s: %d (nil %v) and %d (nil %v) elements", path, a.Len(), a.IsNil(),
+					b.Len(), b.IsNil())
 			}
 			for i := range a.Len() {
 				if s := walk(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); s != "" {

@@ -19,16 +19,17 @@ func framed(events ...[]byte) (frames []byte) {
 	return frames
 }
 
-// addedPod is an event as servers write it.
+// addedPod returns an event as servers write it.
 func addedPod(pod []byte) []byte {
 	unknown := bytes.Join([][]byte{
-		bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod"))), bytesField(2, pod), bytesField(3), bytesField(4),
+		bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod"))), bytesField(2, pod),
+		bytesField(3), bytesField(4),
 	}, nil)
 	return append(bytesField(1, []byte("ADDED")), bytesField(2, bytesField(1, prefix, unknown))...)
 }
 
-// Events whose messages aren't as encoders write them are what client-go's decoder
-// takes them for, or are refused as there.
+// TestOddEvents checks that events whose messages no encoder would write are decoded, or refused, as
+// client-go's decoder does.
 func TestOddEvents(t *testing.T) {
 	typ := bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod")))
 	other := bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Node")))
@@ -41,24 +42,28 @@ func TestOddEvents(t *testing.T) {
 	number := []byte{9 << 3, 1}
 	overlong := append([]byte{0x0a, 0x85, 0x80, 0x00}, "ADDED"...)
 	for name, event := range map[string][]byte{
-		"regular":                         join(added, object(typ, pod("a"), bytesField(3), bytesField(4))),
-		"the object first":                join(object(pod("a"), typ), added),
-		"two types":                       join(added, modified, object(typ, pod("a"))),
-		"two objects":                     join(added, object(typ, pod("a")), object(typ, pod("b"))),
-		"no type":                         object(typ, pod("a")),
-		"no object":                       added,
-		"nothing":                         nil,
-		"an empty object":                 join(added, bytesField(2)),
-		"another field":                   join(added, number, object(typ, pod("a"))),
-		"another field of the object":     join(added, object(typ, pod("a"), number)),
-		"another field of the extension":  join(added, bytesField(2, bytesField(1, prefix, typ, pod("a")), number)),
-		"another field of the kind":       join(added, object(bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod")), number), pod("a"))),
-		"two kinds":                       join(added, object(other, typ, pod("a"))),
-		"two contents":                    join(added, object(typ, pod("a"), pod("b"))),
-		"no kind":                         join(added, object(pod("a"))),
-		"an empty kind":                   join(added, object(bytesField(1), pod("a"))),
-		"no content":                      join(added, object(typ)),
-		"two extensions":                  join(added, bytesField(2, bytesField(1, prefix, typ, pod("a")), bytesField(1, prefix, typ, pod("b")))),
+		"regular":                     join(added, object(typ, pod("a"), bytesField(3), bytesField(4))),
+		"the object first":            join(object(pod("a"), typ), added),
+		"two types":                   join(added, modified, object(typ, pod("a"))),
+		"two objects":                 join(added, object(typ, pod("a")), object(typ, pod("b"))),
+		"no type":                     object(typ, pod("a")),
+		"no object":                   added,
+		"nothing":                     nil,
+		"an empty object":             join(added, bytesField(2)),
+		"another field":               join(added, number, object(typ, pod("a"))),
+		"another field of the object": join(added, object(typ, pod("a"), number)),
+		"another field of the extension": join(added,
+			bytesField(2, bytesField(1, prefix, typ, pod("a")), number)),
+		"another field of the kind": join(added,
+			object(bytesField(1, bytesField(1, []byte("v1")), bytesField(2, []byte("Pod")), number),
+				pod("a"))),
+		"two kinds":     join(added, object(other, typ, pod("a"))),
+		"two contents":  join(added, object(typ, pod("a"), pod("b"))),
+		"no kind":       join(added, object(pod("a"))),
+		"an empty kind": join(added, object(bytesField(1), pod("a"))),
+		"no content":    join(added, object(typ)),
+		"two extensions": join(added,
+			bytesField(2, bytesField(1, prefix, typ, pod("a")), bytesField(1, prefix, typ, pod("b")))),
 		"a length of several bytes":       join(overlong, object(typ, pod("a"))),
 		"a number for a type":             join([]byte{1 << 3, 1}, object(typ, pod("a"))),
 		"a number for the content":        join(added, object(typ, []byte{2 << 3, 1})),
@@ -88,7 +93,8 @@ func TestOddEvents(t *testing.T) {
 			if wantErr != nil {
 				return
 			}
-			got.Object.(runtime.Object).GetObjectKind().SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
+			got.Object.(runtime.Object).GetObjectKind().SetGroupVersionKind(
+				want.GetObjectKind().GroupVersionKind())
 			if got.Type != wantType || !reflect.DeepEqual(got.Object, any(want)) {
 				t.Errorf("%v, expected %v: %s", got.Type, wantType, difference(got.Object, want))
 			}
@@ -96,8 +102,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// The memory for a large event is given back when small ones follow, however many
-// bytes each read brings.
+// TestWindowShrinks checks that the memory for a large event is released when small ones follow, however many
+// bytes each read returns.
 func TestWindowShrinks(t *testing.T) {
 	for _, most := range []int{512, 3000, 5000, 12000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {

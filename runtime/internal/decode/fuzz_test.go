@@ -12,7 +12,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// FuzzObject: both decoders give the same object, or both refuse.
+// FuzzObject checks that both decoders return the same object, or both refuse.
 func FuzzObject(f *testing.F) {
 	objects, _ := deployments(2)
 	for _, o := range objects {
@@ -21,20 +21,21 @@ func FuzzObject(f *testing.F) {
 	for _, doc := range documents {
 		f.Add([]byte(`{"spec":` + doc + `,"Any":` + doc + `}`))
 	}
-	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](), reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
+	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](),
+		reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, typ := range types {
 			compare(t, New(reflect.TypeFor[*struct{}](), Options{}), typ, data)
 			sharing := New(reflect.TypeFor[*struct{}](), Options{ShareValues: true})
 			compare(t, sharing, typ, data)
-			compare(t, sharing, typ, data) // Values of before.
+			compare(t, sharing, typ, data) // with values of earlier objects
 		}
 	})
 }
 
-// FuzzList: a list that Kubernetes' decoder takes gives the same items, whatever
-// the reads; one that it refuses is refused, after whole items only. The one
-// exception is a list with items twice.
+// FuzzList checks that a list which Kubernetes' decoder accepts results in the same items, however it is
+// read, and that one which it refuses is refused, after whole items only. The one exception is a list that
+// has items twice.
 func FuzzList(f *testing.F) {
 	_, list := deployments(2)
 	f.Add(list, byte(0))
@@ -50,12 +51,13 @@ func FuzzList(f *testing.F) {
 		switch {
 		case errors.Is(err, errItemsTwice):
 		case bytes.Equal(bytes.TrimSpace(data), []byte("null")):
-			// A list must be an object here.
+			// Here, a list must be an object.
 		case (err == nil) != (wantErr == nil):
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil:
 			if len(got) != len(want.Items) || !reflect.DeepEqual(meta, want.ListMeta) {
-				t.Fatalf("%d items and %v, expected %d and %v", len(got), meta, len(want.Items), want.ListMeta)
+				t.Fatalf("%d items and %v, expected %d and %v", len(got), meta, len(want.Items),
+					want.ListMeta)
 			}
 			for i := range got {
 				if !reflect.DeepEqual(got[i], &want.Items[i]) {
@@ -66,7 +68,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// steps reads so many bytes at a time.
+// steps returns at most that many bytes in each read.
 type steps struct {
 	data []byte
 	most int

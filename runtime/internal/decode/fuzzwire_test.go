@@ -15,13 +15,15 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// seedPods are two pods with a little of everything.
+// seedPods returns two pods with a little of everything.
 func seedPods() *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "next"}}
 	for _, name := range []string{"a", "b"} {
 		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: "ns", Labels: map[string]string{"app": name}, CreationTimestamp: metav1.Unix(1e9, 0),
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
+			Name: name, Namespace: "ns", Labels: map[string]string{"app": name},
+			CreationTimestamp: metav1.Unix(1e9, 0),
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m",
+				FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
 		}}
 		pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Args: []string{"x", ""}}}
 		pod.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}}
@@ -30,11 +32,12 @@ func seedPods() *corev1.PodList {
 	return list
 }
 
-// FuzzListProtobuf: what client-go takes gives the same items, what it refuses
-// is refused. A list with two bodies, which no server writes, is refused here.
+// FuzzListProtobuf checks that what client-go accepts results in the same items, and that what it refuses is
+// refused. A list with two bodies, which no server writes, is refused here.
 func FuzzListProtobuf(f *testing.F) {
 	info := mediaType(f, runtime.ContentTypeProtobuf)
-	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), seedPods())
+	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion),
+		seedPods())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -64,7 +67,7 @@ func FuzzListProtobuf(f *testing.F) {
 		switch {
 		case countBodies(data) > 1:
 		case foreign:
-			// There this package hands over to client-go.
+			// This package leaves those to client-go.
 		case (err == nil) != (wantErr == nil):
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil && (!reflect.DeepEqual(got, want.Items) || !reflect.DeepEqual(meta, want.ListMeta)):
@@ -73,7 +76,7 @@ func FuzzListProtobuf(f *testing.F) {
 	})
 }
 
-// countBodies counts the bodies of a message, up to where it makes no sense.
+// countBodies counts the bodies of a message, up to the first invalid byte.
 func countBodies(data []byte) (count int) {
 	data, _ = bytes.CutPrefix(data, prefix)
 	for depth := 0; ; {
@@ -110,15 +113,15 @@ func countBodies(data []byte) (count int) {
 	}
 }
 
-// FuzzEvents and FuzzEventsProtobuf: the same events as client-go's decoder
-// gives, until both end or fail.
+// FuzzEvents and FuzzEventsProtobuf check that both decoders return the same events until both end or fail.
 func FuzzEvents(f *testing.F)         { fuzzEvents(f, runtime.ContentTypeJSON) }
 func FuzzEventsProtobuf(f *testing.F) { fuzzEvents(f, runtime.ContentTypeProtobuf) }
 
 func fuzzEvents(f *testing.F, contentType string) {
 	info := mediaType(f, contentType)
 	var seed bytes.Buffer
-	encoder := eventEncoder(&seed, info, scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
+	encoder := eventEncoder(&seed, info,
+		scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
 	pods := seedPods()
 	for i, typ := range []watch.EventType{watch.Added, watch.Modified} {
 		if err := encoder.Encode(&watch.Event{Type: typ, Object: &pods.Items[i]}); err != nil {
@@ -147,7 +150,7 @@ func fuzzEvents(f *testing.F, contentType string) {
 			got, err := ours.Next()
 			if wantErr != nil || err != nil {
 				if contentType == runtime.ContentTypeJSON && wantErr == nil && countObjects(data, n) > 1 {
-					return // Each is decoded here; client-go only looks at the last.
+					return // here each is decoded, while client-go looks at the last one only
 				}
 				if (wantErr == nil) != (err == nil) && !isForeign(want, got.Object) {
 					t.Fatalf("event %d: we say %v, they %v", n, err, wantErr)
@@ -195,10 +198,11 @@ func countObjects(data []byte, n int) (count int) {
 	}
 }
 
-// isForeign says whether an event is about something else than a pod, by what
-// either of both decoders says: there this package hands over to client-go.
+// isForeign reports whether one of the decoders found that an event is about something else than a pod. This
+// package leaves those to client-go.
 func isForeign(want runtime.Object, got any) bool {
-	if pod, ok := got.(*corev1.Pod); ok && pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
+	if pod, ok := got.(*corev1.Pod); ok &&
+		pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
 		return true
 	}
 	switch want.(type) {

@@ -186,7 +186,8 @@ func (h *history) isHopeless() bool {
 // isShared reports whether values of a plan refer to memory, so that sharing them saves some.
 func (p *plan) isShared() bool {
 	switch p.op {
-	case opStruct, opPointer, opSlice, opStrings, opBytes, opMap, opStringMap, opAny, opUnmarshaler, opForeign:
+	case opStruct, opPointer, opSlice, opStrings, opBytes, opMap, opStringMap, opAny,
+		opUnmarshaler, opForeign:
 		return true
 	}
 	return false

@@ -28,25 +28,26 @@ import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
 )
 
-// perKind is small so that all tests take seconds; make nightly asks for 1,000.
+// perKind is small, so that all tests take seconds; make nightly sets it to 1,000.
 var perKind = flag.Int("objects", 8, "random objects for each kind in differential tests")
 
-// perList is how many of them are in one list, or follow each other as events.
+// perList is the number of objects in a list, or of consecutive events.
 const perList = 10
 
-// kinds has those of k8s.io/api and of our examples, and what all groups have.
+// kinds has those of k8s.io/api and of our examples, and those that all groups share.
 var kinds, kindCodecs = func() (*runtime.Scheme, serializer.CodecFactory) {
 	all := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		scheme.AddToScheme, metav1.AddMetaToScheme, shopv1.AddToScheme, shopv1beta1.AddToScheme, promov1.AddToScheme,
+		scheme.AddToScheme, metav1.AddMetaToScheme, shopv1.AddToScheme, shopv1beta1.AddToScheme,
+		promov1.AddToScheme,
 	} {
 		utilruntime.Must(add(all))
 	}
 	return all, serializer.NewCodecFactory(all)
 }()
 
-// objects fills objects at random. They have a JSON encoding: Go has values that
-// some types refuse to encode.
+// objects fills objects at random. They can be encoded in JSON, since the values that some types refuse to
+// encode are left out.
 type objects struct {
 	filler interface{ Fill(any) }
 	rand   *rand.Rand
@@ -72,7 +73,9 @@ func (o objects) one(t *testing.T, typ reflect.Type) (obj any, data []byte) {
 }
 
 // eachKind runs a test for each kind, or for those that have lists in an encoding.
-func eachKind(t *testing.T, encoding string, least int, test func(*testing.T, schema.GroupVersionKind, reflect.Type)) {
+func eachKind(
+	t *testing.T, encoding string, least int, test func(*testing.T, schema.GroupVersionKind, reflect.Type),
+) {
 	count := 0
 	for gvk, typ := range kinds.AllKnownTypes() {
 		if gvk.Version == runtime.APIVersionInternal || strings.HasSuffix(gvk.Kind, "List") ||
@@ -88,7 +91,8 @@ func eachKind(t *testing.T, encoding string, least int, test func(*testing.T, sc
 }
 
 func isListed(gvk schema.GroupVersionKind, typ reflect.Type, encoding string) bool {
-	if encoding == runtime.ContentTypeProtobuf && !reflect.PointerTo(typ).Implements(reflect.TypeFor[message]()) {
+	if encoding == runtime.ContentTypeProtobuf &&
+		!reflect.PointerTo(typ).Implements(reflect.TypeFor[message]()) {
 		return false
 	}
 	list, ok := kinds.AllKnownTypes()[listOf(gvk)]
@@ -103,7 +107,7 @@ func listOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 	return gvk.GroupVersion().WithKind(gvk.Kind + "List")
 }
 
-// TestKinds holds the decoder to Kubernetes' own over objects of every kind.
+// TestKinds compares the decoder with Kubernetes' own over objects of every kind.
 func TestKinds(t *testing.T) {
 	fill := newObjects(1)
 	eachKind(t, "", 200, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
@@ -115,11 +119,13 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// TestKindsStreamed holds lists and watches of every kind, in both encodings, to
-// what client-go's decoders give, cut into reads of all sizes.
+// TestKindsStreamed compares the decoder with client-go's over lists and watches of every kind, in both
+// encodings, cut into reads of all sizes.
 func TestKindsStreamed(t *testing.T) {
 	fill := newObjects(2)
-	for name, contentType := range map[string]string{"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf} {
+	for name, contentType := range map[string]string{
+		"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf,
+	} {
 		t.Run(name, func(t *testing.T) {
 			eachKind(t, contentType, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
 				w := newWire(gvk, typ, contentType)
@@ -144,7 +150,7 @@ type wire struct {
 	info        runtime.SerializerInfo
 	encoder     runtime.Encoder
 	theirs      runtime.Decoder
-	// ours has several decoders, with options that change no object.
+	// ours has several decoders, with options that don't change objects.
 	ours []*Decoder
 }
 
@@ -170,8 +176,8 @@ func (o objects) reads(data []byte) io.Reader {
 	return chunks{bytes.NewReader(data), o.rand, 1 << o.rand.Intn(16)}
 }
 
-// list holds one list, the kinds of whose items are set by chance, to client-go
-// and, in JSON, to Kubernetes' decoder.
+// list compares one list, some of whose items have a kind, with client-go's result and, in JSON, with that of
+// Kubernetes' decoder.
 func (w *wire) list(t *testing.T, fill objects, batch []runtime.Object) {
 	list, err := kinds.New(listOf(w.gvk))
 	if err != nil {
@@ -229,8 +235,10 @@ func (w *wire) compareList(t *testing.T, fill objects, data []byte, want runtime
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(any(listMeta), wantMeta) || len(items) != len(wantItems) || typ.GroupVersionKind() != listOf(w.gvk) {
-			t.Fatalf("%v, %d items, %v; expected %v and %d", typ, len(items), listMeta, wantMeta, len(wantItems))
+		if !reflect.DeepEqual(any(listMeta), wantMeta) || len(items) != len(wantItems) ||
+			typ.GroupVersionKind() != listOf(w.gvk) {
+			t.Fatalf("%v, %d items, %v; expected %v and %d", typ, len(items), listMeta, wantMeta,
+				len(wantItems))
 		}
 		for i := range items {
 			if !reflect.DeepEqual(items[i], wantItems[i]) {
@@ -242,7 +250,7 @@ func (w *wire) compareList(t *testing.T, fill objects, data []byte, want runtime
 
 var eventTypes = []watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark}
 
-// watch holds events to what client-go's decoder makes of them.
+// watch compares events with those that client-go's decoder returns.
 func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 	var body bytes.Buffer
 	encoder := eventEncoder(&body, w.info, w.encoder)
@@ -267,7 +275,7 @@ func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// client-go clears the kind; here that is left to whoever looks at it.
+			// client-go clears the kind; here the caller does, if it needs to.
 			kind := got.Object.(runtime.Object).GetObjectKind()
 			if kind.GroupVersionKind() != w.gvk {
 				t.Fatalf("event %d is of %v", i, kind)
@@ -283,7 +291,7 @@ func (w *wire) watch(t *testing.T, fill objects, batch []runtime.Object) {
 	}
 }
 
-// decoderOf is a decoder for a type that is known only at run time.
+// decoderOf returns a decoder for a type that is known only at run time.
 func decoderOf(typ reflect.Type, opts Options) *Decoder {
 	return New(reflect.PointerTo(typ), opts)
 }

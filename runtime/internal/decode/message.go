@@ -67,7 +67,8 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 			if !ok {
 				return false
 			}
-			if f.op != noOp && !f.drop && !d.messageField(f, unsafe.Add(at, f.offset), value, text[:n], behind) {
+			if f.op != noOp && !f.drop &&
+				!d.messageField(f, unsafe.Add(at, f.offset), value, text[:n], behind) {
 				return false
 			}
 			rest = behind

@@ -90,7 +90,8 @@ func (d *protoDecoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 // agrees has the last word.
 func isGenerated(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct &&
-		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
+		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") ||
+			strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
 }
 
 // verified has what agrees found for a type, a bool by reflect.Type.
@@ -112,7 +113,8 @@ func (d *protoDecoder) agrees(p *messagePlan) bool {
 		}
 		text := f.sample(number)
 		byPlan, byMethod := reflect.New(p.typ), reflect.New(p.typ)
-		if !d.message(p, text, byPlan.UnsafePointer()) || unmarshal(byMethod.Interface().(message), text) != nil ||
+		if !d.message(p, text, byPlan.UnsafePointer()) ||
+			unmarshal(byMethod.Interface().(message), text) != nil ||
 			!reflect.DeepEqual(byPlan.Interface(), byMethod.Interface()) {
 			verified.Store(p.typ, false)
 			return false

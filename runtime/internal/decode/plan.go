@@ -324,7 +324,8 @@ func (l level) look(i int) (*candidate, *level) {
 	}
 	index := append(slices.Clone(l.index), i)
 	if name == "" && sf.Anonymous && target.Kind() == reflect.Struct {
-		inner := &level{typ: target, index: index, offset: l.offset + sf.Offset, via: l.via, settable: l.settable}
+		inner := &level{typ: target, index: index, offset: l.offset + sf.Offset, via: l.via,
+			settable: l.settable}
 		if sf.Type.Kind() == reflect.Pointer {
 			inner.via = append(slices.Clone(l.via), hop{offset: l.offset + sf.Offset, typ: target})
 			inner.offset = 0
@@ -342,7 +343,8 @@ func (l level) look(i int) (*candidate, *level) {
 // validName reports whether encoding/json accepts a name in a tag.
 func validName(name string) bool {
 	for _, c := range name {
-		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) &&
+			!unicode.IsDigit(c) {
 			return false
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// manyPods are pods like those of the deployments.
+// manyPods returns pods like those of the deployments.
 func manyPods(t testing.TB, n int) *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000"}}
 	for i := range n {
@@ -67,7 +67,10 @@ func podBodies(t testing.TB, contentType string, n int) bodies {
 	b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.List(from, v); return err }
 	if contentType == runtime.ContentTypeProtobuf {
 		b.events = (*Decoder).EventsProtobuf
-		b.read = func(d *Decoder, from io.Reader, v ListVisitor) error { _, err := d.ListProtobuf(from, v); return err }
+		b.read = func(d *Decoder, from io.Reader, v ListVisitor) error {
+			_, err := d.ListProtobuf(from, v)
+			return err
+		}
 	}
 	return b
 }

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// testProtobuf holds lists of T to client-go's decoder, whole and cut.
+// testProtobuf compares lists of T with the results of client-go's decoder, whole and cut.
 func testProtobuf[T, L any, PT interface {
 	*T
 	runtime.Object
@@ -32,7 +32,8 @@ func testProtobuf[T, L any, PT interface {
 		info := mediaType(t, runtime.ContentTypeProtobuf)
 		encoder := scheme.Codecs.EncoderForVersion(info.Serializer, version)
 		decoder := objectDecoder(info)
-		fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(2), serializer.NewCodecFactory(scheme.Scheme)).NumElements(1, 4)
+		fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(2),
+			serializer.NewCodecFactory(scheme.Scheme)).NumElements(1, 4)
 		for range min(*perKind, 8) {
 			list := PL(new(L))
 			fill.Fill(list)
@@ -47,16 +48,18 @@ func testProtobuf[T, L any, PT interface {
 			wantMeta := reflect.ValueOf(want).Elem().FieldByName("ListMeta").Interface()
 			d := New(reflect.TypeFor[PT](), Options{})
 			read := func(data []byte) (got []T, meta metav1.ListMeta, err error) {
-				meta, err = d.ListProtobuf(iotest.HalfReader(bytes.NewReader(data)), ListVisitor{Item: func(item any) error {
-					o := item.(PT)
-					got = append(got, *(*T)(o))
-					return nil
-				}})
+				meta, err = d.ListProtobuf(iotest.HalfReader(bytes.NewReader(data)),
+					ListVisitor{Item: func(item any) error {
+						o := item.(PT)
+						got = append(got, *(*T)(o))
+						return nil
+					}})
 				return got, meta, err
 			}
 			got, meta, err := read(data)
 			if err != nil || !reflect.DeepEqual(meta, wantMeta) || len(got) != len(items(want)) {
-				t.Fatalf("%d items and %v, expected %d and %v: %v", len(got), meta, len(items(want)), wantMeta, err)
+				t.Fatalf("%d items and %v, expected %d and %v: %v", len(got), meta, len(items(want)),
+					wantMeta, err)
 			}
 			if len(got) > 0 && !reflect.DeepEqual(got, items(want)) {
 				t.Fatal(difference(got, items(want)))
@@ -73,60 +76,69 @@ func testProtobuf[T, L any, PT interface {
 }
 
 func TestProtobuf(t *testing.T) {
-	testProtobuf[corev1.Pod](t, corev1.SchemeGroupVersion, func(l *corev1.PodList) []corev1.Pod { return l.Items })
-	testProtobuf[corev1.Node](t, corev1.SchemeGroupVersion, func(l *corev1.NodeList) []corev1.Node { return l.Items })
-	testProtobuf[corev1.Secret](t, corev1.SchemeGroupVersion, func(l *corev1.SecretList) []corev1.Secret { return l.Items })
-	testProtobuf[appsv1.Deployment](t, appsv1.SchemeGroupVersion, func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items })
-	testProtobuf[batchv1.Job](t, batchv1.SchemeGroupVersion, func(l *batchv1.JobList) []batchv1.Job { return l.Items })
+	testProtobuf[corev1.Pod](t, corev1.SchemeGroupVersion,
+		func(l *corev1.PodList) []corev1.Pod { return l.Items })
+	testProtobuf[corev1.Node](t, corev1.SchemeGroupVersion,
+		func(l *corev1.NodeList) []corev1.Node { return l.Items })
+	testProtobuf[corev1.Secret](t, corev1.SchemeGroupVersion,
+		func(l *corev1.SecretList) []corev1.Secret { return l.Items })
+	testProtobuf[appsv1.Deployment](t, appsv1.SchemeGroupVersion,
+		func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items })
+	testProtobuf[batchv1.Job](t, batchv1.SchemeGroupVersion,
+		func(l *batchv1.JobList) []batchv1.Job { return l.Items })
 }
 
-// What encoders write is decoded by plan, whatever is dropped, and gives what the
-// types' own methods give: those are asked for the rest only.
+// TestMessages checks that what encoders write is decoded by the plan, whatever is dropped, with the same
+// result as by the types' own methods, which decode only the rest.
 func TestMessages(t *testing.T) {
 	fill := newObjects(4)
 	own := 0
 	plans := map[*messagePlan]bool{}
-	eachKind(t, runtime.ContentTypeProtobuf, 145, func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
-		whole := New(reflect.TypeFor[*struct{}](), Options{})
-		cut := New(reflect.TypeFor[*struct{}](), Options{Drop: []string{"metadata.managedFields", "metadata.labels", "spec.template", "status"}})
-		var before []byte
-		for range min(*perKind, 20) {
-			obj, _ := fill.one(t, typ)
-			text, err := obj.(interface{ Marshal() ([]byte, error) }).Marshal()
-			if err != nil {
-				t.Fatal(err)
-			}
-			// One message behind another is merged into it.
-			text, before = append(before, text...), text
-			for _, d := range []*Decoder{whole, cut} {
-				want := reflect.New(typ)
-				if err := want.Interface().(message).Unmarshal(text); err != nil {
+	eachKind(t, runtime.ContentTypeProtobuf, 145,
+		func(t *testing.T, _ schema.GroupVersionKind, typ reflect.Type) {
+			whole := New(reflect.TypeFor[*struct{}](), Options{})
+			cut := New(reflect.TypeFor[*struct{}](),
+				Options{Drop: []string{"metadata.managedFields", "metadata.labels",
+					"spec.template", "status"}})
+			var before []byte
+			for range min(*perKind, 20) {
+				obj, _ := fill.one(t, typ)
+				text, err := obj.(interface{ Marshal() ([]byte, error) }).Marshal()
+				if err != nil {
 					t.Fatal(err)
 				}
-				d.json.normalize(d.json.plans.without(d.cut, typ), want.UnsafePointer())
-				got := reflect.New(typ)
-				if plan := d.proto.messageOf(d.cut, typ); plan.own || !d.proto.message(plan, text, got.UnsafePointer()) {
-					t.Fatal("not by plan")
-				}
-				if !reflect.DeepEqual(got.Interface(), want.Interface()) {
-					t.Fatal(difference(got.Interface(), want.Interface()))
+				// A message that follows another is merged into it.
+				text, before = append(before, text...), text
+				for _, d := range []*Decoder{whole, cut} {
+					want := reflect.New(typ)
+					if err := want.Interface().(message).Unmarshal(text); err != nil {
+						t.Fatal(err)
+					}
+					d.json.normalize(d.json.plans.without(d.cut, typ), want.UnsafePointer())
+					got := reflect.New(typ)
+					if plan := d.proto.messageOf(d.cut, typ); plan.own ||
+						!d.proto.message(plan, text, got.UnsafePointer()) {
+						t.Fatal("not by plan")
+					}
+					if !reflect.DeepEqual(got.Interface(), want.Interface()) {
+						t.Fatal(difference(got.Interface(), want.Interface()))
+					}
 				}
 			}
-		}
-		for _, plan := range whole.proto.messages {
-			plans[plan] = true
-			if plan.own && plan.typ.Kind() == reflect.Struct && plan.typ.NumField() > 4 {
-				own++
+			for _, plan := range whole.proto.messages {
+				plans[plan] = true
+				if plan.own && plan.typ.Kind() == reflect.Struct && plan.typ.NumField() > 4 {
+					own++
+				}
 			}
-		}
-	})
+		})
 	t.Logf("%d of %d plans leave it to the type", own, len(plans))
 	if own > len(plans)/50 {
 		t.Errorf("%d of %d plans leave it to the type", own, len(plans))
 	}
 }
 
-// honest does what its tags say, liar doesn't: it takes one for the other.
+// honest decodes what its tags describe, liar doesn't: it mistakes one field for the other.
 type (
 	honest struct {
 		A string            `protobuf:"bytes,1,opt,name=a"`
@@ -153,10 +165,12 @@ func (l *liar) Unmarshal(text []byte) error {
 	return err
 }
 
-// A type whose method does something else than its tags say is decoded by the method,
-// wherever it is from.
+// TestTagsAreVerified checks that a type whose method contradicts its tags is decoded by the method,
+// whichever package declares it.
 func TestTagsAreVerified(t *testing.T) {
-	for typ, want := range map[reflect.Type]bool{reflect.TypeFor[honest](): true, reflect.TypeFor[liar](): false} {
+	for typ, want := range map[reflect.Type]bool{
+		reflect.TypeFor[honest](): true, reflect.TypeFor[liar](): false,
+	} {
 		for _, drop := range [][]string{{"B"}, nil, nil} {
 			d := New(reflect.PointerTo(typ), Options{Drop: drop})
 			p := &messagePlan{typ: typ}
@@ -170,7 +184,7 @@ func TestTagsAreVerified(t *testing.T) {
 	}
 }
 
-// Sharing strings changes no object.
+// TestNormalize checks that sharing strings doesn't change objects.
 func TestNormalize(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(3), serializer.NewCodecFactory(scheme.Scheme))
 	d := New(reflect.TypeFor[*struct{}](), Options{})
@@ -187,12 +201,15 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// A list of something without protobuf is refused.
+// TestNoProtobuf checks that a list of a type without protobuf is refused.
 func TestNoProtobuf(t *testing.T) {
-	if _, err := New(reflect.TypeFor[*Names](), Options{}).ListProtobuf(bytes.NewReader(nil), ListVisitor{}); err != errNoProtobuf {
+	if _, err := New(reflect.TypeFor[*Names](), Options{}).ListProtobuf(
+		bytes.NewReader(nil), ListVisitor{},
+	); err != errNoProtobuf {
 		t.Error(err)
 	}
-	if _, err := New(reflect.TypeFor[*Names](), Options{}).EventsProtobuf(bytes.NewReader(nil)).Next(); err != errNoProtobuf {
+	if _, err := New(reflect.TypeFor[*Names](),
+		Options{}).EventsProtobuf(bytes.NewReader(nil)).Next(); err != errNoProtobuf {
 		t.Error(err)
 	}
 }

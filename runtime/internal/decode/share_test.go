@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The table of values has bounds, whatever goes through it, and knows how much
-// it holds.
+// TestValuesAreBounded checks that the table of values stays within its bounds, whatever is put into it, and
+// that its account of its size is right.
 func TestValuesAreBounded(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	var v valueTable
@@ -27,7 +27,7 @@ func TestValuesAreBounded(t *testing.T) {
 		text := []byte(fmt.Sprint(random.Intn(1+i/3)) + strings.Repeat("x", size))
 		b := v.bucket(text)
 		if b[1].plan != nil && random.Intn(3) == 0 {
-			b[0], b[1] = b[1], b[0] // Found again.
+			b[0], b[1] = b[1], b[0] // found again
 			continue
 		}
 		v.add(value{plan: p, text: text})
@@ -50,8 +50,8 @@ func TestValuesAreBounded(t *testing.T) {
 	}
 }
 
-// Values that go round in a circle of 200 are found, and so is what begins to
-// repeat after thousands of objects in which it didn't.
+// TestSharingFindsLateRepetition checks that values which recur with a period of 200 are found, and so are
+// values that start to repeat after thousands of objects.
 func TestSharingFindsLateRepetition(t *testing.T) {
 	const objects = 20_000
 	var list bytes.Buffer
@@ -64,7 +64,8 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 		if i > 5000 {
 			fickle = 7
 		}
-		fmt.Fprintf(&list, `{"metadata":{"labels":{"circle":"%d"},"annotations":{"fickle":"%d"}}}`, i%200, fickle)
+		fmt.Fprintf(&list, `{"metadata":{"labels":{"circle":"%d"},"annotations":{"fickle":"%d"}}}`,
+			i%200, fickle)
 	}
 	list.WriteString(`]}`)
 	d := New(reflect.TypeFor[*corev1.ConfigMap](), Options{ShareValues: true})
@@ -83,16 +84,17 @@ func TestSharingFindsLateRepetition(t *testing.T) {
 	if len(labels) > 1000 {
 		t.Errorf("%d maps with 200 different contents", len(labels))
 	}
-	// One comes with each of the 200 metadata, which are shared as a whole.
+	// There is one for each of the 200 metadata, which are shared as a whole.
 	if len(late) > 400 {
 		t.Errorf("%d maps with one content", len(late))
 	}
 }
 
-// Shared values are equal to what would be decoded, over many objects.
+// TestShareValues checks over many objects that shared values equal those decoded without sharing.
 func TestShareValues(t *testing.T) {
 	objects, list := deployments(300)
-	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true}), bytes.NewReader(list))
+	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{ShareValues: true}),
+		bytes.NewReader(list))
 	if err != nil || !reflect.DeepEqual(got, whole(t, objects)) {
 		t.Fatalf("%d items, %v", len(got), err)
 	}
@@ -102,7 +104,8 @@ func TestShareValues(t *testing.T) {
 	}
 }
 
-// Without that option, nothing that can be changed is in two objects.
+// TestNothingMutableIsShared checks that, without that option, no two objects share anything that can be
+// changed.
 func TestNothingMutableIsShared(t *testing.T) {
 	objects, list := deployments(100)
 	got, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), bytes.NewReader(list))
@@ -115,7 +118,7 @@ func TestNothingMutableIsShared(t *testing.T) {
 	}
 }
 
-// scribble changes everything that v leads to.
+// scribble changes everything reachable from v.
 func scribble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -149,8 +152,8 @@ func scribble(v reflect.Value) {
 	}
 }
 
-// The tables of strings and values are bounded, whatever goes through them, and
-// find what comes again.
+// TestTables checks that the tables of strings and values stay within their bounds, whatever is put into
+// them, and find what recurs.
 func TestTables(t *testing.T) {
 	var strs stringTable
 	for i := range 200_000 {
@@ -170,23 +173,24 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Strings that repeat are shared however they fall into the sets, whatever else
-// goes through: 2,000 of them, four at a time beside six that don't repeat.
+// TestTableKeepsWhatRepeats checks that strings which repeat are shared, whichever sets they fall into and
+// whatever else passes through: 2,000 of them, four at a time beside six that don't repeat.
 func TestTableKeepsWhatRepeats(t *testing.T) {
 	var strs stringTable
 	copies := map[*byte]bool{}
 	for i := range 20_000 {
 		for j := range 4 {
-			content := fmt.Appendf(nil, "a prefix of more than sixteen bytes, %d, and an end as long", (4*i+j)%2000)
+			content := fmt.Appendf(nil,
+				"a prefix of more than sixteen bytes, %d, and an end as long", (4*i+j)%2000)
 			if got := strs.get(content); i > 5000 {
-				copies[unsafe.StringData(got)] = true // The table has its size by now.
+				copies[unsafe.StringData(got)] = true // by now the table has its final size
 			}
 		}
 		for j := range 6 {
 			strs.share(fmt.Sprintf("%d of %d", j, i))
 		}
 	}
-	// They are asked for 60,000 times; now and then many fall into one set.
+	// There are 60,000 look-ups; now and then many fall into one set.
 	if len(copies) > 4000 {
 		t.Errorf("%d copies of 2000 strings", len(copies))
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// Sizes are those of the text, however it arrives, and a visitor may end the list
+// TestSizes checks that sizes are those of the text, however it arrives, and that a visitor may end the list
 // before an item is read.
 func TestSizes(t *testing.T) {
-	objects := []string{`{"metadata":{"name":"a"}}`, `{"data":{"k":"` + strings.Repeat("x", 9<<10) + `"}}`, `{}`}
+	objects := []string{`{"metadata":{"name":"a"}}`,
+		`{"data":{"k":"` + strings.Repeat("x", 9<<10) + `"}}`, `{}`}
 	d := decode.New(reflect.TypeFor[*corev1.ConfigMap](), decode.Options{})
 	var sizes []int
 	begun, most := 0, 3

@@ -16,7 +16,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// whole are deployments as Kubernetes' decoder has them.
+// whole returns deployments as Kubernetes' decoder decodes them.
 func whole(t *testing.T, objects [][]byte) []*appsv1.Deployment {
 	t.Helper()
 	var all []*appsv1.Deployment
@@ -50,7 +50,7 @@ func (c chunks) Read(p []byte) (int, error) {
 	return c.from.Read(p[:min(len(p), 1+c.rand.Intn(c.most))])
 }
 
-// However a stream is cut into reads, what it gives is the same.
+// TestChunks checks that the results don't depend on how a stream is cut into reads.
 func TestChunks(t *testing.T) {
 	objects, list := deployments(30)
 	want := whole(t, objects)
@@ -84,11 +84,12 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// An item larger than any window arrives, and the window shrinks again.
+// TestLargeItem checks that an item larger than any window arrives, and that the window shrinks again.
 func TestLargeItem(t *testing.T) {
 	big := strings.Repeat("x", 3*largeWindow)
 	list := `{"items":[{"metadata":{"name":"` + big + `"}},{"metadata":{"name":"small"}}]}`
-	items, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), iotest.HalfReader(strings.NewReader(list)))
+	items, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}),
+		iotest.HalfReader(strings.NewReader(list)))
 	if err != nil || len(items) != 2 || items[0].Name != big || items[1].Name != "small" {
 		t.Fatalf("%d items, %v", len(items), err)
 	}
@@ -100,34 +101,36 @@ func TestLargeItem(t *testing.T) {
 	}
 }
 
-// An event larger than client-go takes is refused.
+// TestTooLargeEvent checks that an event larger than client-go accepts is refused.
 func TestTooLargeEvent(t *testing.T) {
 	stream := New(reflect.TypeFor[*appsv1.Deployment](), Options{}).Events(io.MultiReader(
-		strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"`), bytes.NewReader(bytes.Repeat([]byte("x"), maxEvent+1)), strings.NewReader(`"}}}`)))
+		strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"`),
+		bytes.NewReader(bytes.Repeat([]byte("x"), maxEvent+1)), strings.NewReader(`"}}}`)))
 	if _, err := stream.Next(); err != errTooLarge {
 		t.Error(err)
 	}
 }
 
-// Wherever a list breaks off, only whole items were handed over, and the error
-// says where it is.
+// TestTruncated checks that, wherever a list breaks off, only whole items were passed on, and that the error
+// has the position.
 func TestTruncated(t *testing.T) {
 	objects, list := deployments(3)
 	want := whole(t, objects)
 	d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
-	for n := range len(list) - 2 { // Behind it are the bracket and the new line.
+	for n := range len(list) - 2 { // the bracket and the new line follow
 		got, _, err := listAll(d, bytes.NewReader(list[:n]))
 		if err == nil || !reflect.DeepEqual(got, want[:len(got)]) && len(got) > 0 {
 			t.Fatalf("cut at %d: %d items, %v", n, len(got), err)
 		}
 		var at *Error
-		if !errors.As(err, &at) || !errors.Is(err, io.ErrUnexpectedEOF) || at.Item != len(got) || at.Offset > int64(n) {
+		if !errors.As(err, &at) || !errors.Is(err, io.ErrUnexpectedEOF) || at.Item != len(got) ||
+			at.Offset > int64(n) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
 }
 
-// What breaks reading is returned as it is.
+// TestReadError checks that an error of the reader is returned unchanged.
 func TestReadError(t *testing.T) {
 	_, list := deployments(3)
 	broken := errors.New("broken")
@@ -139,11 +142,13 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// Errors lead to the value.
+// TestErrorPath checks that errors contain the path to the value.
 func TestErrorPath(t *testing.T) {
 	for list, want := range map[string]Error{
-		`{"items":[{},{"spec":{"template":{"spec":{"containers":[{},{"name":7}]}}}}]}`: {Item: 1, Path: "spec.template.spec.containers[1].name"},
-		`{"items":[{"metadata":{"labels":{"a":1}}}]}`:                                  {Item: 0, Path: `metadata.labels["a"]`},
+		`{"items":[{},{"spec":{"template":{"spec":{"containers":[{},{"name":7}]}}}}]}`: {Item: 1,
+			Path: "spec.template.spec.containers[1].name"},
+		`{"items":[{"metadata":{"labels":{"a":1}}}]}`: {Item: 0,
+			Path: `metadata.labels["a"]`},
 		`{"items":[{},{},{]]}`: {Item: 2},
 	} {
 		_, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(list))
@@ -155,12 +160,13 @@ func TestErrorPath(t *testing.T) {
 }
 
 func TestItemsTwice(t *testing.T) {
-	if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}), strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
+	if _, _, err := listAll(New(reflect.TypeFor[*appsv1.Deployment](), Options{}),
+		strings.NewReader(`{"items":[{}],"items":[{}]}`)); !errors.Is(err, errItemsTwice) {
 		t.Error(err)
 	}
 }
 
-// One decoder may serve several streams at once.
+// TestConcurrent checks that one decoder can read several streams at once.
 func TestConcurrent(t *testing.T) {
 	objects, list := deployments(20)
 	want := whole(t, objects)

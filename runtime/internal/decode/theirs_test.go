@@ -19,18 +19,19 @@ func mediaType(tb testing.TB, name string) runtime.SerializerInfo {
 	return info
 }
 
-// objectDecoder is the one of client-go's clients.
+// objectDecoder returns the decoder of client-go's clients.
 func objectDecoder(info runtime.SerializerInfo) runtime.Decoder {
 	return scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, nil)
 }
 
-// eventEncoder writes a watch as API servers do.
+// eventEncoder returns an encoder that writes a watch as API servers do.
 func eventEncoder(to io.Writer, info runtime.SerializerInfo, objects runtime.Encoder) *restwatch.Encoder {
 	stream := info.StreamSerializer
-	return restwatch.NewEncoder(streaming.NewEncoder(stream.Framer.NewFrameWriter(to), stream.Serializer), objects)
+	return restwatch.NewEncoder(streaming.NewEncoder(stream.Framer.NewFrameWriter(to), stream.Serializer),
+		objects)
 }
 
-// eventDecoder reads a watch as client-go does.
+// eventDecoder returns a decoder that reads a watch as client-go does.
 func eventDecoder(data []byte, info runtime.SerializerInfo, objects runtime.Decoder) *restwatch.Decoder {
 	stream := info.StreamSerializer
 	frames := stream.Framer.NewFrameReader(io.NopCloser(bytes.NewReader(data)))

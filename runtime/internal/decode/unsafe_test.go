@@ -12,13 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Slices and pointers of all types look alike.
+// TestLayout checks that slices and pointers of all types have the same layout.
 func TestLayout(t *testing.T) {
 	type large [5]uint64
 	for _, ok := range []bool{
 		checkLayout(make([]byte, 2, 3)), checkLayout(make([]bool, 2, 3)), checkLayout(make([]int32, 2, 3)),
-		checkLayout(make([]any, 2, 3)), checkLayout(make([]map[string]string, 2, 3)), checkLayout(make([]*int, 2, 3)),
-		checkLayout(make([][]string, 2, 3)), checkLayout(make([]large, 2, 3)), checkLayout(make([]corev1.Pod, 2, 3)),
+		checkLayout(make([]any, 2, 3)), checkLayout(make([]map[string]string, 2, 3)),
+		checkLayout(make([]*int, 2, 3)),
+		checkLayout(make([][]string, 2, 3)), checkLayout(make([]large, 2, 3)),
+		checkLayout(make([]corev1.Pod, 2, 3)),
 	} {
 		if !ok {
 			t.Error("another layout")
@@ -34,7 +36,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// all decodes both bodies, and calls after behind each object with the input.
+// all decodes both bodies, and calls after with the input after each object.
 func (b bodies) all(t *testing.T, d *Decoder, after func(*input)) (objects []any) {
 	t.Helper()
 	visitor := ListVisitor{Item: func(obj any) error { objects = append(objects, obj); return nil }}
@@ -56,7 +58,7 @@ func (b bodies) all(t *testing.T, d *Decoder, after func(*input)) (objects []any
 	return objects
 }
 
-// expect says which of the objects aren't the pods, twice.
+// expect checks that the objects are the pods, twice.
 func (b bodies) expect(t *testing.T, objects []any) {
 	t.Helper()
 	if len(objects) != 2*len(b.pods) {
@@ -75,7 +77,7 @@ func eachEncoding(t *testing.T, test func(*testing.T, bodies)) {
 	}
 }
 
-// What has been read may be overwritten as soon as an object is there.
+// TestNothingAliasesTheInput overwrites the input after each object.
 func TestNothingAliasesTheInput(t *testing.T) {
 	eachEncoding(t, func(t *testing.T, b bodies) {
 		for _, opts := range []Options{{}, {ShareValues: true}} {
@@ -87,7 +89,7 @@ func TestNothingAliasesTheInput(t *testing.T) {
 			}))
 		}
 	})
-	// One object, whose input is gone behind it.
+	// This is a single object, whose input is overwritten afterwards.
 	data := deployment(1)
 	text := bytes.Clone(data)
 	want := whole(t, [][]byte{data})[0]
@@ -105,8 +107,8 @@ func TestNothingAliasesTheInput(t *testing.T) {
 	}
 }
 
-// The garbage collector knows of all that objects refer to, and of what a decoder keeps for the next ones:
-// it runs all the time here.
+// TestCollectorSeesAll checks, with a garbage collector that runs all the time, that it knows of everything
+// that objects refer to and that a decoder keeps for later ones.
 func TestCollectorSeesAll(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	eachEncoding(t, func(t *testing.T, b bodies) {

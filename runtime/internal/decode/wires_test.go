@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// wiresPerKind is small for the same reason as perKind; make nightly asks for more.
+// wiresPerKind is small for the same reason as perKind; make nightly sets it higher.
 var wiresPerKind = flag.Int("wires", 20, "random messages in protobuf for each kind")
 
-// wires makes random messages of what a plan knows of a type: regular ones, and ones
-// that no encoder writes.
+// wires makes random messages from a type's plan: regular ones, and ones that no encoder writes.
 type wires struct {
 	objects
-	// odd is how often something is wrong, one time in so many; zero is never.
+	// odd is how often something is wrong, one time in so many; 0 is never.
 	odd int
 }
 
@@ -30,7 +29,7 @@ func (w *wires) random(n int) []byte {
 	return b
 }
 
-// varint is n, sometimes in more bytes than it needs.
+// varint returns the encoding of n, sometimes in more bytes than it needs.
 func (w *wires) varint(n uint64) []byte {
 	b := binary.AppendUvarint(nil, n)
 	if w.one(40) {
@@ -40,7 +39,7 @@ func (w *wires) varint(n uint64) []byte {
 		}
 	}
 	if w.isOdd() {
-		// More than ten bytes, or more than 64 bits.
+		// It has more than ten bytes, or more than 64 bits.
 		b = append(bytes.Repeat([]byte{0xff}, 9+w.rand.Intn(2)), byte(w.rand.Intn(0x80)))
 	}
 	return b
@@ -51,16 +50,17 @@ func (w *wires) number() uint64 {
 	case 0:
 		return uint64(w.rand.Intn(3))
 	case 1:
-		return ^uint64(w.rand.Intn(3)) // Negative ones.
+		return ^uint64(w.rand.Intn(3)) // a negative number
 	}
 	return w.rand.Uint64() >> w.rand.Intn(64)
 }
 
-// bytes is content with its length, which is sometimes another.
+// bytes returns content after its length, which is sometimes wrong.
 func (w *wires) bytes(content []byte) []byte {
 	length := uint64(len(content))
 	if w.isOdd() {
-		length = []uint64{length + 1, length / 2, 1 << 31, 1<<63 - 1, 1<<64 - 1, w.rand.Uint64()}[w.rand.Intn(6)]
+		length = []uint64{length + 1, length / 2, 1 << 31, 1<<63 - 1, 1<<64 - 1,
+			w.rand.Uint64()}[w.rand.Intn(6)]
 	}
 	return append(w.varint(length), content...)
 }
@@ -70,12 +70,12 @@ func (w *wires) text() []byte {
 	case 0:
 		return nil
 	case 1:
-		return w.junk() // Rarely UTF-8.
+		return w.junk() // rarely UTF-8
 	}
 	return []byte([]string{"a", "default", "app.kubernetes.io/name", "grüße"}[w.rand.Intn(4)])
 }
 
-// unknown is a field that the type may not have.
+// unknown returns a field that the type may not have.
 func (w *wires) unknown() []byte {
 	number := uint64(100 + w.rand.Intn(1000))
 	if w.one(4) {
@@ -87,7 +87,7 @@ func (w *wires) unknown() []byte {
 	return w.field(number, w.rand.Intn(6))
 }
 
-// field is one of any content.
+// field returns a field with random content.
 func (w *wires) field(number uint64, wire int) []byte {
 	b := w.varint(number<<3 | uint64(wire))
 	switch wire {
@@ -107,10 +107,10 @@ func (w *wires) field(number uint64, wire int) []byte {
 			b = append(b, w.varint(number<<3|wireGroupEnd)...)
 		}
 	}
-	return b // The end of a group that hasn't begun is one, too.
+	return b // the end of a group that hasn't begun is possible, too
 }
 
-// message is a message of the plan's type.
+// message returns a message of the plan's type.
 func (w *wires) message(p *messagePlan, depth int) (text []byte) {
 	if p.own {
 		return w.own(p.typ)
@@ -132,7 +132,7 @@ func (w *wires) message(p *messagePlan, depth int) (text []byte) {
 			text = append(text, w.field(uint64(number), w.rand.Intn(8))...)
 			continue
 		}
-		// Some come several times, in a row or not.
+		// Some fields occur several times, in a row or not.
 		for again := true; again; again = w.one(4) {
 			text = append(text, w.varint(uint64(number)<<3|uint64(f.wire))...)
 			if f.wire == wireVarint {
@@ -148,7 +148,7 @@ func (w *wires) message(p *messagePlan, depth int) (text []byte) {
 	return text
 }
 
-// content is that of a field that has a length.
+// content returns the content of a field that has a length.
 func (w *wires) content(f *messageField, depth int) []byte {
 	switch f.op {
 	case messageOp, messagePointerOp, messagesOp:
@@ -162,7 +162,7 @@ func (w *wires) content(f *messageField, depth int) []byte {
 	return w.text()
 }
 
-// entry is one of a map, sometimes with too much in it, or too little.
+// entry returns an entry of a map, sometimes with too much in it, or too little.
 func (w *wires) entry(f *messageField, depth int) []byte {
 	value := w.text()
 	if f.elem != nil && depth > 0 {
@@ -188,7 +188,7 @@ func (w *wires) entry(f *messageField, depth int) []byte {
 	return bytes.Join(parts, nil)
 }
 
-// own is a message of a type whose own method decodes it.
+// own returns a message of a type whose own method decodes it.
 func (w *wires) own(typ reflect.Type) []byte {
 	if w.isOdd() {
 		return append(w.field(uint64(1+w.rand.Intn(3)), w.rand.Intn(8)), w.junk()...)
@@ -206,8 +206,8 @@ func (w *wires) own(typ reflect.Type) []byte {
 	return text
 }
 
-// TestWires: what the plan of a message takes, the type's own method takes as well,
-// and it gives the same object, which has nothing of the message's memory.
+// TestWires checks that what the plan of a message accepts, the type's own method accepts as well, and that
+// both result in the same object, which doesn't refer to the message's memory.
 func TestWires(t *testing.T) {
 	w := &wires{objects: newObjects(6)}
 	seen, taken := 0, 0
@@ -240,7 +240,8 @@ func TestWires(t *testing.T) {
 					t.Fatalf("taken, and refused with %v: %s", err, hex.EncodeToString(text))
 				}
 				if !reflect.DeepEqual(got.Interface(), want.Interface()) {
-					t.Fatalf("%s: %s", difference(got.Interface(), want.Interface()), hex.EncodeToString(text))
+					t.Fatalf("%s: %s", difference(got.Interface(), want.Interface()),
+						hex.EncodeToString(text))
 				}
 			}
 		})

@@ -10,9 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Every benchmark runs the queue as the sink of informers fills it and their writer
-// takes from it, beside the one that client-go's informers use, over the same
-// objects.
+// Every benchmark uses the queue as informers do, whose sink fills it and whose writer pops from it, and
+// compares it with the queue of client-go's informers over the same objects.
 //
 //	go test -run '^$' -bench . -benchmem -count 5 ./runtime/internal/deltafifo
 
@@ -20,7 +19,8 @@ func benchObjects(n int) []any {
 	objects := make([]any, n)
 	for i := range objects {
 		objects[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i), ResourceVersion: "1"}}
+			Namespace: fmt.Sprint("namespace-", i%100), Name: fmt.Sprint("name-of-an-object-", i),
+			ResourceVersion: "1"}}
 	}
 	return objects
 }
@@ -32,7 +32,7 @@ func nameOf(obj any) cache.ObjectName {
 }
 
 func newRealFIFO() *cache.RealFIFO {
-	// It can't do without known objects.
+	// It requires known objects.
 	return cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, cache.NewStore(cache.MetaNamespaceKeyFunc), nil)
 }
 
@@ -67,7 +67,7 @@ func BenchmarkAddPop(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog adds 1,000 deltas and takes them all.
+// BenchmarkBacklog adds 1,000 deltas and pops them all.
 func BenchmarkBacklog(b *testing.B) {
 	objects := benchObjects(1000)
 	b.Run("ours", func(b *testing.B) {

@@ -22,9 +22,12 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 		release func(*DeltaFIFO[int], context.CancelFunc)
 		want    error
 	}{
-		"a change":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.Append(Added, 1, 1, "1") }, nil},
-		"a resync":            {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
-		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() }, context.Canceled},
+		"a change": {func(f *DeltaFIFO[int], _ context.CancelFunc) {
+			f.Append(Added, 1, 1, "1")
+		}, nil},
+		"a resync": {func(f *DeltaFIFO[int], _ context.CancelFunc) { f.SyncAll() }, nil},
+		"the end of the wait": {func(_ *DeltaFIFO[int], cancel context.CancelFunc) { cancel() },
+			context.Canceled},
 	} {
 		t.Run("ended by "+what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,8 +51,8 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 	}
 }
 
-// TestEachChangeWakes waits for each of a few changes, also for those that have
-// room in a buffer that was used before.
+// TestEachChangeWakes waits for each of a few changes, also for those that fit into a buffer that was used
+// before.
 func TestEachChangeWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New[int]()
@@ -68,8 +71,8 @@ func TestEachChangeWakes(t *testing.T) {
 	})
 }
 
-// TestAStaleWakeUp: a wait that ended with its context after it was woken leaves
-// nothing that the next one takes for a change.
+// TestAStaleWakeUp checks that a wait which ended with its context after it was woken leaves nothing behind
+// that the next wait takes for a change.
 func TestAStaleWakeUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New[int]()
@@ -78,7 +81,7 @@ func TestAStaleWakeUp(t *testing.T) {
 		pop := func(ctx context.Context) { _, err := f.PopBatch(ctx); result <- err }
 		go pop(ctx)
 		synctest.Wait()
-		f.mu.Lock() // What is woken can't go on before its context is done.
+		f.mu.Lock() // the woken wait can't continue before its context is done
 		f.signal()
 		cancel()
 		f.mu.Unlock()
@@ -94,8 +97,8 @@ func TestAStaleWakeUp(t *testing.T) {
 	})
 }
 
-// A consumer that runs beside its producers gets everything, in each producer's
-// order.
+// TestConcurrentPopBatch checks that a consumer which runs beside its producers receives everything, in each
+// producer's order.
 func TestConcurrentPopBatch(t *testing.T) {
 	const producers, each = 4, 5000
 	f := New[int]()
@@ -143,7 +146,7 @@ func TestPopBatchReusesItsBuffers(t *testing.T) {
 	}
 }
 
-// TestABatchIsLetGo wants nothing of a batch to be reachable once it is given back.
+// TestABatchIsLetGo checks that nothing of a batch is reachable once it is given back.
 func TestABatchIsLetGo(t *testing.T) {
 	const objects = 100
 	f := New[int]()
@@ -174,8 +177,8 @@ func TestABatchIsLetGo(t *testing.T) {
 	runtime.KeepAlive(f)
 }
 
-// TestABurstsBufferIsLetGo wants small buffers soon after a burst, of which one or
-// both had to grow.
+// TestABurstsBufferIsLetGo checks that soon after a burst the buffers, of which one or both had to grow, are
+// small.
 func TestABurstsBufferIsLetGo(t *testing.T) {
 	for _, first := range []int{1, 2 * keepBuffer} {
 		f := New[int]()
@@ -198,7 +201,7 @@ func TestABurstsBufferIsLetGo(t *testing.T) {
 	}
 }
 
-// TestAPanicLeavesNoLock takes without a context.
+// TestAPanicLeavesNoLock pops without a context, which panics.
 func TestAPanicLeavesNoLock(t *testing.T) {
 	f := New[int]()
 	func() {

@@ -22,8 +22,8 @@ func (l list) Each(yield func(key string, object any, version string)) {
 	}
 }
 
-// TestModel drives a queue and a slice with random operations: everything must come
-// out once and in order, and a batch must stay as it is until the next is taken.
+// TestModel compares a queue with a slice over random operations: everything must come out once and in order,
+// and a batch must stay unchanged until the next pop.
 func TestModel(t *testing.T) {
 	for seed := range uint64(50) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestModel(t *testing.T) {
 					}
 					var err error
 					if len(pending) == 0 {
-						// The last batch is given back all the same.
+						// The last batch is given back nevertheless.
 						if _, err = f.PopBatch(ended(t)); !errors.Is(err, context.Canceled) {
 							t.Fatalf("step %d: PopBatch with a context that is done: %v", i, err)
 						}
@@ -52,7 +52,8 @@ func TestModel(t *testing.T) {
 					}
 					want, pending = pending, nil
 				case n < 16:
-					d := delta{Type: Added + DeltaType(r.IntN(3)), Key: fmt.Sprint(r.IntN(50)), Object: i, Version: version}
+					d := delta{Type: Added + DeltaType(r.IntN(3)), Key: fmt.Sprint(r.IntN(50)), Object: i,
+						Version: version}
 					f.Append(d.Type, d.Key, d.Object, d.Version)
 					pending = append(pending, d)
 				case n < 17:

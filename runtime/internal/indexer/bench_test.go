@@ -28,11 +28,15 @@ type benched = metav1.PartialObjectMetadata
 
 var benchIndexers = cache.Indexers{
 	cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
-	"node":               func(obj any) ([]string, error) { return []string{obj.(*benched).Labels["node"]}, nil },
-	"owner":              func(obj any) ([]string, error) { return []string{obj.(*benched).Labels["owner"]}, nil },
+	"node": func(obj any) ([]string, error) {
+		return []string{obj.(*benched).Labels["node"]}, nil
+	},
+	"owner": func(obj any) ([]string, error) {
+		return []string{obj.(*benched).Labels["owner"]}, nil
+	},
 }
 
-// makes are the ways to make an indexer without indexes.
+// makes has the constructors of an indexer without indexes.
 var makes = map[string]func() cache.Indexer{
 	"generated": func() cache.Indexer {
 		return indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*benched]()))
@@ -40,11 +44,13 @@ var makes = map[string]func() cache.Indexer{
 	"facade": func() cache.Indexer {
 		return indexer.New(store.New[string](), indexer.Strings(cache.MetaNamespaceKeyFunc))
 	},
-	"client-go": func() cache.Indexer { return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}) },
+	"client-go": func() cache.Indexer {
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	},
 }
 
-// benchSet returns objects, 1,000 of a namespace and 100 of a node where there are
-// 100,000, which lie in memory in the order of a permutation.
+// benchSet returns objects that lie in memory in the given order. Of 100,000, each namespace has 1,000 and
+// each node 100.
 func benchSet(n, version int, order []int) []*benched {
 	objects := make([]*benched, n)
 	for _, i := range order {
@@ -52,7 +58,8 @@ func benchSet(n, version int, order []int) []*benched {
 			Namespace:       fmt.Sprint("namespace-", i%100),
 			Name:            fmt.Sprint("some-object-with-a-name-", i),
 			ResourceVersion: fmt.Sprint(version),
-			Labels:          map[string]string{"node": fmt.Sprint("node-", i%1000), "owner": fmt.Sprint("owner-", i/10)},
+			Labels: map[string]string{"node": fmt.Sprint("node-", i%1000),
+				"owner": fmt.Sprint("owner-", i/10)},
 		}}
 	}
 	return objects
@@ -87,7 +94,7 @@ func BenchmarkIndexer(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name string
-		// do does the nth of many operations and says whether it succeeded.
+		// do does the nth of many operations and reports whether it succeeded.
 		do func(x cache.Indexer, n int) bool
 	}{
 		{"Get", func(x cache.Indexer, n int) bool {
@@ -137,31 +144,32 @@ func BenchmarkFill(b *testing.B) {
 	})
 }
 
-// BenchmarkLive reports the bytes that are live for an object in an indexer, beside
-// the object.
+// BenchmarkLive reports the live bytes for each object in an indexer, without those of the object itself.
 func BenchmarkLive(b *testing.B) {
 	for _, c := range []struct {
 		objects int
 		indexes []string
-	}{{10, nil}, {200_000, nil}, {200_000, []string{cache.NamespaceIndex, "node"}}, {200_000, []string{cache.NamespaceIndex, "owner"}}} {
+	}{{10, nil}, {200_000, nil}, {200_000, []string{cache.NamespaceIndex, "node"}},
+		{200_000, []string{cache.NamespaceIndex, "owner"}}} {
 		objects := benchSet(c.objects, 1, rand.New(rand.NewPCG(1, 1)).Perm(c.objects))
 		indexers := cache.Indexers{}
 		for _, name := range c.indexes {
 			indexers[name] = benchIndexers[name]
 		}
-		b.Run(fmt.Sprintf("objects=%d/indexes=%s", c.objects, strings.Join(c.indexes, "+")), func(b *testing.B) {
-			pairs(b, func(b *testing.B, _ string, make func() cache.Indexer) {
-				made := slices.Repeat([]cache.Indexer{nil}, max(1, 1000/c.objects))
-				for b.Loop() {
-					before := live()
-					for n := range made {
-						made[n] = filled(b, make(), objects, indexers)
+		b.Run(fmt.Sprintf("objects=%d/indexes=%s", c.objects, strings.Join(c.indexes, "+")),
+			func(b *testing.B) {
+				pairs(b, func(b *testing.B, _ string, make func() cache.Indexer) {
+					made := slices.Repeat([]cache.Indexer{nil}, max(1, 1000/c.objects))
+					for b.Loop() {
+						before := live()
+						for n := range made {
+							made[n] = filled(b, make(), objects, indexers)
+						}
+						b.ReportMetric(float64(live()-before)/float64(c.objects*len(made)), "B/object")
+						clear(made)
 					}
-					b.ReportMetric(float64(live()-before)/float64(c.objects*len(made)), "B/object")
-					clear(made)
-				}
+				})
 			})
-		})
 	}
 }
 

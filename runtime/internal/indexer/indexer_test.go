@@ -44,7 +44,8 @@ func newIndexer(t *testing.T, indexers cache.Indexers) *indexer.Indexer[cache.Ob
 
 func sample(n, version int) *configMap {
 	return &configMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n), ResourceVersion: strconv.Itoa(version),
+		Namespace: fmt.Sprint("namespace-", n%10), Name: fmt.Sprint("object-", n),
+		ResourceVersion: strconv.Itoa(version),
 	}}
 }
 
@@ -71,8 +72,8 @@ func randomObject(r *rand.Rand) *configMap {
 	return obj
 }
 
-// TestIndexerActsAsClientGos does the same at random to both and compares all
-// that can be read.
+// TestIndexerActsAsClientGos performs the same random operations on both indexers and compares all that can
+// be read.
 func TestIndexerActsAsClientGos(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -189,29 +190,33 @@ func TestIndexerTakesItsTypeOnly(t *testing.T) {
 	if n := len(x.ListKeys()); n != 2 {
 		t.Errorf("a refused list left %d objects", n)
 	}
-	// A secret of the same name stands for the config map's key.
+	// A secret of the same name has the config map's key.
 	if _, ok, err := x.Get(&corev1.Secret{ObjectMeta: sample(1, 1).ObjectMeta}); !ok || err != nil {
 		t.Errorf("found %v, %v", ok, err)
 	}
 }
 
-// TestNoSuchKey: a slash before a name makes a key that no object has.
+// TestNoSuchKey checks that a slash before a name makes a key that no object has.
 func TestNoSuchKey(t *testing.T) {
 	i := newIndexer(t, nil)
 	if err := i.Add(&configMap{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]bool{"b": true, "/b": false, "a/b": false, "a/b/c": false, "/": false, "": false} {
+	for key, want := range map[string]bool{
+		"b": true, "/b": false, "a/b": false, "a/b/c": false, "/": false, "": false,
+	} {
 		if _, ok, err := i.GetByKey(key); ok != want || err != nil {
 			t.Errorf("%q: %v, %v", key, ok, err)
 		}
 	}
 }
 
-// TestNilIndexFunction: what would panic at the first object is refused.
+// TestNilIndexFunction checks that a nil index function is refused, rather than panicking at the first
+// object.
 func TestNilIndexFunction(t *testing.T) {
 	x := newIndexer(t, nil)
-	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil || err.Error() != `the index "x" has no function` {
+	if err := x.AddIndexers(cache.Indexers{"x": nil}); err == nil ||
+		err.Error() != `the index "x" has no function` {
 		t.Error(err)
 	}
 	if n := len(x.GetIndexers()); n != 0 {

@@ -88,7 +88,8 @@ func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 	functions := make(map[string]store.IndexFunc, len(indexers))
 	for name, function := range indexers {
 		if _, taken := x.indexers[name]; taken {
-			return fmt.Errorf("indexer conflict: %v", sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)))
+			return fmt.Errorf("indexer conflict: %v",
+				sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)))
 		}
 		if function == nil {
 			functions[name] = nil // The store says so.

@@ -19,7 +19,9 @@ func SetProvider(p cache.InformerMetricsProvider) { provider.CompareAndSwap(nil,
 // ProviderFor returns the provider for the metrics of an identity: the given one, else that
 // of the process. It returns nil if there is none, or if the identity is not reserved: two
 // informers must not write the same metrics.
-func ProviderFor(id cache.InformerNameAndResource, given cache.InformerMetricsProvider) cache.InformerMetricsProvider {
+func ProviderFor(
+	id cache.InformerNameAndResource, given cache.InformerMetricsProvider,
+) cache.InformerMetricsProvider {
 	switch {
 	case !id.Reserved():
 		return nil
@@ -41,7 +43,9 @@ func SetVersion(gauge cache.GaugeMetric, resourceVersion string) {
 	var number int64
 	if resourceVersion != "" {
 		var err error
-		if number, err = strconv.ParseInt(resourceVersion[max(0, len(resourceVersion)-versionDigits):], 10, 64); err != nil {
+		if number, err = strconv.ParseInt(
+			resourceVersion[max(0, len(resourceVersion)-versionDigits):], 10, 64,
+		); err != nil {
 			return
 		}
 	}

@@ -18,13 +18,15 @@ import (
 func LogError(ctx context.Context, name, typeDescription string, err error) {
 	switch {
 	case isExpired(err):
-		klog.FromContext(ctx).V(4).Info("Watch closed", "reflector", name, "type", typeDescription, "err", err)
+		klog.FromContext(ctx).V(4).Info("Watch closed", "reflector", name,
+			"type", typeDescription, "err", err)
 	case err == io.EOF: // Wrapped, as a failed list has it, it is an error like others.
 	case err == io.ErrUnexpectedEOF:
 		klog.FromContext(ctx).V(1).Info("Watch closed with unexpected EOF",
 			"reflector", name, "type", typeDescription, "err", err)
 	default:
-		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", name, "type", typeDescription)
+		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", name,
+			"type", typeDescription)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// The waits grow from 0.8 s to 30 s, each with up to as much again at random,
-// and start over every two minutes.
+// TestBackoff checks that the waits grow from 0.8 s to 30 s, each extended at random up to twofold, and start
+// over every two minutes.
 func TestBackoff(t *testing.T) {
 	(scenario{
 		before: func(w *world) {
@@ -26,7 +26,7 @@ func TestBackoff(t *testing.T) {
 		},
 		then: func(w *world) {
 			least := 800 * time.Millisecond
-			for range 7 { // within two minutes, whatever the dice say
+			for range 7 { // within two minutes, whatever the random extensions
 				bubble.Advance(least - time.Millisecond)
 				if lines := w.take(); len(lines) != 1 {
 					w.t.Fatalf("%d requests within %v", len(lines), least)
@@ -51,10 +51,13 @@ func TestBackoff(t *testing.T) {
 	}).play(t, ours)
 }
 
-// A server that says when to come back is taken at its word.
+// TestRetryAfter checks that the delay which a server asks for is kept.
 func TestRetryAfter(t *testing.T) {
 	(scenario{
-		before: func(w *world) { listed(w); w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45)) },
+		before: func(w *world) {
+			listed(w)
+			w.server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 45))
+		},
 		then: func(w *world) {
 			w.take()
 			bubble.Advance(44 * time.Second)
@@ -78,7 +81,11 @@ func TestErrorHandler(t *testing.T) {
 			w.server.Fail("LIST", forbidden)
 			w.server.Fail("WATCH", forbidden)
 		},
-		then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff); w.server.FailWatches(expired) },
+		then: func(w *world) {
+			bubble.Advance(backoff)
+			bubble.Advance(backoff)
+			w.server.FailWatches(expired)
+		},
 	}).play(t, ours)
 	want := []string{"failed to list *v1.ConfigMap: " + forbidden.Error(), forbidden.Error()}
 	if fmt.Sprint(w.errs) != fmt.Sprint(want) {
@@ -86,9 +93,11 @@ func TestErrorHandler(t *testing.T) {
 	}
 }
 
-// LogError makes an error of whatever isn't the ordinary end of a watch.
+// TestLogError checks which ends of a watch are logged as errors: all but the ordinary ones.
 func TestLogError(t *testing.T) {
-	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
+	defer func(handlers []utilruntime.ErrorHandler) {
+		utilruntime.ErrorHandlers = handlers
+	}(utilruntime.ErrorHandlers)
 	for _, test := range []struct {
 		err  error
 		loud bool

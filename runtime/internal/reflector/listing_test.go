@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// onPage runs f before a page after the first.
+// onPage calls f before a page after the first.
 func onPage(w *world, f func() error) {
 	w.server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 		if r.Options.Continue != "" {
@@ -19,7 +19,7 @@ func onPage(w *world, f func() error) {
 	})
 }
 
-// listings are the transitions out of a list that is asked for.
+// listings are the transitions from the state of listing.
 var listings = []scenario{{
 	name: "the list is committed", before: listed,
 	want: listedA,
@@ -108,8 +108,9 @@ LIST rv="" limit=1 continue=102:ns/a
 	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
 	want: firstList + firstList + listedA,
 }, {
-	name: "the first version has expired", before: func(w *world) { listed(w); w.server.Fail("LIST", expired) },
-	want: firstList + `LIST rv="" limit=500` + "\n" + firstA + watch101,
+	name:   "the first version has expired",
+	before: func(w *world) { listed(w); w.server.Fail("LIST", expired) },
+	want:   firstList + `LIST rv="" limit=500` + "\n" + firstA + watch101,
 }, {
 	name: "the version has expired", before: listed,
 	then: func(w *world) {

@@ -15,19 +15,21 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// survivePanics makes utilruntime collect panics instead of crashing, until the end
-// of the test. They are to be read when nothing runs.
+// survivePanics makes utilruntime collect panics instead of crashing, until the end of the test. They may be
+// read only while nothing runs.
 func survivePanics(t *testing.T) *[]any {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
 	panics := new([]any)
 	utilruntime.ReallyCrash = false
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { *panics = append(*panics, p) }}
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) {
+		*panics = append(*panics, p)
+	}}
 	return panics
 }
 
-// A panic goes where utilruntime sends it; if the program lives on, so does the
-// reflector.
+// TestPanic checks that a panic goes where utilruntime sends it, and that the reflector continues if the
+// program does.
 func TestPanic(t *testing.T) {
 	panics := survivePanics(t)
 	s := scenario{
@@ -66,15 +68,18 @@ func (s brittle) Begin() Staging {
 	return s.sink.Begin()
 }
 
-// A sink that panics leaves no stream open, and with it no place of a limiter taken.
+// TestPanicEndsTheStream checks that a panic in a sink leaves neither a stream open nor a slot of the limiter
+// taken.
 func TestPanicEndsTheStream(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, transcript: newTranscript(), server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
+		w := &world{t: t, transcript: newTranscript(),
+			server: runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()}
 		w.create("a")
 		ctx, cancel := context.WithCancel(t.Context())
 		panicked := false
-		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked}, Options{Name: "test", ErrorHandler: w.failed})
+		r := New(limited(w.server, listwatch.NewLimiter(1)), brittle{sink{w}, &panicked},
+			Options{Name: "test", ErrorHandler: w.failed})
 		var running sync.WaitGroup
 		running.Go(func() { r.Run(ctx) })
 		defer running.Wait()

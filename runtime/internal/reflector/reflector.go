@@ -123,7 +123,8 @@ func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
 	r.health.onFailure = opts.Failed
 	if r.name == "" {
 		r.name = naming.GetNameFromCallsite(
-			"/runtime/internal/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/", "/runtime/cache/")
+			"/runtime/internal/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/",
+			"/runtime/cache/")
 	}
 	if r.typ == "" {
 		r.typ = DescribeType(nil)

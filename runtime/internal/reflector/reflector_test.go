@@ -22,7 +22,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Run ends with its context, wherever it is. The scenario checks that it does.
+// TestStopAnywhere stops Run in every state; the scenario checks that it returns.
 func TestStopAnywhere(t *testing.T) {
 	blocked := func(verb string) func(*world) {
 		return func(w *world) {
@@ -36,14 +36,18 @@ func TestStopAnywhere(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]scenario{
-		"listing":          {before: blocked("LIST"), want: firstList},
-		"opening a watch":  {before: blocked("WATCH"), want: listedA},
-		"watching":         {before: listed, want: listedA},
-		"streaming":        {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, want: `WATCH rv=""` + stream},
-		"after a failure":  {before: func(w *world) { listed(w); w.server.Fail("LIST", forbidden) }, want: firstList},
-		"server is down":   {before: func(w *world) { listed(w); w.server.Fail("WATCH", refused) }, want: listedA},
-		"between resyncs":  {before: listed, opts: options{resync: time.Hour}, want: listedA},
-		"between warnings": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, then: func(w *world) { bubble.Advance(15 * time.Second) }, want: `WATCH rv=""` + stream},
+		"listing":         {before: blocked("LIST"), want: firstList},
+		"opening a watch": {before: blocked("WATCH"), want: listedA},
+		"watching":        {before: listed, want: listedA},
+		"streaming": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+			want: `WATCH rv=""` + stream},
+		"after a failure": {before: func(w *world) { listed(w); w.server.Fail("LIST", forbidden) },
+			want: firstList},
+		"server is down": {before: func(w *world) { listed(w); w.server.Fail("WATCH", refused) },
+			want: listedA},
+		"between resyncs": {before: listed, opts: options{resync: time.Hour}, want: listedA},
+		"between warnings": {before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+			then: func(w *world) { bubble.Advance(15 * time.Second) }, want: `WATCH rv=""` + stream},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var w *world
@@ -78,7 +82,8 @@ func TestHealth(t *testing.T) {
 				h := w.ours.Health()
 				if h.State != state || h.Failures != failures || !errors.Is(h.LastError, last) ||
 					h.Synced.IsZero() == synced || h.FailingSince.IsZero() != (failures == 0) {
-					w.t.Errorf("health %+v, want %s, %d failures, last %v, synced %t", h, state, failures, last, synced)
+					w.t.Errorf("health %+v, want %s, %d failures, last %v, synced %t", h, state,
+						failures, last, synced)
 				}
 				if failures > 0 && !h.FailingSince.Equal(start) {
 					w.t.Errorf("failing since %v, want %v", h.FailingSince, start)
@@ -98,7 +103,8 @@ func TestHealth(t *testing.T) {
 			w.server.Bookmark()
 			w.settle()
 			h := w.ours.Health()
-			if !h.LastEvent.Equal(before.Add(time.Second)) || !h.LastBookmark.Equal(h.LastEvent) || h.ResourceVersion != "102" {
+			if !h.LastEvent.Equal(before.Add(time.Second)) || !h.LastBookmark.Equal(h.LastEvent) ||
+				h.ResourceVersion != "102" {
 				w.t.Errorf("health %+v after an event at %v and a bookmark a second later", h, before)
 			}
 			if got := w.ours.LastSyncResourceVersion(); got != "102" {
@@ -108,14 +114,15 @@ func TestHealth(t *testing.T) {
 	}).play(t, ours)
 }
 
-// A server that fell silent shows in the health, and so does that it was overcome.
+// TestHealthAfterSilence checks that the health shows a server's silence, and its end.
 func TestHealthAfterSilence(t *testing.T) {
 	for _, test := range []struct {
 		opts   options
 		before func(*world)
 		want   error
 	}{
-		{options{initialTimeout: time.Minute}, func(w *world) { streamed(w); w.server.OmitEndBookmark(true) }, errNoEndBookmark},
+		{options{initialTimeout: time.Minute}, func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+			errNoEndBookmark},
 		{options{silence: time.Minute}, listed, errSilent},
 	} {
 		(scenario{opts: test.opts, before: test.before, then: func(w *world) {
@@ -130,10 +137,12 @@ func TestHealthAfterSilence(t *testing.T) {
 	}
 }
 
-// sourceFunc is a source that watches as a function says, and lists nothing.
+// sourceFunc is a source whose watches a function opens, and whose lists are empty.
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 
-func (f sourceFunc) List(_ context.Context, _ metav1.ListOptions, _ func(any) error) (listwatch.ListMeta, error) {
+func (f sourceFunc) List(
+	_ context.Context, _ metav1.ListOptions, _ func(any) error,
+) (listwatch.ListMeta, error) {
 	return listwatch.ListMeta{}, nil
 }
 
@@ -144,9 +153,10 @@ func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwat
 func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f sourceFunc) source() listwatch.Source {
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] {
-		return watcher{f}
-	}, listwatch.ClientOptions{})
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[*corev1.ConfigMapList] {
+			return watcher{f}
+		}, listwatch.ClientOptions{})
 }
 
 type watcher struct{ watch sourceFunc }
@@ -158,8 +168,8 @@ func (w watcher) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interf
 	return w.watch(opts)
 }
 
-// A watch from no version begins with what exists, in any order: the versions
-// of those events are no place to go on from.
+// TestVersionsOfInitialEvents checks that a watch without a version, which begins with the existing objects
+// in any order, doesn't continue from the versions of those events.
 func TestVersionsOfInitialEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := watch.NewRaceFreeFake()
@@ -222,7 +232,9 @@ func TestDefaults(t *testing.T) {
 	if s := *longer.watchTimeout(); s < 3600 || s > 7200 {
 		t.Errorf("a watch of %d s", s)
 	}
-	if fixed := New(sourceFunc(nil), sink{}, Options{Backoff: &wait.Backoff{Duration: time.Minute}}); fixed.delay() != time.Minute {
+	if fixed := New(
+		sourceFunc(nil), sink{}, Options{Backoff: &wait.Backoff{Duration: time.Minute}},
+	); fixed.delay() != time.Minute {
 		t.Error("the given back-off isn't used")
 	}
 }

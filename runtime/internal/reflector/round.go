@@ -148,7 +148,8 @@ type resyncError struct{ error }
 
 func (r *Reflector) begin(ctx context.Context) *session {
 	s := &session{retry: cache.NewRetryWithDeadline(
-		r.opts.MaxInternalErrorRetryDuration, internalErrorReset, apierrors.IsInternalError, clock.RealClock{})}
+		r.opts.MaxInternalErrorRetryDuration, internalErrorReset, apierrors.IsInternalError,
+		clock.RealClock{})}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if r.opts.ResyncPeriod > 0 {
 		s.ticks.Go(func() { r.resync(s) })

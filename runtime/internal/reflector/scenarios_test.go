@@ -26,13 +26,13 @@ var (
 	}()
 )
 
-// listed is a server with a, at version 101, whose client can't stream lists.
+// listed prepares a server with object a at version 101, and a client that can't stream lists.
 func listed(w *world) {
 	w.server.NoWatchListClient()
 	w.create("a")
 }
 
-// streamed is the same server with a client that can.
+// streamed prepares the same server and a client that can.
 func streamed(w *world) { w.create("a") }
 
 const (
@@ -46,7 +46,7 @@ const (
 	stream101 = `WATCH rv="101"` + stream
 )
 
-// scenarios are the transitions out of each state, in tables of their own files.
+// scenarios are the transitions from each state, declared in files of their own.
 var scenarios = []struct {
 	state string
 	table []scenario
@@ -67,7 +67,7 @@ func joined(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Each transition leads where it should.
+// TestTransitions checks where each transition leads.
 func TestTransitions(t *testing.T) {
 	eachScenario(t, func(t *testing.T, s scenario) {
 		if got := joined(s.play(t, ours)); got != s.want {
@@ -76,8 +76,8 @@ func TestTransitions(t *testing.T) {
 	})
 }
 
-// A server and a store can't tell our reflector from client-go's, where the
-// scenario doesn't say so.
+// TestLikeClientGo checks that a server and a store can't distinguish our reflector from client-go's, unless
+// the scenario documents a difference.
 func TestLikeClientGo(t *testing.T) {
 	eachScenario(t, func(t *testing.T, s scenario) {
 		got := joined(s.play(t, upstream))

@@ -192,7 +192,8 @@ func (l *streamedList) warnOfSilence(ctx context.Context, opened time.Time) (sto
 			}
 			last := latest(opened, latest(health.Since, health.LastEvent))
 			if silent := time.Since(last); silent >= silenceWarning {
-				klog.FromContext(ctx).Info("Warning: awaiting required bookmark event for initial events stream",
+				klog.FromContext(ctx).Info(
+					"Warning: awaiting required bookmark event for initial events stream",
 					"silentFor", silent, "openFor", time.Since(opened))
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// streamings are the transitions out of a list that is streamed.
+// streamings are the transitions from the state of streaming a list.
 var streamings = []scenario{{
 	name: "the list is committed", before: streamed,
 	then: func(w *world) { w.create("b") },
@@ -67,7 +67,8 @@ var streamings = []scenario{{
 		w.server.OmitEndBookmark(true)
 	},
 	then: func(w *world) { w.server.CloseWatches() },
-	want: `WATCH rv=""` + stream + firstList + "replace [] at 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
+	want: `WATCH rv=""` + stream + firstList + "replace [] at 102\n" +
+		`WATCH rv="102" bookmarks timeout` + "\n",
 }, {
 	name: "an error in the middle", before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 	then: func(w *world) { w.server.FailWatches(internal) },
@@ -99,7 +100,8 @@ var streamings = []scenario{{
 	want:    `WATCH rv=""` + stream + listedA,
 	differs: "client-go waits for ever",
 }, {
-	name: "cut in the middle every time", before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+	name:   "cut in the middle every time",
+	before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 	then: func(w *world) {
 		w.server.CloseWatches()
 		w.settle()

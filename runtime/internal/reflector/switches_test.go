@@ -14,9 +14,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestInconsistencyDetector: with client-go's detector on, a streamed list is
-// listed once more, at its version, and one that differs panics: as with
-// client-go.
+// TestInconsistencyDetector checks that, with client-go's detector on, a streamed list is listed once more,
+// at its version, and that a difference panics, as with client-go.
 func TestInconsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()
 	panics := survivePanics(t)
@@ -50,15 +49,16 @@ func TestInconsistencyDetector(t *testing.T) {
 				w.server.Inject(watch.Event{Type: watch.Added, Object: configMap("ghost")})
 				w.server.EndInitialEvents()
 			}}.play(t, subject)
-			if len(*panics) == 0 || !strings.HasPrefix(fmt.Sprint((*panics)[0]), "data inconsistency detected for test") {
+			if len(*panics) == 0 ||
+				!strings.HasPrefix(fmt.Sprint((*panics)[0]), "data inconsistency detected for test") {
 				t.Errorf("%s: panics %q", name, *panics)
 			}
 		}
 	})
 }
 
-// TestSwitchesOfTheEnvironment: client-go's switches are read from the
-// environment as client-go reads them, once in a process: so this runs another.
+// TestSwitchesOfTheEnvironment checks that client-go's switches are read from the environment as client-go
+// reads them. That happens once in a process, so the test starts another.
 func TestSwitchesOfTheEnvironment(t *testing.T) {
 	const played = "REFLECTOR_TEST_PLAYED"
 	changed := scenario{before: streamed, then: func(w *world) { w.create("b"); w.create("c") }}
@@ -67,15 +67,19 @@ func TestSwitchesOfTheEnvironment(t *testing.T) {
 		if theirs := joined(changed.play(t, upstream)); theirs != lines {
 			t.Errorf("got:\n%s\nclient-go:\n%s", lines, theirs)
 		}
-		fmt.Printf("detector=%t inorder=%t\n%s", consistencydetector.IsDataConsistencyDetectionForWatchListEnabled(), features.FeatureGates().Enabled(features.InOrderInformers), lines)
+		fmt.Printf("detector=%t inorder=%t\n%s",
+			consistencydetector.IsDataConsistencyDetectionForWatchListEnabled(),
+			features.FeatureGates().Enabled(features.InOrderInformers), lines)
 		return
 	}
 	const changes = "add b@102\nadd c@103\n"
 	for _, test := range []struct{ variable, want string }{
 		{"NONE=true", "detector=false inorder=true\n" + streamedA + changes},
 		{"KUBE_FEATURE_WatchListClient=false", "detector=false inorder=true\n" + listedA + changes},
-		{"KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true", "detector=true inorder=true\n" + `WATCH rv=""` + stream + "LIST rv=\"101\" match=Exact\n" + firstA + changes},
-		// The gate is locked: neither turns it off.
+		{"KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true",
+			"detector=true inorder=true\n" + `WATCH rv=""` + stream + "LIST rv=\"101\" match=Exact\n" +
+				firstA + changes},
+		// The gate is locked: neither implementation can turn it off.
 		{"KUBE_FEATURE_InOrderInformers=false", "detector=false inorder=true\n" + streamedA + changes},
 	} {
 		t.Run(test.variable, func(t *testing.T) {

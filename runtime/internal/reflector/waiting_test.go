@@ -19,14 +19,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// limited is a source of what a server has.
+// limited returns a source of a server's objects with a limiter.
 func limited(s *server, limiter *listwatch.Limiter) listwatch.Source {
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](), func() listwatch.Client[*corev1.ConfigMapList] { return s },
+	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() listwatch.Client[*corev1.ConfigMapList] { return s },
 		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 }
 
-// halting is a source whose streams wait for a place of a limiter before each event,
-// as others wait for the budget.
+// halting is a source whose streams wait for a slot of a limiter before each event, as others wait for the
+// budget.
 type halting struct {
 	listwatch.Source
 	gate listwatch.Source
@@ -49,9 +50,9 @@ func (s haltingStream) Next(ctx context.Context) (listwatch.Event, error) {
 	return s.Stream.Next(ctx)
 }
 
-// A list that waits for those of others, before its request or in the middle, says
-// so in the health and in the log; the server isn't blamed, and its time to end the
-// initial events doesn't go on.
+// TestWaitingForOthers checks that a list which waits for other lists, before its request or in the middle,
+// shows that in the health and in the log. The server isn't blamed, and its deadline for the initial events
+// is suspended.
 func TestWaitingForOthers(t *testing.T) {
 	const timeout = 30 * time.Second
 	newServer := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]
@@ -81,7 +82,8 @@ func TestWaitingForOthers(t *testing.T) {
 				other := newServer()
 				other.OmitEndBookmark(true)
 				initial := true
-				first, err := limited(other, limiter).Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+				first, err := limited(other, limiter).Watch(t.Context(),
+					metav1.ListOptions{SendInitialEvents: &initial})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,12 +101,14 @@ func TestWaitingForOthers(t *testing.T) {
 					return count
 				}
 				const waits, silent = "waits for those of other informers", "awaiting required bookmark"
-				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, args string) {
-					mu.Lock()
-					defer mu.Unlock()
-					lines = append(lines, args)
-				}, funcr.Options{})))
-				r := New(test.source(w, limiter), sink{w}, Options{Name: "test", InitialEventsTimeout: timeout, ErrorHandler: w.failed})
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(),
+					funcr.New(func(_, args string) {
+						mu.Lock()
+						defer mu.Unlock()
+						lines = append(lines, args)
+					}, funcr.Options{})))
+				r := New(test.source(w, limiter), sink{w},
+					Options{Name: "test", InitialEventsTimeout: timeout, ErrorHandler: w.failed})
 				w.ours = r
 				var running sync.WaitGroup
 				running.Go(func() { r.Run(ctx) })
@@ -133,7 +137,7 @@ func TestWaitingForOthers(t *testing.T) {
 				if h := r.Health(); h.State != Streaming || !h.Since.Equal(time.Now()) {
 					t.Errorf("when the others have ended: %+v", h)
 				}
-				// From here on it is the server that takes its time.
+				// From now on the delay is the server's.
 				w.take()
 				bubble.Advance(timeout - time.Second)
 				if got := joined(w.take()); got != "" || logged(silent) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// watchings are the transitions out of a watch.
+// watchings are the transitions from the state of watching.
 var watchings = []scenario{{
 	name: "changes", before: listed,
 	then: func(w *world) {
@@ -78,17 +78,19 @@ WATCH rv="102" bookmarks timeout
 	then: func(w *world) { bubble.Advance(backoff) },
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }, {
-	name: "throttled when it is opened", before: func(w *world) { listed(w); w.server.Fail("WATCH", throttled, throttled) },
-	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
-	want: listedA + watch101 + watch101,
+	name:   "throttled when it is opened",
+	before: func(w *world) { listed(w); w.server.Fail("WATCH", throttled, throttled) },
+	then:   func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
+	want:   listedA + watch101 + watch101,
 }, {
 	name: "throttled while it is open", before: listed,
 	then: func(w *world) { w.server.FailWatches(throttled); bubble.Advance(backoff) },
 	want: listedA + watch101,
 }, {
-	name: "connection refused", before: func(w *world) { listed(w); w.server.Fail("WATCH", refused, refused) },
-	then: func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
-	want: listedA + watch101 + watch101,
+	name:   "connection refused",
+	before: func(w *world) { listed(w); w.server.Fail("WATCH", refused, refused) },
+	then:   func(w *world) { bubble.Advance(backoff); bubble.Advance(backoff) },
+	want:   listedA + watch101 + watch101,
 }, {
 	name: "forbidden", before: func(w *world) { listed(w); w.server.Fail("WATCH", forbidden) },
 	then: func(w *world) { bubble.Advance(backoff) },
@@ -135,7 +137,8 @@ WATCH rv="102" bookmarks timeout
 }, {
 	name: "an event of no known type", before: listed,
 	then: func(w *world) {
-		w.server.Inject(watch.Event{Type: "FUNNY", Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "110"}}})
+		w.server.Inject(watch.Event{Type: "FUNNY",
+			Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "110"}}})
 		w.settle()
 		w.server.CloseWatches()
 	},
@@ -152,7 +155,7 @@ WATCH rv="102" bookmarks timeout
 	want: listedA + "add c@103\n" + `WATCH rv="103" bookmarks timeout` + "\n",
 }, {
 	name: "silent for too long", before: listed, opts: options{silence: time.Minute},
-	// All of it takes less than the five minutes after which watches may time out.
+	// Together this takes less than the five minutes after which watches may time out.
 	then: func(w *world) {
 		bubble.Advance(59 * time.Second)
 		w.create("b")
@@ -196,8 +199,7 @@ WATCH rv="102" bookmarks timeout
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }}
 
-// onlyResyncs leaves nothing but resyncs in the transcript: how many watches
-// there are in hours is drawn at random.
+// onlyResyncs leaves only resyncs in the transcript: how many watches there are in hours is random.
 func onlyResyncs(w *world) {
 	for _, line := range w.take() {
 		if line == "resync" {

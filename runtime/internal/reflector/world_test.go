@@ -23,24 +23,24 @@ import (
 
 type (
 	server = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
-	// transcript is what happened, in order: requests and calls of the sink.
+	// transcript records the requests and the calls of the sink, in order.
 	transcript struct {
 		mu     sync.Mutex
 		lines  []string
-		refuse error // what the sink says to everything
+		refuse error // the error that the sink returns
 		store  map[string]string
 	}
-	// options are what a scenario sets; both reflectors have them.
+	// options are the options of a scenario; both reflectors have them.
 	options struct {
 		pageSize         int64
 		resync           time.Duration
 		shouldResync     func() bool
 		internalPatience time.Duration
-		// The last two are ours alone.
+		// Only our reflector has the last two.
 		initialTimeout time.Duration
 		silence        time.Duration
 	}
-	// world is a server, and a reflector of it that writes a transcript.
+	// world is a server, and a reflector that writes a transcript.
 	world struct {
 		*transcript
 		t        *testing.T
@@ -51,7 +51,9 @@ type (
 		lastSync func() string
 	}
 	// subject starts a reflector in w.
-	subject func(ctx context.Context, w *world, opts options) (run func(context.Context), lastSync func() string)
+	subject func(
+		ctx context.Context, w *world, opts options,
+	) (run func(context.Context), lastSync func() string)
 )
 
 func newTranscript() *transcript { return &transcript{store: map[string]string{}} }
@@ -71,21 +73,21 @@ func (tr *transcript) take() []string {
 	return lines
 }
 
-// refusing makes the sink refuse everything with err, nothing if it is nil.
+// refusing makes the sink return err from all calls, or none if err is nil.
 func (tr *transcript) refusing(err error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.refuse = err
 }
 
-// empty says that the store is.
+// empty reports whether the store is empty.
 func (tr *transcript) empty() bool {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return len(tr.store) == 0
 }
 
-// accept does what the sink is asked to, unless it refuses.
+// accept records a call and calls do, unless the sink refuses.
 func (tr *transcript) accept(do func(), format string, args ...any) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -117,7 +119,7 @@ func (tr *transcript) changed(verb string, obj metav1.Object) error {
 
 func (tr *transcript) told(what string) error { return tr.accept(func() {}, "%s", what) }
 
-// sink is a world as the sink of our reflector.
+// sink adapts a world to our reflector's sink.
 type sink struct{ *world }
 
 func (s sink) Begin() Staging {
@@ -152,7 +154,7 @@ func (s *staged) end() {
 	s.ended = true
 }
 
-// store is a world as the store of client-go's reflector.
+// store adapts a world to the store of client-go's reflector.
 type store struct{ *world }
 
 func (s store) Add(obj any) error             { return s.changed("add", obj.(metav1.Object)) }
@@ -173,11 +175,14 @@ func (w *world) failed(_ context.Context, err error) { w.errs = append(w.errs, e
 // ours and upstream are the two subjects.
 func ours(_ context.Context, w *world, opts options) (func(context.Context), func() string) {
 	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] { return w.server }, listwatch.ClientOptions{Client: w.server})
+		func() listwatch.Client[*corev1.ConfigMapList] { return w.server },
+		listwatch.ClientOptions{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
-		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync, ShouldResync: opts.shouldResync,
-		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout, SilenceTimeout: opts.silence,
-		ErrorHandler: w.failed,
+		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync,
+		ShouldResync:                  opts.shouldResync,
+		MaxInternalErrorRetryDuration: opts.internalPatience, InitialEventsTimeout: opts.initialTimeout,
+		SilenceTimeout: opts.silence,
+		ErrorHandler:   w.failed,
 	})
 	return w.ours.Run, w.ours.LastSyncResourceVersion
 }
@@ -191,17 +196,17 @@ func upstream(_ context.Context, w *world, opts options) (func(context.Context),
 	return r.RunWithContext, r.LastSyncResourceVersion
 }
 
-// scenario is something that happens to a reflector.
+// scenario is a sequence of events that a reflector goes through.
 type scenario struct {
 	name string
 	opts options
-	// before is what the server is like when the reflector starts.
+	// before prepares the server before the reflector starts.
 	before func(*world)
-	// then is what happens afterwards. It isn't called before all is quiet.
+	// then is what happens once all goroutines block.
 	then func(*world)
-	// want is the transcript, without what take removed from it.
+	// want is the transcript, without the lines that take removed.
 	want string
-	// differs says why client-go's transcript isn't the same.
+	// differs is the reason why client-go's transcript differs, if it does.
 	differs string
 }
 
@@ -235,7 +240,7 @@ func (s scenario) play(t *testing.T, subject subject) (lines []string) {
 	return lines
 }
 
-// settle waits until nothing moves but the clock.
+// settle waits until all other goroutines block.
 func (w *world) settle() { synctest.Wait() }
 
 // backoff is longer than any back-off.
@@ -258,7 +263,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 }
 
-// advanceUntil moves the clock by a millisecond again and again until done.
+// advanceUntil advances the clock by a millisecond until done returns true.
 func (w *world) advanceUntil(done func() bool) {
 	for !done() {
 		bubble.Advance(time.Millisecond)

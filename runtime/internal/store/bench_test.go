@@ -22,8 +22,8 @@ const benchObjects = 100_000
 
 type benchStore = Store[cache.ObjectName]
 
-// benchNamespaces are strings that objects share, as they do when a decoder
-// made them that shares what repeats.
+// benchNamespaces are strings that objects share, as if they came from a decoder that shares repeated
+// strings.
 var benchNamespaces = func() (namespaces [100]string) {
 	for i := range namespaces {
 		namespaces[i] = fmt.Sprintf("namespace-%d", i)
@@ -38,7 +38,8 @@ func benchObject(i, version int) *metav1.ObjectMeta {
 		Namespace:       benchNamespaces[i%100],
 		Name:            fmt.Sprintf("some-object-with-a-name-%d", i),
 		ResourceVersion: fmt.Sprint(version),
-		Labels:          map[string]string{"node": fmt.Sprintf("node-%d", i%1000), "owner": fmt.Sprintf("owner-%d", i/10)},
+		Labels: map[string]string{"node": fmt.Sprintf("node-%d", i%1000),
+			"owner": fmt.Sprintf("owner-%d", i/10)},
 	}
 }
 
@@ -85,8 +86,7 @@ func benchFill(objects []*metav1.ObjectMeta, s *benchStore, c cache.Indexer) {
 	}
 }
 
-// benchObjectsOf are objects as a store has them once all were updated: in no
-// order in memory.
+// benchObjectsOf returns objects as they are in a store once all were updated: in random order in memory.
 func benchObjectsOf(version int) []*metav1.ObjectMeta {
 	objects := make([]*metav1.ObjectMeta, benchObjects)
 	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(benchObjects) {
@@ -95,7 +95,7 @@ func benchObjectsOf(version int) []*metav1.ObjectMeta {
 	return objects
 }
 
-// benchListed are objects as a store has them once they were listed: side by side.
+// benchListed returns objects as they are in a store after a list: side by side in memory.
 func benchListed() []*metav1.ObjectMeta {
 	objects := make([]*metav1.ObjectMeta, benchObjects)
 	for i := range objects {
@@ -106,8 +106,8 @@ func benchListed() []*metav1.ObjectMeta {
 
 var threeIndexes = []string{cache.NamespaceIndex, "node", "owner"}
 
-// BenchmarkUpdate replaces objects in random order by newer ones, which follow
-// each other in memory as those of a decoder do.
+// BenchmarkUpdate replaces objects in random order by newer ones, which are side by side in memory, as a
+// decoder makes them.
 func BenchmarkUpdate(b *testing.B) {
 	order := rand.New(rand.NewPCG(2, 2)).Perm(benchObjects)
 	var sets [2][]*metav1.ObjectMeta
@@ -139,18 +139,20 @@ func BenchmarkUpdate(b *testing.B) {
 
 func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
 	shuffled := slices.Clone(objects)
-	rand.New(rand.NewPCG(4, 4)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(4, 4)).Shuffle(len(shuffled),
+		func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	return shuffled
 }
 
-// BenchmarkGet looks objects up by keys as a controller has them: strings of their
-// own. Namespaces and names have 41 bytes together, those with long names 58, and
-// longer ones 72, more than stores have copies of. The objects that are read say
-// which key comes next: as in a controller, which does something with what it gets,
-// no look-up overlaps the one before. The loops do nothing else, because processors
-// overlap what takes few instructions.
+// BenchmarkGet looks objects up by keys as a controller has them: strings of their own. Namespaces and names
+// have 41 bytes together, those with long names 58, and longer ones 72, which exceeds what stores copy. The
+// next key is read from the object that was found: as in a controller, which uses what it gets, no look-up
+// overlaps the previous one. The loops do nothing else, because processors overlap work of few instructions.
 func BenchmarkGet(b *testing.B) {
-	for _, lengths := range [][2]string{{"", ""}, {"long-names/", "-5d4f8b6c7d-x2x4z"}, {"longer-names/", "-of-a-deployment-5d4f8b6c7d-x2x4z"}} {
+	for _, lengths := range [][2]string{
+		{"", ""}, {"long-names/", "-5d4f8b6c7d-x2x4z"},
+		{"longer-names/", "-of-a-deployment-5d4f8b6c7d-x2x4z"},
+	} {
 		prefix := lengths[0]
 		objects := benchObjectsOf(1)
 		for _, o := range objects {
@@ -265,8 +267,8 @@ func BenchmarkReplace(b *testing.B) {
 	})
 }
 
-// BenchmarkMemory reports what a store with three indexes needs beside the
-// objects, and client-go's, whose keys are strings of its own.
+// BenchmarkMemory reports the bytes that a store with three indexes needs beside the objects, and the same
+// for client-go's, whose keys are strings of its own.
 func BenchmarkMemory(b *testing.B) {
 	objects := benchObjectsOf(1)
 	live := func() uint64 {

@@ -12,13 +12,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// BenchmarkList fills one store at a time: most of a list's cost is its part in
-// collecting the garbage of 100,000 objects, and a program has one store of them.
-// While that goes on, each object in a list costs a look at its mark, so it
-// matters where they are.
+// BenchmarkList fills one store at a time: most of a list's cost is its share of collecting the garbage of
+// 100,000 objects, and a program has one such store. During a collection, a list checks the mark of each
+// object, so it matters where the objects are in memory.
 func BenchmarkList(b *testing.B) {
 	updated := func() []*metav1.ObjectMeta { return benchObjectsOf(1) }
-	// fill returns what sees every object of a store that it has filled.
+	// fill fills a store and returns a function that reads every object in it.
 	seeing := func(fill func() (see func() int)) func(*testing.B) {
 		return func(b *testing.B) {
 			see := fill()
@@ -50,7 +49,7 @@ func BenchmarkList(b *testing.B) {
 	b.Run("list-updated/ours", ours(updated, list))
 	b.Run("list-updated/client-go", clientGo(updated, listClientGo))
 	b.Run("iterated/ours", ours(updated, iterated))
-	// It has no other way to see every object.
+	// client-go has no other way to read every object.
 	b.Run("iterated/client-go", clientGo(updated, listClientGo))
 	b.Run("keys-and-objects/ours", ours(updated, keysIterated))
 	b.Run("keys-and-objects/client-go", clientGo(updated, keysGotClientGo))
@@ -65,8 +64,8 @@ func keysGotClientGo(c cache.Indexer) (n int) {
 	return n
 }
 
-// iterated and keysIterated are functions because b.Loop keeps what its body
-// assigns in memory, the state of a loop over an iterator too.
+// iterated and keysIterated are functions because b.Loop keeps variables that its body assigns in memory,
+// even the state of an iterator.
 func iterated(s *benchStore) (n int) {
 	for o := range s.Snapshot().Values() {
 		if o != nil {
@@ -85,9 +84,8 @@ func keysIterated(s *benchStore) (n int) {
 	return n
 }
 
-// BenchmarkWhileListed measures single look-ups and updates while one goroutine
-// lists everything in a loop and another does the other of the two, and reports
-// the slow end of 5,000.
+// BenchmarkWhileListed measures single look-ups and updates while one goroutine lists everything in a loop
+// and another does the other of the two. It reports the slowest of 5,000.
 func BenchmarkWhileListed(b *testing.B) {
 	objects, again := benchObjectsOf(1), benchObjectsOf(2)
 	s, c := benchNew(threeIndexes...), benchNewClientGo(threeIndexes...)
@@ -120,8 +118,8 @@ func BenchmarkWhileListed(b *testing.B) {
 				start := time.Now()
 				operation(o)
 				took = append(took, time.Since(start))
-				// Samples are spread over time: what blocks for long counts for as
-				// many as it would have delayed.
+				// Samples are spread over time, so that a long block counts for as many operations as it
+				// would have delayed.
 				<-sample.C
 			}
 		}

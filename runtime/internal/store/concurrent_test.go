@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// account is one of several whose sum no change may alter.
+// account is one of several accounts, whose sum no change may alter.
 type account struct {
 	id, amount int
 
-	metav1.Object // nil: only its labels are asked for
+	metav1.Object // nil: tests use only its labels
 }
 
 func (a account) GetLabels() map[string]string {
@@ -45,9 +45,8 @@ func fillBank(s *Store[int], version string) {
 	r.Commit(version)
 }
 
-// TestReadersSeeWholeChanges runs readers beside writers that move amounts
-// between accounts, replace them all, and close and reopen accounts: every read
-// must see all of a change, or nothing.
+// TestReadersSeeWholeChanges runs readers beside writers that move amounts between accounts, replace them
+// all, and close and reopen accounts: every read must see all of a change, or nothing of it.
 func TestReadersSeeWholeChanges(t *testing.T) {
 	s := newBank()
 	var stop atomic.Bool
@@ -59,7 +58,8 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			ids[a.id] = true
 		}
 		if sum != total || len(ids) != len(got) {
-			t.Errorf("%s: a sum of %d over %d accounts, %d of them different; want %d", what, sum, len(got), len(ids), total)
+			t.Errorf("%s: a sum of %d over %d accounts, %d of them different; want %d", what, sum, len(got),
+				len(ids), total)
 			stop.Store(true)
 		}
 	}
@@ -105,8 +105,12 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 							others = append(others, a)
 						}
 					}
-					for objects := range snapshot.Labeled([]LabelValues{{"parity", []string{fmt.Sprint(parity)}}}) {
-						found = append(found, slices.DeleteFunc(slices.Clone(objects), func(a any) bool { return a.(account).amount%2 != parity })...)
+					for objects := range snapshot.Labeled(
+						[]LabelValues{{"parity", []string{fmt.Sprint(parity)}}},
+					) {
+						found = append(found,
+							slices.DeleteFunc(slices.Clone(objects),
+								func(a any) bool { return a.(account).amount%2 != parity })...)
 					}
 					check("Labeled and the others", append(found, others...))
 				}(s.Snapshot())
@@ -132,7 +136,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			}
 		})
 	}
-	var transfer sync.Mutex // what reads before it writes
+	var transfer sync.Mutex // serializes writers that read before they write
 	for w := range uint64(2) {
 		writing.Go(func() {
 			r := rand.New(rand.NewPCG(w, 0))
@@ -153,8 +157,7 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 	reading.Wait()
 }
 
-// transferOf closes an account and gives what it had to another, or takes half
-// of one and opens another with it.
+// transferOf closes an account and moves its amount to another, or moves half of one to a new one.
 func transferOf(s *Store[int], r *rand.Rand) []Change[int] {
 	for {
 		gives, ok := s.Get(r.IntN(accounts))
@@ -238,7 +241,8 @@ func TestSeveralValues(t *testing.T) {
 		put(s, &object{Name: name(i), Labels: labels})
 	}
 	for labels, want := range map[string][]string{
-		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil, "a,a": {name(0), name(2)},
+		"a": {name(0), name(2)}, "a,b": {name(0), name(1), name(2)}, "": nil, "none": nil,
+		"a,a": {name(0), name(2)},
 	} {
 		found, err := s.ByIndex("label", byLabel(&object{Labels: labels})...)
 		var got []string
@@ -251,7 +255,8 @@ func TestSeveralValues(t *testing.T) {
 	}
 }
 
-// An index function that panics leaves the store as it was, and usable.
+// TestPanicInAnIndexFunction checks that an index function which panics leaves the store unchanged and
+// usable.
 func TestPanicInAnIndexFunction(t *testing.T) {
 	s := newBank()
 	bomb := func(a any) []string {
@@ -285,8 +290,10 @@ func TestPanicInAnIndexFunction(t *testing.T) {
 			}()
 			write()
 		}()
-		if a, _ := s.Get(1); a.(account).amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" || s.HasIndex("worse") {
-			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(), s.ResourceVersion())
+		if a, _ := s.Get(1); a.(account).amount != 100 || s.Len() != accounts || s.ResourceVersion() != "0" ||
+			s.HasIndex("worse") {
+			t.Errorf("%s changed the store: %v, %d objects, version %s", what, a, s.Len(),
+				s.ResourceVersion())
 		}
 	}
 	if _, existed := s.Set(1, account{id: 1, amount: 50}, "1"); !existed || s.ResourceVersion() != "1" {

@@ -8,9 +8,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestTagsAreSpread counts how often names as clusters have them share the upper
-// bits of their tags, by which a table finds them, or the lower ones, by which it
-// tells them apart, beside what chance would do.
+// TestTagsAreSpread counts how often typical names share the upper bits of their tags, by which a table finds
+// them, or the lower ones, by which it distinguishes them, and compares that with chance.
 func TestTagsAreSpread(t *testing.T) {
 	const n, lots = 1 << 16, 1 << 10
 	for name, key := range map[string]func(i int) cache.ObjectName{
@@ -24,12 +23,16 @@ func TestTagsAreSpread(t *testing.T) {
 		"both": func(i int) cache.ObjectName {
 			return cache.ObjectName{Namespace: fmt.Sprint(i % 256), Name: fmt.Sprint(i / 256)}
 		},
-		"alike": func(i int) cache.ObjectName { return cache.ObjectName{Namespace: fmt.Sprint(i), Name: fmt.Sprint(i)} },
+		"alike": func(i int) cache.ObjectName {
+			return cache.ObjectName{Namespace: fmt.Sprint(i), Name: fmt.Sprint(i)}
+		},
 		"in the middle": func(i int) cache.ObjectName {
-			return cache.ObjectName{Namespace: "a", Name: fmt.Sprintf("a-deployment-%05d-with-a-tail-of-a-few-words", i)}
+			return cache.ObjectName{Namespace: "a",
+				Name: fmt.Sprintf("a-deployment-%05d-with-a-tail-of-a-few-words", i)}
 		},
 		"bits": func(i int) cache.ObjectName {
-			return cache.ObjectName{Namespace: string([]byte{byte(i), 0, 0, 0}), Name: string([]byte{0, byte(i >> 8), 0, 0, 0, 0, 0, 0, 0})}
+			return cache.ObjectName{Namespace: string([]byte{byte(i), 0, 0, 0}),
+				Name: string([]byte{0, byte(i >> 8), 0, 0, 0, 0, 0, 0, 0})}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,8 +45,8 @@ func TestTagsAreSpread(t *testing.T) {
 				lower[tag%lots]++
 			}
 			for half, counts := range map[string][lots]int{"upper": upper, "lower": lower} {
-				// Pearson's chi-squared, whose mean is lots-1 and whose standard deviation is
-				// the root of twice that. Eight of those are beyond any chance.
+				// This is Pearson's chi-squared, with a mean of lots-1 and a standard deviation of the root
+				// of twice that. Eight standard deviations can't be chance.
 				sum := 0.
 				for _, count := range counts {
 					sum += float64((count-n/lots)*(count-n/lots)) / (n / lots)
@@ -56,8 +59,8 @@ func TestTagsAreSpread(t *testing.T) {
 	}
 }
 
-// TestTextsOfAllLengths wants another hash from every text of up to 80 bytes that
-// differs in one of them, and from the same bytes divided elsewhere.
+// TestTextsOfAllLengths checks that every text of up to 80 bytes has another hash if one byte differs, and if
+// the same bytes are divided elsewhere.
 func TestTextsOfAllLengths(t *testing.T) {
 	h, seen := newHasher(), map[uint64]string{}
 	see := func(first, second string) {

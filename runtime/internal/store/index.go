@@ -101,7 +101,8 @@ func (r *refs) truncateRow() {
 // widened returns a copy with more columns at the right.
 func (r *refs) widened(columns, rows int) *refs {
 	width := r.width + columns
-	wide := &refs{width: width, postings: make([]uint32, 0, rows*width), positions: make([]uint32, 0, rows*width)}
+	wide := &refs{width: width, postings: make([]uint32, 0, rows*width),
+		positions: make([]uint32, 0, rows*width)}
 	for row := range rows {
 		wide.appendRow()
 		copy(wide.postings[row*width:], r.postings[row*r.width:][:r.width])

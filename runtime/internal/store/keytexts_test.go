@@ -12,12 +12,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestManyKeys puts, deletes and looks up random keys in a store of several pages,
-// against a map.
+// TestManyKeys puts, deletes and looks up random keys in a store of several pages, and compares the store
+// with a map.
 func TestManyKeys(t *testing.T) {
 	t.Run("names", func(t *testing.T) {
-		// The same texts are divided differently, so that keys differ only in that, and
-		// have lengths about the longest that is copied.
+		// The same texts are divided differently, so that some keys differ only in that. Their lengths are
+		// around the longest that is copied.
 		var keys []cache.ObjectName
 		for i := range 700 {
 			text := fmt.Sprintf("%d", i) + strings.Repeat("x", i%3*25)
@@ -25,7 +25,8 @@ func TestManyKeys(t *testing.T) {
 				keys = append(keys, cache.ObjectName{Namespace: text[:length], Name: text[length:]})
 			}
 			whole := fmt.Sprintf("%03d", i) + strings.Repeat("y", maxKeyText-4+i%3)
-			keys = append(keys, cache.ObjectName{Name: whole}, cache.ObjectName{Namespace: whole}, cache.ObjectName{Namespace: "a", Name: whole})
+			keys = append(keys, cache.ObjectName{Name: whole}, cache.ObjectName{Namespace: whole},
+				cache.ObjectName{Namespace: "a", Name: whole})
 		}
 		testManyKeys(t, keys)
 	})
@@ -59,7 +60,7 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 	s, m := New[K](), map[K]any{}
 	most := 0
 	for step := range 60_000 {
-		// It grows, shrinks and grows again.
+		// The store grows, shrinks and grows again.
 		key, puts := keys[r.IntN(len(keys))], 9
 		if step/20_000 == 1 {
 			puts = 1
@@ -96,8 +97,8 @@ func testManyKeys[K comparable](t *testing.T, keys []K) *Store[K] {
 	return s
 }
 
-// TestKeysOfOneTag looks up keys that only a comparison tells from others in the
-// store, first among few objects and then among many.
+// TestKeysOfOneTag looks up keys that only a comparison distinguishes from others in the store, first among
+// few objects and then among many.
 func TestKeysOfOneTag(t *testing.T) {
 	s := New[cache.ObjectName]()
 	byTag := map[uint32]cache.ObjectName{}
@@ -138,8 +139,13 @@ func TestKeysOfOneTag(t *testing.T) {
 // TestKeyTexts compares each of a few keys with the text of another.
 func TestKeyTexts(t *testing.T) {
 	var keys [][2]string
-	for _, length := range []int{0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText} {
-		for _, text := range []string{strings.Repeat("x", length), strings.Repeat("xy", length)[:length], strings.Repeat("yx", length)[:length]} {
+	for _, length := range []int{
+		0, 1, 2, maxKeyText - 1, maxKeyText, maxKeyText + 1, 255, 256, 256 + maxKeyText,
+	} {
+		for _, text := range []string{
+			strings.Repeat("x", length), strings.Repeat("xy", length)[:length],
+			strings.Repeat("yx", length)[:length],
+		} {
 			for _, first := range []int{0, 1, length / 2, length - 1, length} {
 				if 0 <= first && first <= length {
 					keys = append(keys, [2]string{text[:first], text[first:]})
@@ -173,7 +179,8 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 			for i := range bytes {
 				bytes[i] = 'y'
 				if text.is(string(bytes[:divided]), string(bytes[divided:])) {
-					t.Fatalf("of a text of %d and %d bytes, byte %d isn't compared", divided, length-divided, i)
+					t.Fatalf("of a text of %d and %d bytes, byte %d isn't compared", divided,
+						length-divided, i)
 				}
 				bytes[i] = 'x'
 			}
@@ -181,8 +188,7 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 	}
 }
 
-// TestKeyTextsComeAndGo wants texts of the keys of a large store and none in a small
-// one.
+// TestKeyTextsComeAndGo checks that a large store has texts of its keys, and a small one hasn't.
 func TestKeyTextsComeAndGo(t *testing.T) {
 	s := New[string]()
 	const keys = 2 * minTexts
@@ -222,7 +228,7 @@ func TestKeyTextsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestPanicsLeaveNoLock looks keys up that can't be hashed.
+// TestPanicsLeaveNoLock looks up keys that can't be hashed.
 func TestPanicsLeaveNoLock(t *testing.T) {
 	s := New[any]()
 	for name, look := range map[string]func(){
@@ -245,8 +251,8 @@ func TestPanicsLeaveNoLock(t *testing.T) {
 	}
 }
 
-// TestTextKeysAreReadBesideWriters gets objects, each the length of its key, while
-// others are put, deleted and replaced.
+// TestTextKeysAreReadBesideWriters looks up objects, each of which is the length of its key, while others are
+// put, deleted and replaced.
 func TestTextKeysAreReadBesideWriters(t *testing.T) {
 	s := New[string]()
 	key := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", i%maxKeyText) }

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// wants are labels of the model's objects, one or several, there or not, with
-// values that they have and others.
+// wants are requirements: one label or several, present or not, with values that objects have and others.
 var wants = [][]LabelValues{
 	nil,
 	{{"a", []string{"a"}}},
@@ -20,8 +19,8 @@ var wants = [][]LabelValues{
 	{{"a", nil}},
 }
 
-// checkLabeled asks for labels of objects: all that have them must be found, nothing
-// twice, and nothing else than these objects.
+// checkLabeled lists objects by labels: the result must contain all that have them, nothing twice, and
+// nothing but these objects.
 func checkLabeled(t *testing.T, objects []any, labeled func([]LabelValues) []any) {
 	t.Helper()
 	for _, wanted := range wants {
@@ -50,13 +49,12 @@ func hasLabels(set map[string]string, wanted []LabelValues) bool {
 	})
 }
 
-// asks is how often tests ask for labels for every page to have its summaries: none
-// is left without in 10^12 runs.
+// asks is the number of lists after which all pages have their summaries, but for one in 10^12 runs.
 const asks = 1000
 
-// Once there are summaries, few objects are found that don't have the labels: one in
-// a hundred is expected. A page that isn't full is found whole, and so are objects
-// with many labels, which aren't looked at again and again.
+// TestLabeledFindsFewOthers checks that, once there are summaries, few objects are returned that don't have
+// the labels: one in a hundred is expected. A page that isn't full is returned whole, and so are objects with
+// many labels, which would otherwise be examined again and again.
 func TestLabeledFindsFewOthers(t *testing.T) {
 	s := newStore()
 	for i := range 40*pageSize + 1 {
@@ -104,7 +102,7 @@ func TestLabeledMayBeLeft(t *testing.T) {
 	}
 }
 
-// What has no labels that could be told may have any.
+// TestLabeledWithoutLabels checks that objects whose labels can't be read are always returned.
 func TestLabeledWithoutLabels(t *testing.T) {
 	s := newIndexed[int](map[string]IndexFunc{"all": func(any) []string { return []string{"all"} }})
 	for i := range 2*pageSize + 1 {
@@ -115,17 +113,19 @@ func TestLabeledWithoutLabels(t *testing.T) {
 		for objects := range s.Snapshot().Labeled(wants[1]) {
 			n += len(objects)
 		}
-		if found, err := s.LabeledByIndex("all", "all", wants[1]); n != s.Len() || len(found) != n || err != nil {
+		if found, err := s.LabeledByIndex("all", "all", wants[1]); n != s.Len() ||
+			len(found) != n || err != nil {
 			t.Errorf("%d and %d of %d are found, %v", n, len(found), s.Len(), err)
 		}
 	}
-	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil || err.Error() != (&NoIndexError{"none"}).Error() {
+	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil ||
+		err.Error() != (&NoIndexError{"none"}).Error() {
 		t.Error(err)
 	}
 }
 
-// What is known of an object's labels isn't taken for known of what comes to its
-// slot in a page, nor into a page of which this one becomes a copy.
+// TestLabeledAfterOthers checks that the summary of an object's labels isn't used for the next object in its
+// slot, nor in a copy of its page.
 func TestLabeledAfterOthers(t *testing.T) {
 	s := newStore()
 	const ones, twos = 7 * pageSize, pageSize
@@ -143,15 +143,15 @@ func TestLabeledAfterOthers(t *testing.T) {
 	}
 	// A write copies the page that a snapshot has.
 	read := func(then func()) { s.Snapshot(); then() }
-	// Of the first pages all is known, and copies come and go.
+	// The first pages have complete summaries, and are copied several times.
 	ask("one", one, ones)
 	for i := range 10 {
 		read(func() { put(s, &object{Name: name(i), Labels: "one"}) })
 	}
-	// Of the last one nothing is.
+	// The last page has none.
 	read(func() { put(s, &object{Name: name(ones), Labels: "two"}) })
 	ask("two", two, twos)
-	// The last object goes, and another comes.
+	// The last object is deleted, and another takes its slot.
 	s.Delete(name(ones + twos - 1))
 	put(s, &object{Name: "another", Labels: "one"})
 	ask("one", one, ones+1)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// model is what a store must look like from outside.
+// model is the expected state of a store.
 type model struct {
 	objects map[string]any // each an *object
 	indexes map[string]IndexFunc
@@ -56,7 +56,7 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 			t.Fatalf("IndexValues(%s) = %q, want %q", name, got, want)
 		}
 		for i := range rare {
-			// Values without an object are asked for, too.
+			// Look up values without an object, too.
 			if value := fmt.Sprint("rare-", i); postings[value] == nil {
 				postings[value] = nil
 			}
@@ -74,7 +74,9 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
 			}
 			keys, err := s.IndexKeys(name, value)
-			if err != nil || len(keys) != len(want) || slices.ContainsFunc(want, func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
+			if err != nil || len(keys) != len(want) ||
+				slices.ContainsFunc(want,
+					func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
 				t.Fatalf("IndexKeys(%s, %s) = %v, %v, want %v", name, value, keys, err, want)
 			}
 		}
@@ -83,11 +85,14 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 
 func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 	t.Helper()
-	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
-		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got, m.version, m.objects)
+	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) ||
+		s.ResourceVersion() != m.version {
+		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got,
+			m.version, m.objects)
 	}
 	want := slices.Collect(maps.Values(m.objects))
-	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) || !sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
+	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) ||
+		!sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
 		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
 	}
 	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []any) {
@@ -97,7 +102,8 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 		return found
 	})
 	for c := range s.Changes() {
-		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o, Version: o.Version}) {
+		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o,
+			Version: o.Version}) {
 			t.Fatalf("snapshot has %+v, want %v added", c, o)
 		}
 	}
@@ -138,7 +144,7 @@ func (m *model) apply(c Change[string]) Change[string] {
 	return c
 }
 
-// step does one random thing to both the store and the model.
+// step performs one random operation on both the store and the model.
 func (m *model) step(t *testing.T, r *random, s *Store[string]) {
 	switch o := r.object(); r.IntN(20) {
 	default:
@@ -241,14 +247,14 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 	}
 }
 
-// view is a snapshot and what it must look like.
+// view is a snapshot and its expected contents.
 type view struct {
 	snapshot Snapshot[string]
 	then     *model
 }
 
-// look takes and drops views, of which there may be several at once. At times none is
-// taken, and soon no page needs a copy.
+// look takes and drops views, of which there may be several at once. At times there is none, and soon no page
+// needs a copy.
 func (m *model) look(t *testing.T, r *random, s *Store[string], views []view, begin bool) []view {
 	if len(views) > 0 && r.IntN(8) < 2+len(views) {
 		i := r.IntN(len(views))

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// object is small, comparable, and says what a model must know about it.
+// object is small and comparable, and has the attributes that a model needs.
 type object struct {
-	metav1.Object // nil: only its labels are asked for
+	metav1.Object // nil: tests use only its labels
 
 	Name    string
 	Labels  string // comma-separated
 	Version string
 }
 
-// GetLabels makes a label of each: what comes first is the last one's value.
+// GetLabels makes each of them a label, whose value is the first letter of Labels.
 func (o *object) GetLabels() map[string]string {
 	set := map[string]string{}
 	for _, label := range o.labels() {
@@ -42,13 +42,13 @@ func byLength(o any) []string { return []string{fmt.Sprint(len(o.(*object).Label
 // put stores an object under its name.
 func put(s *Store[string], o *object) (old any, existed bool) { return s.Set(o.Name, o, o.Version) }
 
-// has says whether there is an object under a key.
+// has reports whether there is an object under a key.
 func has[K comparable](s *Store[K], key K) bool {
 	_, ok := s.Get(key)
 	return ok
 }
 
-// cast returns what a store returned as the type that all of it has.
+// cast returns what a store returned as values of the type that all of it has.
 func cast[T any](list []any) []T {
 	typed := make([]T, len(list))
 	for i, object := range list {
@@ -68,25 +68,26 @@ func newIndexed[K comparable](indexes map[string]IndexFunc) *Store[K] {
 
 func newStore() *Store[string] { return newIndexed[string](map[string]IndexFunc{"label": byLabel}) }
 
-// names is several pages, so that pages come and go.
+// names need several pages, so that pages are added and removed.
 const names = 2*pageSize + 100
 
 func name(i int) string { return fmt.Sprintf("name-%d", i) }
 
-// rare values come and go.
+// rare is the number of values that few objects have, so that values appear and disappear.
 const rare = 300
 
 // longLabels are values of about the length up to which an index keeps copies, and
 // an empty one.
 var longLabels = func() []string {
 	short := strings.Repeat("x", maxShort)
-	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,", "a," + short + "x"}
+	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,",
+		"a," + short + "x"}
 }()
 
 type random struct {
 	*rand.Rand
 	versions int
-	// few makes as many things happen to a handful of objects and values.
+	// few concentrates the operations on a handful of objects and values.
 	few bool
 }
 
@@ -100,12 +101,13 @@ func (r *random) object() *object {
 	if r.few {
 		names, rare = 4, 4
 	}
-	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare)), longLabels[r.IntN(len(longLabels))]}
+	labels := []string{"", "a", "b", "a,b", "b,a", "a,a", "c,a,b", fmt.Sprint("rare-", r.IntN(rare)),
+		longLabels[r.IntN(len(longLabels))]}
 	return &object{Name: name(r.IntN(names)), Labels: labels[r.IntN(len(labels))], Version: r.version()}
 }
 
-// TestModel drives a store and a model of it with random operations. The store
-// must look like the model after each, and snapshots must stay what they were.
+// TestModel performs random operations on a store and a model of it. The store must equal the model after
+// each, and snapshots must stay unchanged.
 func TestModel(t *testing.T) {
 	steps := 3000
 	if testing.Short() {
@@ -145,7 +147,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// What comes and goes leaves nothing behind.
+// TestChurnDoesNotGrow checks that objects which are added and deleted leave nothing behind.
 func TestChurnDoesNotGrow(t *testing.T) {
 	s := newStore()
 	for i := range 100_000 {
@@ -154,14 +156,17 @@ func TestChurnDoesNotGrow(t *testing.T) {
 	}
 	g := s.live
 	x := g.indexes[0]
-	if len(g.pages.directory) != 1 || len(g.table.buckets) > 4 || len(x.ids) != 11 || len(x.postings) > 20 || len(x.several) != 10 || cap(g.refs.postings) > 32 {
-		t.Errorf("10 objects need %d pages, %d buckets, %d values of %d postings, %d refs", len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.postings))
+	if len(g.pages.directory) != 1 || len(g.table.buckets) > 4 || len(x.ids) != 11 || len(x.postings) > 20 ||
+		len(x.several) != 10 || cap(g.refs.postings) > 32 {
+		t.Errorf("10 objects need %d pages, %d buckets, %d values of %d postings, %d refs",
+			len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.postings))
 	}
 }
 
 func TestChangeTypeNames(t *testing.T) {
 	for changeType, want := range map[ChangeType]string{
-		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid", 255: "Invalid",
+		None: "None", Added: "Added", Updated: "Updated", Deleted: "Deleted", Deleted + 1: "Invalid",
+		255: "Invalid",
 	} {
 		if got := changeType.String(); got != want {
 			t.Errorf("%d is %s, not %s", changeType, got, want)

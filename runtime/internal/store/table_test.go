@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTable adds and removes slots of random tags, many of which share a bucket, a
-// mark or all, and compares the table with a list of their tags.
+// TestTable adds and removes slots of random tags, many of which share a bucket, a mark or all bits, and
+// compares the table with a list of their tags.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, tag := range map[string]func() uint32{
@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table, tags := newTable(), []uint32(nil)
 			for step := range 6000 {
-				// It grows, shrinks and grows again.
+				// The table grows, shrinks and grows again.
 				adds := 8
 				if step/2000 == 1 {
 					adds = 2
@@ -45,8 +45,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// checkTable wants every slot once, at or behind the home of its tag with no gap
-// between, and nothing else.
+// checkTable checks that every slot is in the table once, at its tag's home or after it without a gap in
+// between, and that nothing else is.
 func checkTable(t *testing.T, table *table, tags []uint32) {
 	t.Helper()
 	if !slices.Equal(table.tags, tags) {

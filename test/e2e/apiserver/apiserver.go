@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options says how a server is run. The zero value is what most callers want.
+// Options configures a server. The zero value is what most callers want.
 type Options struct {
 	// Logs receives the warnings of etcd and all that the API server logs. nil
 	// discards both, except for the API server's errors, which go to stderr.
@@ -27,9 +27,8 @@ type Options struct {
 	// compacted revisions.
 	Logs io.Writer
 
-	// DisableWatchCache makes the server answer each watch and list from etcd:
-	// old resource versions then expire with [Server.Compact], and lists from
-	// resource version 0 come in pages.
+	// DisableWatchCache makes the server answer each watch and list from etcd: then [Server.Compact] expires
+	// old resource versions, and lists at resource version 0 are paged.
 	DisableWatchCache bool
 }
 
@@ -41,11 +40,11 @@ type Server struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the API server has ended
 	runErr error         // valid once done is closed
-	stop   func() error  // runs once
+	stop   func() error  // stops once, however often it is called
 }
 
-// Start runs a server and returns when it is ready, a second or two later. It
-// goes on until Stop: ctx only bounds the start.
+// Start runs a server and returns when it is ready, a second or two later. The server runs until Stop is
+// called: ctx bounds only the start.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err := setLogs(opts.Logs); err != nil {
 		return nil, err
@@ -77,8 +76,8 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Config is a client configuration with the rights of an administrator: a copy
-// that the caller may change. It has no client-side rate limit.
+// Config returns a client configuration with an administrator's rights. It is a copy that the caller may
+// change, and has no client-side rate limit.
 func (s *Server) Config() *rest.Config {
 	config := rest.CopyConfig(s.api.LoopbackClientConfig)
 	config.QPS = -1
@@ -86,9 +85,9 @@ func (s *Server) Config() *rest.Config {
 	return config
 }
 
-// Stop ends the API server, then etcd, and removes their files. It returns when
-// all is gone, about a second later: open watches are cut, and informers may go
-// on, without a server. A second call only returns the same error.
+// Stop ends the API server, then etcd, removes their files, and returns about a second later. Open watches
+// are cut; informers may keep running without the server. A second call does nothing and returns the same
+// error.
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {
@@ -100,7 +99,7 @@ func (s *Server) end() error {
 	return errors.Join(s.runErr, os.RemoveAll(s.dir))
 }
 
-// waitReady polls /readyz until the server is ready. There is no other way to know.
+// waitReady polls /readyz until the server is ready. The server offers nothing to wait on instead.
 func (s *Server) waitReady(ctx context.Context) error {
 	client, err := rest.UnversionedRESTClientFor(unversioned(s.Config()))
 	if err != nil {
@@ -121,5 +120,5 @@ func (s *Server) waitReady(ctx context.Context) error {
 	}
 }
 
-// retryInterval is the pause between polls of what can't be watched.
+// retryInterval is the pause between polls, where nothing can be watched.
 const retryInterval = 20 * time.Millisecond

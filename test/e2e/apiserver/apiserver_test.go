@@ -46,7 +46,7 @@ func boat(name string) *unstructured.Unstructured {
 	}}
 }
 
-// TestLifetime goes through all that the package promises of one server.
+// TestLifetime checks everything that the package promises of a server, from Start to Stop.
 func TestLifetime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -78,7 +78,9 @@ func TestLifetime(t *testing.T) {
 	}
 	t.Logf("first object after %v", time.Since(begin))
 	for _, name := range []string{"second", "third"} {
-		if _, err := client.Resource(boats).Namespace("east").Create(ctx, boat(name), metav1.CreateOptions{}); err != nil {
+		if _, err := client.Resource(boats).Namespace("east").Create(
+			ctx, boat(name), metav1.CreateOptions{},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +88,8 @@ func TestLifetime(t *testing.T) {
 	if _, err := server.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w, err := client.Resource(boats).Watch(ctx, metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
+	w, err := client.Resource(boats).Watch(ctx,
+		metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
 	if err == nil {
 		event := <-w.ResultChan()
 		w.Stop()
@@ -122,8 +125,7 @@ func TestLifetime(t *testing.T) {
 	}
 }
 
-// TestStopCutsWatches stops a server that an informer watches, which goes on
-// watching for as long as it can.
+// TestStopCutsWatches stops a server while an informer watches it.
 func TestStopCutsWatches(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -159,7 +161,7 @@ func TestStopCutsWatches(t *testing.T) {
 			t.Errorf("Stop: %v", err)
 		}
 		for range w.ResultChan() {
-			// Ends, since the watch was cut.
+			// The loop ends because the watch was cut.
 		}
 	case <-ctx.Done():
 		t.Error("Stop waits for the watches")
@@ -173,11 +175,23 @@ func TestReadCRDsRefuses(t *testing.T) {
 		manifests fs.FS
 		want      string
 	}{
-		"an unknown field":         {file("a.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n"), `a.yaml: want only CustomResourceDefinitions at the top of the folder: error unmarshaling JSON: while decoding JSON: json: unknown field "speck"`},
-		"another kind":             {file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"), "a.yaml: found /v1, Kind=ConfigMap, want only apiextensions.k8s.io/v1, Kind=CustomResourceDefinition"},
-		"no file":                  {fstest.MapFS{}, "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
-		"a file in a folder":       {file("bases/a.yaml", ""), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"},
-		"a folder that is no more": {os.DirFS("not-there"), "no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into\nstat .: no such file or directory"},
+		"an unknown field": {
+			file("a.yaml",
+				"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspeck: {}\n"),
+			`a.yaml: want only CustomResourceDefinitions at the top of the folder: error unmarshaling ` +
+				`JSON: while decoding JSON: json: unknown field "speck"`},
+		"another kind": {file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"),
+			"a.yaml: found /v1, Kind=ConfigMap, want only apiextensions.k8s.io/v1, " +
+				"Kind=CustomResourceDefinition"},
+		"no file": {fstest.MapFS{},
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into"},
+		"a file in a folder": {file("bases/a.yaml", ""),
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into"},
+		"a folder that is no more": {os.DirFS("not-there"),
+			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
+				"looked into\nstat .: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if crds, err := apiserver.ReadCRDs(c.manifests); err == nil || err.Error() != c.want {

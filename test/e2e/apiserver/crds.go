@@ -21,10 +21,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from
-// every .yaml file at the top of fsys, in the order of the file names. A file
-// may hold several documents; one of another kind or with an unknown field is
-// an error, and so is it to find none.
+// ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from every .yaml file at the top of
+// fsys, in the order of the file names. A file may hold several documents. ReadCRDs fails if a document has
+// another kind or an unknown field, and if there is no definition at all.
 func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	files, err := fs.Glob(fsys, "*.yaml")
 	if err != nil {
@@ -47,17 +46,23 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			}
 			crd := new(apiextensionsv1.CustomResourceDefinition)
 			if err := yaml.UnmarshalStrict(document, crd); err != nil {
-				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w", file, err)
+				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w",
+					file, err)
 			}
-			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"); got != want {
+			if got, want := crd.GroupVersionKind(), apiextensionsv1.SchemeGroupVersion.WithKind(
+				"CustomResourceDefinition",
+			); got != want {
 				return nil, fmt.Errorf("%s: found %v, want only %v", file, got, want)
 			}
 			crds = append(crds, crd)
 		}
 	}
 	if len(crds) == 0 {
-		_, err := fs.Stat(fsys, ".") // Of a folder that isn't there.
-		return nil, errors.Join(errors.New("no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not looked into"), err)
+		_, err := fs.Stat(fsys, ".") // fails if the folder isn't there
+		return nil, errors.Join(
+			errors.New(
+				"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are "+
+					"not looked into"), err)
 	}
 	return crds, nil
 }
@@ -72,9 +77,8 @@ func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
 	return s.CreateCRDs(ctx, crds...)
 }
 
-// CreateCRDs creates the definitions and returns when each of their served
-// versions can be listed. The server itself holds back creations of objects
-// for 2 s when their definition was established less than 2 s ago.
+// CreateCRDs creates the definitions and returns when each of their served versions can be listed. If a
+// definition was established less than 2 s ago, the server delays requests that create its objects by 2 s.
 func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	client, err := clientset.NewForConfig(s.Config())
 	if err != nil {
@@ -85,7 +89,9 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		return err
 	}
 	for _, crd := range crds {
-		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil {
+		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(
+			ctx, crd, metav1.CreateOptions{},
+		); err != nil {
 			return err
 		}
 	}
@@ -108,7 +114,9 @@ func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(
+			ctx, name, metav1.DeleteOptions{},
+		); err != nil {
 			return err
 		}
 		if err := waitForCRD(ctx, client, name, gone); err != nil {
@@ -118,7 +126,7 @@ func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// A condition looks at a definition, nil when there is none.
+// condition reports whether a definition, or nil if there is none, is as wanted.
 type condition func(*apiextensionsv1.CustomResourceDefinition) (met bool, err error)
 
 func established(crd *apiextensionsv1.CustomResourceDefinition) (bool, error) {
@@ -165,7 +173,7 @@ func waitForCRD(ctx context.Context, client clientset.Interface, name string, un
 		if met || err != nil {
 			return err
 		}
-		// The watch ended by itself: begin anew.
+		// The watch ended by itself: open another.
 	}
 }
 
@@ -185,13 +193,16 @@ func watchCRD(ctx context.Context, w watch.Interface, until condition) (bool, er
 	return false, context.Cause(ctx)
 }
 
-// waitServed lists every served version until that works: a definition is
-// established a little before the server has its handlers, and no condition
-// says when it has.
-func waitServed(ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition) error {
-	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions), func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
+// waitServed lists every served version until that works: a definition becomes established a little before
+// the server has its handlers, and no condition reports the handlers.
+func waitServed(
+	ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition,
+) error {
+	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions),
+		func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
 	for _, version := range served {
-		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name, Resource: crd.Spec.Names.Plural}
+		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name,
+			Resource: crd.Spec.Names.Plural}
 		for {
 			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
 			if err == nil {

@@ -12,8 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// startEtcd runs a cluster of one member that keeps its data under dir, and
-// returns once it answers.
+// startEtcd runs a single-member cluster that keeps its data under dir, and returns once it answers.
 func startEtcd(ctx context.Context, dir string, opts Options) (*embed.Etcd, error) {
 	cfg := embed.NewConfig()
 	cfg.Name = "apiserver"
@@ -50,11 +49,9 @@ func etcdLogger(opts Options) *zap.Logger {
 	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(opts.Logs)), zapcore.WarnLevel))
 }
 
-// Compact drops everything from etcd that is older than its present revision
-// and returns that revision. A watch that has missed a change before it is told
-// 410 Gone, and so is a paged list whose continue token is older. A watch that
-// the server's watch cache can answer never gets there, see
-// [Options.DisableWatchCache].
+// Compact drops all revisions before the current one from etcd and returns the current one. A watch that
+// starts at a dropped revision receives 410 Gone, and so does the next page of a list from before it. A watch
+// that the server's watch cache can answer doesn't notice; see [Options.DisableWatchCache].
 func (s *Server) Compact(ctx context.Context) (revision int64, err error) {
 	revision = s.etcd.Server.KV().Rev()
 	request := &etcdserverpb.CompactionRequest{Revision: revision, Physical: true}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// A generated client, the definitions of its API in YAML, and a server.
+// An example needs a generated client, the definitions of its API in YAML, and a server.
 func Example() {
 	ctx := context.Background()
 	server, err := apiserver.Start(ctx, apiserver.Options{})
@@ -26,7 +26,8 @@ func Example() {
 	}
 
 	client := versioned.NewForConfigOrDie(server.Config())
-	corner := &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "corner"}, Spec: shopv1.BakerySpec{Bread: "rye"}}
+	corner := &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Name: "corner"},
+		Spec: shopv1.BakerySpec{Bread: "rye"}}
 	corner, err = client.ShopV1().Bakeries("town").Create(ctx, corner, metav1.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)

@@ -23,12 +23,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchGrace is how long the server waits, at its end, for watches that it has
-// told to end.
+// watchGrace is how long a server that shuts down waits for watches to end.
 const watchGrace = 5 * time.Second
 
-// newAPIServer prepares the extension server over the etcd at the given
-// address. It listens already when this returns, and serves once it is run.
+// newAPIServer prepares the extension server over the etcd at the given address. The server listens when
+// newAPIServer returns, and serves once it is run.
 func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.GenericAPIServer, error) {
 	o, err := serverOptions(dir, etcdAddress, opts)
 	if err != nil {
@@ -47,16 +46,18 @@ func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.Gene
 	return server.GenericAPIServer, nil
 }
 
-// serverOptions switches off what needs a cluster around the server: delegated
-// authentication and authorization, the core API, admission plugins, fairness.
-func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResourceDefinitionsServerOptions, error) {
+// serverOptions switches off everything that needs a cluster around the server: delegated authentication and
+// authorization, the core API, admission plugins, fairness.
+func serverOptions(
+	dir, etcdAddress string, opts Options,
+) (*options.CustomResourceDefinitionsServerOptions, error) {
 	logs := opts.Logs
 	if logs == nil {
 		logs = io.Discard
 	}
 	o := options.NewCustomResourceDefinitionsServerOptions(logs, logs)
 
-	// A registry of its own: the default one can be set only once in a process.
+	// The default registry can be set only once in a process.
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
 	version := compatibility.DefaultKubeEffectiveVersionForTest()
@@ -68,9 +69,8 @@ func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResour
 		return nil, err
 	}
 	o.ServerRunOptions.ComponentGlobalsRegistry = registry
-	// By default the server doesn't tell watches that it ends, and waits a
-	// minute for them. With a grace it tells them at once, and waits no longer
-	// than that.
+	// By default the server doesn't tell watches that it shuts down, and waits a minute for them. With a
+	// grace period it tells them at once, and waits for that period at most.
 	o.ServerRunOptions.ShutdownWatchTerminationGracePeriod = watchGrace
 
 	r := o.RecommendedOptions
@@ -96,11 +96,13 @@ func serverOptions(dir, etcdAddress string, opts Options) (*options.CustomResour
 	return o, nil
 }
 
-// serverConfig does what the options' own Config method does, less the core
-// API's informers, which that one can't do without.
+// serverConfig does what the options' own Config method does, without the core API's informers, which that
+// method can't leave out.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
-	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts(
+		"localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)},
+	); err != nil {
 		return nil, err
 	}
 	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
@@ -110,10 +112,13 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	if err := r.ApplyTo(generic); err != nil {
 		return nil, err
 	}
-	if err := o.APIEnablement.ApplyTo(&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme); err != nil {
+	if err := o.APIEnablement.ApplyTo(
+		&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme,
+	); err != nil {
 		return nil, err
 	}
-	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(
+		generatedopenapi.GetOpenAPIDefinitions)
 	namer := openapinamer.NewDefinitionNamer(extensions.Scheme)
 	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
@@ -122,22 +127,23 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	return &extensions.Config{
 		GenericConfig: generic,
 		ExtraConfig: extensions.ExtraConfig{
-			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers, generic.StorageObjectCountTracker),
-			ServiceResolver:      noServices{},
+			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers,
+				generic.StorageObjectCountTracker),
+			ServiceResolver: noServices{},
 			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(
 				nil, nil, generic.LoopbackClientConfig, noopoteltrace.NewTracerProvider()),
 		},
 	}, nil
 }
 
-// noServices refuses the conversion webhooks that name a Service: there are none.
+// noServices refuses conversion webhooks that name a Service, since there are no Services.
 type noServices struct{}
 
 func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
 	return nil, fmt.Errorf("service %s/%s:%d: this API server has no services", namespace, name, port)
 }
 
-// setLogs points klog at w. Without one only errors are left, on stderr.
+// setLogs points klog at w. If w is nil, only errors are logged, to stderr.
 func setLogs(w io.Writer) error {
 	onStderr := "FATAL"
 	if w == nil {
@@ -145,7 +151,9 @@ func setLogs(w io.Writer) error {
 	}
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": onStderr, "one_output": "true"} {
+	for name, value := range map[string]string{
+		"logtostderr": "false", "stderrthreshold": onStderr, "one_output": "true",
+	} {
 		if err := flags.Set(name, value); err != nil {
 			return err
 		}

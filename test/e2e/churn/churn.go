@@ -1,5 +1,5 @@
-// Package churn creates, changes and deletes objects at random, and writes down
-// what it did: that is what every watcher has to see.
+// Package churn creates, changes and deletes objects at random, and records what it did, which is what every
+// watcher has to see.
 package churn
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// Client is what is used of a generated client.
+// Client has the methods of a generated client that a Churn uses.
 type Client[T any] interface {
 	Create(context.Context, T, metav1.CreateOptions) (T, error)
 	Update(context.Context, T, metav1.UpdateOptions) (T, error)
 	Delete(context.Context, string, metav1.DeleteOptions) error
 }
 
-// Churn is for one goroutine. Nobody else may write the objects that it makes.
+// Churn is for one goroutine. Only a Churn may write the objects that it creates.
 type Churn[T record.Object] struct {
 	client  Client[T]
 	make    func(name string) T
@@ -30,14 +30,15 @@ type Churn[T record.Object] struct {
 	done    []record.Event
 }
 
-// names is how many objects there are at most, but for those of Last: few, so
-// that most of them are changed, deleted and made again.
+// names is the greatest number of objects, without those of Last. It is small, so that most objects are
+// changed, deleted and created again.
 const names = 8
 
-// New returns a Churn. The function make makes an object whose name ends in
-// name; change makes it another than it was, given a number that is another one
-// each time, from 1 up. The seed decides all that is done.
-func New[T record.Object](client Client[T], seed uint64, make func(name string) T, change func(obj T, n int)) *Churn[T] {
+// New returns a Churn. The function make returns an object whose name ends in name; change makes an object
+// differ from before, given a number from 1 up that differs at each call. The seed determines every request.
+func New[T record.Object](
+	client Client[T], seed uint64, make func(name string) T, change func(obj T, n int),
+) *Churn[T] {
 	return &Churn[T]{
 		client: client, make: make, change: change,
 		random:  rand.New(rand.NewPCG(seed, 0)),
@@ -45,10 +46,10 @@ func New[T record.Object](client Client[T], seed uint64, make func(name string) 
 	}
 }
 
-// Done is all that was done so far, in order.
+// Done returns all changes so far, in order.
 func (c *Churn[T]) Done() []record.Event { return c.done }
 
-// Run makes that many requests.
+// Run sends the given number of requests.
 func (c *Churn[T]) Run(ctx context.Context, requests int) error {
 	for range requests {
 		name := fmt.Sprint(c.random.IntN(names))
@@ -69,8 +70,8 @@ func (c *Churn[T]) Run(ctx context.Context, requests int) error {
 	return nil
 }
 
-// Last creates an object that watchers see after all that was done before, and
-// that stays. It returns its name and version.
+// Last creates an object after all other changes, which is never deleted, so that watchers can wait for it.
+// It returns its name and version.
 func (c *Churn[T]) Last(ctx context.Context) (cache.ObjectName, string, error) {
 	obj, err := c.create(ctx, fmt.Sprint("last-", len(c.done)))
 	if err != nil {
@@ -111,5 +112,6 @@ func (c *Churn[T]) delete(ctx context.Context, name string) error {
 }
 
 func (c *Churn[T]) did(what string, obj T) {
-	c.done = append(c.done, record.Event{What: what, Name: cache.MetaObjectToName(obj), Version: obj.GetResourceVersion()})
+	c.done = append(c.done,
+		record.Event{What: what, Name: cache.MetaObjectToName(obj), Version: obj.GetResourceVersion()})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
-// memory is a server of one type.
+// memory is a server for a single type.
 type memory struct {
 	objects map[string]metav1.ObjectMeta
 	version int
@@ -30,15 +30,20 @@ func (m *memory) put(obj *metav1.ObjectMeta) (*metav1.ObjectMeta, error) {
 	return &stored, nil
 }
 
-func (m *memory) Create(_ context.Context, obj *metav1.ObjectMeta, _ metav1.CreateOptions) (*metav1.ObjectMeta, error) {
+func (m *memory) Create(
+	_ context.Context, obj *metav1.ObjectMeta, _ metav1.CreateOptions,
+) (*metav1.ObjectMeta, error) {
 	if _, present := m.objects[obj.Name]; present {
 		return nil, errRefused
 	}
 	return m.put(obj)
 }
 
-func (m *memory) Update(_ context.Context, obj *metav1.ObjectMeta, _ metav1.UpdateOptions) (*metav1.ObjectMeta, error) {
-	if old, present := m.objects[obj.Name]; !present || old.Generation == obj.Generation || old.ResourceVersion != obj.ResourceVersion {
+func (m *memory) Update(
+	_ context.Context, obj *metav1.ObjectMeta, _ metav1.UpdateOptions,
+) (*metav1.ObjectMeta, error) {
+	if old, present := m.objects[obj.Name]; !present || old.Generation == obj.Generation ||
+		old.ResourceVersion != obj.ResourceVersion {
 		return nil, errRefused
 	}
 	return m.put(obj)
@@ -76,7 +81,8 @@ func TestChurn(t *testing.T) {
 	for _, e := range c.Done() {
 		did[e.What]++
 	}
-	if len(c.Done()) != 1001 || did[record.Added] < 100 || did[record.Updated] < 100 || did[record.Deleted] < 100 {
+	if len(c.Done()) != 1001 || did[record.Added] < 100 || did[record.Updated] < 100 ||
+		did[record.Deleted] < 100 {
 		t.Errorf("did %v", did)
 	}
 }

@@ -17,9 +17,8 @@ const (
 	generated = "examples/generated"
 )
 
-// generate makes the clients of the examples' APIs anew, in a scratch folder,
-// and checks that the ones in the repository, which this program is built of,
-// are the same.
+// generate generates the clients of the examples' APIs into a scratch folder, and checks that they equal
+// those in the repository, which this program is built with.
 func generate(ctx context.Context, scratch string) error {
 	root, err := command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
@@ -43,13 +42,13 @@ func generate(ctx context.Context, scratch string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("generated clientset, listers and informers of examples/apis: %d files in %d ms; %s is current\n",
+	fmt.Printf(
+		"generated clientset, listers and informers of examples/apis: %d files in %d ms; %s is current\n",
 		files, took.Milliseconds(), generated)
 	return nil
 }
 
-// compare counts the files of one tree that are the same in the other; one that
-// isn't is an error.
+// compare counts the files of one tree that are the same in the other. It fails if one differs.
 func compare(dir, other string) (files int, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -76,7 +75,7 @@ func compare(dir, other string) (files int, err error) {
 	return files, err
 }
 
-// command runs a program and returns what it prints.
+// command runs a program and returns its output.
 func command(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir

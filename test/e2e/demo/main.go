@@ -1,11 +1,10 @@
-// Command demo shows the whole path, from annotated types to a running
-// controller: it builds kubewright, generates the clients of the examples'
-// APIs, starts a real API server in this process, installs the custom resource
-// definitions, runs the example controller, changes objects as users would, and prints
-// what the controller saw and did.
+// Command demo shows the whole path from annotated types to a running controller: it builds kubewright,
+// generates the clients of the examples' APIs, starts a real API server in this process, installs the custom
+// resource definitions, runs the example controller, changes objects as users would, and prints what the
+// controller saw and did.
 //
-// It exits with 0 only if everything happened that had to, and leaves no files. It reads
-// the repository in which it is run:
+// It exits with 0 only if everything happened as expected, and leaves no files. It reads the repository in
+// which it is run:
 //
 //	make demo
 package main
@@ -20,7 +19,7 @@ import (
 	"time"
 )
 
-// deadline ends a demo that hangs. It takes less than a minute without the builds.
+// deadline ends a demo that hangs. Without the builds, a demo takes less than a minute.
 const deadline = 10 * time.Minute
 
 func main() {

@@ -10,12 +10,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// narrator is what the controller logs to. It prints each line for people to
-// read, and keeps it, so that the story can wait for it.
+// narrator is the controller's log sink. It prints each line, and keeps it for the story to wait for.
 type narrator struct {
 	mu    sync.Mutex
-	lines map[string]int // how often each line was said and not yet expected
-	news  chan struct{}  // closed, and made anew, at each line
+	lines map[string]int // how often each line was logged and not yet expected
+	news  chan struct{}  // closed and replaced at each line
 }
 
 func newNarrator() *narrator {
@@ -24,7 +23,7 @@ func newNarrator() *narrator {
 
 func (n *narrator) Init(logr.RuntimeInfo) {}
 
-// Enabled leaves out what is meant for debugging, such as the clients' requests.
+// Enabled leaves out debug messages, such as the clients' requests.
 func (n *narrator) Enabled(level int) bool { return level == 0 }
 
 func (n *narrator) WithValues(...any) logr.LogSink { return n }
@@ -46,7 +45,7 @@ func (n *narrator) say(line string) {
 	n.news = make(chan struct{})
 }
 
-// expect returns when the line has been said.
+// expect returns when the line has been logged.
 func (n *narrator) expect(ctx context.Context, line string) error {
 	for {
 		n.mu.Lock()
@@ -66,7 +65,7 @@ func (n *narrator) expect(ctx context.Context, line string) error {
 	}
 }
 
-// unexpected are the lines that nobody waited for.
+// unexpected returns the lines that nobody waited for.
 func (n *narrator) unexpected() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,7 +78,7 @@ func (n *narrator) unexpected() []string {
 	return lines
 }
 
-// line is a log entry as a sentence: what it is about stands without its key.
+// line renders a log entry as a sentence; the value that it is about stands without its key.
 func line(message string, kv []any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-16s", message)

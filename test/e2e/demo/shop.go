@@ -19,21 +19,21 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
-// shop is the stage: a server with the definitions, a running controller, and the
-// clientset that creates bakeries and markets.
+// shop is what the story needs: a server with the definitions, a running controller, and the clientset that
+// creates bakeries and markets.
 type shop struct {
 	server   *apiserver.Server
-	people   versioned.Interface // goes to the server directly
-	proxy    *tcpproxy.Proxy     // through which the controller goes
+	people   versioned.Interface // connects to the server directly
+	proxy    *tcpproxy.Proxy     // what the controller connects through
 	factory  externalversions.SharedInformerFactory
 	narrator *narrator
 	stop     context.CancelFunc
-	stopped  chan error // the controller's last word
+	stopped  chan error // the error that the controller returns
 
-	steps, events, statuses int // what was expected and came
+	steps, events, statuses int // how many of each were expected and came
 }
 
-// open sets the stage; close clears it.
+// open starts everything, close stops it.
 func open(ctx context.Context) (*shop, error) {
 	s := &shop{narrator: newNarrator(), stop: func() {}, stopped: make(chan error, 1)}
 	s.stopped <- nil
@@ -49,7 +49,8 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	config := s.server.Config()
-	fmt.Printf("started an API server, with its etcd, at %s in %.1f s\n", config.Host, time.Since(begin).Seconds())
+	fmt.Printf("started an API server, with its etcd, at %s in %.1f s\n", config.Host,
+		time.Since(begin).Seconds())
 
 	begin = time.Now()
 	if err := s.server.InstallCRDs(ctx, crds.Files); err != nil {
@@ -73,10 +74,11 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	s.factory = externalversions.NewSharedInformerFactory(client, 0)
-	// What the libraries log, of waiting for caches and of cut connections, is
-	// no part of the story: the narrator is for the controller alone.
+	// The libraries log waits for caches and cut connections, which don't belong to the story: only the
+	// controller logs to the narrator.
 	running, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
-	controller, err := bakery.New(klog.NewContext(running, logr.New(s.narrator)), client, s.factory.Shop().V1())
+	controller, err := bakery.New(klog.NewContext(running, logr.New(s.narrator)), client,
+		s.factory.Shop().V1())
 	if err != nil {
 		stop()
 		return err
@@ -88,7 +90,7 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 	return s.narrator.expect(ctx, line("Started", []any{"workers", 2}))
 }
 
-// close ends the controller, its informers, the proxy and the server, in this order.
+// close stops the controller, its informers, the proxy and the server, in this order.
 func (s *shop) close() error {
 	s.stop()
 	controller := <-s.stopped
@@ -112,7 +114,7 @@ func (s *shop) summary(w io.Writer) {
 	fmt.Fprintf(w, "  %-28s %d\n", "connections made", s.proxy.Connections())
 }
 
-// verdict is an error unless everything came and nothing else did.
+// verdict returns an error unless exactly the expected lines came.
 func (s *shop) verdict() error {
 	var problems []error
 	if s.steps != len(story) || s.events != expectedEvents() || s.statuses != expectedStatuses() {

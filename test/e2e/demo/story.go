@@ -14,14 +14,13 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// step is one thing that somebody does through the generated clientset, and
-// what has to come of it.
+// step is one action through the generated clientset, and its expected consequences.
 type step struct {
 	title string
 	do    func(context.Context, *shop) error
-	// sees are the lines that the controller must say, each once.
+	// sees are the lines that the controller must log, each once.
 	sees []string
-	// becomes are the statuses that must be on the server then.
+	// becomes are the statuses that the objects must then have on the server.
 	becomes []status
 }
 
@@ -38,7 +37,7 @@ var (
 
 const market = "harbour"
 
-// stepTime is far more than a step takes.
+// stepTime is far longer than a step takes.
 const stepTime = time.Minute
 
 var story = []step{
@@ -56,7 +55,8 @@ var story = []step{
 	{
 		title: "The market opens; it takes 10 loaves from each baker",
 		do: func(ctx context.Context, s *shop) error {
-			m := &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: market}, Spec: shopv1.MarketSpec{LoavesPerBaker: 10}}
+			m := &shopv1.Market{ObjectMeta: metav1.ObjectMeta{Name: market},
+				Spec: shopv1.MarketSpec{LoavesPerBaker: 10}}
 			_, err := s.people.ShopV1().Markets().Create(ctx, m, metav1.CreateOptions{})
 			return err
 		},
@@ -119,7 +119,8 @@ var story = []step{
 			s.proxy.Down()
 			defer s.proxy.Up()
 			patch := []byte(`{"spec":{"bakers":0}}`)
-			_, err := s.people.ShopV1().Bakeries(wheat.Namespace).Patch(ctx, wheat.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err := s.people.ShopV1().Bakeries(wheat.Namespace).Patch(ctx, wheat.Name, types.MergePatchType,
+				patch, metav1.PatchOptions{})
 			return err
 		},
 		sees: []string{
@@ -143,10 +144,13 @@ var story = []step{
 	{
 		title: "So do the bakeries: one is deleted by name, the other with all of its namespace",
 		do: func(ctx context.Context, s *shop) error {
-			if err := s.people.ShopV1().Bakeries(rye.Namespace).Delete(ctx, rye.Name, metav1.DeleteOptions{}); err != nil {
+			if err := s.people.ShopV1().Bakeries(rye.Namespace).Delete(
+				ctx, rye.Name, metav1.DeleteOptions{},
+			); err != nil {
 				return err
 			}
-			return s.people.ShopV1().Bakeries(wheat.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+			return s.people.ShopV1().Bakeries(wheat.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+				metav1.ListOptions{})
 		},
 		sees: []string{
 			"Bakery is gone   town/rye",
@@ -164,7 +168,7 @@ func create(ctx context.Context, s *shop, name types.NamespacedName, bakers int3
 	return err
 }
 
-// tell goes through the story and stops where it goes another way.
+// tell runs the story and stops at the first step that goes differently.
 func tell(ctx context.Context, s *shop) error {
 	for i, step := range story {
 		fmt.Printf("\n%d. %s\n", i+1, step.title)
@@ -199,8 +203,8 @@ func (s *shop) play(ctx context.Context, step step) error {
 	return nil
 }
 
-// watchStatus watches a bakery on the server, past all caches, until it has
-// that status, and returns the condition Open.
+// watchStatus watches a bakery on the server, without any cache, until it has the status, and returns its
+// condition Open.
 func (s *shop) watchStatus(ctx context.Context, want status) (*metav1.Condition, error) {
 	w, err := s.people.ShopV1().Bakeries(want.bakery.Namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", want.bakery.Name).String(),
@@ -219,7 +223,8 @@ func (s *shop) watchStatus(ctx context.Context, want status) (*metav1.Condition,
 			return open, nil
 		}
 	}
-	return nil, fmt.Errorf("bakery %s didn't come to %s with %d loaves", want.bakery, want.reason, want.loaves)
+	return nil, fmt.Errorf("bakery %s didn't come to %s with %d loaves", want.bakery,
+		want.reason, want.loaves)
 }
 
 func expectedEvents() (n int) {

@@ -3,8 +3,8 @@
 //	go run ./kube-up                    until interrupted; prints the KUBECONFIG to use
 //	go run ./kube-up go test ./...      as long as the command runs, with KUBECONFIG set for it
 //
-// With a command its exit code is the command's. Files and processes are gone
-// when it ends; the programs stay in the user's cache folder.
+// With a command, kube-up exits with the command's code. At its end it stops the processes and removes their
+// files; the programs stay in the user's cache folder.
 package main
 
 import (
@@ -69,7 +69,8 @@ func run(ctx context.Context, command []string) (err error) {
 func writeKubeconfig(path string, server *kubeserver.Server) error {
 	const name = "kubewright"
 	config, kubeconfig := server.Config(), clientcmdapi.NewConfig()
-	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthority: config.CAFile}
+	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host,
+		CertificateAuthority: config.CAFile}
 	kubeconfig.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
 	kubeconfig.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	kubeconfig.CurrentContext = name

@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// TestKubernetesAPI generates clientset, fakes, listers and informers of every
-// type of k8s.io/api that has a client: they compile and pass go vet. Those of
-// Pods and ConfigMaps then run against a kube-apiserver, which is the business
-// of the test in testdata/scratch.
+// TestKubernetesAPI generates clientset, fakes, listers and informers of every type of k8s.io/api that has a
+// client; they compile and pass go vet. The test in testdata/scratch then runs those of Pods and ConfigMaps
+// against a kube-apiserver.
 func TestKubernetesAPI(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the clients of all of k8s.io/api and a kube-apiserver, which takes minutes the first time")
+		t.Skip(
+			"compiles the clients of all of k8s.io/api and a kube-apiserver, which takes minutes the first " +
+				"time")
 	}
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -34,11 +35,12 @@ func TestKubernetesAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("generated %d files of %d packages in %d ms", files, len(versions), took.Milliseconds())
-	// As many have a type with a client, in the version that go.mod names.
+	// So many group versions have a type with a client, in the version of k8s.io/api that go.mod names.
 	if len(versions) != 56 {
 		t.Errorf("clients of %d packages of k8s.io/api, want 56", len(versions))
 	}
-	endpoints, err := os.ReadFile(filepath.Join(m.Dir, "pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
+	endpoints, err := os.ReadFile(filepath.Join(m.Dir,
+		"pkg/client/clientset/versioned/typed/core/v1/endpoints.go"))
 	if err != nil || !bytes.Contains(endpoints, []byte(`"endpoints"`)) {
 		t.Errorf("the client of Endpoints doesn't mention the resource endpoints: %v", err)
 	}

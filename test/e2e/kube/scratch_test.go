@@ -12,15 +12,14 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// newModule makes a module with the requirements of test/e2e and that module's
-// packages besides, and with programs that use what kubewright generates of
-// k8s.io/api. The repository is in the folder root.
+// newModule creates a module that requires test/e2e's requirements and test/e2e itself, and has the programs
+// that use what kubewright generates of k8s.io/api. The repository is in the folder root.
 func newModule(root string) (*scratch.Module, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
-	// One for each checkout.
+	// Each checkout has a folder of its own.
 	dir := filepath.Join(cache, "kubewright", fmt.Sprintf("scratch-%.6x", sha256.Sum256([]byte(root))))
 	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS("testdata/scratch"))); err != nil {
 		return nil, err
@@ -35,24 +34,27 @@ func newModule(root string) (*scratch.Module, error) {
 	return m, err
 }
 
-// generate builds kubewright, into the folder bin, and has it generate
-// everything for k8s.io/api, as the README has it. It returns how long the
-// latter took, and how many files there are then.
+// generate builds kubewright into the folder bin and has it generate everything for k8s.io/api, as the README
+// describes. It returns how long the generation took, and how many files there are.
 func generate(m *scratch.Module, root, bin string) (took time.Duration, files int, err error) {
 	tool := filepath.Join(bin, "kubewright")
-	if _, err := m.Run("go", "build", "-C", root, "-mod=readonly", "-o", tool, "./cmd/kubewright"); err != nil {
+	if _, err := m.Run(
+		"go", "build", "-C", root, "-mod=readonly", "-o", tool, "./cmd/kubewright",
+	); err != nil {
 		return 0, 0, err
 	}
 	begin := time.Now()
-	if _, err := m.Run(tool, "generate", "k8s.io/api/...", "--plural-exceptions", "Endpoints:Endpoints", "--prefers-protobuf"); err != nil {
+	if _, err := m.Run(tool, "generate", "k8s.io/api/...", "--plural-exceptions", "Endpoints:Endpoints",
+		"--prefers-protobuf"); err != nil {
 		return 0, 0, err
 	}
 	took = time.Since(begin)
-	err = filepath.WalkDir(filepath.Join(m.Dir, "pkg", "client"), func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files++
-		}
-		return err
-	})
+	err = filepath.WalkDir(filepath.Join(m.Dir, "pkg", "client"),
+		func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files++
+			}
+			return err
+		})
 	return took, files, err
 }

@@ -14,20 +14,19 @@ import (
 	"time"
 )
 
-// Binaries are the paths of the two programs that a server consists of.
+// Binaries are the paths of the two programs that make up a server.
 type Binaries struct{ APIServer, Etcd string }
 
-// sources names the module that the programs are built from, by its place in
-// the main module's folder.
+// sources is the module that the programs are built from, relative to the main module's folder.
 const (
 	mainModule = "github.com/kubewright/kubewright"
 	sources    = "test/kubeapiserver"
 	etcd       = "go.etcd.io/etcd/server/v3"
 )
 
-// Build makes the programs, or finds those of an earlier call, in a folder of
-// [os.UserCacheDir] that is named after the versions. The working directory must be in
-// a module that requires kubewright. Build reports slow steps to progress.
+// Build builds the programs, or finds those of an earlier call, in a folder of [os.UserCacheDir] that is
+// named after the versions. The working directory must be in a module that requires kubewright. Build reports
+// slow steps to progress.
 //
 // Concurrent builds are safe: a program appears in the folder only when it is complete.
 func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
@@ -89,14 +88,14 @@ func buildOne(ctx context.Context, source, pkg, path string) error {
 	}
 	defer os.RemoveAll(scratch)
 	built := filepath.Join(scratch, filepath.Base(path))
-	// Without symbols: linking takes less time, and the file a third less room.
+	// Without symbols, linking takes less time, and the file is a third smaller.
 	if _, err := goTool(ctx, source, "build", "-ldflags=-s -w", "-o", built, pkg); err != nil {
 		return err
 	}
 	return os.Rename(built, path)
 }
 
-// goTool runs the go command in dir and returns what it prints.
+// goTool runs the go command in dir and returns its output.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

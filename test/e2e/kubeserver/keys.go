@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 )
 
-// writeCredentials puts into dir what the API server wants to find there: the
-// key that signs service account tokens, and the administrator's token, which
-// is returned.
+// writeCredentials writes the API server's credentials to dir, namely the key that signs service account
+// tokens and the administrator's token, and returns the token.
 func writeCredentials(dir string) (token string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -27,7 +26,7 @@ func writeCredentials(dir string) (token string, err error) {
 	if err := os.WriteFile(filepath.Join(dir, keyFile), block, 0o600); err != nil {
 		return "", err
 	}
-	// The form of a line is: token, user, user id, "group,...".
+	// A line has the form: token, user, user id, "group,...".
 	token = rand.Text()
 	line := fmt.Sprintf("%s,admin,admin,%q\n", token, "system:masters")
 	return token, os.WriteFile(filepath.Join(dir, tokenFile), []byte(line), 0o600)

@@ -8,16 +8,15 @@ import (
 	"path/filepath"
 )
 
-// process is a program that runs until it is killed. The programs here keep
-// nothing that a kill could spoil: etcd recovers from its log, and in the end
-// the folder is thrown away.
+// process is a program that runs until it is killed. Killing these programs does no harm: etcd recovers from
+// its log, and the folder is removed in the end.
 type process struct {
 	cmd  *exec.Cmd
 	log  string
-	done chan struct{} // closed when it has ended and been waited for
+	done chan struct{} // closed when the process has ended and been waited for
 }
 
-// startProcess runs a program that appends what it prints to dir/<name>.log.
+// startProcess runs a program and appends its output to dir/<name>.log.
 func startProcess(dir, program string, args ...string) (*process, error) {
 	path := filepath.Join(dir, filepath.Base(program)+".log")
 	log, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -34,12 +33,12 @@ func startProcess(dir, program string, args ...string) (*process, error) {
 	}
 	go func() {
 		defer close(p.done)
-		p.cmd.Wait() // its verdict is in ProcessState
+		p.cmd.Wait() // the result is in ProcessState
 	}()
 	return p, nil
 }
 
-// kill ends the process and returns when it is gone. A nil process is gone.
+// kill ends the process and returns when it is gone. It does nothing for a nil process.
 func (p *process) kill() error {
 	if p == nil {
 		return nil

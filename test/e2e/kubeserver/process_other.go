@@ -9,5 +9,5 @@ import (
 
 var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 
-// endWithParent: only Linux can bind the life of a child to its parent's.
+// endWithParent is nil: only on Linux can a child be made to die with its parent.
 var endWithParent *syscall.SysProcAttr

@@ -14,15 +14,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options says how a server is run; the zero value will do.
+// Options configures a server. The zero value is valid.
 type Options struct {
 	// Flags are further flags of kube-apiserver, such as
 	// --watch-cache-sizes=configmaps#0.
 	Flags []string
 }
 
-// Server is a running kube-apiserver with an etcd of its own. Its methods are not safe
-// for concurrent use; clients of its Config are.
+// Server is a running kube-apiserver with an etcd of its own. Its methods are not safe for concurrent use;
+// clients that are made from its Config are.
 type Server struct {
 	dir       string // scratch, removed by Stop
 	binaries  Binaries
@@ -33,8 +33,8 @@ type Server struct {
 	etcd, api *process
 }
 
-// Start runs the programs and returns when the API server is ready, three to
-// five seconds later. They go on until Stop: ctx only bounds the start.
+// Start runs the programs and returns when the API server is ready, three to five seconds later. They run
+// until Stop is called: ctx bounds only the start.
 func Start(ctx context.Context, binaries Binaries, opts Options) (*Server, error) {
 	dir, err := os.MkdirTemp("", "kubewright-kubeserver-")
 	if err != nil {
@@ -84,14 +84,14 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 		"--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
 		"--authorization-mode=RBAC",
 		"--token-auth-file=" + filepath.Join(s.dir, tokenFile),
-		// There is no controller that would make a service account for each namespace.
+		// No controller creates a service account for each namespace.
 		"--disable-admission-plugins=ServiceAccount",
 		"--service-cluster-ip-range=10.0.0.0/24",
 	}, s.flags...)...)
 	if err != nil {
 		return err
 	}
-	// The certificate that a client trusts is one of the first things it writes.
+	// The certificate is one of the first files that the server writes.
 	if err := waitFile(ctx, s.api, filepath.Join(s.dir, certFile)); err != nil {
 		return err
 	}
@@ -103,9 +103,8 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 	return waitReady(ctx, s.api, client, s.Config().Host+"/readyz")
 }
 
-// Config is a client configuration with the rights of an administrator: a copy
-// that the caller may change. It has no client-side rate limit. It stays valid
-// over a Restart.
+// Config returns a client configuration with an administrator's rights. It is a copy that the caller may
+// change, has no client-side rate limit, and stays valid after a Restart.
 func (s *Server) Config() *rest.Config {
 	return &rest.Config{
 		Host:            "https://127.0.0.1:" + strconv.Itoa(s.port),
@@ -115,12 +114,11 @@ func (s *Server) Config() *rest.Config {
 	}
 }
 
-// Kill ends the API server as a crash would: it cuts every connection without notice.
-// etcd goes on.
+// Kill ends the API server like a crash: all connections are cut without notice. etcd keeps running.
 func (s *Server) Kill() error { return s.api.kill() }
 
-// Restart runs the API server anew, on the same address and over the same
-// data, killing it before if it runs, and returns when it is ready.
+// Restart kills the API server if it runs, starts it again on the same address and data, and returns when it
+// is ready.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Kill(); err != nil {
 		return err
@@ -136,11 +134,11 @@ func (s *Server) Stop() error {
 const (
 	certFile = "apiserver.crt"
 
-	// retryInterval is the pause between polls of what can't be watched.
+	// retryInterval is the pause between polls, where nothing can be watched.
 	retryInterval = 50 * time.Millisecond
 )
 
-// waitReady asks url until it answers 200.
+// waitReady polls url until it answers 200.
 func waitReady(ctx context.Context, p *process, client *http.Client, url string) error {
 	return retry(ctx, p, func() error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -166,7 +164,7 @@ func waitFile(ctx context.Context, p *process, path string) error {
 	})
 }
 
-// retry tries until it works, the process ends, or ctx does.
+// retry calls try until it succeeds, the process ends, or ctx is done.
 func retry(ctx context.Context, p *process, try func() error) error {
 	for {
 		err := try()
@@ -177,14 +175,14 @@ func retry(ctx context.Context, p *process, try func() error) error {
 		case <-p.done:
 			return p.ended()
 		case <-ctx.Done():
-			return fmt.Errorf("%s isn't ready: %w (last try: %w)", filepath.Base(p.cmd.Path), context.Cause(ctx), err)
+			return fmt.Errorf("%s isn't ready: %w (last try: %w)", filepath.Base(p.cmd.Path),
+				context.Cause(ctx), err)
 		case <-time.After(retryInterval):
 		}
 	}
 }
 
-// freePorts returns ports of 127.0.0.1 that were free a moment ago: the programs don't
-// take a listener.
+// freePorts returns n ports of 127.0.0.1 that were free a moment ago: the programs can't be given a listener.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {
@@ -192,7 +190,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // after the last is chosen, so that all differ
+		defer l.Close() // closed after the last port is chosen, so that all differ
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Versions are the versions of objects by name.
+// Versions returns the versions of objects by name.
 func Versions[T Object](objects []T) map[cache.ObjectName]string {
 	versions := make(map[cache.ObjectName]string, len(objects))
 	for _, obj := range objects {
@@ -16,7 +16,7 @@ func Versions[T Object](objects []T) map[cache.ObjectName]string {
 	return versions
 }
 
-// After are the versions of the objects that there are after these events.
+// After returns the versions of the objects that exist after the events.
 func After(events []Event) map[cache.ObjectName]string {
 	versions := map[cache.ObjectName]string{}
 	for _, e := range events {
@@ -29,18 +29,19 @@ func After(events []Event) map[cache.ObjectName]string {
 	return versions
 }
 
-// Complete says whether a handler that was told these events, of which the
-// first are the initial list, missed anything of all that was done, and whether
-// it was told anything else: first the objects as they were at one moment, then
-// each change since. A list needn't be of the last moment: servers answer some
-// from a cache.
+// Complete reports, as an error, whether a handler missed any of the changes that were done, or received
+// anything else. The handler received events, and the first of them, as many as initial, are its initial
+// list. They must be the objects as they were at one moment, followed by each change since. That moment need
+// not be the last: servers answer some lists from a cache.
 func Complete(events []Event, initial int, done []Event) error {
 	since := len(done) - (len(events) - initial)
 	if since < 0 {
-		return fmt.Errorf("%d initial and %d other events, but only %d changes", initial, len(events)-initial, len(done))
+		return fmt.Errorf("%d initial and %d other events, but only %d changes", initial,
+			len(events)-initial, len(done))
 	}
 	if got, want := After(events[:initial]), After(done[:since]); !maps.Equal(got, want) {
-		return fmt.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since, len(done), want)
+		return fmt.Errorf("the initial objects are %v, want those after %d of %d changes: %v", got, since,
+			len(done), want)
 	}
 	if diff := Diff(events[initial:], done[since:]); diff != "" {
 		return fmt.Errorf("after the %d initial events: %s", initial, diff)
@@ -48,7 +49,7 @@ func Complete(events []Event, initial int, done []Event) error {
 	return nil
 }
 
-// Diff says how one account differs from another, shortly; empty if not at all.
+// Diff describes briefly how two accounts differ; it returns "" if they don't.
 func Diff(got, want []Event) string {
 	for i := range max(len(got), len(want)) {
 		switch {

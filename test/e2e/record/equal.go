@@ -16,8 +16,8 @@ type APIObject interface {
 	runtime.Object
 }
 
-// Differences compares two lists of the same objects, in any order, in all but
-// their kind and API version, which servers may leave out.
+// Differences compares two lists of the same objects, in any order, in everything but kind and API version,
+// which servers may leave out.
 func Differences[T APIObject](got, want []T) []string {
 	var differences []string
 	named := map[cache.ObjectName]T{}
@@ -25,7 +25,8 @@ func Differences[T APIObject](got, want []T) []string {
 		named[cache.MetaObjectToName(obj)] = obj
 	}
 	if len(got) != len(want) || len(named) != len(want) {
-		differences = append(differences, fmt.Sprintf("%d objects of %d names, want %d", len(got), len(named), len(want)))
+		differences = append(differences,
+			fmt.Sprintf("%d objects of %d names, want %d", len(got), len(named), len(want)))
 	}
 	for _, obj := range want {
 		name := cache.MetaObjectToName(obj)
@@ -41,14 +42,14 @@ func Differences[T APIObject](got, want []T) []string {
 	return differences
 }
 
-// bare is a copy without kind and version.
+// bare returns a copy without kind and API version.
 func bare(obj runtime.Object) runtime.Object {
 	c := obj.DeepCopyObject()
 	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return c
 }
 
-// Text shows an object, for messages.
+// Text formats an object for messages.
 func Text(obj runtime.Object) string {
 	data, err := json.Marshal(obj)
 	if err != nil {

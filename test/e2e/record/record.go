@@ -1,5 +1,5 @@
-// Package record records what an informer tells its handlers, and checks rules that every
-// such record must obey.
+// Package record records what an informer reports to its handlers, and checks rules that every such record
+// must obey.
 package record
 
 import (
@@ -20,14 +20,14 @@ type Object interface {
 	metav1.Object
 }
 
-// What became of an object.
+// The changes of an object.
 const (
 	Added   = "added"
 	Updated = "updated"
 	Deleted = "deleted"
 )
 
-// Event is one thing that a handler was told. Version is empty for a deletion.
+// Event is one change as reported to a handler. Version is empty for a deletion.
 type Event struct {
 	What    string
 	Name    cache.ObjectName
@@ -39,29 +39,28 @@ func (e Event) String() string { return fmt.Sprintf("%s %s %s", e.What, e.Name, 
 // Recorder is a handler of typed events that checks as it records:
 //
 //   - only absent objects are added, only present ones are updated or deleted;
-//   - the old object of an update is the one that the handler was told last;
+//   - the old object of an update is the one that the handler received last;
 //   - the additions of the initial list come before everything else;
-//   - the versions of an object grow; an update to the same version is allowed,
-//     as informers resync, and isn't recorded.
+//   - the versions of an object grow; an update to the same version is allowed, since informers resync, and
+//     isn't recorded.
 //
-// An object that was deleted and created again while the informer wasn't
-// connected comes as an update, with the unique id of another object. That is
-// allowed and recorded as what it is: a deletion and an addition.
+// An object that was deleted and created again while the informer was disconnected arrives as an update to an
+// object with another UID. That is allowed, and recorded as a deletion and an addition.
 //
-// Servers delete some types, Pods among them, in two steps even if there is nothing to wait
-// for. The update between the steps isn't recorded, since no client requested it.
+// Servers delete some types, Pods among them, in two steps even if there is nothing to wait for. The update
+// between the steps isn't recorded, since no client requested it.
 //
-// The zero value isn't ready, see New. Its methods are safe for concurrent use.
+// The zero value isn't ready for use, see New. Its methods are safe for concurrent use.
 type Recorder[T Object] struct {
 	mu       sync.Mutex
 	events   []Event
 	initial  int // how many of the events are additions of the initial list
 	present  map[cache.ObjectName]T
 	problems []string
-	news     chan struct{} // closed, and made anew, at each event
+	news     chan struct{} // closed and replaced at each event
 }
 
-// New returns a Recorder for objects of which there are none yet.
+// New returns a Recorder that knows no objects.
 func New[T Object]() *Recorder[T] {
 	return &Recorder[T]{present: map[cache.ObjectName]T{}, news: make(chan struct{})}
 }
@@ -94,10 +93,13 @@ func (r *Recorder[T]) OnUpdate(old, obj T) {
 	case !present:
 		r.problem("updated %s, which isn't there", name)
 	case last.GetResourceVersion() != old.GetResourceVersion():
-		r.problem("updated %s from version %s, but the last was %s", name, old.GetResourceVersion(), last.GetResourceVersion())
+		r.problem("updated %s from version %s, but the last was %s", name, old.GetResourceVersion(),
+			last.GetResourceVersion())
 	default:
-		if order, err := resourceversion.CompareResourceVersion(old.GetResourceVersion(), obj.GetResourceVersion()); err != nil || order > 0 {
-			r.problem("updated %s from version %s to %s (%v)", name, old.GetResourceVersion(), obj.GetResourceVersion(), err)
+		if order, err := resourceversion.CompareResourceVersion(old.GetResourceVersion(),
+			obj.GetResourceVersion()); err != nil || order > 0 {
+			r.problem("updated %s from version %s to %s (%v)", name, old.GetResourceVersion(),
+				obj.GetResourceVersion(), err)
 		}
 	}
 	r.present[name] = obj
@@ -125,7 +127,7 @@ func (r *Recorder[T]) OnDelete(obj cache.DeletedObject[T]) {
 	r.record(Event{What: Deleted, Name: name})
 }
 
-// marked is true for an object that the server is about to remove by itself.
+// marked reports whether the server is about to remove the object by itself.
 func marked(obj metav1.Object) bool {
 	grace := obj.GetDeletionGracePeriodSeconds()
 	return obj.GetDeletionTimestamp() != nil && grace != nil && *grace == 0 && len(obj.GetFinalizers()) == 0
@@ -141,8 +143,7 @@ func (r *Recorder[T]) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("event %d: ", len(r.events)+1)+fmt.Sprintf(format, args...))
 }
 
-// Wait returns when the objects that are present satisfy the condition, which
-// is looked at after each event.
+// Wait returns when the objects that are present satisfy the condition, which is evaluated after each event.
 func (r *Recorder[T]) Wait(ctx context.Context, condition func(present map[cache.ObjectName]T) bool) error {
 	for {
 		r.mu.Lock()
@@ -154,13 +155,13 @@ func (r *Recorder[T]) Wait(ctx context.Context, condition func(present map[cache
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the last of %d events: %v", context.Cause(ctx), len(r.Events()), r.last(10))
+			return fmt.Errorf("%w; the last of %d events: %v", context.Cause(ctx),
+				len(r.Events()), r.last(10))
 		}
 	}
 }
 
-// WaitFor returns when the object is there in that version, or for an empty
-// version when it isn't there.
+// WaitFor returns when the object is present in that version or, if the version is empty, absent.
 func (r *Recorder[T]) WaitFor(ctx context.Context, name cache.ObjectName, version string) error {
 	err := r.Wait(ctx, func(present map[cache.ObjectName]T) bool {
 		obj, ok := present[name]
@@ -172,28 +173,28 @@ func (r *Recorder[T]) WaitFor(ctx context.Context, name cache.ObjectName, versio
 	return nil
 }
 
-// Events are all events so far, in order.
+// Events returns all events so far, in order.
 func (r *Recorder[T]) Events() []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
 
-// Initial says how many of the events are of the initial list. They are the first.
+// Initial returns how many of the events belong to the initial list. They are the first.
 func (r *Recorder[T]) Initial() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.initial
 }
 
-// Versions are the versions of the objects that the handler knows as present.
+// Versions returns the versions of the objects that the handler knows as present.
 func (r *Recorder[T]) Versions() map[cache.ObjectName]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Versions(slices.Collect(maps.Values(r.present)))
 }
 
-// Problems are the events so far that broke a rule.
+// Problems describes the events so far that broke a rule.
 func (r *Recorder[T]) Problems() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

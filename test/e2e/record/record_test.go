@@ -33,16 +33,19 @@ func TestRecorder(t *testing.T) {
 			r.OnUpdate(object("a", "1", "9"), object("a", "1", "10"))
 			r.OnUpdate(object("a", "1", "10"), object("a", "1", "10"))
 			deleted(r, object("a", "1", "11"))
-		}, []record.Event{{record.Added, name, "9"}, {record.Updated, name, "10"}, {record.Deleted, name, ""}}, 0},
+		}, []record.Event{{record.Added, name, "9"}, {record.Updated, name, "10"},
+			{record.Deleted, name, ""}}, 0},
 		"another in its place": {func(r *recorder) {
 			r.OnAdd(object("a", "1", "9"), false)
 			r.OnUpdate(object("a", "1", "9"), object("a", "2", "12"))
-		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "12"}}, 0},
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "12"}},
+			0},
 		"the initial list is late": {func(r *recorder) {
 			r.OnAdd(object("a", "1", "9"), true)
 			deleted(r, object("a", "1", "10"))
 			r.OnAdd(object("a", "2", "11"), true)
-		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "11"}}, 1},
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Added, name, "11"}},
+			1},
 		"added twice": {func(r *recorder) {
 			r.OnAdd(object("a", "1", "9"), false)
 			r.OnAdd(object("a", "1", "10"), false)
@@ -62,7 +65,8 @@ func TestRecorder(t *testing.T) {
 			r.OnAdd(object("a", "1", "9"), false)
 			deleted(r, object("a", "1", "10"))
 			deleted(r, object("a", "1", "10"))
-		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Deleted, name, ""}}, 1},
+		}, []record.Event{{record.Added, name, "9"}, {record.Deleted, name, ""}, {record.Deleted, name, ""}},
+			1},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := record.New[*metav1.ObjectMeta]()
@@ -117,7 +121,8 @@ func TestDiff(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	a, b := cache.ObjectName{Name: "a"}, cache.ObjectName{Name: "b"}
-	done := []record.Event{{record.Added, a, "1"}, {record.Added, b, "2"}, {record.Updated, a, "3"}, {record.Deleted, b, ""}}
+	done := []record.Event{{record.Added, a, "1"}, {record.Added, b, "2"}, {record.Updated, a, "3"},
+		{record.Deleted, b, ""}}
 	for what, c := range map[string]struct {
 		events   []record.Event
 		initial  int
@@ -141,12 +146,15 @@ func TestComplete(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	one := func(version, kind string) []*metav1.PartialObjectMetadata {
-		return []*metav1.PartialObjectMetadata{{TypeMeta: metav1.TypeMeta{Kind: kind}, ObjectMeta: *object("a", "1", version)}}
+		return []*metav1.PartialObjectMetadata{{TypeMeta: metav1.TypeMeta{Kind: kind},
+			ObjectMeta: *object("a", "1", version)}}
 	}
 	if d := record.Differences(one("1", "Boat"), one("1", "")); len(d) != 0 {
 		t.Errorf("the kind counts: %q", d)
 	}
-	for _, other := range [][]*metav1.PartialObjectMetadata{nil, one("2", ""), append(one("1", ""), one("1", "")...)} {
+	for _, other := range [][]*metav1.PartialObjectMetadata{
+		nil, one("2", ""), append(one("1", ""), one("1", "")...),
+	} {
 		if d := record.Differences(other, one("1", "")); len(d) == 0 {
 			t.Errorf("%v is as good as another", other)
 		}

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Before starts a proxy in front of the API server that config is of, for as long
-// as the test runs, and returns a config that goes through it.
+// Before starts a proxy in front of config's API server, which runs as long as the test, and returns a config
+// that connects through it.
 func Before(t testing.TB, config *rest.Config) (*rest.Config, *Proxy) {
 	t.Helper()
 	host, err := url.Parse(config.Host)

@@ -1,5 +1,5 @@
-// Package tcpproxy has a proxy that fails as networks do: it cuts connections, and refuses new
-// ones for a while.
+// Package tcpproxy has a proxy that fails as networks do: it cuts connections, and refuses new ones for a
+// while.
 package tcpproxy
 
 import (
@@ -33,24 +33,24 @@ func Start(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is the host:port to connect to.
+// Addr returns the host:port to connect to.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Connections is how many connections were passed on so far.
+// Connections returns how many connections have been passed on so far.
 func (p *Proxy) Connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.passed
 }
 
-// Cut ends every open connection, even in the middle of a message. New ones are let through.
+// Cut closes every open connection, even in the middle of a message. New ones are let through.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut()
 }
 
-// Down cuts every connection and lets no new one through until Up.
+// Down cuts every connection and lets no new one through until Up is called.
 func (p *Proxy) Down() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Proxy) Down() {
 	p.cut()
 }
 
-// Up ends what Down began.
+// Up ends the effect of Down.
 func (p *Proxy) Up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *Proxy) Close() {
 func (p *Proxy) cut() {
 	for c := range p.open {
 		if tcp, ok := c.(*net.TCPConn); ok {
-			tcp.SetLinger(0) // a reset, not an orderly end
+			tcp.SetLinger(0) // closes by a reset
 		}
 		c.Close()
 	}
@@ -89,7 +89,7 @@ func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
-			return // closed
+			return // the listener is closed
 		}
 		p.serving.Go(func() { p.pass(client) })
 	}
@@ -121,7 +121,7 @@ func (p *Proxy) pass(client net.Conn) {
 	delete(p.open, server)
 }
 
-// register says whether the connection is allowed.
+// register reports whether the connection is allowed.
 func (p *Proxy) register(client, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

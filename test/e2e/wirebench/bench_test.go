@@ -19,12 +19,13 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// BenchmarkSync is what it costs to fill an informer's cache with 20,000 custom
-// resources of 4.7 KB, from an embedded API server.
+// BenchmarkSync measures what it costs to fill an informer's cache with 20,000 custom resources of 4.7 KB,
+// from an embedded API server.
 func BenchmarkSync(b *testing.B) {
 	objects := wirebench.Setting("WIREBENCH_OBJECTS", 20000)
 	program := filepath.Join(b.TempDir(), "child")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program, "github.com/kubewright/kubewright/internal/wirebench/child").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program,
+		"github.com/kubewright/kubewright/internal/wirebench/child").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	server, err := apiserver.Start(b.Context(), apiserver.Options{})
@@ -47,7 +48,7 @@ func BenchmarkSync(b *testing.B) {
 	}, "workloads", wirebench.Pairs("workloads"), wirebench.Setting("WIREBENCH_ROUNDS", 5))
 }
 
-// definition is of workloads, whose content the server takes as it is.
+// definition defines workloads, whose content the server accepts as it is.
 func definition() *apiextensionsv1.CustomResourceDefinition {
 	keep := true
 	group := wirebench.GroupVersion
@@ -55,17 +56,20 @@ func definition() *apiextensionsv1.CustomResourceDefinition {
 		ObjectMeta: metav1.ObjectMeta{Name: "workloads." + group.Group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: group.Group,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "workloads", Singular: "workload", Kind: "Workload", ListKind: "WorkloadList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "workloads", Singular: "workload",
+				Kind: "Workload", ListKind: "WorkloadList"},
 			Scope: apiextensionsv1.NamespaceScoped,
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: group.Version, Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
+						XPreserveUnknownFields: &keep}},
 			}},
 		},
 	}
 }
 
-// version is what objects that are created don't have.
+// version matches what an object that is to be created must not have.
 var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
 
 // fill creates that many objects.
@@ -79,8 +83,10 @@ func fill(b *testing.B, config *rest.Config, objects int) {
 	for k := range creators {
 		wait.Go(func() {
 			for i := k; i < objects && b.Context().Err() == nil; i += creators {
-				url := fmt.Sprintf("%s/apis/%s/namespaces/team-%d/workloads", config.Host, wirebench.GroupVersion, i%50)
-				answer, err := client.Post(url, "application/json", bytes.NewReader(version.ReplaceAll(wirebench.Object(i), nil)))
+				url := fmt.Sprintf("%s/apis/%s/namespaces/team-%d/workloads", config.Host,
+					wirebench.GroupVersion, i%50)
+				answer, err := client.Post(url,
+					"application/json", bytes.NewReader(version.ReplaceAll(wirebench.Object(i), nil)))
 				if err != nil {
 					b.Error(err)
 					return

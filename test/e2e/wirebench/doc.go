@@ -1,3 +1,2 @@
-// Package wirebench holds the table of internal/wirebench against a real API
-// server.
+// Package wirebench runs internal/wirebench's comparison against a real API server.
 package wirebench

@@ -1,15 +1,12 @@
-// Command apidiff compares the exported API of two copies of one module,
-// package by package.
+// Command apidiff compares the exported API of two copies of one module, package by package.
 //
 //	apidiff -old DIR -new DIR [-missing] [-partial] PATTERN...
 //
-// It prints one line per change, then totals of the form "N of M", and fails
-// if a package is missing or changed; with -missing, only if something is
-// missing or incompatible. Two things that golang.org/x/exp/apidiff leaves out
-// are compared too: struct tags and the order of fields of exported struct
-// types. Types come from export data, so both copies must build. With -partial
-// the original's come from its source, and packages that don't compile are
-// named and left out.
+// It prints one line per change, then totals of the form "N of M", and fails if a package is missing or
+// changed; with -missing, only if something is missing or incompatible. It also compares what
+// golang.org/x/exp/apidiff leaves out: struct tags and the order of fields of exported struct types. Types
+// come from export data, so both copies must build. With -partial, those of the original come from its
+// source, and packages that don't compile are reported and left out.
 package main
 
 import (
@@ -28,15 +25,16 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// load returns the packages that compile, and for those that don't the reason.
+// load returns the packages that compile, and for each other package the reason why it doesn't.
 func load(dir string, source bool, patterns []string) (map[string]*types.Package, map[string]string) {
 	config := &packages.Config{
-		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedTypesSizes,
+		Dir: dir,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
+			packages.NeedTypesSizes,
 	}
 	if source {
 		config.Mode |= packages.NeedDeps | packages.NeedSyntax | packages.NeedCompiledGoFiles
-		config.Env = append(os.Environ(), "CGO_ENABLED=0") // or there are files that only cgo has
+		config.Env = append(os.Environ(), "CGO_ENABLED=0") // cgo would generate files
 		config.ParseFile = parserFor(dir)
 	} else {
 		config.Mode |= packages.NeedExportFile
@@ -61,8 +59,8 @@ func load(dir string, source bool, patterns []string) (map[string]*types.Package
 	return out, bad
 }
 
-// parserFor returns a parser that leaves out the bodies of functions outside
-// dir: most of the work, and none of it says anything about their API.
+// parserFor returns a parser that drops the bodies of functions outside dir: parsing them is most of the
+// work, and they don't affect the API.
 func parserFor(dir string) func(*token.FileSet, string, []byte) (*ast.File, error) {
 	return func(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
 		file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
@@ -78,7 +76,7 @@ func parserFor(dir string) func(*token.FileSet, string, []byte) (*ast.File, erro
 	}
 }
 
-// structs gives, for each exported struct type, its fields with tags in order.
+// structs returns, for each exported struct type, its fields with tags in order.
 func structs(p *types.Package) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range p.Scope().Names() {
@@ -186,7 +184,8 @@ func main() {
 	if *missing {
 		same, verdict = whole, "have all of the original's"
 	}
-	fmt.Printf("apidiff: %d of %d packages %s (%d incompatible changes, %d compatible, %d packages added)\n", same, len(paths), verdict, incompatible, added, extra)
+	fmt.Printf("apidiff: %d of %d packages %s (%d incompatible changes, %d compatible, %d packages added)\n",
+		same, len(paths), verdict, incompatible, added, extra)
 	fmt.Printf("struct tags: %d of %d exported struct types unchanged\n", tagSame, tagTypes)
 	if incompatible > 0 || tagSame != tagTypes || same != len(paths) {
 		os.Exit(1)

@@ -1,5 +1,5 @@
-// Package clientgo tests providers of ours that are client-go's as well, which
-// can be set once in a program.
+// Package clientgo tests that our providers also serve client-go, whose provider can be set only once in a
+// program.
 package clientgo
 
 import (
@@ -21,7 +21,7 @@ func TestProvidersOfClientGo(t *testing.T) {
 	upstream.SetProvider(kwprometheus.NewProvider(registry))
 	cache.SetInformerMetricsProvider(kwprometheus.NewInformerProvider(registry))
 	kwprometheus.Use(registry)
-	// Many at once may be the first.
+	// Any of these queues may be the first.
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
@@ -33,8 +33,10 @@ func TestProvidersOfClientGo(t *testing.T) {
 		})
 	}
 	all.Wait()
-	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
-	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	ours := workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(
+		upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
 	bridgetest.Compare(t, registry, ours, theirs)
 	bridgetest.Informers(t, registry, true)
 }

@@ -1,5 +1,5 @@
-// Package componentbase tests the bridge to component-base, which sets
-// client-go's provider: that can be set once in a program.
+// Package componentbase tests the bridge to component-base, which sets client-go's provider. That can be set
+// only once in a program.
 package componentbase
 
 import (
@@ -15,16 +15,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// TestInformers: ours and client-go's informers are values of the same metrics.
+// TestInformers checks that our informers and client-go's are values of the same metrics.
 func TestInformers(t *testing.T) {
 	kwprometheus.Use(legacyregistry.Registerer())
 	bridgetest.Informers(t, legacyregistry.DefaultGatherer, true)
 }
 
 func TestBridge(t *testing.T) {
-	// Ours comes first: component-base must still be able to register.
+	// Ours registers first: component-base must still be able to register.
 	kwprometheus.Use(legacyregistry.Registerer())
-	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
-	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	ours := workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(
+		upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
 	bridgetest.Compare(t, legacyregistry.DefaultGatherer, ours, theirs)
 }

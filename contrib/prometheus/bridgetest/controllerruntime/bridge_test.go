@@ -1,5 +1,5 @@
-// Package controllerruntime tests the bridge to controller-runtime, which sets
-// client-go's provider: that can be set once in a program.
+// Package controllerruntime tests the bridge to controller-runtime, which sets client-go's provider. That can
+// be set only once in a program.
 package controllerruntime
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// TestInformers: ours are there; controller-runtime knows none of client-go's.
+// TestInformers checks that our informers have metrics; controller-runtime has none for client-go's.
 func TestInformers(t *testing.T) {
 	kwprometheus.Use(metrics.Registry)
 	bridgetest.Informers(t, metrics.Registry, false)
@@ -22,7 +22,9 @@ func TestInformers(t *testing.T) {
 
 func TestBridge(t *testing.T) {
 	kwprometheus.Use(metrics.Registry)
-	ours := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
-	theirs := upstream.NewTypedDelayingQueueWithConfig(upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
+	ours := workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
+	theirs := upstream.NewTypedDelayingQueueWithConfig(
+		upstream.TypedDelayingQueueConfig[string]{Name: "theirs"})
 	bridgetest.Compare(t, metrics.Registry, ours, theirs)
 }

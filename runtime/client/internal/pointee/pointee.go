@@ -3,9 +3,9 @@ package pointee
 
 import "reflect"
 
-// New returns a pointer of type P to a new zero value. It panics if P is not a pointer
-// type. With a type parameter for the struct instead, the compiler would make the methods
-// of every struct once more for each client; pointers share one instance.
+// New returns a pointer of type P to a new zero value. It panics if P is not a pointer type. With a type
+// parameter for the struct instead, the compiler would compile the methods of every struct once more for each
+// client; pointers share one instance.
 func New[P any]() P { return like(*new(P)).(P) }
 
 // like returns a pointer of the type of none.

@@ -21,7 +21,7 @@ import (
 	upstreamfake "example.com/dropin/upstream/clientset/versioned/fake"
 )
 
-// generated is a clientset as one of the two wrote it.
+// generated is a clientset that one of the two generators wrote.
 type generated struct {
 	iface   reflect.Type
 	real    func(*rest.Config) any
@@ -34,7 +34,7 @@ type recorder interface {
 	ClearActions()
 }
 
-// The clientsets: of custom resources, and of Kubernetes' own with protobuf.
+// The clientsets of custom resources, and of Kubernetes' own with protobuf.
 var clientsets = map[string]struct{ upstream, ours generated }{
 	"custom": {
 		generated{
@@ -66,7 +66,7 @@ var clientsets = map[string]struct{ upstream, ours generated }{
 	},
 }
 
-// pairs matches the calls of two clientsets. Both must have the same.
+// pairs pairs the calls of two clientsets, which must have the same.
 func pairs(t *testing.T, upstream, ours []call) [][2]call {
 	t.Helper()
 	if len(upstream) < 100 || len(upstream) != len(ours) {
@@ -82,14 +82,14 @@ func pairs(t *testing.T, upstream, ours []call) [][2]call {
 	return matched
 }
 
-// request is what a server sees.
+// request is what a server receives.
 type request struct {
 	Method, URL, Body string
 	Header            http.Header
 }
 
-// Each call sends the same request, if it sends one, and returns the same,
-// whether the server answers or refuses.
+// TestRequests checks that each call sends the same request, if it sends one, and returns the same, whether
+// the server answers or refuses.
 func TestRequests(t *testing.T) {
 	for status, answer := range map[int]string{
 		http.StatusOK:        `{"metadata":{"name":"answer","resourceVersion":"5"},"items":[{"metadata":{"name":"item"}}]}`,
@@ -105,7 +105,7 @@ func TestRequests(t *testing.T) {
 				io.WriteString(w, answer)
 			}
 		}))
-		// Without limits; they have a test of their own.
+		// Rate limits are off; they have a test of their own.
 		config := &rest.Config{Host: server.URL, QPS: -1}
 		for name, c := range clientsets {
 			t.Run(name+" "+http.StatusText(status), func(t *testing.T) {
@@ -140,9 +140,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Each call of the fakes records the same actions and returns the same, with
-// and without field management. They run in a bubble, where time stands still:
-// managed fields have the time in them.
+// TestActions checks that each call of the fakes records the same actions and returns the same, with and
+// without field management. It runs in a bubble, where time stands still, because managed fields contain the
+// time.
 func TestActions(t *testing.T) {
 	for name, c := range clientsets {
 		for kind, fakes := range map[string][2]func() recorder{
@@ -175,7 +175,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A client of a resource goes wherever the other's goes.
+// TestInterfaces checks that a client of a resource can be assigned to the other's interface.
 func TestInterfaces(t *testing.T) {
 	for name, c := range clientsets {
 		for _, group := range methods(c.upstream.iface, "Discovery") {

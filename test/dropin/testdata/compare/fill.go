@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// fill sets what v holds, to that many levels, to values that follow from the
-// names of fields. They make no sense, but names and selectors are legal.
+// fill sets what v holds, to that many levels, to values derived from the names of fields. They make no
+// sense, but names and selectors are valid.
 func fill(v reflect.Value, name string, levels int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -24,7 +24,7 @@ func fill(v reflect.Value, name string, levels int) {
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			// Raw JSON where it is not just bytes.
+			// This is raw JSON, not just bytes.
 			v.SetBytes([]byte("{}"))
 		} else if levels > 0 {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -47,8 +47,7 @@ func fill(v reflect.Value, name string, levels int) {
 	}
 }
 
-// opaque are the types whose text is not that of their fields: quantities,
-// times.
+// opaque reports whether the text of a type is not that of its fields, as with quantities and times.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {

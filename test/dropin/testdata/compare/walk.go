@@ -1,5 +1,5 @@
-// Package compare calls every method of two clientsets, found by reflection, with the same
-// arguments, and compares the outcomes.
+// Package compare calls every method of two clientsets, found by reflection, with the same arguments, and
+// compares the results.
 package compare
 
 import (
@@ -19,7 +19,7 @@ type call struct {
 
 // arguments are the arguments of the calls.
 type arguments struct {
-	options      bool // set every option, or else none
+	options      bool // set every option, or none
 	name         string
 	patch        types.PatchType
 	subresources []string
@@ -27,7 +27,7 @@ type arguments struct {
 
 var usual = arguments{true, "name", types.MergePatchType, []string{"status"}}
 
-// unusual are arguments that few people mean, and that clients refuse or escape.
+// unusual are arguments that clients refuse or escape.
 var unusual = map[string]arguments{
 	"without options":  {false, "name", types.JSONPatchType, nil},
 	"without a name":   {false, "", types.StrategicMergePatchType, []string{}},
@@ -37,15 +37,15 @@ var unusual = map[string]arguments{
 	"not ASCII":        {true, "brötchen?x=%41", "application/unknown", []string{"ö"}},
 }
 
-// outcome is what a call returned.
+// outcome has the results of a call.
 type outcome struct {
 	Result any
 	Err    string
 	Panic  string
 }
 
-// calls finds the methods behind iface, which is the Interface of a clientset:
-// of each group, of each of its resources with and without a namespace.
+// calls returns the methods behind iface, which is the Interface of a clientset: of each group, and of each
+// of its resources with and without a namespace.
 func calls(clientset any, iface reflect.Type) []call {
 	var found []call
 	for _, group := range methods(iface, "Discovery") {
@@ -70,7 +70,7 @@ func calls(clientset any, iface reflect.Type) []call {
 	return found
 }
 
-// methods are those of an interface, sorted by name.
+// methods returns the methods of an interface, sorted by name.
 func methods(iface reflect.Type, without ...string) []reflect.Method {
 	var found []reflect.Method
 	for i := range iface.NumMethod() {
@@ -128,7 +128,7 @@ func (a arguments) argument(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(a.subresources)
 	}
 	v := reflect.New(t).Elem()
-	// Objects come as pointers, options as values.
+	// Objects are pointers, options are values.
 	if a.options || t.Kind() != reflect.Struct {
 		fill(v, "", 5)
 	}

@@ -1,5 +1,5 @@
-// Command manager is a controller-runtime manager whose informers and queues are
-// those of the packages that it imports.
+// Command manager is a controller-runtime manager that uses the informers and queues of the packages which it
+// imports.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	flag.Parse() // -kubeconfig is controller-runtime's.
+	flag.Parse() // controller-runtime declares -kubeconfig
 	logf.SetLogger(zap.New())
 	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Metrics:        server.Options{BindAddress: "0"},
@@ -58,7 +58,7 @@ func newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name})
 }
 
-// mapper knows the one kind that is needed, so that nothing has to be discovered.
+// mapper knows the only kind that is needed, so that no discovery is necessary.
 func mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	m := meta.NewDefaultRESTMapper(nil)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)

@@ -1,6 +1,5 @@
-// Package informers runs the generated informers, listers and clients of Pods
-// and ConfigMaps against a whole kube-apiserver, and takes the network and the
-// server away from them.
+// Package informers runs the generated informers, listers and clients of Pods and ConfigMaps against a whole
+// kube-apiserver, and interrupts the network and the server.
 package informers
 
 import (
@@ -29,14 +28,13 @@ import (
 
 const namespace = "default"
 
-// setting is a server, and a clientset that goes to it directly.
+// setting is a server, and a clientset that connects to it directly.
 type setting struct {
 	server *kubeserver.Server
 	client versioned.Interface
 }
 
-// TestInformers goes through the same faults with each way that informers have
-// to get what is there already.
+// TestInformers goes through the same faults with streamed and with plain lists.
 func TestInformers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
@@ -96,7 +94,7 @@ func (s *setting) testFaults(ctx context.Context, t *testing.T, scope string) {
 	each(func(g stage) { g.churn(ctx, t, 40) })
 	each(func(g stage) { g.settle(ctx, t) })
 
-	// A cut connection costs no event: the informer goes on where it was.
+	// A cut connection costs no event: the informer continues where it was.
 	for range 5 {
 		each(func(g stage) { g.churn(ctx, t, 3) })
 		proxy.Cut()
@@ -105,8 +103,8 @@ func (s *setting) testFaults(ctx context.Context, t *testing.T, scope string) {
 	}
 	each(func(g stage) { g.complete(t) })
 
-	// A server that crashes and comes back has forgotten the changes that the
-	// informer hasn't seen, and says so or not: what counts is where it ends.
+	// A server that crashes and restarts has lost the changes that the informer hasn't seen, and may not
+	// report that: only the final state counts.
 	for range 2 {
 		proxy.Down()
 		each(func(g stage) { g.churn(ctx, t, 20) })
@@ -117,7 +115,7 @@ func (s *setting) testFaults(ctx context.Context, t *testing.T, scope string) {
 		each(func(g stage) { g.churn(ctx, t, 20) })
 		each(func(g stage) { g.settle(ctx, t) })
 	}
-	// From then on it misses nothing again.
+	// From then on the informer misses nothing again.
 	each(func(g stage) { g.mark() })
 	each(func(g stage) { g.churn(ctx, t, 20) })
 	each(func(g stage) { g.settle(ctx, t) })
@@ -176,7 +174,7 @@ func pointers[T any](items []T) []*T {
 	return p
 }
 
-// stage is a type under test, whichever it is.
+// stage hides the type of a subject.
 type stage interface {
 	churn(ctx context.Context, t *testing.T, requests int)
 	settle(ctx context.Context, t *testing.T)
@@ -185,8 +183,8 @@ type stage interface {
 	report(t *testing.T)
 }
 
-// subject is an informer with a handler, the client that changes its objects, and the two
-// ways to list them: from the server and from the lister.
+// subject is an informer with a handler, the client that changes its objects, and the two ways to list them:
+// from the server and from the lister.
 type subject[T record.APIObject] struct {
 	name     string
 	changes  *churn.Churn[T]
@@ -194,7 +192,7 @@ type subject[T record.APIObject] struct {
 	store    cache.Store
 	fresh    func(context.Context) ([]T, error)
 	listed   func(labels.Selector) ([]T, error)
-	// From where on complete looks: how many events and changes are before.
+	// complete starts after that many events and changes.
 	initial, events, done int
 }
 
@@ -215,8 +213,8 @@ func (s *subject[T]) churn(ctx context.Context, t *testing.T, requests int) {
 	}
 }
 
-// settle waits for the last change, and compares all that the informer has and
-// said with a fresh list.
+// settle waits for the last change, and compares what the informer stores and what it reported with a fresh
+// list.
 func (s *subject[T]) settle(ctx context.Context, t *testing.T) {
 	t.Helper()
 	name, version, err := s.changes.Last(ctx)
@@ -257,7 +255,7 @@ func (s *subject[T]) settle(ctx context.Context, t *testing.T) {
 	}
 }
 
-// mark makes complete look only at what comes from here on.
+// mark makes complete start from here.
 func (s *subject[T]) mark() { s.events, s.done = len(s.recorder.Events()), len(s.changes.Done()) }
 
 func (s *subject[T]) complete(t *testing.T) {
