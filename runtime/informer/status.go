@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // State is what an informer is currently doing.
@@ -62,7 +63,10 @@ type Status struct {
 	// Objects is the number of objects in the store. Queued is the number of changes
 	// that were read from the server and are not in the store yet.
 	Objects, Queued int
-	Handlers        []HandlerStatus
+	// Reading says which lists and watches were decoded while they arrived, and why others
+	// weren't.
+	Reading  listwatch.Reading
+	Handlers []HandlerStatus
 }
 
 // HandlerStatus is the state of a handler.
@@ -96,6 +100,9 @@ func (i *informer[K]) Status() Status {
 		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
 		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
 		s.Queued = queue.Len()
+	}
+	if source, ok := i.config.source.(interface{ Reading() listwatch.Reading }); ok {
+		s.Reading = source.Reading()
 	}
 	if stopped {
 		s.State = Stopped

@@ -72,10 +72,11 @@ func (s *shared[K]) configure(tuning Tuning) error {
 // errNoStreams is returned for sources that get decoded objects from a client.
 var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
 
-// SetDecoding sets how a generated informer decodes objects: it can drop fields before
-// they are decoded, share more between objects, or leave the decoding to client-go. It
-// returns an error after the start, and if i was not made by a generated constructor. It
-// is safe for concurrent use.
+// SetDecoding sets how an informer decodes objects: it can drop fields before they are
+// decoded, share more between objects, or leave the decoding to client-go. It returns an
+// error after the start, and if the informer never streams: it was made neither by a
+// generated constructor nor with a lister-watcher of [listwatch.Streamed]. It is safe for
+// concurrent use.
 func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) error {
 	ours, ok := shell.As[interface {
 		setDecoding(listwatch.DecodingOptions) error
@@ -91,10 +92,11 @@ func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) er
 
 func (s *shared[K]) setDecoding(opts listwatch.DecodingOptions) error {
 	source, ok := s.core.config.source.(interface {
-		SetDecoding(listwatch.DecodingOptions)
+		SetDecoding(listwatch.DecodingOptions) bool
 	})
-	if !ok {
+	err := s.core.beforeStart(func() { ok = ok && source.SetDecoding(opts) })
+	if err == nil && !ok {
 		return errNoStreams
 	}
-	return s.core.beforeStart(func() { source.SetDecoding(opts) })
+	return err
 }

@@ -91,7 +91,7 @@ func TestBudgetSenior(t *testing.T) {
 		list := func(ctx context.Context, source listwatch.Source, name, page string, end error) {
 			all.Go(func() {
 				opts := metav1.ListOptions{LabelSelector: name, Continue: page}
-				if _, err := source.List(ctx, opts, count(name)); !errors.Is(err, end) {
+				if _, err := each(ctx, source, opts, count(name)); !errors.Is(err, end) {
 					t.Errorf("%s: %v, expected %v", name, err, end)
 				}
 			})
@@ -142,7 +142,7 @@ func TestBudgetAbandonedList(t *testing.T) {
 		page := func(ctx context.Context) {
 			t.Helper()
 			bodies[""] = strings.NewReader(listHead + configMap + "]}")
-			if _, err := source.List(ctx, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
+			if _, err := each(ctx, source, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if limiter.Held() != int64(len(configMap)) {
@@ -214,7 +214,7 @@ func TestBudgetCounts(t *testing.T) {
 			}, test.adjust...)
 			limiter := listwatch.NewLimiter(1).WithBudget(1 << 20)
 			n := 0
-			if _, err := budgeted(c, limiter).List(t.Context(), metav1.ListOptions{}, func(any) error {
+			if _, err := each(t.Context(), budgeted(c, limiter), metav1.ListOptions{}, func(any) error {
 				if n++; limiter.Held() != int64(n*test.item) {
 					t.Errorf("%d items of %d bytes hold %d", n, test.item, limiter.Held())
 				}
@@ -240,7 +240,7 @@ func TestBudgetCounts(t *testing.T) {
 			source.(interface {
 				KeepUnchanged(func(decode.Identity) (any, bool)) bool
 			}).KeepUnchanged(func(decode.Identity) (any, bool) { return &object, true })
-			if _, err := source.List(t.Context(), metav1.ListOptions{}, func(any) error {
+			if _, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error {
 				if limiter.Held() != 0 {
 					t.Errorf("%d bytes held for cached items", limiter.Held())
 				}

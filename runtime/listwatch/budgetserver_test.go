@@ -72,7 +72,7 @@ func TestBudgetOverServer(t *testing.T) {
 	) (n int, err error) {
 		meta := listwatch.ListMeta{}
 		for page := 0; err == nil && (page == 0 || meta.Continue != ""); page++ {
-			meta, err = source.List(ctx, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue},
+			meta, err = each(ctx, source, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue},
 				func(any) error {
 					n++
 					check()

@@ -32,7 +32,7 @@ func TestFromClient(t *testing.T) {
 	if asked != 0 {
 		t.Error("the client was asked for at construction")
 	}
-	if _, err := source.List(t.Context(), metav1.ListOptions{}, nil); err == nil {
+	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); err == nil {
 		t.Error("no error without a client")
 	}
 	if _, err := source.Watch(t.Context(), metav1.ListOptions{}); err == nil {
@@ -59,7 +59,7 @@ func TestFromClient(t *testing.T) {
 		t.Errorf("asked for the client %d times for four requests", asked)
 	}
 	real.Fail("LIST", apierrors.NewUnauthorized("who?"))
-	if _, err := source.List(t.Context(), metav1.ListOptions{}, nil); !apierrors.IsUnauthorized(err) {
+	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); !apierrors.IsUnauthorized(err) {
 		t.Error(err)
 	}
 	real.Fail("WATCH", apierrors.NewUnauthorized("who?"))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
@@ -45,25 +46,76 @@ func (o DecodingOptions) decode() decode.Options {
 	return decode.Options{Drop: o.Drop, MetadataOnly: o.MetadataOnly, ShareValues: o.ShareValues}
 }
 
+// Reading is how a source has read its lists and watches.
+type Reading struct {
+	// Streamed counts the pages of lists and the watches that were read as streams, Whole
+	// those that the client decoded. Of these, Unseen counts those that could have been
+	// streams but were not seen by a transport: the HTTP client is another one than [Wrap]
+	// was installed in.
+	Streamed, Whole, Unseen int
+	// NotStreamed says why the last page or watch wasn't read as a stream, "" if it was.
+	NotStreamed string
+}
+
+// reading collects a source's Reading. It is safe for concurrent use.
+type reading struct {
+	mu sync.Mutex
+	Reading
+}
+
+// How a page or a watch was read.
+const (
+	streamed = iota
+	whole
+	unseen
+)
+
+// note counts a page or a watch. why is why it wasn't streamed.
+func (r *reading) note(how int, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.NotStreamed = why
+	switch how {
+	case streamed:
+		r.Streamed++
+	case unseen:
+		r.Unseen++
+		fallthrough
+	case whole:
+		r.Whole++
+	}
+}
+
+func (r *reading) read() Reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Reading
+}
+
 // decoding is what the requests of one source have in common. It is safe for
 // concurrent use.
 type decoding struct {
-	// typ is the objects' type, a pointer.
-	typ     reflect.Type
 	decoder *decode.Decoder
-	off     bool
-	// fallback is set when the server sends what only client-go's decoders understand:
-	// they read everything from then on.
-	fallback atomic.Bool
+	// off is why nothing is streamed, "" if it is.
+	off string
+	// left is why the client decodes everything from now on: the server or the client does
+	// what only that understands. It is nil as long as nothing is known of it.
+	left atomic.Pointer[string]
 	// cached has a list bring what didn't change as it is cached.
-	cached decode.Cached
+	cached  decode.Cached
+	reading *reading
 }
 
 // newDecoding returns the decoding of a source of objects of type t, a pointer. It
 // streams unless opts or the environment turn that off.
-func newDecoding(t reflect.Type, opts DecodingOptions) *decoding {
-	on, err := strconv.ParseBool(os.Getenv(StreamingVariable))
-	d := &decoding{typ: t, decoder: decode.New(t, opts.decode()), off: opts.Off || err == nil && !on}
+func newDecoding(t reflect.Type, opts DecodingOptions, reading *reading) *decoding {
+	d := &decoding{decoder: decode.New(t, opts.decode()), reading: reading}
+	switch on, err := strconv.ParseBool(os.Getenv(StreamingVariable)); {
+	case opts.Off:
+		d.off = "the decoding options turn streams off"
+	case err == nil && !on:
+		d.off = "the environment variable " + StreamingVariable + " turns streams off"
+	}
 	if !opts.KeepUnchanged {
 		d.cached.Texts = &decode.Texts{}
 	}
@@ -83,4 +135,13 @@ func (d *decoding) end() {
 	}
 }
 
-func (d *decoding) streams() bool { return !d.off }
+// leave has the client decode everything from now on.
+func (d *decoding) leave(reason string) { d.left.Store(&reason) }
+
+// whyNot returns why nothing is streamed, "" if it is.
+func (d *decoding) whyNot() string {
+	if left := d.left.Load(); left != nil {
+		return *left
+	}
+	return d.off
+}

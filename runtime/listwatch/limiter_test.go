@@ -44,7 +44,7 @@ func TestLimiter(t *testing.T) {
 		ended := make(chan error, 9)
 		list := func(ctx context.Context) {
 			go func() {
-				_, err := source().List(ctx, metav1.ListOptions{}, func(any) error { return nil })
+				_, err := each(ctx, source(), metav1.ListOptions{}, func(any) error { return nil })
 				ended <- err
 			}()
 			synctest.Wait()

@@ -18,62 +18,120 @@ type listerWatcher interface {
 }
 
 // FromListerWatcher returns a source over lw, which has the methods of a
-// [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods that take a context are used if it has them;
-// without them, a context can't interrupt it.
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods with a context are
+// used where it has them; one without them can't be interrupted by a context.
 //
-// example, if not nil, is an object of the expected type. If it is an *unstructured.Unstructured with
-// apiVersion and kind, these are expected, too. Events with other objects are logged and dropped, as
-// client-go's reflector does; items of lists aren't compared with it. The source reports that it doesn't
-// support WatchList semantics if lw does.
+// example, if not nil, is an object of the expected type. If it is an
+// *unstructured.Unstructured with apiVersion and kind, these are expected, too.
+// Events with other objects are logged and dropped, as client-go's reflector does;
+// items of lists aren't compared with it. The source says that it doesn't support
+// WatchList semantics if lw says so.
+//
+// The source streams if [Streamed] made lw.
 func FromListerWatcher(lw listerWatcher, example any) Source {
-	return &listerWatcherSource{lw: lw, expected: expect(example)}
-}
-
-type listerWatcherSource struct {
-	lw       listerWatcher
-	expected expectation
-}
-
-// IsWatchListSemanticsUnSupported asks the lister-watcher at each call, since it may not know when the source
-// is made.
-func (s *listerWatcherSource) IsWatchListSemanticsUnSupported() bool {
-	return streamsNoLists(s.lw)
-}
-
-func (s *listerWatcherSource) List(
-	ctx context.Context, opts metav1.ListOptions, item func(any) error,
-) (ListMeta, error) {
-	list, err := s.list(ctx, opts)
-	if err != nil {
-		return ListMeta{}, err
+	c := collection{
+		list: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return listWithContext(ctx, lw, opts)
+		},
+		watch: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			return watchWithContext(ctx, lw, opts)
+		},
 	}
-	return readList(list, nil, item)
-}
-
-func (s *listerWatcherSource) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
-	w, err := s.watch(ctx, opts)
-	if err != nil {
-		return nil, err
+	s := &source{
+		collection: func() collection { return c },
+		// The lister-watcher is asked each time: it may not know when the source is made,
+		// but only when a reflector asks.
+		streamsNoLists: func() bool { return streamsNoLists(lw) },
+		expected:       expect(example),
+		reading:        &reading{},
 	}
-	return newStream(w, s.expected), nil
+	if streamed, ok := lw.(*StreamedListerWatcher); ok {
+		c.known, c.whyNot = knownToScheme(example, streamed.opts)
+		if c.known != nil {
+			s.decodeWith(s.expected.goType, DecodingOptions{})
+		}
+	}
+	return s
 }
 
-func (s *listerWatcherSource) list(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-	if lw, ok := s.lw.(interface {
+// StreamOptions configure [Streamed]. The zero value is valid.
+type StreamOptions struct {
+	// Scheme registers the informer's type. Unstructured objects and metadata need none.
+	Scheme *runtime.Scheme
+	// KeepKinds says that the objects of a watch keep the apiVersion and kind that the
+	// server sends, as with controller-runtime's clients. client-go's typed and
+	// metadata clients clear them. Unstructured objects always keep theirs.
+	KeepKinds bool
+}
+
+// StreamedListerWatcher is a lister-watcher that [Streamed] returns.
+type StreamedListerWatcher struct {
+	lw   listerWatcher
+	opts StreamOptions
+}
+
+// Streamed returns a lister-watcher like lw whose lists and watches informers of this project
+// read as streams: those of packages informer, cache and informers, and those that
+// generated code makes. To all others it is lw.
+//
+// With it you declare that lw returns what the server sends: its functions, and the client
+// that they call, must not convert, default, filter or change objects, nor take a list from
+// anywhere but the server. The client's HTTP client must have the transport of [Wrap]; if it
+// hasn't, lw is read in one piece, and the informer's status says so.
+//
+// An informer knows by its example which objects to expect. An example of a Go type is read
+// if the scheme registers the type and its list type; its own kind, if it has one, chooses
+// among several. If an example that is a [metav1.PartialObjectMetadata] has a kind, all
+// objects get that, as in controller-runtime's caches. Objects of other kinds, and all
+// without an example, are read in one piece.
+func Streamed(lw listerWatcher, opts StreamOptions) *StreamedListerWatcher {
+	return &StreamedListerWatcher{lw, opts}
+}
+
+// List calls lw's List.
+func (s *StreamedListerWatcher) List(opts metav1.ListOptions) (runtime.Object, error) {
+	return s.lw.List(opts)
+}
+
+// Watch calls lw's Watch.
+func (s *StreamedListerWatcher) Watch(opts metav1.ListOptions) (watch.Interface, error) {
+	return s.lw.Watch(opts)
+}
+
+// ListWithContext calls lw's ListWithContext, or List if it has none.
+func (s *StreamedListerWatcher) ListWithContext(
+	ctx context.Context, opts metav1.ListOptions,
+) (runtime.Object, error) {
+	return listWithContext(ctx, s.lw, opts)
+}
+
+// WatchWithContext calls lw's WatchWithContext, or Watch if it has none.
+func (s *StreamedListerWatcher) WatchWithContext(
+	ctx context.Context, opts metav1.ListOptions,
+) (watch.Interface, error) {
+	return watchWithContext(ctx, s.lw, opts)
+}
+
+// IsWatchListSemanticsUnSupported reports what lw reports, see
+// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
+func (s *StreamedListerWatcher) IsWatchListSemanticsUnSupported() bool { return streamsNoLists(s.lw) }
+
+func listWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOptions) (runtime.Object, error) {
+	if lw, ok := lw.(interface {
 		ListWithContext(context.Context, metav1.ListOptions) (runtime.Object, error)
 	}); ok {
 		return lw.ListWithContext(ctx, opts)
 	}
-	return s.lw.List(opts)
+	return lw.List(opts)
 }
 
-func (s *listerWatcherSource) watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	if lw, ok := s.lw.(interface {
+func watchWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOptions) (watch.Interface, error) {
+	if lw, ok := lw.(interface {
 		WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error)
 	}); ok {
 		return lw.WatchWithContext(ctx, opts)
 	}
-	return s.lw.Watch(opts)
+	return lw.Watch(opts)
 }
 
 // streamsNoLists reports whether a client says that it doesn't support WatchList

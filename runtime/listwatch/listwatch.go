@@ -2,9 +2,17 @@
 // Reflectors read only from a Source.
 //
 // [FromClient] makes a source of a generated typed client, [FromListerWatcher] of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. If a client implements [Streaming], as generated ones do, its
-// lists and watches are decoded while they arrive. Other lists are read in one piece; their items are copied
-// out of the list, so that keeping one doesn't keep all others in memory.
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Where nobody but the client stands between
+// the server and the source, lists and watches are decoded while they arrive: for a client
+// that implements [Streaming], as generated ones do, for the lister-watchers that [Streamed]
+// returns, and for dynamic and metadata clients, if their HTTP client has the transport of
+// [Wrap]. Other lists are read in one piece; their items are copied out of the list, so that
+// one that is kept doesn't keep all others in memory.
+//
+// A list function is called with a context by which the transport knows its requests. What
+// the transport read decides, not what the function returns: a stream that failed is a
+// failed list. A function that lists twice is read from its last list, one that lists
+// several collections as client-go reads it.
 package listwatch
 
 import (
@@ -19,11 +27,21 @@ import (
 // Source yields the objects of one resource. Implementations are safe for
 // concurrent use.
 type Source interface {
-	// List reads one page. It calls item with each object as soon as it is decoded; an error of item ends the
-	// list and is returned. item owns the object.
-	List(ctx context.Context, opts metav1.ListOptions, item func(any) error) (ListMeta, error)
+	// List reads one page. It adds each object to the receiver as soon as that is
+	// decoded, from one goroutine at a time and not after it has returned.
+	List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
+}
+
+// Receiver receives the objects of a page.
+type Receiver interface {
+	// Add receives an object, which belongs to the receiver. An error ends the list and is
+	// returned by it.
+	Add(obj any) error
+	// Restart drops what this call of List has added: it reads the page again. An error
+	// ends the list and is returned by it.
+	Restart() error
 }
 
 // ListMeta is the metadata of a page.
@@ -68,10 +86,11 @@ type Client[L runtime.Object] interface {
 // each object straight into its type while the response arrives. Everything that
 // client-go does about requests still happens: rate limits, retries, warnings, errors.
 //
-// Read in one piece are clients that aren't a [*k8s.io/client-go/rest.RESTClient] that decodes without
-// conversions, all where CBOR is allowed or responses are logged (klog's level 8), and responses that aren't
-// JSON or protobuf of the expected kind. Two things differ for streamed responses: the metric of response
-// sizes counts nothing, and the error for an object that can't be decoded tells where it is.
+// These are read in one piece: clients that aren't a [*k8s.io/client-go/rest.RESTClient]
+// that decodes without conversions, all where CBOR is allowed or responses are logged
+// (klog's level 8), and responses that aren't JSON or protobuf of the expected kind. Two
+// things differ for streamed responses: the metric of response sizes counts lists
+// without their items, and the error for an object that can't be decoded tells where it is.
 //
 // FromClient checks the client itself, never its RESTClient(): a wrapper or a fake, which has only the
 // methods of the generated interface, is read through those methods.

@@ -25,10 +25,20 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// each lists, and calls item with each object.
+func each(ctx context.Context, s listwatch.Source, opts metav1.ListOptions, item func(any) error) (listwatch.ListMeta, error) {
+	return s.List(ctx, opts, receiver(item))
+}
+
+type receiver func(any) error
+
+func (r receiver) Add(obj any) error { return r(obj) }
+func (receiver) Restart() error      { return errors.New("the page is read again") }
+
 func collect[T any](t *testing.T, s listwatch.Source, opts metav1.ListOptions) ([]T, listwatch.ListMeta) {
 	t.Helper()
 	var items []T
-	meta, err := s.List(t.Context(), opts, func(obj any) error { items = append(items, obj.(T)); return nil })
+	meta, err := each(t.Context(), s, opts, func(obj any) error { items = append(items, obj.(T)); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +127,7 @@ func TestBadLists(t *testing.T) {
 		"unable to understand list result":  &corev1.ConfigMap{},
 		"item 0 of *v1.SecretList is a *v1": &corev1.SecretList{Items: make([]corev1.Secret, 1)},
 	} {
-		_, err := fixed(list).List(t.Context(), metav1.ListOptions{}, func(any) error { return nil })
+		_, err := each(t.Context(), fixed(list), metav1.ListOptions{}, func(any) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -128,8 +138,8 @@ func TestItemErrorEndsList(t *testing.T) {
 	full := errors.New("full")
 	list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 3)}
 	calls := 0
-	_, err := listwatch.FromListerWatcher(lister(list), nil).
-		List(t.Context(), metav1.ListOptions{}, func(any) error { calls++; return full })
+	source := listwatch.FromListerWatcher(lister(list), nil)
+	_, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

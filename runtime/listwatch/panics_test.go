@@ -55,12 +55,12 @@ func TestLimiterAndPanics(t *testing.T) {
 						bodies[""] = strings.NewReader(
 							`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},` +
 								`"items":[` + configMap + "]}")
-						source.List(t.Context(), metav1.ListOptions{}, func(any) error { item(); return nil })
+						each(t.Context(), source, metav1.ListOptions{}, func(any) error { item(); return nil })
 					}
 				}
 				for what, f := range map[string]func(){
 					"an item":  list(func() { panic("an item") }),
-					"a client": func() { broken.List(t.Context(), metav1.ListOptions{}, nil) },
+					"a client": func() { each(t.Context(), broken, metav1.ListOptions{}, nil) },
 					"a watch":  func() { broken.Watch(t.Context(), initialEvents()) },
 				} {
 					if !panics(f) {
@@ -93,7 +93,7 @@ func TestUncomparableError(t *testing.T) {
 			iotest.ErrReader(several{"cable", "pulled"}))}
 	})
 	n := 0
-	_, err := budgeted(c, nil).List(t.Context(), metav1.ListOptions{}, func(any) error { n++; return nil })
+	_, err := each(t.Context(), budgeted(c, nil), metav1.ListOptions{}, func(any) error { n++; return nil })
 	if err == nil || !strings.Contains(err.Error(), "cable, pulled") || n != 1 {
 		t.Errorf("%d items, %v", n, err)
 	}

@@ -114,7 +114,7 @@ type listOutcome struct {
 }
 
 func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
-	l.meta, l.err = source.List(t.Context(), metav1.ListOptions{}, func(obj any) error {
+	l.meta, l.err = each(t.Context(), source, metav1.ListOptions{}, func(obj any) error {
 		l.items = append(l.items, obj.(*corev1.ConfigMap))
 		return nil
 	})
@@ -213,7 +213,7 @@ func TestStreamsOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			which := off(t)
 			c := configMapClient(t, reply{body: listHead + configMap + ",", cut: true}.serve)
-			_, err := sources(c)[which].List(t.Context(), metav1.ListOptions{}, func(any) error {
+			_, err := each(t.Context(), sources(c)[which], metav1.ListOptions{}, func(any) error {
 				t.Error("an item of an incomplete list")
 				return nil
 			})

@@ -111,7 +111,7 @@ func TestRESTListStreams(t *testing.T) {
 	})
 	enough := errors.New("enough")
 	n := 0
-	_, err := sources(c)["streamed"].List(t.Context(), metav1.ListOptions{}, func(any) error {
+	_, err := each(t.Context(), sources(c)["streamed"], metav1.ListOptions{}, func(any) error {
 		if n++; n == 1 {
 			close(received)
 			return nil

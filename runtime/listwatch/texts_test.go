@@ -65,7 +65,7 @@ func TestUnchangedTexts(t *testing.T) {
 	}
 	list := func() {
 		for next := ""; ; {
-			meta, err := source.List(t.Context(), metav1.ListOptions{Continue: next}, take)
+			meta, err := each(t.Context(), source, metav1.ListOptions{Continue: next}, take)
 			if err != nil && !broken {
 				t.Error(err)
 			}

@@ -49,15 +49,25 @@ func (s *inspected) Remove(obj any) error {
 // fails is tried again until ctx is done.
 func (s *inspected) check(ctx context.Context, name, version string, source listwatch.Source) {
 	list := func(ctx context.Context, opts metav1.ListOptions) (*metav1.List, error) {
-		var items metav1.List
-		_, err := source.List(ctx, opts, func(obj any) error {
-			if object, ok := obj.(runtime.Object); ok {
-				items.Items = append(items.Items, runtime.RawExtension{Object: object})
-			}
-			return nil
-		})
-		return &items, err
+		var items collected
+		_, err := source.List(ctx, opts, &items)
+		return &items.List, err
 	}
 	consistencydetector.CheckDataConsistency(ctx, name, version, list, nil, metav1.ListOptions{},
 		func() []metav1.Object { return slices.Collect(maps.Values(s.items)) })
+}
+
+// collected receives a list.
+type collected struct{ metav1.List }
+
+func (l *collected) Add(obj any) error {
+	if object, ok := obj.(runtime.Object); ok {
+		l.Items = append(l.Items, runtime.RawExtension{Object: object})
+	}
+	return nil
+}
+
+func (l *collected) Restart() error {
+	l.Items = nil
+	return nil
 }

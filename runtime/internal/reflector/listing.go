@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,10 +109,28 @@ func (l *lister) list(ctx context.Context, version string) error {
 
 // page stages one page.
 func (l *lister) page(ctx context.Context, opts metav1.ListOptions) (listwatch.ListMeta, error) {
-	return l.source.List(ctx, opts, func(obj any) error {
-		l.sinkErr = l.staging.Add(obj, versionOf(obj))
-		return l.sinkErr
-	})
+	return l.source.List(ctx, opts, page{l, opts.Continue == ""})
+}
+
+// page receives the objects of a page.
+type page struct {
+	*lister
+	first bool
+}
+
+func (p page) Add(obj any) error {
+	p.sinkErr = p.staging.Add(obj, versionOf(obj))
+	return p.sinkErr
+}
+
+// Restart drops the objects of the page. The staging can't tell them from those of earlier
+// pages, so a later page ends the list.
+func (p page) Restart() error {
+	if !p.first {
+		return errors.New("the list function began again in the middle of a list")
+	}
+	p.restart()
+	return nil
 }
 
 func (l *lister) restart() {

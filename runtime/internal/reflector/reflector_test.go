@@ -141,7 +141,7 @@ func TestHealthAfterSilence(t *testing.T) {
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 
 func (f sourceFunc) List(
-	_ context.Context, _ metav1.ListOptions, _ func(any) error,
+	_ context.Context, _ metav1.ListOptions, _ listwatch.Receiver,
 ) (listwatch.ListMeta, error) {
 	return listwatch.ListMeta{}, nil
 }

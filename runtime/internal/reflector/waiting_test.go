@@ -44,7 +44,7 @@ func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.
 }
 
 func (s haltingStream) Next(ctx context.Context) (listwatch.Event, error) {
-	if _, err := s.gate.List(ctx, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
+	if _, err := s.gate.List(ctx, metav1.ListOptions{}, &collected{}); err != nil {
 		return listwatch.Event{}, err
 	}
 	return s.Stream.Next(ctx)

@@ -1,0 +1,204 @@
+package listwatch
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// known says which responses a source reads as streams: those whose kinds have the type of
+// its objects. All others are left to the client, which has a scheme, or reports an error.
+type known struct {
+	// objects and lists are the kinds. For unstructured objects of any kind both are empty.
+	objects, lists []metav1.TypeMeta
+	// protobuf means that these kinds have an encoding in protobuf.
+	protobuf bool
+	// events is what becomes of the kind of a watch's object.
+	events kindPolicy
+	// kind is that of all objects, with setKind.
+	kind metav1.TypeMeta
+}
+
+// kindPolicy is what becomes of the kind that the server sent with the object of an event.
+type kindPolicy int
+
+const (
+	// clearKind is what client-go's typed clients do.
+	clearKind kindPolicy = iota
+	// keepKind is what clients of unstructured objects do.
+	keepKind
+	// setKind gives all objects one kind, those of lists, too.
+	setKind
+)
+
+// knownToClient is what is read of a resource of a generated client.
+func knownToClient(client *rest.RESTClient, item, list reflect.Type) *known {
+	return &known{
+		objects:  []metav1.TypeMeta{typeMeta(client.APIVersion().WithKind(item.Elem().Name()))},
+		lists:    []metav1.TypeMeta{typeMeta(client.APIVersion().WithKind(list.Elem().Name()))},
+		protobuf: isProtobufList(list.Elem()),
+	}
+}
+
+// knownToScheme is what is read of objects like example: those of the kinds under which the
+// scheme registers the example's type, or of the example's own kind, if it has one. Without
+// any, why says the reason.
+func knownToScheme(example any, opts StreamOptions) (k *known, why string) {
+	scheme, events := opts.Scheme, clearKind
+	if opts.KeepKinds {
+		events = keepKind
+	}
+	obj, ok := example.(runtime.Object)
+	if !ok || reflect.TypeOf(example).Kind() != reflect.Pointer {
+		return nil, "there is no example of the objects"
+	}
+	if reflect.ValueOf(example).IsNil() {
+		obj = reflect.New(reflect.TypeOf(example).Elem()).Interface().(runtime.Object)
+	}
+	own := obj.GetObjectKind().GroupVersionKind()
+	if k := knownByType(reflect.TypeOf(obj), own, events); k != nil {
+		return k, ""
+	}
+	if scheme == nil {
+		return nil, "there is no scheme"
+	}
+	kinds, _, err := scheme.ObjectKinds(obj)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if !own.Empty() {
+		kinds = slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return kind != own })
+	}
+	k = &known{events: events, protobuf: true}
+	for _, kind := range kinds {
+		listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
+		list := scheme.AllKnownTypes()[listKind]
+		if list == nil || !isList(reflect.PointerTo(list), reflect.TypeOf(obj).Elem()) {
+			continue
+		}
+		k.objects = append(k.objects, typeMeta(kind))
+		k.lists = append(k.lists, typeMeta(listKind))
+		k.protobuf = k.protobuf && isProtobufList(list)
+	}
+	if len(k.objects) == 0 {
+		return nil, fmt.Sprintf("the scheme has no lists of %T", example)
+	}
+	return k, ""
+}
+
+// knownByType is what is read of objects whose type says it all: unstructured ones and
+// metadata. kind is what an informer says of their kind, if anything, events what becomes of
+// the kind of metadata in events. It returns nil for all other types.
+func knownByType(t reflect.Type, kind schema.GroupVersionKind, events kindPolicy) *known {
+	switch t {
+	case reflect.TypeFor[*unstructured.Unstructured]():
+		k := &known{events: keepKind}
+		if !kind.Empty() {
+			k.objects = []metav1.TypeMeta{typeMeta(kind)}
+			k.lists = []metav1.TypeMeta{typeMeta(kind.GroupVersion().WithKind(kind.Kind + "List"))}
+		}
+		return k
+	case reflect.TypeFor[*metav1.PartialObjectMetadata]():
+		k := &known{
+			objects:  []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))},
+			lists:    []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"))},
+			protobuf: true,
+			events:   events,
+		}
+		if !kind.Empty() {
+			k.events, k.kind = setKind, typeMeta(kind)
+		}
+		return k
+	}
+	return nil
+}
+
+func typeMeta(kind schema.GroupVersionKind) metav1.TypeMeta {
+	version, name := kind.ToAPIVersionAndKind()
+	return metav1.TypeMeta{Kind: name, APIVersion: version}
+}
+
+// list reports whether a list of a kind is read.
+func (k *known) list(kind metav1.TypeMeta) bool {
+	if len(k.lists) > 0 {
+		return slices.Contains(k.lists, kind)
+	}
+	return kind.APIVersion != "" && strings.HasSuffix(kind.Kind, "List")
+}
+
+// object reports whether an object of a kind is read.
+func (k *known) object(kind metav1.TypeMeta) bool {
+	if len(k.objects) > 0 {
+		return slices.Contains(k.objects, kind)
+	}
+	return kind.APIVersion != "" && kind.Kind != "" &&
+		!isTable(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
+}
+
+// kindOf returns the kind that an object has.
+func kindOf(obj runtime.Object) metav1.TypeMeta {
+	switch kind := obj.GetObjectKind().(type) {
+	case *metav1.TypeMeta:
+		return *kind
+	case *unstructured.Unstructured:
+		return metav1.TypeMeta{Kind: kind.GetKind(), APIVersion: kind.GetAPIVersion()}
+	default:
+		return typeMeta(kind.GroupVersionKind())
+	}
+}
+
+// setKindOf gives obj a kind. Unstructured objects have theirs.
+func setKindOf(obj runtime.Object, kind metav1.TypeMeta) {
+	if own, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
+		*own = kind
+		return
+	}
+	obj.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
+}
+
+// listed gives an object of a list the kind that it shall have.
+func (k *known) listed(obj any) {
+	if o, ok := obj.(runtime.Object); ok && k.events == setKind {
+		setKindOf(o, k.kind)
+	}
+}
+
+// watched gives the object of an event the kind that it shall have.
+func (k *known) watched(obj runtime.Object) {
+	switch k.events {
+	case clearKind:
+		setKindOf(obj, metav1.TypeMeta{})
+	case setKind:
+		setKindOf(obj, k.kind)
+	}
+}
+
+// isProtobufList reports whether a list has its metadata and its items where lists
+// in protobuf have them.
+func isProtobufList(list reflect.Type) bool {
+	metadata, ok := list.FieldByName("ListMeta")
+	items, _ := list.FieldByName("Items")
+	return ok && len(items.Index) == 1 && strings.HasPrefix(metadata.Tag.Get("protobuf"), "bytes,1,opt,") &&
+		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
+}
+
+// isList reports whether a list has items of a type where lists have them.
+func isList(list, item reflect.Type) bool {
+	if list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	items, ok := list.Elem().FieldByName("Items")
+	if !ok || items.Type.Kind() != reflect.Slice {
+		return false
+	}
+	name, _, _ := strings.Cut(items.Tag.Get("json"), ",")
+	elem := items.Type.Elem()
+	return name == "items" && (elem == item || elem == reflect.PointerTo(item))
+}

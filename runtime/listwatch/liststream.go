@@ -1,0 +1,388 @@
+package listwatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+)
+
+// listCall is one call of a list function. A transport gives it the bodies of the function's
+// requests. It reads the lists of one collection: any number of pages, each of which may
+// be read again from the first one on if the function retries.
+type listCall struct {
+	ctx      context.Context
+	decoding *decoding
+	known    *known
+	// lease is that of the list, nil without a budget.
+	lease *lease
+	to    Receiver
+	// page is the continue token with which the function was called.
+	page string
+
+	mu sync.Mutex
+	// ended means that the function has returned. What it still reads is dropped, and the
+	// fields don't change any more.
+	ended bool
+	// seen means that a transport saw a response, unread is why it left one to the client.
+	seen   bool
+	unread string
+	// several means that the function read more than one collection. Its list is read
+	// again, in one piece.
+	several bool
+	// reading is the body that is being read.
+	reading *listBody
+	// accepted means that a list of collection was read, or is being read. complete, meta
+	// and err are the result.
+	accepted   bool
+	collection string
+	complete   bool
+	meta       metav1.ListMeta
+	err        error
+}
+
+func (c *listCall) see(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	c.seen = true
+	if reason != "" {
+		c.leave(reason)
+	}
+}
+
+// leave notes that a response is left to the client. The caller holds mu.
+func (c *listCall) leave(reason string) {
+	c.unread = reason
+	c.several = c.several || c.accepted
+}
+
+func (c *listCall) take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser {
+	collection, page := collectionOf(req.URL)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended || c.unread != "":
+		return nil
+	case c.reading != nil || c.accepted && !c.goesOn(collection, page):
+		c.leave("the list function lists several collections")
+		return nil
+	}
+	b := &listBody{call: c, real: body, recorder: recorder{from: body}, collection: collection, first: c.isFirst(page)}
+	switch mediaType, params, err := mime.ParseMediaType(contentType); {
+	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeJSON:
+		b.decode, b.encode = c.decoding.decoder.List, encodeJSON
+	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeProtobuf &&
+		c.known.protobuf && c.decoding.decoder.HasProtobuf():
+		b.decode, b.encode = c.decoding.decoder.ListProtobuf, encodeProtobuf
+	default:
+		c.leave("the response is of type " + contentType)
+		return nil
+	}
+	c.reading = b
+	return b
+}
+
+// isFirst reports whether a page is the first that the function is to read.
+func (c *listCall) isFirst(page string) bool { return page == "" || page == c.page }
+
+// goesOn reports whether a request comes after the last one that was read: it is of the
+// next page, or of the first again.
+func (c *listCall) goesOn(collection, page string) bool {
+	return collection == c.collection && (c.isFirst(page) || c.err == nil && page == c.meta.Continue)
+}
+
+// collectionOf returns what identifies the collection of a request, and its continue token.
+func collectionOf(u *url.URL) (collection, page string) {
+	query := u.Query()
+	page = query.Get("continue")
+	for _, of := range []string{"continue", "limit", "resourceVersion", "resourceVersionMatch"} {
+		query.Del(of)
+	}
+	return u.Host + u.Path + "?" + query.Encode(), page
+}
+
+// accept notes that a body has the list of the source's objects.
+func (c *listCall) accept(b *listBody) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return errEnded
+	}
+	again := c.accepted && b.first
+	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, nil
+	if b.first && c.page == "" {
+		c.decoding.begin()
+	}
+	if again {
+		return c.to.Restart()
+	}
+	return nil
+}
+
+// add hands over an object.
+func (c *listCall) add(obj any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return errEnded
+	}
+	c.known.listed(obj)
+	return c.to.Add(obj)
+}
+
+// finish notes the end of a body.
+func (c *listCall) finish(b *listBody, meta metav1.ListMeta, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reading != b || c.ended {
+		return
+	}
+	c.reading = nil
+	c.complete, c.meta, c.err = err == nil, meta, err
+}
+
+// abandon notes that a body is closed or left to the client.
+func (c *listCall) abandon(b *listBody, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reading != b || c.ended {
+		return
+	}
+	c.reading = nil
+	if reason != "" {
+		c.leave(reason)
+	}
+}
+
+// end notes that the function has returned. After it nothing is handed over.
+func (c *listCall) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+}
+
+// result returns the result of a list that was accepted. err is the function's.
+func (c *listCall) result(err error) (ListMeta, error) {
+	var reading *readFailure
+	switch {
+	case errors.As(c.err, &reading) && err == nil:
+		return ListMeta{}, reading.error
+	case c.err != nil && reading == nil:
+		return ListMeta{}, c.err
+	case err != nil:
+		return ListMeta{}, err
+	case !c.complete:
+		return ListMeta{}, errAbandoned
+	}
+	if c.meta.Continue == "" {
+		c.decoding.end()
+	}
+	return ListMeta{ResourceVersion: c.meta.ResourceVersion, Continue: c.meta.Continue}, nil
+}
+
+var (
+	errEnded     = errors.New("the list function has returned")
+	errAbandoned = errors.New("the list function didn't read the list to its end")
+	errRefused   = errors.New("left to the client")
+)
+
+// listBody is the body of a list. The first Read decodes the whole list while it arrives; the
+// client then reads the same list without items. A list of another kind is read as it is.
+type listBody struct {
+	call       *listCall
+	real       io.ReadCloser
+	recorder   recorder
+	collection string
+	// first means that the body has the first page.
+	first  bool
+	decode func(io.Reader, decode.ListVisitor) (metav1.ListMeta, error)
+	encode func(runtime.Object) ([]byte, error)
+	// accepted means that the list is of the expected kind. refused is why it isn't.
+	accepted bool
+	refused  string
+	// decoded means that the next item wasn't found in the cache.
+	decoded bool
+	typ     metav1.TypeMeta
+	// rest is what the client reads.
+	rest io.Reader
+}
+
+func (b *listBody) Close() error {
+	b.call.abandon(b, "")
+	return b.real.Close()
+}
+
+func (b *listBody) Read(p []byte) (int, error) {
+	if b.rest == nil {
+		b.rest = b.read()
+	}
+	return b.rest.Read(p)
+}
+
+// read decodes the list, and returns what the client reads in its place.
+func (b *listBody) read() io.Reader {
+	visitor := decode.ListVisitor{
+		Type:    b.listType,
+		Decoded: b.charge,
+		Item:    b.item,
+		Cached:  b.call.decoding.cached,
+	}
+	if lease := b.call.lease; lease != nil {
+		visitor.Before = func() error { return lease.wait(b.call.ctx) }
+	}
+	meta, err := b.decode(failureReader{&b.recorder}, visitor)
+	var failure *readFailure
+	switch {
+	case errors.As(err, &failure) && !b.accepted:
+		return io.MultiReader(bytes.NewReader(b.recorder.bytes), failingReader{failure.error})
+	case !b.accepted:
+		if b.refused == "" {
+			b.refused = fmt.Sprintf("the list isn't understood: %v", err)
+		}
+		b.call.abandon(b, b.refused)
+		return io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
+	}
+	b.call.finish(b, meta, err)
+	switch {
+	case failure != nil:
+		return failingReader{failure.error}
+	case err != nil:
+		return b.failed(err)
+	}
+	// Every list without items has this shape.
+	return b.send(&metav1.PartialObjectMetadataList{TypeMeta: b.typ, ListMeta: meta, Items: []metav1.PartialObjectMetadata{}})
+}
+
+// failed returns what the client reads in place of a list that failed: a Status, which makes
+// the list function fail. An error of Read would do that, too, but client-go would log it.
+func (b *listBody) failed(err error) io.Reader {
+	return b.send(&metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure,
+		Reason:   metav1.StatusReasonInternalError,
+		Code:     http.StatusInternalServerError,
+		Message:  err.Error(),
+	})
+}
+
+func (b *listBody) send(obj runtime.Object) io.Reader {
+	text, err := b.encode(obj)
+	if err != nil {
+		return failingReader{err}
+	}
+	return bytes.NewReader(text)
+}
+
+// listType receives the kind of the list. Servers write that of custom resources behind the
+// items; then the first item has shown what the list has.
+func (b *listBody) listType(typ metav1.TypeMeta) error {
+	b.typ = typ
+	if b.call.known.list(typ) {
+		return b.accept()
+	}
+	if b.accepted {
+		if typ == (metav1.TypeMeta{}) {
+			return nil
+		}
+		b.call.decoding.leave(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
+		return fmt.Errorf("the server sent a list of an unexpected kind, %s; the client decodes from now on", name(typ))
+	}
+	b.refused = fmt.Sprintf("the server sent a list of kind %s", name(typ))
+	return errRefused
+}
+
+// name is a kind as people write it.
+func name(typ metav1.TypeMeta) string { return typ.GroupVersionKind().String() }
+
+func (b *listBody) charge(size int) {
+	b.decoded = true
+	if b.call.lease != nil {
+		b.call.lease.charge(size)
+	}
+}
+
+func (b *listBody) item(obj any) error {
+	if !b.accepted {
+		// An item that is as it is cached came from this source before.
+		if o, ok := obj.(runtime.Object); b.decoded && (!ok || !b.call.known.object(kindOf(o))) {
+			b.refused = "the server sent a list whose kind isn't known before its items"
+			return errRefused
+		}
+		if err := b.accept(); err != nil {
+			return err
+		}
+	}
+	b.decoded = false
+	return b.call.add(obj)
+}
+
+func (b *listBody) accept() error {
+	if b.accepted {
+		return nil
+	}
+	b.accepted = true
+	b.recorder.stop()
+	return b.call.accept(b)
+}
+
+// encodeJSON and encodeProtobuf encode what the client reads in place of a list.
+func encodeJSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
+
+func encodeProtobuf(obj runtime.Object) ([]byte, error) {
+	var text bytes.Buffer
+	err := protobuf.NewSerializer(nil, nil).Encode(obj, &text)
+	return text.Bytes(), err
+}
+
+// recorder keeps what is read through it until it is stopped.
+type recorder struct {
+	from    io.Reader
+	bytes   []byte
+	stopped bool
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if !r.stopped {
+		r.bytes = append(r.bytes, p[:n]...)
+	}
+	return n, err
+}
+
+func (r *recorder) stop() { r.bytes, r.stopped = nil, true }
+
+// readFailure is an error of reading, whatever else may be the same error.
+type readFailure struct{ error }
+
+func (f *readFailure) Unwrap() error { return f.error }
+
+// failureReader marks the error that reading failed with.
+type failureReader struct{ from io.Reader }
+
+func (r failureReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if err != nil && err != io.EOF {
+		err = &readFailure{err}
+	}
+	return n, err
+}
+
+// failingReader fails.
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }

@@ -1,0 +1,263 @@
+package listwatch
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+)
+
+// collection is how a client lists and watches a collection.
+type collection struct {
+	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
+	// known is what is read as a stream. It is nil if nothing is, and whyNot says why.
+	known  *known
+	whyNot string
+	// written is the client, if it remembers its writes.
+	written Writing
+}
+
+// source reads a collection, as streams where it may.
+type source struct {
+	// collection returns the collection. It is called for each list and each watch.
+	collection func() collection
+	tweak      func(*metav1.ListOptions)
+	// streamsNoLists reports whether the client says that it doesn't support WatchList
+	// semantics.
+	streamsNoLists func() bool
+	// expected is what the object of an event must be. As in client-go, an object of
+	// another type is no event of this resource.
+	expected expectation
+	// itemType is the type that the items of lists must have, nil for any.
+	itemType reflect.Type
+	// decoding is nil in a source that never streams.
+	decoding *decoding
+	reading  *reading
+	limiter  *Limiter
+	// paused is the lease of a list between two of its pages.
+	paused atomic.Pointer[lease]
+}
+
+// decodeWith sets how objects of type t are decoded.
+func (s *source) decodeWith(t reflect.Type, opts DecodingOptions) {
+	s.decoding, s.limiter = newDecoding(t, opts, s.reading), opts.Limiter
+}
+
+// SetDecoding replaces the decoding options. It returns false if the source never streams.
+// Call it before the source is read.
+func (s *source) SetDecoding(opts DecodingOptions) bool {
+	if s.decoding == nil {
+		return false
+	}
+	s.decodeWith(s.expected.goType, opts)
+	return true
+}
+
+// KeepUnchanged gives the source access to the cache: lists then hand over objects that
+// didn't change as they are cached. It returns false if the source doesn't stream. Call
+// it before the source is read.
+func (s *source) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
+	if s.decoding == nil || s.decoding.off != "" {
+		return false
+	}
+	s.decoding.cached.Known = known
+	return true
+}
+
+// Reading returns how the source has read its lists and watches.
+func (s *source) Reading() Reading { return s.reading.read() }
+
+// IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
+func (s *source) IsWatchListSemanticsUnSupported() bool { return s.streamsNoLists() }
+
+// Written returns what the client remembers of its writes, see [Writing].
+func (s *source) Written(namespace string, after uint64) (Written, bool) {
+	if writing := s.collection().written; writing != nil {
+		return writing.Written(namespace, after)
+	}
+	return Written{}, false
+}
+
+var errNoClient = errors.New("no client to list and watch with")
+
+// open returns the collection with which a request is to be sent, and changes the options
+// of that.
+func (s *source) open(opts *metav1.ListOptions) (collection, error) {
+	if s.tweak != nil {
+		s.tweak(opts)
+	}
+	c := s.collection()
+	switch {
+	case c.list == nil:
+		return c, errNoClient
+	case s.decoding == nil && c.whyNot == "":
+		c.known, c.whyNot = nil, "the informer's list function may change objects"
+	case s.decoding != nil && s.decoding.whyNot() != "":
+		c.known, c.whyNot = nil, s.decoding.whyNot()
+	}
+	return c, nil
+}
+
+func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error) {
+	c, err := s.open(&opts)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	lease, err := s.lease(ctx, opts.Continue != "")
+	if err != nil {
+		return ListMeta{}, err
+	}
+	// The lease ends even if the receiver panics: the reflector may live on.
+	kept := false
+	defer func() {
+		if !kept {
+			lease.end()
+		}
+	}()
+	page, err := s.list(ctx, c, opts, lease, to)
+	if kept = err == nil && page.Continue != "" && lease.pause(ctx); kept {
+		s.paused.Swap(lease).end()
+	}
+	return page, err
+}
+
+func (s *source) list(
+	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to Receiver,
+) (ListMeta, error) {
+	if c.known == nil {
+		s.reading.note(whole, c.whyNot)
+		return s.listWhole(ctx, c, opts, to)
+	}
+	call := &listCall{ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue}
+	list, err := call.run(c, opts)
+	switch {
+	case call.several:
+		// From now on the client decodes, because the function does that each time.
+		s.decoding.leave(call.unread)
+		s.reading.note(whole, call.unread)
+		if err := to.Restart(); err != nil {
+			return ListMeta{}, err
+		}
+		return s.listWhole(ctx, c, opts, to)
+	case call.accepted:
+		s.reading.note(streamed, "")
+		return call.result(err)
+	case err != nil:
+		return ListMeta{}, err
+	case !call.seen:
+		s.reading.note(unseen, errUnseen)
+	default:
+		s.reading.note(whole, call.unread)
+	}
+	return readList(list, s.itemType, to.Add)
+}
+
+// errUnseen is why a list or watch wasn't streamed that no transport saw.
+const errUnseen = "the client's HTTP client doesn't have the transport of listwatch.Wrap"
+
+// run calls the list function.
+func (c *listCall) run(from collection, opts metav1.ListOptions) (runtime.Object, error) {
+	defer c.end()
+	return from.list(during(c.ctx, c), opts)
+}
+
+// listWhole has the client decode a list.
+func (s *source) listWhole(ctx context.Context, c collection, opts metav1.ListOptions, to Receiver) (ListMeta, error) {
+	list, err := c.list(ctx, opts)
+	if err != nil {
+		return ListMeta{}, err
+	}
+	return readList(list, s.itemType, to.Add)
+}
+
+func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
+	c, err := s.open(&opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.limiter == nil || !isListing(opts) {
+		return s.watch(ctx, c, opts, nil)
+	}
+	lease, err := s.lease(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	opened := false
+	defer func() {
+		if !opened {
+			lease.end()
+		}
+	}()
+	stream, err := s.watch(ctx, c, opts, lease)
+	if err != nil {
+		return nil, err
+	}
+	opened = true
+	lease.endWith(ctx)
+	return &limitedStream{Stream: stream, lease: lease}, nil
+}
+
+func (s *source) watch(
+	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease,
+) (Stream, error) {
+	if c.known == nil {
+		s.reading.note(whole, c.whyNot)
+		w, err := c.watch(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		return newStream(w, s.expected), nil
+	}
+	call := &watchCall{decoding: s.decoding, known: c.known}
+	w, err := c.watch(during(ctx, call), opts)
+	body := call.end()
+	switch {
+	case err != nil:
+		return nil, err
+	case body == nil && !call.seen:
+		s.reading.note(unseen, errUnseen)
+		return newStream(w, s.expected), nil
+	case body == nil:
+		s.reading.note(whole, call.unread)
+		return newStream(w, s.expected), nil
+	}
+	s.reading.note(streamed, "")
+	stream := &watchStream{
+		body: body, known: c.known, decoding: s.decoding, left: newStream(w, s.expected),
+	}
+	if isListing(opts) {
+		s.decoding.begin()
+		body.events.Begin(s.decoding.cached)
+		stream.listing, stream.lease = true, counting(lease)
+	}
+	return stream, nil
+}
+
+// lease returns the lease of a list: that of the page before if the list goes on, else a
+// new one. The lease of an abandoned list ends.
+func (s *source) lease(ctx context.Context, goesOn bool) (*lease, error) {
+	if s.limiter == nil {
+		return nil, nil
+	}
+	paused := s.paused.Swap(nil)
+	if goesOn && paused.resume() {
+		return paused, nil
+	}
+	paused.end()
+	return s.limiter.enter(ctx)
+}
+
+// counting returns the lease if it has a budget, else nil.
+func counting(l *lease) *lease {
+	if l.counts() {
+		return l
+	}
+	return nil
+}

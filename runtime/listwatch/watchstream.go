@@ -1,0 +1,312 @@
+package listwatch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+)
+
+// watchCall is one call of a watch function. A transport gives it the body of the watch.
+type watchCall struct {
+	decoding *decoding
+	known    *known
+
+	mu sync.Mutex
+	// ended means that the function has returned. Later requests, as those of a watcher that
+	// watches again by itself, are left to the client.
+	ended bool
+	// seen means that a transport saw a response, unread is why it left one to the client.
+	seen   bool
+	unread string
+	body   *watchBody
+}
+
+func (c *watchCall) see(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	c.seen = true
+	if reason != "" {
+		c.unread = reason
+	}
+}
+
+func (c *watchCall) take(req *http.Request, contentType string, real io.ReadCloser) io.ReadCloser {
+	if watches, _ := strconv.ParseBool(req.URL.Query().Get("watch")); !watches {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended || c.unread != "":
+		return nil
+	case c.body != nil:
+		// Nothing was read yet.
+		c.body.release()
+		c.body, c.unread = nil, "the watch function opens several watches"
+		return nil
+	}
+	body := newWatchBody(real)
+	switch mediaType, _, err := mime.ParseMediaType(contentType); {
+	case err == nil && mediaType == runtime.ContentTypeJSON:
+		body.events = c.decoding.decoder.Events(&body.recorder)
+	case err == nil && mediaType == runtime.ContentTypeProtobuf &&
+		c.known.protobuf && c.decoding.decoder.HasProtobuf():
+		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
+	default:
+		c.unread = "the response is of type " + contentType
+		return nil
+	}
+	c.body = body
+	return body
+}
+
+// end notes that the function has returned, and returns the body to read, nil for none.
+func (c *watchCall) end() *watchBody {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	return c.body
+}
+
+// watchBody is what the client's own watcher reads in place of the response. It blocks until
+// it is closed, and then closes the real body; or until it is released, and then reads what
+// was recorded and the rest. The watcher is kept because a client's timeout ends with the
+// body that it was given.
+type watchBody struct {
+	real     io.ReadCloser
+	recorder recorder
+	events   *decode.Events
+	closed   chan struct{}
+	close    sync.Once
+	// released is closed when rest is set.
+	released chan struct{}
+	rest     io.Reader
+}
+
+func newWatchBody(real io.ReadCloser) *watchBody {
+	return &watchBody{
+		real:     real,
+		recorder: recorder{from: real},
+		closed:   make(chan struct{}),
+		released: make(chan struct{}),
+	}
+}
+
+func (b *watchBody) Read(p []byte) (int, error) {
+	select {
+	case <-b.closed:
+		return 0, io.EOF
+	case <-b.released:
+		return b.rest.Read(p)
+	}
+}
+
+// release lets the client read the whole body. Call it once, and not while the events are read.
+func (b *watchBody) release() {
+	b.rest = io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
+	close(b.released)
+}
+
+func (b *watchBody) Close() error {
+	var err error
+	b.close.Do(func() {
+		close(b.closed)
+		err = b.real.Close()
+	})
+	return err
+}
+
+// watchStream reads the events of a watch as they arrive.
+type watchStream struct {
+	body     *watchBody
+	known    *known
+	decoding *decoding
+	// accepted means that the first event was of the expected kind. If it wasn't, isLeft is
+	// set, and events come from the client, through left.
+	accepted, isLeft bool
+	left             *stream
+	// listing means that the initial events haven't ended.
+	listing bool
+	// lease is that of the initial events, nil without a budget.
+	lease *lease
+	// done is of the context that stops the stream; unwatch takes that back. Only
+	// the reader uses both.
+	done    <-chan struct{}
+	unwatch func() bool
+}
+
+func (s *watchStream) Stop() {
+	s.left.Stop()
+	// The client's watcher may not close it, if it is wrapped.
+	s.body.Close()
+}
+
+func (s *watchStream) Next(ctx context.Context) (Event, error) {
+	if s.isLeft {
+		return s.left.Next(ctx)
+	}
+	s.endWith(ctx)
+	if err := ctx.Err(); err != nil {
+		return Event{}, err
+	}
+	if s.lease != nil {
+		if err := s.lease.wait(ctx); err != nil {
+			return Event{}, err
+		}
+	}
+	raw, err := s.body.events.Next()
+	if err != nil {
+		if s.ends(ctx, err) {
+			s.endWith(context.Background())
+			return Event{}, s.endError(ctx, err)
+		}
+		if !s.accepted {
+			return s.leave(ctx, fmt.Sprintf("the first event isn't understood: %v", err))
+		}
+		s.endWith(context.Background())
+		return Event{}, undecodable(err)
+	}
+	return s.event(ctx, raw)
+}
+
+// event returns the event that was read.
+func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error) {
+	if raw.Type == watch.Error && raw.Status != nil {
+		raw.Status.TypeMeta = metav1.TypeMeta{}
+		return Event{}, apierrors.FromObject(raw.Status)
+	}
+	if raw.Known {
+		s.accept()
+		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+	}
+	obj, ok := raw.Object.(object)
+	if !ok || !s.known.object(kindOf(obj)) {
+		kind := "unknown"
+		if ok {
+			kind = name(kindOf(obj))
+		}
+		reason := fmt.Sprintf("the server sent an event with an object of kind %s", kind)
+		if !s.accepted {
+			return s.leave(ctx, reason)
+		}
+		s.decoding.leave(reason)
+		return Event{}, undecodable(fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
+	}
+	s.accept()
+	s.known.watched(obj)
+	if raw.Type == watch.Error {
+		return Event{}, apierrors.FromObject(obj)
+	}
+	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
+		s.lease.charge(raw.Size)
+	}
+	return s.convert(raw, obj), nil
+}
+
+// accept notes that the events are of the expected kind.
+func (s *watchStream) accept() {
+	if !s.accepted {
+		s.accepted = true
+		s.body.recorder.stop()
+	}
+}
+
+// leave has the client read the watch, from its first event on.
+func (s *watchStream) leave(ctx context.Context, reason string) (Event, error) {
+	s.endWith(context.Background())
+	s.decoding.reading.note(whole, reason)
+	s.isLeft = true
+	s.body.release()
+	return s.left.Next(ctx)
+}
+
+// endWith stops the stream when ctx is done. That is nearly always the context of the
+// call before, for which there is nothing to do.
+func (s *watchStream) endWith(ctx context.Context) {
+	if ctx.Done() == s.done {
+		return
+	}
+	if s.unwatch != nil {
+		s.unwatch()
+		s.unwatch = nil
+	}
+	if s.done = ctx.Done(); s.done != nil {
+		s.unwatch = context.AfterFunc(ctx, s.Stop)
+	}
+}
+
+// ends reports whether an error of reading is the end of the stream, and not of its content.
+func (s *watchStream) ends(ctx context.Context, err error) bool {
+	select {
+	case <-s.body.closed:
+		return true
+	default:
+	}
+	return ctx.Err() != nil || err == io.EOF || err == io.ErrUnexpectedEOF ||
+		utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err)
+}
+
+// endError returns the error for an end of the stream: ctx's, or io.EOF where client-go
+// takes an error for the end of the connection.
+func (s *watchStream) endError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case <-s.body.closed:
+		return io.EOF
+	default:
+	}
+	switch logger := klog.FromContext(ctx); err {
+	case io.EOF:
+	case io.ErrUnexpectedEOF:
+		logger.V(1).Info("Unexpected EOF during watch stream event decoding", "err", err)
+	default:
+		logger.V(5).Info("Unable to decode an event from the watch stream", "err", err)
+	}
+	return io.EOF
+}
+
+func undecodable(err error) error {
+	const status, reason = http.StatusInternalServerError, "ClientWatchDecoding"
+	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
+	return apierrors.FromObject(apierrors.NewClientErrorReporter(status, http.MethodGet, reason).AsObject(err))
+}
+
+// object is an API object.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+func (s *watchStream) convert(raw decode.Event, obj object) Event {
+	event := Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	if raw.Type != watch.Bookmark {
+		event.Object = raw.Object
+		return event
+	}
+	event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+	if s.listing && event.InitialEventsEnd {
+		s.listing, s.lease = false, nil
+		s.body.events.End()
+		s.decoding.end()
+	}
+	return event
+}
