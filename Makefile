@@ -21,11 +21,8 @@ nightly: ## a million random steps of the model of informers, with the race dete
 e2e-kube: ## the clients of k8s.io/api against a real kube-apiserver that fails (ten minutes the first time)
 	@cd test/e2e && go test -v -count=1 -timeout 45m ./kube
 
-bench: ## our benchmarks beside the incumbents', one table
-	@go run ./internal/benchtable ./runtime/...
-	@go run ./internal/benchtable -count 1 -benchtime 1x -benchmem=false ./internal/wirebench
-	@cd test/e2e && go run github.com/kubewright/kubewright/internal/benchtable -count 1 -benchtime 1x -benchmem=false ./wirebench
-	@cd test/gentools && go run github.com/kubewright/kubewright/internal/benchtable -count 5 -benchtime 1x -benchmem=false .
+bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
+	@cd test/bench && go run . $(BENCH)
 
 parity: ## regenerate client-go and real API repositories with our generators, compare
 	@cd test/parity && go run . $(PARITY)

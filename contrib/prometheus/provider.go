@@ -58,7 +58,9 @@ func NewProvider(registerer prometheus.Registerer) workqueue.MetricsProvider {
 type provider struct {
 	registerer prometheus.Registerer
 
-	registration                      registration
+	registration registration
+	// depths are all those of the registry.
+	depths                            *prometheus.GaugeVec
 	depth, unfinished, longestRunning vec[prometheus.Gauge]
 	adds, retries                     vec[prometheus.Counter]
 	latency, workDuration             vec[prometheus.Observer]
@@ -98,6 +100,9 @@ func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 // of registers the metrics, once. name is the name of the first queue.
 func (p *provider) of(name string) *provider {
 	p.registration.ensure(func() {
+		if describedAs(p.registerer, newGauge("depth", "")) != nil {
+			return // by client-go already, or by another provider of ours, after it
+		}
 		// This makes metrics of that name, which the queue is about to have anyway.
 		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()
 	}, p.register)
@@ -105,10 +110,11 @@ func (p *provider) of(name string) *provider {
 }
 
 func (p *provider) register() {
-	gauge := func(key, help string) vec[prometheus.Gauge] {
-		v := join(p.registerer,
-			prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels))
+	gauges := func(key string, v *prometheus.GaugeVec) vec[prometheus.Gauge] {
 		return func(name string) prometheus.Gauge { return with(key, name, v.GetMetricWith) }
+	}
+	gauge := func(key, help string) vec[prometheus.Gauge] {
+		return gauges(key, join(p.registerer, newGauge(key, help)))
 	}
 	counter := func(key, help string) vec[prometheus.Counter] {
 		v := join(p.registerer,
@@ -124,7 +130,8 @@ func (p *provider) register() {
 		}, labels))
 		return func(name string) prometheus.Observer { return with(key, name, v.GetMetricWith) }
 	}
-	p.depth = gauge("depth", "Items that were added and not yet taken by a worker")
+	p.depths = join(p.registerer, newGauge("depth", "Items that were added and not yet taken by a worker"))
+	p.depth = gauges("depth", p.depths)
 	p.adds = counter("adds_total", "Items added")
 	p.latency = histogram("queue_duration_seconds", "How long items waited for a worker, in seconds")
 	p.workDuration = histogram("work_duration_seconds", "How long items were with a worker, in seconds")
@@ -134,6 +141,10 @@ func (p *provider) register() {
 	p.longestRunning = gauge("longest_running_processor_seconds",
 		"How long the oldest item that is with a worker has been there, in seconds")
 	p.retries = counter("retries_total", "Items added with a delay")
+}
+
+func newGauge(key, help string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels)
 }
 
 const subsystem = "workqueue"

@@ -3,6 +3,7 @@ package wirebench
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -11,13 +12,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rounds is how often each mode is measured. The modes take turns, and the benchmarks report medians.
+// rounds is how often each mode is measured, in turn.
 var rounds = Setting("WIREBENCH_ROUNDS", 5)
+
+// moved are programs that moved from client-go by import path alone.
+var moved = []Pair{
+	{Name: "workloads/list=LIST/import-path", Mode: "workloads/" + facade},
+	{Name: "workloads/list=WatchList/import-path", Mode: "workloads/" + facade, WatchList: true},
+}
 
 // BenchmarkSync measures the cost of filling an informer's cache with 20,000 custom resources of
 // 4.7 KB, in JSON.
 func BenchmarkSync(b *testing.B) {
-	Sync(b, replay(b, recordedWorkloads(), false), "workloads", Pairs("workloads"), rounds)
+	Sync(b, replay(b, recordedWorkloads(), false), "workloads", slices.Concat(Pairs("workloads"), moved), rounds)
 }
 
 // BenchmarkSyncPods is the same for 20,000 pods in protobuf, which shares no values.

@@ -2,6 +2,7 @@ package wirebench
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -51,6 +53,7 @@ const (
 	dropping = "drop"
 	sharing  = "share"
 	keeping  = "keep"
+	facade   = "facade"
 	clientGo = "client-go"
 )
 
@@ -80,17 +83,19 @@ func addModes[V any, T interface {
 			return i
 		}
 	}
-	modes[name+"/"+clientGo] = func(config *rest.Config) cache.SharedIndexInformer {
-		c := of(config)
-		return cache.NewSharedIndexInformer(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-				return c.List(ctx, opts)
-			},
-			WatchFuncWithContext: func(
-				ctx context.Context, opts metav1.ListOptions,
-			) (watch.Interface, error) {
-				return c.Watch(ctx, opts)
-			},
-		}, T(new(V)), 0, cache.Indexers{})
+	for mode, newInformer := range map[string]func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer{
+		facade: kwcache.NewSharedIndexInformer, clientGo: cache.NewSharedIndexInformer,
+	} {
+		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
+			c := of(config)
+			return newInformer(&cache.ListWatch{
+				ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+					return c.List(ctx, opts)
+				},
+				WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+					return c.Watch(ctx, opts)
+				},
+			}, T(new(V)), 0, cache.Indexers{})
+		}
 	}
 }

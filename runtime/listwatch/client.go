@@ -64,7 +64,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	var known *known
 	whyNot := "the client is no generated one"
 	if opts.Streamed {
-		known = knownByType(t, schema.GroupVersionKind{}, clearKind)
+		known = knownByType(t, schema.GroupVersionKind{})
 	}
 	watchListUnsupported := streamsNoLists(opts.Client)
 	s := &source{

@@ -30,7 +30,7 @@ type known struct {
 type kindPolicy int
 
 const (
-	// clearKind is what client-go's typed clients do.
+	// clearKind is what client-go's typed and metadata clients do.
 	clearKind kindPolicy = iota
 	// keepKind is what clients of unstructured objects do.
 	keepKind
@@ -50,11 +50,7 @@ func knownToClient(client *rest.RESTClient, item, list reflect.Type) *known {
 // knownToScheme is what is read of objects like example: those of the kinds under which the
 // scheme registers the example's type, or of the example's own kind, if it has one. Without
 // any, why says the reason.
-func knownToScheme(example any, opts StreamOptions) (k *known, why string) {
-	scheme, events := opts.Scheme, clearKind
-	if opts.KeepKinds {
-		events = keepKind
-	}
+func knownToScheme(example any, scheme *runtime.Scheme) (k *known, why string) {
 	obj, ok := example.(runtime.Object)
 	if !ok || reflect.TypeOf(example).Kind() != reflect.Pointer {
 		return nil, "there is no example of the objects"
@@ -63,7 +59,7 @@ func knownToScheme(example any, opts StreamOptions) (k *known, why string) {
 		obj = reflect.New(reflect.TypeOf(example).Elem()).Interface().(runtime.Object)
 	}
 	own := obj.GetObjectKind().GroupVersionKind()
-	if k := knownByType(reflect.TypeOf(obj), own, events); k != nil {
+	if k := knownByType(reflect.TypeOf(obj), own); k != nil {
 		return k, ""
 	}
 	if scheme == nil {
@@ -76,7 +72,7 @@ func knownToScheme(example any, opts StreamOptions) (k *known, why string) {
 	if !own.Empty() {
 		kinds = slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return kind != own })
 	}
-	k = &known{events: events, protobuf: true}
+	k = &known{protobuf: true}
 	for _, kind := range kinds {
 		listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
 		list := scheme.AllKnownTypes()[listKind]
@@ -94,9 +90,9 @@ func knownToScheme(example any, opts StreamOptions) (k *known, why string) {
 }
 
 // knownByType is what is read of objects whose type says it all: unstructured ones and
-// metadata. kind is what an informer says of their kind, if anything, events what becomes of
-// the kind of metadata in events. It returns nil for all other types.
-func knownByType(t reflect.Type, kind schema.GroupVersionKind, events kindPolicy) *known {
+// metadata. kind is what an informer says of their kind, if anything. It returns nil for
+// all other types.
+func knownByType(t reflect.Type, kind schema.GroupVersionKind) *known {
 	switch t {
 	case reflect.TypeFor[*unstructured.Unstructured]():
 		k := &known{events: keepKind}
@@ -110,7 +106,6 @@ func knownByType(t reflect.Type, kind schema.GroupVersionKind, events kindPolicy
 			objects:  []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))},
 			lists:    []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"))},
 			protobuf: true,
-			events:   events,
 		}
 		if !kind.Empty() {
 			k.events, k.kind = setKind, typeMeta(kind)

@@ -46,7 +46,7 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 		reading:        &reading{},
 	}
 	if streamed, ok := lw.(*StreamedListerWatcher); ok {
-		c.known, c.whyNot = knownToScheme(example, streamed.opts)
+		c.known, c.whyNot = knownToScheme(example, streamed.scheme)
 		if c.known != nil {
 			s.decodeWith(s.expected.goType, DecodingOptions{})
 		}
@@ -54,20 +54,10 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 	return s
 }
 
-// StreamOptions configure [Streamed]. The zero value is valid.
-type StreamOptions struct {
-	// Scheme registers the informer's type. Unstructured objects and metadata need none.
-	Scheme *runtime.Scheme
-	// KeepKinds says that the objects of a watch keep the apiVersion and kind that the
-	// server sends, as with controller-runtime's clients. client-go's typed and
-	// metadata clients clear them. Unstructured objects always keep theirs.
-	KeepKinds bool
-}
-
 // StreamedListerWatcher is a lister-watcher that [Streamed] returns.
 type StreamedListerWatcher struct {
-	lw   listerWatcher
-	opts StreamOptions
+	lw     listerWatcher
+	scheme *runtime.Scheme
 }
 
 // Streamed returns a lister-watcher like lw whose lists and watches informers of this project
@@ -76,16 +66,17 @@ type StreamedListerWatcher struct {
 //
 // With it you declare that lw returns what the server sends: its functions, and the client
 // that they call, must not convert, default, filter or change objects, nor take a list from
-// anywhere but the server. The client's HTTP client must have the transport of [Wrap]; if it
+// anywhere but the server. Like client-go's clients, it must clear the kind of a watch's
+// objects, unless they are unstructured. The client's HTTP client must have the transport of [Wrap]; if it
 // hasn't, lw is read in one piece, and the informer's status says so.
 //
 // An informer knows by its example which objects to expect. An example of a Go type is read
-// if the scheme registers the type and its list type; its own kind, if it has one, chooses
-// among several. If an example that is a [metav1.PartialObjectMetadata] has a kind, all
+// if scheme registers the type and its list type; its own kind, if it has one, chooses among
+// several. Unstructured objects and metadata need no scheme. If an example that is a [metav1.PartialObjectMetadata] has a kind, all
 // objects get that, as in controller-runtime's caches. Objects of other kinds, and all
 // without an example, are read in one piece.
-func Streamed(lw listerWatcher, opts StreamOptions) *StreamedListerWatcher {
-	return &StreamedListerWatcher{lw, opts}
+func Streamed(lw listerWatcher, scheme *runtime.Scheme) *StreamedListerWatcher {
+	return &StreamedListerWatcher{lw, scheme}
 }
 
 // List calls lw's List.

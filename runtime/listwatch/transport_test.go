@@ -61,7 +61,7 @@ func serve(t *testing.T, handler http.HandlerFunc, wrapped bool) *rest.Config {
 // fromListWatch is a source of config maps.
 func fromListWatch(lw *cache.ListWatch) listwatch.Source {
 	return listwatch.FromListerWatcher(
-		listwatch.Streamed(lw, listwatch.StreamOptions{Scheme: scheme.Scheme}), &corev1.ConfigMap{})
+		listwatch.Streamed(lw, scheme.Scheme), &corev1.ConfigMap{})
 }
 
 // maps is a lister-watcher of config maps that lists with a function of the client.

@@ -21,19 +21,23 @@ type Config[T comparable] struct {
 	// DefaultTypedControllerRateLimiter; NewBucketLimiter is an alternative to its bucket.
 	Limiter workqueue.TypedRateLimiter[T]
 
-	// MergeDelayed makes Add replace a delayed copy of the item, so that the item runs once and not
-	// again when the delay is over. The higher of both priorities counts. By default the delayed copy
-	// stays, as in client-go.
+	// MergeDelayed keeps one copy of an item: an Add replaces a delayed copy, and a delay of an item
+	// that waits already, also for its Done, is ignored. So the item runs once and not again when the
+	// delay is over. The higher of both priorities counts. By default the delayed copy stays, as in
+	// client-go.
 	MergeDelayed bool
 
 	// Priority returns the priority of an item that is added without one. Items of higher priority
-	// are handed out first. Setting Priority or Ageing makes a priority queue; without both,
-	// priorities are ignored. Priorities are clamped to plus or minus 1,000,000.
+	// are handed out first, items of the same one in the order in which they were added or in which
+	// their delays ended; an item in process counts from the moment when it was added again. An item
+	// that is raised goes behind those that have its new priority. Setting Priority or Ageing makes
+	// a priority queue; without both, priorities are ignored. They are clamped to plus or minus
+	// 1,000,000, without ageing to 32 bits.
 	Priority func(item T) int
-	// Ageing is the waiting time that raises an item by one step of priority, so that no item starves: an
-	// item of priority p goes before each item of priority q > p that becomes ready more than (q-p)*Ageing
-	// after it. 0 means one second, and an hour is the maximum. A negative value turns ageing off: items of
-	// low priority then starve as long as there are others.
+	// Ageing is the waiting time that is worth one step of priority, so that no item starves: an
+	// item of priority p goes before each item of priority q > p that is added more than
+	// (q-p)*Ageing after it. 0 means one second, and an hour is the maximum. A negative value turns
+	// ageing off: items of low priority then starve as long as there are others.
 	Ageing time.Duration
 
 	// Flow returns the flow that an item belongs to, such as its namespace or tenant (the term is
@@ -59,7 +63,7 @@ type AddOptions struct {
 	After time.Duration
 	// RateLimited adds the limiter's delay. The longer of both delays counts.
 	RateLimited bool
-	// Priority replaces the result of Config.Priority for this addition. If the item waits already, the
+	// Priority replaces what Config.Priority returns, this time only. If the item waits already, the
 	// higher priority counts.
 	Priority *int
 }

@@ -16,19 +16,36 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
+// TestADelayedCopyStaysUnlessMerged: whether the item is added at once before or after it is delayed, and
+// whether it is ready or waits for its Done.
 func TestADelayedCopyStaysUnlessMerged(t *testing.T) {
 	for _, merge := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(queue.Config[string]{MergeDelayed: merge})
-			q.AddAfter("a", time.Second)
-			q.Add("a")
-			runs := len(drainTo(q))
-			bubble.Advance(time.Second)
-			runs += len(drainTo(q))
-			if want := map[bool]int{false: 2, true: 1}[merge]; runs != want {
-				t.Errorf("merge %v: %d runs, want %d", merge, runs, want)
+		for _, delayedFirst := range []bool{false, true} {
+			for _, inProcess := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					q := queue.New(queue.Config[string]{MergeDelayed: merge})
+					if inProcess {
+						q.Add("a")
+						q.Get()
+					}
+					if delayedFirst {
+						q.AddAfter("a", time.Second)
+						q.Add("a")
+					} else {
+						q.Add("a")
+						q.AddAfter("a", time.Second)
+					}
+					q.Done("a")
+					runs := len(drainTo(q))
+					bubble.Advance(time.Second)
+					runs += len(drainTo(q))
+					if want := map[bool]int{false: 2, true: 1}[merge]; runs != want {
+						t.Errorf("merge %v, delayed first %v, in process %v: %d runs, want %d",
+							merge, delayedFirst, inProcess, runs, want)
+					}
+				})
 			}
-		})
+		}
 	}
 }
 

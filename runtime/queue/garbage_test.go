@@ -130,7 +130,7 @@ func TestBurstsAreGivenBack(t *testing.T) {
 		"priority": {Ageing: time.Second},
 		"fair":     {Flow: flow},
 		"both":     {Flow: flow, Ageing: time.Second},
-		"measured": {Metrics: &Metrics{ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}}},
+		"measured": {Metrics: &Metrics{ignore{}, nil, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

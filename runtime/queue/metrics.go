@@ -7,13 +7,17 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Metrics are the seven measurements of a queue, those of client-go's queues. All fields must be set;
-// function Metrics of package workqueue sets them from a provider. The queue calls their methods with
-// its lock held: they must be quick and must not call the queue. Times are in seconds.
+// Metrics are the seven measurements of a queue, those of client-go's queues. All fields but DepthOf
+// must be set; function Metrics of package workqueue sets them from a provider. The queue calls DepthOf
+// and the methods of the metrics with its lock held: they must be quick and must not call the queue.
+// Times are in seconds.
 type Metrics struct {
 	// Depth is the number of items that were added and not yet handed out, including those that wait
 	// for their Done.
 	Depth workqueue.GaugeMetric
+	// DepthOf replaces Depth, unless it is nil: it returns the number of these items that have a
+	// priority. All items of a queue without priorities have priority 0.
+	DepthOf func(priority int) workqueue.GaugeMetric
 	// Adds counts additions, except those of items that were already waiting.
 	Adds workqueue.CounterMetric
 	// Latency observes the time from Add to Get.
@@ -66,17 +70,32 @@ func (r *recorder) at(id uint32) *times {
 	return r.times.at(int(id))
 }
 
-func (r *recorder) added(id uint32) {
+// depth is the gauge that counts items of a priority.
+func (r *recorder) depth(priority int32) workqueue.GaugeMetric {
+	if r.DepthOf == nil {
+		return r.Depth
+	}
+	return r.DepthOf(int(priority))
+}
+
+func (r *recorder) added(id uint32, priority int32) {
 	r.Adds.Inc()
-	r.Depth.Inc()
+	r.depth(priority).Inc()
 	t := r.at(id)
 	t.queued, t.waits = r.base.now(), true
 }
 
-func (r *recorder) got(id uint32) {
+func (r *recorder) raised(before, priority int32) {
+	if r.DepthOf != nil {
+		r.depth(before).Dec()
+		r.depth(priority).Inc()
+	}
+}
+
+func (r *recorder) got(id uint32, priority int32) {
 	now := r.base.now()
 	t := r.at(id)
-	r.Depth.Dec()
+	r.depth(priority).Dec()
 	if t.waits {
 		r.Latency.Observe(seconds(now - t.queued))
 		t.waits = false

@@ -1,11 +1,14 @@
 package queue_test
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
@@ -42,6 +45,49 @@ func (m metric) Inc()              { m.Observe(1) }
 func (m metric) Dec()              { m.Observe(-1) }
 func (m metric) Set(v float64)     { m.Observe(v) }
 func (m metric) Observe(v float64) { m.g.mu.Lock(); defer m.g.mu.Unlock(); m.add(v) }
+
+// TestDepthOfPriorities: an item counts under its priority from Add to Get, also while it waits for its
+// Done, and moves when it is raised.
+func TestDepthOfPriorities(t *testing.T) {
+	for _, ageing := range []time.Duration{-1, 0} {
+		g, depth := newGauges(), map[int]float64{}
+		config := queue.Config[string]{Ageing: ageing, Metrics: g.metrics()}
+		config.Metrics.DepthOf = func(priority int) workqueue.GaugeMetric {
+			return metric{add: func(v float64) { depth[priority] += v }, g: g}
+		}
+		q := queue.New(config)
+		check := func(want map[int]float64) {
+			t.Helper()
+			if ageing == 0 { // no priorities
+				total := 0.0
+				for _, n := range want {
+					total += n
+				}
+				want = map[int]float64{0: total}
+			}
+			if !maps.Equal(depth, want) {
+				t.Errorf("ageing %v: %v, want %v", ageing, depth, want)
+			}
+		}
+		q.AddWith("a", at(-100))
+		q.AddWith("b", at(5))
+		check(map[int]float64{-100: 1, 5: 1})
+		q.AddWith("a", at(0))
+		q.AddWith("b", at(0))
+		check(map[int]float64{-100: 0, 0: 1, 5: 1})
+		first, _ := q.Get()
+		second, _ := q.Get()
+		check(map[int]float64{-100: 0, 0: 0, 5: 0})
+		q.AddWith(first, at(5))
+		q.AddWith(first, at(7))
+		q.Done(first)
+		q.Done(second)
+		check(map[int]float64{-100: 0, 0: 0, 5: 0, 7: 1})
+		if g.depth != 0 || g.adds != 3 {
+			t.Errorf("ageing %v: depth %v, adds %v", ageing, g.depth, g.adds)
+		}
+	}
+}
 
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ type model struct {
 	config    queue.Config[int]
 	ready     []copyOf
 	inProcess map[int]bool
-	again     map[int]int
+	again     map[int]copyOf
 	delayed   map[int]delayedCopy
 	turns     []string
 	order     int
@@ -40,8 +40,9 @@ type delayedCopy struct {
 }
 
 func newModel(config queue.Config[int]) *model {
-	return &model{config: config, inProcess: map[int]bool{}, again: map[int]int{},
-		delayed: map[int]delayedCopy{}}
+	return &model{
+		config: config, inProcess: map[int]bool{}, again: map[int]copyOf{}, delayed: map[int]delayedCopy{},
+	}
 }
 
 func (m *model) prioritised() bool { return m.config.Priority != nil || m.config.Ageing != 0 }
@@ -55,12 +56,12 @@ func (m *model) flow(item int) string {
 
 func (m *model) next() int { m.order++; return m.order }
 
-func (m *model) push(item, priority int) {
-	flow := m.flow(item)
+func (m *model) push(c copyOf) {
+	flow := m.flow(c.item)
 	if !slices.Contains(m.turns, flow) {
 		m.turns = append(m.turns, flow)
 	}
-	m.ready = append(m.ready, copyOf{item, priority, time.Now(), m.next()})
+	m.ready = append(m.ready, c)
 }
 
 func (m *model) add(item, priority int) {
@@ -75,23 +76,34 @@ func (m *model) deliver(item, priority int) {
 	if !m.prioritised() {
 		priority = 0
 	}
-	i := slices.IndexFunc(m.ready, func(c copyOf) bool { return c.item == item })
-	before, again := m.again[item]
+	raise := func(c copyOf) copyOf {
+		if priority > c.priority {
+			c.priority, c.order = priority, m.next()
+		}
+		return c
+	}
+	i := m.readyAt(item)
+	waits, again := m.again[item]
 	switch {
-	case i >= 0 && priority > m.ready[i].priority:
-		m.ready[i].priority, m.ready[i].order = priority, m.next()
 	case i >= 0:
+		m.ready[i] = raise(m.ready[i])
 	case again:
-		m.again[item] = max(before, priority)
+		m.again[item] = raise(waits)
 	case m.inProcess[item]:
-		m.again[item] = priority
+		m.again[item] = copyOf{item, priority, time.Now(), m.next()}
 	default:
-		m.push(item, priority)
+		m.push(copyOf{item, priority, time.Now(), m.next()})
 	}
 }
 
+// readyAt returns the item's place in ready, or -1.
+func (m *model) readyAt(item int) int {
+	return slices.IndexFunc(m.ready, func(c copyOf) bool { return c.item == item })
+}
+
 func (m *model) addAfter(item int, delay time.Duration, priority int) {
-	if delay <= 0 {
+	_, again := m.again[item]
+	if delay <= 0 || m.config.MergeDelayed && (again || m.readyAt(item) >= 0) {
 		m.add(item, priority)
 		return
 	}
@@ -111,8 +123,7 @@ func (m *model) addAfter(item int, delay time.Duration, priority int) {
 // due delivers the items that are due now.
 func (m *model) due() {
 	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
-		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due),
-			cmp.Compare(m.delayed[a].order, m.delayed[b].order))
+		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
 	})
 	for _, item := range items {
 		if d := m.delayed[item]; !d.due.After(time.Now()) {
@@ -139,7 +150,7 @@ func (m *model) rank(c copyOf) time.Duration {
 	return time.Duration(c.since.UnixNano()) - time.Duration(c.priority)*cmp.Or(m.config.Ageing, time.Second)
 }
 
-func (m *model) get() int {
+func (m *model) get() (item, priority int) {
 	turn := m.turns[0]
 	m.turns = m.turns[1:]
 	best := -1
@@ -160,13 +171,13 @@ func (m *model) get() int {
 			best = i
 		}
 	}
-	item := m.ready[best].item
+	item, priority = m.ready[best].item, m.ready[best].priority
 	m.ready = slices.Delete(m.ready, best, best+1)
 	if slices.ContainsFunc(m.ready, func(c copyOf) bool { return m.flow(c.item) == turn }) {
 		m.turns = append(m.turns, turn)
 	}
 	m.inProcess[item] = true
-	return item
+	return item, priority
 }
 
 func (m *model) done(item int) {
@@ -174,9 +185,12 @@ func (m *model) done(item int) {
 		return
 	}
 	delete(m.inProcess, item)
-	if priority, ok := m.again[item]; ok {
+	if c, ok := m.again[item]; ok {
 		delete(m.again, item)
-		m.push(item, priority)
+		if !m.prioritised() {
+			c.order = m.next() // first in, first out counts from Done
+		}
+		m.push(c)
 	}
 }
 
@@ -184,16 +198,16 @@ func TestQueueIsItsModel(t *testing.T) {
 	priority := func(item int) int { return item % 3 }
 	flow := func(item int) string { return fmt.Sprint(item % 4) }
 	for name, config := range map[string]queue.Config[int]{
-		"plain":                 {},
-		"merge":                 {MergeDelayed: true},
-		"priority":              {Priority: priority},
-		"strict":                {Priority: priority, Ageing: -1},
-		"ageing":                {Ageing: 7 * time.Millisecond},
-		"fair":                  {Flow: flow},
-		"fair, priority, merge": {Flow: flow, Priority: priority, MergeDelayed: true},
-		"hook":                  {Order: workqueue.DefaultQueue[int]()},
-		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1,
-			Metrics: newGauges().metrics()},
+		"plain":                  {},
+		"merge":                  {MergeDelayed: true},
+		"priority":               {Priority: priority},
+		"strict":                 {Priority: priority, Ageing: -1},
+		"strict, merge":          {Priority: priority, Ageing: -1, MergeDelayed: true},
+		"ageing":                 {Ageing: 7 * time.Millisecond},
+		"fair":                   {Flow: flow},
+		"fair, priority, merge":  {Flow: flow, Priority: priority, MergeDelayed: true},
+		"hook":                   {Order: workqueue.DefaultQueue[int]()},
+		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {
@@ -248,9 +262,10 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 			if len(m.ready) == 0 {
 				break
 			}
-			got, shutdown := q.Get()
-			if want := m.get(); got != want || shutdown {
-				t.Fatalf("seed %d, op %d: Get is %d, %v, want %d", seed, op, got, shutdown, want)
+			got, prio, shutdown := q.GetWithPriority()
+			if want, wantPrio := m.get(); got != want || prio != wantPrio || shutdown {
+				t.Fatalf("seed %d, op %d: Get is %d of %d, %v, want %d of %d",
+					seed, op, got, prio, shutdown, want, wantPrio)
 			}
 		case 8:
 			q.Done(item)
@@ -258,6 +273,9 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		}
 		if q.Len() != len(m.ready) {
 			t.Fatalf("seed %d, op %d: Len is %d, want %d", seed, op, q.Len(), len(m.ready))
+		}
+		if got, want := q.Pending(), len(m.ready)+len(m.again); got != want {
+			t.Fatalf("seed %d, op %d: %d are pending, want %d", seed, op, got, want)
 		}
 	}
 	q.ShutDown()
@@ -267,11 +285,11 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		m.done(item)
 	}
 	for len(m.ready) > 0 {
-		if got, _ := q.Get(); got != m.get() {
+		got, _ := q.Get()
+		if want, _ := m.get(); got != want {
 			t.Fatalf("seed %d: the last items differ", seed)
-		} else {
-			q.Done(got)
 		}
+		q.Done(got)
 	}
 	if got, shutdown := q.Get(); !shutdown {
 		t.Fatalf("seed %d: %d is left", seed, got)

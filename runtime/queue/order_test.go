@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,6 +49,51 @@ func TestPriority(t *testing.T) {
 		}
 		q.ShutDown()
 	})
+}
+
+// TestPriorityCountsFromTheAdd: an item that is added while it is in process comes before what is added
+// later, though it becomes ready only with its Done.
+func TestPriorityCountsFromTheAdd(t *testing.T) {
+	for _, ageing := range []time.Duration{-1, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(queue.Config[string]{Ageing: ageing})
+			q.Add("a")
+			q.Get()
+			q.Add("a")
+			bubble.Pass(time.Millisecond)
+			q.Add("b")
+			q.Done("a")
+			if got, want := drainTo(q), []string{"a", "b"}; !slices.Equal(got, want) {
+				t.Errorf("ageing %v: %q, want %q", ageing, got, want)
+			}
+		})
+	}
+}
+
+// TestLargePriorities of the API, such as that of system-node-critical Pods, keep their order without
+// ageing. Beyond their limits priorities are all the same.
+func TestLargePriorities(t *testing.T) {
+	const highest = 2_000_001_000
+	for _, c := range []struct {
+		ageing time.Duration
+		limit  int
+	}{{-1, math.MaxInt32}, {time.Hour, 1_000_000}} {
+		q := queue.New(queue.Config[int]{Ageing: c.ageing})
+		for _, p := range []int{math.MinInt, -highest, 0, highest - 1, highest, math.MaxInt} {
+			q.AddWith(p, at(p))
+		}
+		last := math.MaxInt
+		for q.Len() > 0 {
+			item, p, _ := q.GetWithPriority()
+			if want := min(max(item, -c.limit), c.limit); p != want {
+				t.Errorf("ageing %v: %d has the priority %d, want %d", c.ageing, item, p, want)
+			}
+			if p > last {
+				t.Errorf("ageing %v: %d comes after %d", c.ageing, p, last)
+			}
+			last = p
+		}
+	}
 }
 
 // TestNothingStarves keeps a queue busy with items of priority 10: an item of priority 0 waits ten times

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"time"
 
@@ -18,10 +17,13 @@ type Queue[T comparable] struct {
 	ready ready
 	// inProcess is the number of items between Get and Done.
 	inProcess int
-	waiters   waiters
-	base      timebase
-	delays    schedule
-	shutting  bool
+	// readded is the number of those that wait for their Done to become ready again.
+	readded int
+	waiters waiters
+	base    timebase
+	delays  schedule
+
+	shutting bool
 	// idle is closed when nothing is in process, empty when nothing is ready either. They are nil
 	// unless somebody waits for that.
 	idle, empty chan struct{}
@@ -119,12 +121,27 @@ func (q *Queue[T]) Len() int {
 	return q.ready.len()
 }
 
+// Pending returns the number of items that were added and not yet handed out: Len, and those that wait
+// for their Done to become ready again. Delayed items don't count.
+func (q *Queue[T]) Pending() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ready.len() + q.readded
+}
+
 // Get waits for an item that is ready and hands it out. The caller must call Done with it. When the
 // queue has been shut down and nothing is ready, shutdown is true and item the zero value. See
 // ShutDown for when that can change.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
-	item, err := q.GetContext(context.Background())
+	item, _, err := q.get(context.Background())
 	return item, err != nil
+}
+
+// GetWithPriority is Get, and returns the priority as well: the highest with which the item was added
+// since it was last handed out; 0 in a queue without priorities.
+func (q *Queue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	item, p, err := q.get(context.Background())
+	return item, int(p), err != nil
 }
 
 // ErrShutDown is the error of GetContext and GetBatch when the queue has been shut down and nothing is
@@ -134,13 +151,8 @@ var ErrShutDown = errors.New("queue: shut down")
 // GetContext is Get with a context. It returns the context's error when ctx is done, even if an item
 // is ready, and ErrShutDown where Get returns true. No item is lost when ctx ends meanwhile.
 func (q *Queue[T]) GetContext(ctx context.Context) (T, error) {
-	err := q.await(ctx)
-	defer q.unlock()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return q.take(), nil
+	item, _, err := q.get(ctx)
+	return item, err
 }
 
 // GetBatch waits like GetContext until an item is ready, and then hands out up to n of the ready
@@ -153,7 +165,8 @@ func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
 	}
 	batch := make([]T, 0, min(max(n, 1), q.ready.len()))
 	for len(batch) < cap(batch) && q.ready.len() > 0 {
-		batch = append(batch, q.take())
+		item, _ := q.take()
+		batch = append(batch, item)
 	}
 	return batch, nil
 }
@@ -182,7 +195,8 @@ func (q *Queue[T]) Done(item T) {
 		defer q.endDrains() // also when a function of the Config panics
 	}
 	if wasAdded {
-		q.push(id, q.raise(id, math.MinInt32))
+		q.readded--
+		q.push(id)
 	} else {
 		q.dropIfUnused(id)
 	}
@@ -255,7 +269,7 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 		q.metrics.Retries.Inc()
 	}
 	id := q.table.slotOf(hash, item)
-	if delay > 0 {
+	if delay > 0 && !(q.merge && q.table.at(id).value&(isReady|again) != 0) {
 		q.delay(id, delay, priority)
 		return
 	}
@@ -309,53 +323,57 @@ func (q *Queue[T]) deliver() {
 func (q *Queue[T]) add(id uint32, priority int32) {
 	state := &q.table.at(id).value
 	if *state&(isReady|again) != 0 {
-		before := q.raise(id, priority)
+		raised := q.raise(id, priority)
 		if *state&isReady != 0 {
-			q.ready.touch(id, before, priority)
+			q.ready.touch(id, raised)
 		}
 		return
 	}
 	if q.ranks != nil {
-		q.ranks.of.grow(int(id) + 1)
-		q.ranks.of.at(int(id)).priority = priority
+		q.ranks.enter(id, priority)
 	}
 	if *state&inProcess != 0 {
 		*state |= again
+		q.readded++
 	} else {
-		q.push(id, priority)
+		q.push(id)
 	}
 	if q.metrics != nil {
-		q.metrics.added(id)
+		q.metrics.added(id, priority)
 	}
 }
 
 // push makes the item of a slot ready. If a function of the Config panics the item isn't ready, and
 // the next Add tries again.
-func (q *Queue[T]) push(id uint32, priority int32) {
-	q.ready.push(id, priority)
+func (q *Queue[T]) push(id uint32) {
+	q.ready.push(id)
 	q.table.at(id).value |= isReady
 }
 
-// raise raises the priority of an item that is ready or waits for Done, and returns the previous one.
-func (q *Queue[T]) raise(id uint32, priority int32) (before int32) {
+// raise raises the priority of an item that is ready or waits for Done, and reports whether it was
+// lower.
+func (q *Queue[T]) raise(id uint32, priority int32) bool {
 	if q.ranks == nil {
-		return 0
+		return false
 	}
-	p := &q.ranks.of.at(int(id)).priority
-	before = *p
-	*p = max(before, priority)
-	return before
+	before, raised := q.ranks.raise(id, priority)
+	if raised && q.metrics != nil {
+		q.metrics.raised(before, priority)
+	}
+	return raised
 }
 
+// priority returns the priority with which item is added, 0 in a queue without priorities.
 func (q *Queue[T]) priority(item T, given *int) int32 {
-	p := 0
 	switch {
+	case q.ranks == nil:
+		return 0
 	case given != nil:
-		p = *given
+		return q.ranks.clamp(*given)
 	case q.priorityOf != nil:
-		p = q.priorityOf(item)
+		return q.ranks.clamp(q.priorityOf(item))
 	}
-	return int32(min(max(p, -maxPriority), maxPriority))
+	return 0
 }
 
 // dropIfUnused removes the slot of an item that is nowhere any more. When the table then gives a
@@ -388,8 +406,18 @@ func (q *Queue[T]) await(ctx context.Context) error {
 	return err
 }
 
+// get waits for an item and hands it out.
+func (q *Queue[T]) get(ctx context.Context) (item T, priority int32, err error) {
+	err = q.await(ctx)
+	defer q.unlock()
+	if err == nil {
+		item, priority = q.take()
+	}
+	return item, priority, err
+}
+
 // take hands out the next ready item.
-func (q *Queue[T]) take() T {
+func (q *Queue[T]) take() (item T, priority int32) {
 	id := q.ready.pop()
 	s := q.table.at(id)
 	s.value &^= isReady
@@ -397,10 +425,13 @@ func (q *Queue[T]) take() T {
 		s.value |= inProcess
 		q.inProcess++
 	}
-	if q.metrics != nil {
-		q.metrics.got(id)
+	if q.ranks != nil {
+		priority = q.ranks.priority(id)
 	}
-	return s.item
+	if q.metrics != nil {
+		q.metrics.got(id, priority)
+	}
+	return s.item, priority
 }
 
 // unlock releases the queue, and wakes a waiter if there is something for it.

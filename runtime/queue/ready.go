@@ -11,9 +11,10 @@ import (
 // lock.
 type ready interface {
 	len() int
-	push(id uint32, priority int32)
-	// touch is called when a ready item is added again, with its priority before and the new one.
-	touch(id uint32, before, priority int32)
+	push(id uint32)
+	// touch is called when a ready item is added again; raised is true if that has raised its
+	// priority.
+	touch(id uint32, raised bool)
 	pop() uint32
 }
 
@@ -28,10 +29,8 @@ func (q *Queue[T]) newReady(c *Config[T]) ready {
 	newFlow := func() ready { return new(fifo) }
 	if c.prioritised() {
 		ageing := min(cmp.Or(c.Ageing, defaultAgeing), maxAgeing)
-		q.ranks = new(ranks)
-		newFlow = func() ready {
-			return &prioritised{ranks: q.ranks, ageing: int64(ageing), now: q.base.now}
-		}
+		q.ranks = &ranks{ageing: int64(ageing), now: q.base.now}
+		newFlow = func() ready { return &prioritised{ranks: q.ranks} }
 	}
 	if c.Flow == nil {
 		return newFlow()
@@ -47,7 +46,7 @@ const (
 	// With defaultAgeing an item of priority -100, which controllers use for what an initial list or a
 	// resync brings, goes before new items of priority 0 when it has waited 100 seconds.
 	defaultAgeing = time.Second
-	// Beyond these two the rank of an item could overflow: twice their product is 228 years.
+	// Beyond these two the rank of an ageing item could overflow: twice their product is 228 years.
 	maxPriority = 1_000_000
 	maxAgeing   = time.Hour
 )
@@ -55,60 +54,34 @@ const (
 // fifo is first in, first out.
 type fifo struct{ ids ring[uint32] }
 
-func (f *fifo) len() int                   { return f.ids.n }
-func (f *fifo) push(id uint32, _ int32)    { f.ids.push(id) }
-func (f *fifo) touch(uint32, int32, int32) {}
-func (f *fifo) pop() uint32                { return f.ids.pop() }
+func (f *fifo) len() int           { return f.ids.n }
+func (f *fifo) push(id uint32)     { f.ids.push(id) }
+func (f *fifo) touch(uint32, bool) {}
+func (f *fifo) pop() uint32        { return f.ids.pop() }
 
-// prioritised hands out the highest priority first, where waiting counts: an item that became ready
-// at t ranks by t - priority*ageing. All items age at the same pace, so two items never change places,
-// and a heap of constant ranks is enough.
+// prioritised hands out what ranks first.
 type prioritised struct {
-	ranks  *ranks
-	ageing int64
-	now    func() int64
-	heap   heap
-	n      int
-}
-
-// ranks are the ranks of all slots of a queue with priorities, indexed by id and shared by its flows.
-type ranks struct {
-	of  paged[rank]
-	seq uint32
-}
-
-type rank struct {
-	// key and seq are those of the slot's node in a heap; seq is 0 when it is in none.
-	key int64
-	seq uint32
-	// priority is that of the copy that is ready or waits for Done.
-	priority int32
+	ranks *ranks
+	heap  heap
+	n     int
 }
 
 func (p *prioritised) len() int { return p.n }
 
-func (p *prioritised) push(id uint32, priority int32) {
-	var since int64
-	if p.ageing > 0 {
-		since = p.now()
-	}
+func (p *prioritised) push(id uint32) {
 	p.n++
-	p.put(id, since-p.worth(int64(priority)))
+	p.put(id)
 }
 
-func (p *prioritised) touch(id uint32, before, priority int32) {
-	if priority > before {
-		p.put(id, p.ranks.of.at(int(id)).key-p.worth(int64(priority)-int64(before)))
+func (p *prioritised) touch(id uint32, raised bool) {
+	if raised {
+		p.put(id)
 	}
 }
 
-func (p *prioritised) put(id uint32, key int64) {
-	if p.ranks.seq++; p.ranks.seq == 0 {
-		p.ranks.seq = 1
-	}
+func (p *prioritised) put(id uint32) {
 	r := p.ranks.of.at(int(id))
-	r.key, r.seq = key, p.ranks.seq
-	p.heap.push(node{key: key, seq: p.ranks.seq, id: id})
+	p.heap.push(node{key: r.key, seq: r.seq, id: id})
 	if p.heap.wasteful(p.n) {
 		p.heap.compact(p.live)
 	}
@@ -127,14 +100,6 @@ func (p *prioritised) pop() uint32 {
 }
 
 func (p *prioritised) live(n node) bool { return p.ranks.of.at(int(n.id)).seq == n.seq }
-
-// worth is a priority in nanoseconds of waiting; without ageing the priority itself.
-func (p *prioritised) worth(priority int64) int64 {
-	if p.ageing <= 0 {
-		return priority
-	}
-	return priority * p.ageing
-}
 
 // fair lets the flows that have ready items take turns, one item each.
 type fair struct {
@@ -158,7 +123,7 @@ type flow struct {
 
 func (f *fair) len() int { return f.n }
 
-func (f *fair) push(id uint32, priority int32) {
+func (f *fair) push(id uint32) {
 	name := f.flowOf(id)
 	fl := f.flows[name]
 	if fl == nil {
@@ -166,13 +131,11 @@ func (f *fair) push(id uint32, priority int32) {
 	}
 	f.flowAt.grow(int(id) + 1)
 	*f.flowAt.at(int(id)) = fl
-	fl.push(id, priority)
+	fl.push(id)
 	f.n++
 }
 
-func (f *fair) touch(id uint32, before, priority int32) {
-	(*f.flowAt.at(int(id))).touch(id, before, priority)
-}
+func (f *fair) touch(id uint32, raised bool) { (*f.flowAt.at(int(id))).touch(id, raised) }
 
 func (f *fair) pop() uint32 {
 	fl := f.turns.pop()
@@ -214,9 +177,9 @@ type custom[T comparable] struct {
 	order workqueue.Queue[T]
 }
 
-func (c *custom[T]) len() int                    { return c.order.Len() }
-func (c *custom[T]) push(id uint32, _ int32)     { c.order.Push(c.queue.table.at(id).item) }
-func (c *custom[T]) touch(id uint32, _, _ int32) { c.order.Touch(c.queue.table.at(id).item) }
+func (c *custom[T]) len() int                { return c.order.Len() }
+func (c *custom[T]) push(id uint32)          { c.order.Push(c.queue.table.at(id).item) }
+func (c *custom[T]) touch(id uint32, _ bool) { c.order.Touch(c.queue.table.at(id).item) }
 
 // pop also accepts an item that was never pushed: an order may add items of its own accord.
 func (c *custom[T]) pop() uint32 {

@@ -20,7 +20,7 @@ import (
 // module is the path of the scratch module.
 const module = "example.com/bench"
 
-// The two flavours of generators, by the names that benchtable expects.
+// The two flavours of generators, as test/bench knows them.
 const (
 	ours     = "ours"
 	upstream = "upstream"

@@ -44,13 +44,16 @@ func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok b
 	start, depth := d.pos, d.depth
 	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
 		d.identity = identity{}
-		if !decodeInto(d, &d.identity) {
+		if decodeInto(d, &d.identity) {
+			if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
+				f.object, f.known = c.Known(id)
+				f.version = id.ResourceVersion
+			}
+		} else if d.err == errMore {
 			return f, false
 		}
-		if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
-			f.object, f.known = c.Known(id)
-			f.version = id.ResourceVersion
-		}
+		// What has no identity may be an unstructured object all the same, or fails again.
+		d.err, d.path = nil, d.path[:0]
 	}
 	if ok = f.known; !ok {
 		d.pos, d.depth = start, depth

@@ -25,6 +25,8 @@ type Decoder struct {
 	proto protoDecoder
 	typ   reflect.Type
 	cut   *cut
+	// unstructured means that typ is unstructured.Unstructured.
+	unstructured bool
 }
 
 // New returns a decoder of objects of type t. It panics if t isn't a pointer.
@@ -32,7 +34,7 @@ func New(t reflect.Type, opts Options) *Decoder {
 	if t.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode: %v isn't a pointer", t))
 	}
-	d := &Decoder{typ: t.Elem()}
+	d := &Decoder{typ: t.Elem(), unstructured: t.Elem() == unstructuredType}
 	d.cut = opts.cut()
 	d.proto = protoDecoder{json: &d.json, messages: map[planKey]*messagePlan{}}
 	d.json.plans = plans{}
@@ -42,7 +44,8 @@ func New(t reflect.Type, opts Options) *Decoder {
 }
 
 // Options choose the fields to keep, and what objects share in addition to strings. They
-// are those of listwatch.DecodingOptions, which documents them.
+// are those of listwatch.DecodingOptions, which documents them. In unstructured objects all names
+// are steps of the paths to drop, those in maps of strings, too.
 type Options struct {
 	Drop         []string
 	MetadataOnly bool
@@ -130,6 +133,8 @@ type reader struct {
 	in *input
 	// complete counts the items that were decoded.
 	complete int
+	// depth is the number of objects and arrays that in's position is in.
+	depth int
 }
 
 // try decodes what begins at in's position, reading more until all of it is there.
@@ -160,6 +165,7 @@ func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	defer r.mu.Unlock()
 	d := &r.json
 	d.begin(r.in)
+	d.depth = r.depth
 	defer func() { d.data = nil }()
 	if !decode(d) {
 		if d.err == errMore {
@@ -202,8 +208,12 @@ func (r *reader) expect(c byte, where string) error {
 	return nil
 }
 
-// object decodes an object at d's position. If ok is false the object is half written.
+// object decodes an object at d's position. If ok is false the object is half written. The kind of
+// an unstructured object isn't checked.
 func (r *reader) object(d *jsonDecoder) (object any, ok bool) {
+	if r.unstructured {
+		return d.unstructured(r.cut)
+	}
 	v := reflect.New(r.typ)
 	return v.Interface(), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
 }

@@ -19,6 +19,11 @@
 // methods; one that panics makes the message broken. Fields that are dropped are passed
 // over by their length: unlike in JSON, their content isn't checked.
 //
+// Unstructured objects and their lists, in JSON only, are decoded as
+// [k8s.io/apimachinery/pkg/apis/meta/v1/unstructured.UnstructuredJSONScheme] decodes them into an
+// Unstructured and an UnstructuredList. It also takes a list that has its items, its kind or its
+// version twice.
+//
 // # How it works
 //
 // A [Decoder] compiles a plan for each type when it first meets the type. The plan
@@ -33,6 +38,7 @@
 //
 //	Decoder           one type; its streams take turns
 //	├── jsonDecoder   values of JSON, by plans        values.go, containers.go, plan.go
+//	│   │             or without a type               untyped.go, unstructured.go
 //	│   └── scanner   tokens of JSON                  scanner.go
 //	├── protoDecoder  messages, by messagePlans       message.go, messageplan.go
 //	└── reader        one stream                      decoder.go, input.go

@@ -168,6 +168,7 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 		c = e.cached
 	}
 	f, ok := c.object(&e.reader, d, ofEvent)
+	ok = ok && (f.known || d.checkKind(f.object))
 	e.event.Object, e.event.Known, e.event.Version = f.object, f.known, f.version
 	return ok
 }

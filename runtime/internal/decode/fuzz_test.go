@@ -40,6 +40,7 @@ func FuzzList(f *testing.F) {
 	_, list := deployments(2)
 	f.Add(list, byte(0))
 	f.Add([]byte(`{"items":null,"kind":"a","metadata":{"continue":"x"},"b":[1,2.5e3]}`), byte(1))
+	f.Add([]byte(`{"kind": "a", "metadata": {"continue": "x"}, "items": [ {}, {} ], "b": 1}`), byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		var want appsv1.DeploymentList
 		wantErr := kjson.Unmarshal(data, &want)

@@ -11,8 +11,8 @@ const (
 	// longestShared is the length of the longest string to look for.
 	longestShared = 128
 	// The table begins with smallestTable sets, 1 KB, for the many informers of few objects,
-	// and gets twice as many after four misses a set, up to largestTable: 260 KB, and at most
-	// 2 MB of strings that nothing else uses.
+	// and gets twice as many after four misses a set, up to largestTable: 260 KB, 520 KB with
+	// boxes, and at most 2 MB of strings that nothing else uses.
 	smallestTable = 1 << 4
 	largestTable  = 1 << 12
 )
@@ -30,6 +30,9 @@ const (
 type stringTable struct {
 	seed maphash.Seed
 	sets []set
+	// boxes has the strings as interfaces, those of them that were asked for so. It is nil
+	// before the first.
+	boxes [][ways]any
 	// states has a byte for each set: one bit for each string, which tells that it was
 	// found since the hand was there, and the hand in the bits above.
 	states []uint8
@@ -59,6 +62,36 @@ func (t *stringTable) get(content []byte) string {
 		}
 	}
 	return t.add(i, string(content))
+}
+
+// box is get for a string that is stored in an interface. The interface is shared, too: by itself
+// it takes an allocation and 16 bytes.
+func (t *stringTable) box(content []byte) any {
+	n := len(content)
+	if n == 0 || n > longestShared {
+		return string(content)
+	}
+	i := t.placeBytes(content)
+	if t.boxes == nil {
+		t.boxes = make([][ways]any, len(t.sets))
+	}
+	for j := range &t.sets[i] {
+		if t.sets[i][j] == string(content) {
+			t.states[i] |= 1 << j
+			return t.boxed(i, j)
+		}
+	}
+	t.misses++
+	return t.boxed(i, t.put(i, string(content), 0))
+}
+
+// boxed returns string j of set i as an interface.
+func (t *stringTable) boxed(i uint32, j int) any {
+	box := &t.boxes[i][j]
+	if *box == nil {
+		*box = t.sets[i][j]
+	}
+	return *box
 }
 
 // share returns an equal string from before, or s.
@@ -99,15 +132,19 @@ func (t *stringTable) add(i uint32, s string) string {
 	return s
 }
 
-// put puts a string into a set. found is its bit.
-func (t *stringTable) put(i uint32, s string, found uint8) {
+// put puts a string into a set and returns its place there. found is its bit.
+func (t *stringTable) put(i uint32, s string, found uint8) (j int) {
 	state := t.states[i]
 	turn := state >> ways
 	for ; state>>turn&1 != 0; turn = (turn + 1) % ways {
 		state &^= 1 << turn
 	}
 	t.sets[i][turn] = s
+	if t.boxes != nil {
+		t.boxes[i][turn] = nil
+	}
 	t.states[i] = state&(1<<ways-1) | found<<turn | (turn+1)%ways<<ways
+	return int(turn)
 }
 
 // grow makes the table larger. All strings stay, with their bits; where a set overflows, those
@@ -119,10 +156,18 @@ func (t *stringTable) grow() {
 	if before.sets == nil {
 		t.seed = maphash.MakeSeed()
 	}
+	if before.boxes != nil {
+		t.boxes = make([][ways]any, n)
+	}
 	for i := range before.sets {
 		for j, s := range &before.sets[i] {
-			if s != "" {
-				t.put(t.place(s), s, before.states[i]>>j&1)
+			if s == "" {
+				continue
+			}
+			to := t.place(s)
+			k := t.put(to, s, before.states[i]>>j&1)
+			if before.boxes != nil {
+				t.boxes[to][k] = before.boxes[i][j]
 			}
 		}
 	}
@@ -199,43 +244,61 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 		return d.value(f.plan, at)
 	}
 	target := reflect.NewAt(f.typ, at).Elem()
-	// A value is found by its text, before it is decoded: skipping it costs a fifth.
 	if !target.IsZero() {
 		// A duplicate is decoded onto what is there already.
 		return d.value(f.plan, at)
 	}
-	start := d.pos
-	text, ok := d.raw()
+	known, text, ok := d.lookUp(f.plan, &f.history)
 	if !ok {
 		return false
 	}
-	if len(text) < shortestValue || len(text) > longestValue {
-		d.pos = start
-		return d.value(f.plan, at)
+	if known.IsValid() {
+		target.Set(known)
+		return true
 	}
-	f.history.tries++
-	b := d.values.bucket(text)
-	for i := range b {
-		if b[i].plan == f.plan && bytes.Equal(b[i].text, text) {
-			f.history.hits++
-			target.Set(b[i].is)
-			b[0], b[i] = b[i], b[0]
-			return true
-		}
-	}
-	// The value is decoded like any other, and kept with a copy of its text. The copy of
-	// the value is shallow: from now on it and the object share what it refers to.
-	kept := bytes.Clone(text)
-	end := d.pos
-	d.pos = start
 	if !d.value(f.plan, at) {
 		return false
 	}
-	d.pos = end
-	copied := reflect.New(f.typ).Elem()
-	copied.Set(target)
-	d.values.add(value{plan: f.plan, text: kept, is: copied})
+	if text != nil {
+		// The copy is shallow: from now on it and the object share what it refers to.
+		copied := reflect.New(f.typ).Elem()
+		copied.Set(target)
+		d.values.add(value{plan: f.plan, text: bytes.Clone(text), is: copied})
+	}
 	return true
+}
+
+// lookUp looks for the value that a text like the one at pos was decoded into, before it is
+// decoded: skipping it costs a fifth. If there is none, the value is still to be decoded, and
+// to be added with its text, unless that is nil. The text is a part of the window.
+func (d *jsonDecoder) lookUp(p *plan, h *history) (known reflect.Value, text []byte, ok bool) {
+	start := d.pos
+	if text, ok = d.raw(); !ok {
+		return known, nil, false
+	}
+	if len(text) < shortestValue || len(text) > longestValue {
+		d.pos = start
+		return known, nil, true
+	}
+	h.tries++
+	if known = d.values.find(p, text); known.IsValid() {
+		h.hits++
+		return known, nil, true
+	}
+	d.pos = start
+	return known, text, true
+}
+
+// find returns the value of a plan that a text was decoded into, the zero Value if there is none.
+func (v *valueTable) find(p *plan, text []byte) reflect.Value {
+	b := v.bucket(text)
+	for i := range b {
+		if b[i].plan == p && bytes.Equal(b[i].text, text) {
+			b[0], b[i] = b[i], b[0]
+			return b[0].is
+		}
+	}
+	return reflect.Value{}
 }
 
 // add adds a value that was looked for in vain.

@@ -11,7 +11,8 @@ import (
 // the list ends and List returns that error.
 type ListVisitor struct {
 	// Type, if not nil, is called once with the kind and version of the list: before the
-	// first item if they come first, as servers write them, else at the end.
+	// first item if they come first, else at the end. Servers write them first in lists of
+	// built-in types, and the kind behind the items in lists of custom resources.
 	Type func(metav1.TypeMeta) error
 	// Before, if not nil, is called before an item is decoded, when the beginning of its
 	// text is there. It may block; meanwhile nothing is read.
@@ -27,7 +28,8 @@ type ListVisitor struct {
 var errItemsTwice = errors.New("the list has its items twice")
 
 // List decodes a list up to the end of the stream. The items that it hands over are complete,
-// but only when List returns is the list known to be valid.
+// but only when List returns is the list known to be valid. A list of unstructured objects must have
+// a kind.
 //
 // An error in the list is an [Error]. An error of from is returned as it is.
 func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
@@ -48,6 +50,8 @@ type list struct {
 	typ             metav1.TypeMeta
 	meta            metav1.ListMeta
 	typed, hasItems bool
+	// untyped is for a list of unstructured objects.
+	untyped unstructuredList
 }
 
 // read reads the whole list.
@@ -55,6 +59,7 @@ func (l *list) read() error {
 	if err := l.expect('{', "looking for beginning of a list"); err != nil {
 		return err
 	}
+	l.depth = 1
 	for first := true; ; first = false {
 		c, err := l.peek()
 		if err != nil {
@@ -80,6 +85,11 @@ func (l *list) read() error {
 	if err := l.sayType(); err != nil {
 		return err
 	}
+	if l.unstructured {
+		if err := l.endUnstructured(); err != nil {
+			return err
+		}
+	}
 	return l.end()
 }
 
@@ -93,6 +103,16 @@ func (l *list) member() error {
 	if err != nil {
 		return err
 	}
+	// The name may be all that had arrived.
+	if _, err := l.peek(); err != nil {
+		return err
+	}
+	switch {
+	case name == "items":
+		return l.items()
+	case l.unstructured:
+		return l.unstructuredMember(name)
+	}
 	switch name {
 	case "kind":
 		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.Kind) })
@@ -100,8 +120,6 @@ func (l *list) member() error {
 		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
 	case "metadata":
 		return l.try(func(d *jsonDecoder) bool { return decodeInto(d, &l.meta) })
-	case "items":
-		return l.items()
 	}
 	return l.try((*jsonDecoder).skip)
 }
@@ -121,19 +139,20 @@ func (l *list) items() error {
 	if err != nil {
 		return err
 	}
-	if c == 'n' {
-		return l.try(func(d *jsonDecoder) bool { return d.literal("null") })
-	}
 	if l.hasItems {
 		// Kubernetes' decoder would decode these onto the first ones, which have been
 		// handed over already.
 		return l.failed(errItemsTwice)
 	}
+	if c == 'n' {
+		return l.try(func(d *jsonDecoder) bool { return d.literal("null") })
+	}
 	l.hasItems = true
 	if err := l.expect('[', "looking for beginning of a list's items"); err != nil {
 		return err
 	}
-	if l.typ.Kind != "" {
+	l.depth = 2
+	if l.typ.Kind != "" && (!l.unstructured || l.untyped.hasVersion) {
 		if err := l.sayType(); err != nil {
 			return err
 		}
@@ -159,6 +178,7 @@ func (l *list) items() error {
 		}
 	}
 	l.in.pos++
+	l.depth = 1
 	return nil
 }
 
@@ -196,6 +216,9 @@ func (l *list) handOver(item any, size int) error {
 	l.complete++
 	if size > 0 && l.visitor.Decoded != nil {
 		l.visitor.Decoded(size)
+	}
+	if l.unstructured && l.waits(item, size == 0) {
+		return nil
 	}
 	return l.visitor.Item(item)
 }

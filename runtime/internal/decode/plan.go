@@ -191,6 +191,11 @@ func isUnique(t reflect.Type, name string) bool {
 	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() {
 		return false
 	}
+	return isUniqueName(name)
+}
+
+// isUniqueName is isUnique for a field of an object's metadata.
+func isUniqueName(name string) bool {
 	return name == "name" || name == "uid" || name == "resourceVersion"
 }
 

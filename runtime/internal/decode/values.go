@@ -1,10 +1,8 @@
 package decode
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -33,6 +31,15 @@ type jsonDecoder struct {
 	// pairs collects the strings of a slice or a map until their number is known, so
 	// that each is allocated once, in its final size.
 	pairs []string
+	// members and elements collect what a map or a slice without a type has, as pairs does.
+	members  []member
+	elements []any
+	// ints holds integers as interfaces.
+	ints *[knownInts]any
+	// histories has what looking for maps and slices without a type has found, by their
+	// names. otherHistory is for names beyond its bound.
+	histories    map[string]*history
+	otherHistory history
 	// identity is that of the object that was looked for last. It is here because a
 	// local variable would be allocated for each object.
 	identity identity
@@ -367,97 +374,9 @@ func (d *jsonDecoder) anything(p *plan, to *any) bool {
 		// points to.
 		return d.foreign(p, unsafe.Pointer(to))
 	}
-	v, ok := d.untyped()
+	v, ok := d.untyped(nil)
 	if ok {
 		*to = v
 	}
 	return ok
-}
-
-// untyped decodes any value as a map[string]any, []any, string, bool, int64, float64 or
-// nil.
-func (d *jsonDecoder) untyped() (any, bool) {
-	switch c := d.data[d.pos]; c {
-	case '"':
-		text, ok := d.bytes()
-		if !ok {
-			return nil, false
-		}
-		return d.strings.get(text), true
-	case '{':
-		return d.untypedMap()
-	case '[':
-		return d.untypedSlice()
-	case 't':
-		return true, d.literal("true")
-	case 'f':
-		return false, d.literal("false")
-	case 'n':
-		return nil, d.literal("null")
-	default:
-		if c != '-' && !isDigit(c) {
-			return nil, d.unexpected("looking for beginning of value")
-		}
-		text, ok := d.number()
-		if !ok {
-			return nil, false
-		}
-		return d.untypedNumber(text)
-	}
-}
-
-// untypedNumber returns an int64 if text is an integer that fits, else a float64.
-func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
-	if bytes.IndexByte(text, '.') < 0 {
-		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-			return n, true
-		}
-	}
-	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsInf(f, 0) {
-		return nil, d.mismatch("number "+string(text), reflect.TypeFor[float64]())
-	}
-	return f, true
-}
-
-func (d *jsonDecoder) untypedMap() (map[string]any, bool) {
-	empty, ok := d.open('}')
-	if !ok {
-		return nil, false
-	}
-	m := map[string]any{}
-	for more := !empty; more; {
-		key, ok := d.key()
-		if !ok {
-			return nil, false
-		}
-		value, ok := d.untyped()
-		if !ok {
-			return nil, d.in("." + key)
-		}
-		m[key] = value
-		if more, ok = d.another('}', "after object key:value pair"); !ok {
-			return nil, false
-		}
-	}
-	return m, true
-}
-
-func (d *jsonDecoder) untypedSlice() ([]any, bool) {
-	empty, ok := d.open(']')
-	if !ok {
-		return nil, false
-	}
-	s := []any{}
-	for more := !empty; more; {
-		value, ok := d.untyped()
-		if !ok {
-			return nil, d.in("[" + strconv.Itoa(len(s)) + "]")
-		}
-		s = append(s, value)
-		if more, ok = d.another(']', "after array element"); !ok {
-			return nil, false
-		}
-	}
-	return s, true
 }

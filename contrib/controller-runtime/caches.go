@@ -1,0 +1,168 @@
+package kwctrl
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// Options configure [New]. The zero value is valid: it reads lists and watches as streams and
+// changes nothing else.
+type Options struct {
+	// NewCache makes the caches. The default is [cache.New].
+	NewCache cache.NewCacheFunc
+	// Drop lists fields that no cached object has, such as metadata.managedFields or
+	// spec.template, see [listwatch.DecodingOptions]. They cost nothing, unlike those that
+	// a transform removes. Objects that aren't streamed keep them.
+	Drop []string
+	// ShareValues lets objects share equal maps, slices and pointers, see
+	// [listwatch.DecodingOptions]. Set it only if nothing changes objects that it didn't
+	// copy: don't combine it with UnsafeDisableDeepCopy or with a transform that changes
+	// what is inside a map or a slice.
+	ShareValues bool
+	// ListsAtOnce is how many lists are read at a time, all types together. Zero is any
+	// number.
+	ListsAtOnce int
+	// ListBudget is how many bytes the lists that are being read may have decoded before
+	// all but one of them wait. Zero is any number. See [listwatch.Limiter.WithBudget].
+	ListBudget int64
+	// Tuning is that of all informers.
+	Tuning informer.Tuning
+}
+
+// Caches makes caches on the informers of kubewright, and reports how they are doing. Its
+// methods are safe for concurrent use.
+type Caches struct {
+	options  Options
+	decoding listwatch.DecodingOptions
+
+	mu        sync.Mutex
+	informers []toolscache.SharedIndexInformer
+}
+
+// New returns a Caches. One serves any number of managers and clusters:
+//
+//	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
+//	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
+func New(options Options) *Caches {
+	c := &Caches{options: options, decoding: listwatch.DecodingOptions{Drop: options.Drop, ShareValues: options.ShareValues}}
+	if options.ListsAtOnce > 0 || options.ListBudget > 0 {
+		places := options.ListsAtOnce
+		if places == 0 {
+			places = anyNumber
+		}
+		c.decoding.Limiter = listwatch.NewLimiter(places)
+		if options.ListBudget > 0 {
+			c.decoding.Limiter = c.decoding.Limiter.WithBudget(options.ListBudget)
+		}
+	}
+	return c
+}
+
+// anyNumber of lists is more than a program has types.
+const anyNumber = 1 << 16
+
+// NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
+// The cache is what Options.NewCache makes, with informers of kubewright that read lists and
+// watches as streams. A NewInformer in opts stays. The HTTP client is copied, so other
+// clients of the program don't change.
+func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
+	newCache := c.options.NewCache
+	if newCache == nil {
+		newCache = cache.New
+	}
+	if opts.NewInformer != nil {
+		return newCache(config, opts)
+	}
+	httpClient, err := streaming(config, opts.HTTPClient)
+	if err != nil {
+		return nil, err
+	}
+	opts.HTTPClient = httpClient
+	scheme := opts.Scheme
+	if scheme == nil {
+		scheme = clientgoscheme.Scheme
+	}
+	opts.NewInformer = func(
+		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	) toolscache.SharedIndexInformer {
+		return c.newInformer(scheme, lw, obj, toolscache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers})
+	}
+	return newCache(config, opts)
+}
+
+// streaming returns a copy of an HTTP client, or of one for config, that streams.
+func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, error) {
+	if httpClient == nil {
+		config = rest.CopyConfig(config)
+		if config.UserAgent == "" {
+			config.UserAgent = rest.DefaultKubernetesUserAgent()
+		}
+		var err error
+		if httpClient, err = rest.HTTPClientFor(config); err != nil {
+			return nil, err
+		}
+	}
+	streaming := *httpClient
+	streaming.Transport = listwatch.Wrap(streaming.Transport)
+	return &streaming, nil
+}
+
+// newInformer returns an informer. The clients of a cache return what the server sends, but for
+// the kind of metadata.
+func (c *Caches) newInformer(
+	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object, opts toolscache.SharedIndexInformerOptions,
+) toolscache.SharedIndexInformer {
+	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
+	// An informer that never streams refuses decoding options, and needs none.
+	_ = informer.SetDecoding(i, c.decoding)
+	if err := informer.Configure(i, c.options.Tuning); err != nil {
+		panic(err) // The informer is new: a value is negative.
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.informers = append(slices.DeleteFunc(c.informers, toolscache.SharedIndexInformer.IsStopped), i)
+	return i
+}
+
+// all returns the informers that have not stopped.
+func (c *Caches) all() []toolscache.SharedInformer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []toolscache.SharedInformer
+	for _, i := range c.informers {
+		if !i.IsStopped() {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Statuses returns the status of each informer that has not stopped, sorted by name.
+func (c *Caches) Statuses() []informer.Status {
+	var statuses []informer.Status
+	for _, i := range c.all() {
+		status, _ := informer.StatusOf(i)
+		statuses = append(statuses, status)
+	}
+	slices.SortFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
+	return statuses
+}
+
+// HealthCheck returns a check of the informers, for AddHealthzCheck or AddReadyzCheck. Its
+// error says of each unhealthy informer why, see [informer.HealthCheck]. Informers that were
+// removed are not checked.
+func (c *Caches) HealthCheck(options informer.HealthOptions) func(*http.Request) error {
+	return func(req *http.Request) error { return informer.HealthCheck(options, c.all()...)(req) }
+}

@@ -1,0 +1,38 @@
+package kwctrl_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type (
+	limiter[T comparable]  = workqueue.TypedRateLimiter[T]
+	priority[T comparable] = priorityqueue.PriorityQueue[T]
+)
+
+// side is one of the two implementations that tests and benchmarks run.
+type side[T comparable] struct {
+	name string
+	make func(name string, l limiter[T]) priority[T]
+	// keepsPlace is true if a delayed item that is added at once goes before what was added since it was
+	// delayed.
+	keepsPlace bool
+}
+
+func sides[T comparable]() []side[T] {
+	return []side[T]{
+		{name: "ours", make: func(name string, l limiter[T]) priority[T] {
+			return kwctrl.NewQueue(name, l).(priority[T])
+		}},
+		{name: "upstream", keepsPlace: true, make: func(name string, l limiter[T]) priority[T] {
+			return priorityqueue.New(name, func(o *priorityqueue.Opts[T]) { o.RateLimiter = l })
+		}},
+	}
+}

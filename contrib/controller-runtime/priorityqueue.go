@@ -1,0 +1,129 @@
+package kwctrl
+
+import (
+	"cmp"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// NewQueue returns a priority queue for the NewQueue of a controller's options:
+//
+//	ctrl.NewControllerManagedBy(manager).
+//		For(&corev1.ConfigMap{}).
+//		WithOptions(controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}).
+//		Complete(reconciler)
+//
+// It is NewPriorityQueue with that limiter. Without a NewQueue, a controller has controller-runtime's
+// own priority queue, and that is a good choice, too: this one does the same with less work, and has no
+// goroutines of its own.
+func NewQueue[T comparable](
+	controllerName string, limiter workqueue.TypedRateLimiter[T],
+) workqueue.TypedRateLimitingInterface[T] {
+	return NewPriorityQueue(controllerName, queue.Config[T]{Limiter: limiter})
+}
+
+// NewPriorityQueue returns a queue that does what controller-runtime's priority queue does.
+// controller-runtime's handlers know it as one, so what initial lists and resyncs bring has
+// handler.LowPriority, and goes behind live changes. Its methods are safe for concurrent use.
+//
+// These parts of the configuration have other defaults here:
+//
+//   - Limiter: client-go's exponential one from 5 ms to 1,000 s, as controller-runtime's.
+//   - Ageing: off, as in controller-runtime, so that items of low priority starve as long as there are
+//     others. A positive value prevents that.
+//   - Metrics: those that controller-runtime has for its own queues, in its registry, with
+//     workqueue_depth for each priority, if the queue has a name.
+//   - MergeDelayed is always on.
+//
+// Flow works, too: with the namespace of a request as its flow, no namespace keeps the others waiting.
+// Priorities then count within a namespace. Order can't be set.
+//
+// Priorities are clamped to 32 bits, with Ageing to plus or minus 1,000,000. An item that is delayed and
+// rate limited (AddOpts.After and RateLimited) waits for the shorter of both delays. After ShutDown
+// nothing is handed out any more, ready or not.
+//
+// These are the differences from controller-runtime's queue: ShutDownWithDrain waits until nothing is in
+// process, as client-go's does. ShutDown can be called twice. A delayed item that is added at once goes
+// behind what is ready by then, not before what was added after it. The queue doesn't log its items.
+func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorityqueue.PriorityQueue[T] {
+	if config.Limiter == nil {
+		config.Limiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](
+			5*time.Millisecond, 1000*time.Second)
+	}
+	if config.Metrics == nil {
+		config.Metrics = kwprometheus.PriorityMetrics(provider, name)
+	}
+	config.Ageing = cmp.Or(config.Ageing, -1)
+	config.MergeDelayed = true
+	return &priorityQueue[T]{Queue: queue.New(config), limiter: config.Limiter}
+}
+
+// provider looks controller-runtime's metrics up in its registry, when the first queue needs them.
+var provider = kwprometheus.NewProvider(metrics.Registry)
+
+// priorityQueue is a Queue behind controller-runtime's interface.
+type priorityQueue[T comparable] struct {
+	*queue.Queue[T]
+	limiter workqueue.TypedRateLimiter[T]
+	// down is set before the queue is shut down, which would go on to hand out what is ready.
+	down atomic.Bool
+}
+
+func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
+	for _, item := range items {
+		delay := o.After
+		if o.RateLimited {
+			if limited := q.limiter.When(item); delay == 0 || limited < delay {
+				delay = limited
+			}
+		}
+		q.AddWith(item, queue.AddOptions{After: delay, Priority: o.Priority})
+	}
+}
+
+func (q *priorityQueue[T]) AddAfter(item T, delay time.Duration) {
+	q.AddWith(item, queue.AddOptions{After: delay})
+}
+
+func (q *priorityQueue[T]) AddRateLimited(item T) {
+	q.AddAfter(item, q.limiter.When(item))
+}
+
+func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	if !q.down.Load() {
+		item, priority, shutdown = q.Queue.GetWithPriority()
+		if !q.down.Load() {
+			return item, priority, shutdown
+		}
+		if !shutdown {
+			q.Done(item)
+		}
+	}
+	var none T
+	return none, 0, true
+}
+
+func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
+	item, _, shutdown = q.GetWithPriority()
+	return item, shutdown
+}
+
+// Len counts items in process that were added again, too, as controller-runtime's queue does.
+func (q *priorityQueue[T]) Len() int { return q.Pending() }
+
+func (q *priorityQueue[T]) ShutDown() {
+	q.down.Store(true)
+	q.Queue.ShutDown()
+}
+
+func (q *priorityQueue[T]) ShutDownWithDrain() {
+	q.down.Store(true)
+	q.Queue.ShutDownWithDrain()
+}

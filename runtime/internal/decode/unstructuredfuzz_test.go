@@ -1,0 +1,31 @@
+package decode
+
+import (
+	"bytes"
+	"io"
+	"testing"
+)
+
+// FuzzUnstructured: what apimachinery's decoder takes for an unstructured object, or for a list of them,
+// gives the same, whatever the reads and whatever came before; what it refuses is refused. The one
+// exception is a list that has its items, its kind or its version twice.
+func FuzzUnstructured(f *testing.F) {
+	objects, list, _ := customResources(2)
+	f.Add(objects[0], byte(0))
+	f.Add(list, byte(50))
+	eachUnstructured(func(data []byte) { f.Add(data, byte(0)) })
+	eachUnstructuredList(func(data []byte) { f.Add(data, byte(1)) })
+	f.Fuzz(func(t *testing.T, data []byte, most byte) {
+		for _, opts := range []Options{{}, {ShareValues: true}} {
+			d := newUnstructured(opts)
+			for range 2 { // The second time with what the first has left to share.
+				compareUnstructured(t, d, data)
+				var from io.Reader = bytes.NewReader(data)
+				if most > 0 {
+					from = &steps{data: data, most: int(most)}
+				}
+				compareUnstructuredList(t, d, data, from)
+			}
+		}
+	})
+}

@@ -1,0 +1,293 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// without removes what a path to drop leads to.
+func without(v any, path []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, elem := range v {
+			without(elem, path)
+		}
+	case map[string]any:
+		if len(path) == 1 {
+			delete(v, path[0])
+		} else {
+			without(v[path[0]], path[1:])
+		}
+	}
+}
+
+// pathIn is a random path into an object. It may lead nowhere.
+func (o objects) pathIn(v any) string {
+	var names []string
+	for {
+		switch at := v.(type) {
+		case []any:
+			if v = nil; len(at) > 0 {
+				v = at[o.rand.Intn(len(at))]
+			}
+			continue
+		case map[string]any:
+			if all := slices.Sorted(maps.Keys(at)); len(all) > 0 && (len(names) == 0 || o.rand.Intn(4) > 0) {
+				name := all[o.rand.Intn(len(all))]
+				names, v = append(names, name), at[name]
+				continue
+			}
+		}
+		return strings.Join(append(names, "nothing")[:max(1, len(names))], ".")
+	}
+}
+
+// Dropped fields of unstructured objects are those that can be removed later.
+func TestUnstructuredDrop(t *testing.T) {
+	fill := newObjects(8)
+	eachKind(t, runtime.ContentTypeJSON, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
+		for i := range *perKind {
+			obj, _ := fill.one(t, typ)
+			obj.(runtime.Object).GetObjectKind().SetGroupVersionKind(gvk)
+			data, err := json.Marshal(obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &unstructured.Unstructured{}
+			if err := want.UnmarshalJSON(data); err != nil {
+				t.Fatal(err)
+			}
+			opts := Options{MetadataOnly: i%4 == 0, ShareValues: i%2 == 0}
+			for range 1 + fill.rand.Intn(8) {
+				if path := fill.pathIn(want.Object); path != "kind" && path != "apiVersion" {
+					opts.Drop = append(opts.Drop, path)
+				}
+			}
+			for _, path := range opts.Drop {
+				without(want.Object, strings.Split(path, "."))
+			}
+			for name := range want.Object {
+				if opts.MetadataOnly && name != "kind" && name != "apiVersion" && name != "metadata" {
+					delete(want.Object, name)
+				}
+			}
+			d := newUnstructured(opts)
+			for range 2 {
+				if got, err := oneUnstructured(d, data); err != nil || !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v of %s: %v, %#v", opts, clip(data), err, got)
+				}
+			}
+		}
+	})
+}
+
+// mutables are the addresses of all maps, and of all slices with elements, in objects.
+func mutables(objects []*unstructured.Unstructured) (all []uintptr) {
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			all = append(all, reflect.ValueOf(v).Pointer())
+			for _, elem := range v {
+				walk(elem)
+			}
+		case []any:
+			if len(v) > 0 {
+				all = append(all, reflect.ValueOf(v).Pointer())
+			}
+			for _, elem := range v {
+				walk(elem)
+			}
+		}
+	}
+	for _, o := range objects {
+		walk(o.Object)
+	}
+	return all
+}
+
+// Only with ShareValues are maps and slices in several objects, and then equal ones are. Strings always
+// are.
+func TestUnstructuredShares(t *testing.T) {
+	objects, list, _ := customResources(300)
+	for _, share := range []bool{false, true} {
+		got, _, _, err := listUnstructured(newUnstructured(Options{ShareValues: share}), bytes.NewReader(list))
+		if err != nil || len(got) != len(objects) {
+			t.Fatalf("%d items, %v", len(got), err)
+		}
+		for i, data := range objects {
+			want := &unstructured.Unstructured{}
+			if err := want.UnmarshalJSON(data); err != nil || !reflect.DeepEqual(got[i], want) {
+				t.Fatalf("%v, item %d is %v", err, i, got[i])
+			}
+		}
+		all := mutables(got)
+		total := len(all)
+		slices.Sort(all)
+		different := len(slices.Compact(all))
+		if !share && different < total || share && different > total/2 {
+			t.Errorf("sharing %v: %d different maps and slices of %d", share, different, total)
+		}
+	}
+}
+
+// Strings and integers that repeat take no memory in later objects.
+func TestUnstructuredBoxes(t *testing.T) {
+	d := newUnstructured(Options{})
+	object := []byte(`{"kind":"K","a":"a string","b":123456,"c":true,"e":["x","y"],"f":{}}`)
+	decode := func() {
+		if _, err := oneUnstructured(d, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode()
+	without := testing.AllocsPerRun(100, decode)
+	object = bytes.Replace(object, []byte(`"f":{}`), []byte(`"f":{},"g":"and one more","h":654321`), 1)
+	decode()
+	if with := testing.AllocsPerRun(100, decode); with > without {
+		t.Errorf("%v allocations, and %v with another string and another integer", without, with)
+	}
+}
+
+// The interfaces of strings stay right, however the table grows.
+func TestBoxes(t *testing.T) {
+	var strs stringTable
+	for i := range 100_000 {
+		content := fmt.Appendf(nil, "%d", i%30_000)
+		if i%3 > 0 {
+			if got := strs.box(content); got != any(string(content)) {
+				t.Fatalf("%q for %q", got, content)
+			}
+		}
+		if got := strs.get(content); got != string(content) {
+			t.Fatalf("%q for %q", got, content)
+		}
+		if got := strs.box([]byte("the same again")); got != any("the same again") {
+			t.Fatal(got)
+		}
+	}
+}
+
+// A relist hands over what is known. What can't be known is decoded, whatever it has for a name.
+func TestUnstructuredKnown(t *testing.T) {
+	odd := `{"apiVersion":"db.example.com/v1","kind":"Database","metadata":{"name":5}}`
+	_, list, _ := customResources(20)
+	list = bytes.Replace(list, []byte(`"items":[`), []byte(`"items":[`+odd+`,`), 1)
+	d := newUnstructured(Options{})
+	known := map[Identity]any{}
+	texts := &Texts{}
+	read := func(list []byte) (items []*unstructured.Unstructured) {
+		texts.Begin()
+		defer texts.End()
+		_, err := d.List(bytes.NewReader(list), ListVisitor{
+			Item: func(item any) error { items = append(items, item.(*unstructured.Unstructured)); return nil },
+			Cached: Cached{
+				Known: func(id Identity) (any, bool) { obj, ok := known[id]; return obj, ok },
+				Texts: texts,
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return items
+	}
+	first := read(list)
+	for _, item := range first {
+		known[Identity{item.GetNamespace(), item.GetName(), item.GetResourceVersion()}] = item
+	}
+	delete(known, Identity{})
+	changed := bytes.Replace(list, []byte(`"prefix":"team-3/`), []byte(`"prefix":"team-X/`), 1)
+	for i, item := range read(changed) {
+		same := i != 0 && i != 4
+		if (item == first[i]) != same || i != 4 && !reflect.DeepEqual(item, first[i]) {
+			t.Errorf("item %d is known: %v, expected %v", i, item == first[i], same)
+		}
+	}
+}
+
+// An item without a kind waits for that of the list, with all that follow. Sizes are charged as they
+// are read, and a cached item isn't touched.
+func TestUnstructuredItemsWait(t *testing.T) {
+	cached := &unstructured.Unstructured{Object: map[string]any{"cached": true}}
+	list := `{"items":[{"kind":"A","n":1},{"n":2},{"kind":"B","n":3},{"metadata":{"name":"cached"}}],"metadata":{},"kind":"KList","apiVersion":"v1"}`
+	var said []string
+	_, err := newUnstructured(Options{}).List(strings.NewReader(list), ListVisitor{
+		Decoded: func(size int) { said = append(said, fmt.Sprint(size)) },
+		Type:    func(typ metav1.TypeMeta) error { said = append(said, typ.Kind+" of "+typ.APIVersion); return nil },
+		Item: func(item any) error {
+			u := item.(*unstructured.Unstructured)
+			said = append(said, fmt.Sprintf("%s/%s %v", u.GetAPIVersion(), u.GetKind(), u.Object["n"]))
+			if u == cached && len(u.Object) != 1 {
+				t.Error("the cached item was changed")
+			}
+			return nil
+		},
+		Cached: Cached{Known: func(id Identity) (any, bool) { return cached, id.Name == "cached" }},
+	})
+	want := []string{"18", "/A 1", "7", "18", "KList of v1", "v1/K 2", "/B 3", "/ <nil>"}
+	if err != nil || !slices.Equal(said, want) {
+		t.Errorf("%v, %q", err, said)
+	}
+}
+
+// What is no string in a list's metadata is left out, as by the accessors of an UnstructuredList.
+func TestUnstructuredListMeta(t *testing.T) {
+	list := `{"kind":"KList","metadata":{"resourceVersion":"5","continue":7,"shardInfo":{"selector":"x"}}}`
+	_, _, meta, err := listUnstructured(newUnstructured(Options{}), strings.NewReader(list))
+	want := metav1.ListMeta{ResourceVersion: "5", ShardInfo: &metav1.ShardInfo{Selector: "x"}}
+	if err != nil || !reflect.DeepEqual(meta, want) {
+		t.Errorf("%v, %v", meta, err)
+	}
+}
+
+// Errors of a watch are Statuses for unstructured objects, too.
+func TestUnstructuredStatus(t *testing.T) {
+	events := newUnstructured(Options{}).Events(strings.NewReader(
+		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410}}{"type":"BOOKMARK","object":{"kind":"K","metadata":{"resourceVersion":"5"}}}`))
+	if e, err := events.Next(); err != nil || e.Status == nil || e.Status.Code != 410 {
+		t.Errorf("%v, %v", e, err)
+	}
+	if e, err := events.Next(); err != nil || e.Object.(*unstructured.Unstructured).GetResourceVersion() != "5" {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
+// What a decoder keeps to collect members doesn't refer to objects, nor stay large.
+func TestUnstructuredStacks(t *testing.T) {
+	d := newUnstructured(Options{})
+	for _, text := range []string{string(customResource(1)), `{"kind":"K","a":[1,2,3],"b":[{"c":1},`} {
+		if _, err := oneUnstructured(d, []byte(text)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatal(err)
+		}
+		for _, m := range d.json.members[:cap(d.json.members)] {
+			if m != (member{}) {
+				t.Errorf("a member %v", m)
+			}
+		}
+		for _, e := range d.json.elements[:cap(d.json.elements)] {
+			if e != nil {
+				t.Errorf("an element %v", e)
+			}
+		}
+	}
+	large, err := json.Marshal(map[string]any{"kind": "K", "a": make([]int, 3*largestStack)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oneUnstructured(d, large); err != nil || cap(d.json.elements) > 2*largestStack {
+		t.Errorf("%v, %d elements are kept", err, cap(d.json.elements))
+	}
+}

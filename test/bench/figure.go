@@ -1,0 +1,83 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// figure prints a measurement: a whole number as it is, others as threeDigits does.
+func figure(f float64) string {
+	if f == math.Trunc(f) {
+		return thousands(strconv.FormatFloat(f, 'f', 0, 64))
+	}
+	return threeDigits(f)
+}
+
+// threeDigits prints a number with three digits, or with all those before the point.
+func threeDigits(f float64) string {
+	digits := max(0, 2-int(math.Floor(math.Log10(math.Abs(f)))))
+	return thousands(strconv.FormatFloat(f, 'f', digits, 64))
+}
+
+// thousands puts commas between the digits before the point.
+func thousands(number string) string {
+	whole, rest := number, ""
+	if i := strings.IndexByte(number, '.'); i >= 0 {
+		whole, rest = number[:i], number[i:]
+	}
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return whole + rest
+}
+
+// Ratio prints the ratio, with a sign before it if it may be chance.
+func (r *row) Ratio() string {
+	switch ratio := r.ratio(); {
+	case math.IsNaN(ratio):
+		return "-"
+	case math.IsInf(ratio, 0):
+		return "∞"
+	case ratio == 0:
+		return "0"
+	case r.overlap() && ratio != 1:
+		return "≈ " + threeDigits(ratio)
+	default:
+		return threeDigits(ratio)
+	}
+}
+
+// OursMedian and the others print what was measured of a side, without the unit.
+func (r *row) OursMedian() string   { return figure(median(r.Ours)) }
+func (r *row) TheirsMedian() string { return figure(median(r.Theirs)) }
+func (r *row) OursSpread() string   { return spread(r.Ours) }
+func (r *row) TheirsSpread() string { return spread(r.Theirs) }
+
+// spread prints the lowest and the highest measurement, or what both are.
+func spread(values []float64) string {
+	lowest, highest := figure(slices.Min(values)), figure(slices.Max(values))
+	if lowest == highest {
+		return lowest
+	}
+	return lowest + " .. " + highest
+}
+
+// inUnit prints a median with its unit as people write it: of peak-MB it is MB, of ns/op a
+// unit of time that needs few digits.
+func inUnit(value float64, unit string) string {
+	unit = unit[strings.LastIndexByte(unit, '-')+1:]
+	if !moreIsBetter(unit) {
+		unit, _, _ = strings.Cut(unit, "/")
+	}
+	if unit == "ns" {
+		for _, larger := range []string{"µs", "ms", "s"} {
+			if value < 1000 {
+				break
+			}
+			value, unit = value/1000, larger
+		}
+	}
+	return figure(value) + " " + unit
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestHeadlines: each is a row of a benchmark that exists, each chart has at least two of
+// them, of the same unit, and README shows two charts.
+func TestHeadlines(t *testing.T) {
+	if len(headlines) != 20 {
+		t.Errorf("%d headlines, want 20", len(headlines))
+	}
+	rows, labels, units := map[string]bool{}, map[string]bool{}, map[string][]string{}
+	for _, h := range headlines {
+		fields := strings.Fields(h.of)
+		if len(fields) != 3 {
+			t.Errorf("%q: not a package, a benchmark and a unit", h.of)
+			continue
+		}
+		if rows[h.of] || labels[h.Label] {
+			t.Errorf("%q: twice", h.of)
+		}
+		rows[h.of], labels[h.Label] = true, true
+		top, _, _ := strings.Cut(fields[1], "/")
+		if !declares(t, fields[0], "Benchmark"+top) {
+			t.Errorf("%s has no Benchmark%s", fields[0], top)
+		}
+		if h.chart != "" {
+			units[h.chart] = append(units[h.chart], fields[2])
+		}
+	}
+	shown := 0
+	for _, c := range charts {
+		if n := len(units[c.name]); n < 2 || len(slices.Compact(units[c.name])) != 1 {
+			t.Errorf("chart %s has %d bars, of the units %v", c.name, n, units[c.name])
+		}
+		delete(units, c.name)
+		if c.inReadme {
+			shown++
+		}
+	}
+	if len(units) > 0 {
+		t.Errorf("no charts: %v", units)
+	}
+	if shown != 2 {
+		t.Errorf("README shows %d charts", shown)
+	}
+}
+
+func declares(t *testing.T, pkg, function string) bool {
+	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(?m)^func ` + function + `\(`)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if declared.Match(text) {
+			return true
+		}
+	}
+	return false
+}

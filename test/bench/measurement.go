@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// row has the measurements of a benchmark in one of its units, ours and theirs.
+type row struct {
+	Package, Name, Unit string
+	Ours, Theirs        []float64
+}
+
+// key names a row: package, benchmark and unit.
+func (r *row) key() string { return r.Package + " " + r.Name + " " + r.Unit }
+
+// ratio is how many times better ours is by the medians: above 1 ours is better, below 1
+// theirs, whatever the unit. It is infinite where one of them is perfect, and no number where a
+// difference of two measurements came out negative.
+func (r *row) ratio() float64 {
+	worse, better := median(r.Theirs), median(r.Ours)
+	if moreIsBetter(r.Unit) {
+		worse, better = better, worse
+	}
+	switch {
+	case worse == better:
+		return 1
+	case worse < 0 || better < 0:
+		return math.NaN()
+	}
+	return worse / better
+}
+
+// moreIsBetter says whether a larger number of a unit is better: that of a rate, such as MB/s.
+func moreIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") }
+
+// overlap says whether some measurement of ours is among theirs or the other way round: then
+// the ratio may be chance.
+func (r *row) overlap() bool {
+	return slices.Min(r.Ours) <= slices.Max(r.Theirs) && slices.Min(r.Theirs) <= slices.Max(r.Ours)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// measurements are those of all runs of a part.
+type measurements struct {
+	// rows are in the order in which they first came.
+	rows  []*row
+	byKey map[string]*row
+	// cpu is the model of the processor, as the test binaries tell it.
+	cpu string
+}
+
+func newMeasurements() *measurements {
+	return &measurements{byKey: map[string]*row{}, cpu: "unknown CPU"}
+}
+
+// read adds the results in the output of a package's test binary, calls seen for each, and
+// returns the other lines, for error messages.
+func (m *measurements) read(pkg string, r io.Reader, seen func(name string)) (other []string, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if model, ok := strings.CutPrefix(line, "cpu: "); ok {
+			m.cpu = model
+		}
+		fields := strings.Fields(line)
+		if len(fields) < 4 || !strings.HasPrefix(line, "Benchmark") {
+			other = append(other, line)
+			continue
+		}
+		seen(fields[0])
+		name, ours, ok := split(fields[0])
+		if !ok {
+			continue
+		}
+		for i := 2; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return other, fmt.Errorf("%q: %w", line, err)
+			}
+			m.add(row{Package: pkg, Name: name, Unit: fields[i+1]}, ours, value)
+		}
+	}
+	return other, lines.Err()
+}
+
+func (m *measurements) add(of row, ours bool, value float64) {
+	r := m.byKey[of.key()]
+	if r == nil {
+		r = &of
+		m.byKey[of.key()] = r
+		m.rows = append(m.rows, r)
+	}
+	if ours {
+		r.Ours = append(r.Ours, value)
+	} else {
+		r.Theirs = append(r.Theirs, value)
+	}
+}
+
+// complete returns the rows that have measurements of both sides.
+func (m *measurements) complete() []*row {
+	return slices.DeleteFunc(m.rows, func(r *row) bool { return r.Ours == nil || r.Theirs == nil })
+}
+
+// split takes the element "ours", "upstream" or "client-go" out of a benchmark's name, the
+// count of processors off its end, and off each element the number that the testing package
+// gives to sub-benchmarks of the same name, which are measurements of the same thing.
+func split(full string) (name string, ours, ok bool) {
+	if i := strings.LastIndexByte(full, '-'); i > 0 {
+		if _, err := strconv.Atoi(full[i+1:]); err == nil {
+			full = full[:i]
+		}
+	}
+	var kept []string
+	for elem := range strings.SplitSeq(strings.TrimPrefix(full, "Benchmark"), "/") {
+		if bare, number, numbered := strings.Cut(elem, "#"); numbered {
+			if _, err := strconv.Atoi(number); err == nil {
+				elem = bare
+			}
+		}
+		if !ok && (elem == "ours" || elem == "upstream" || elem == "client-go") {
+			ours, ok = elem == "ours", true
+			continue
+		}
+		kept = append(kept, elem)
+	}
+	return strings.Join(kept, "/"), ours, ok
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		full, name string
+		ours, ok   bool
+	}{
+		{"BenchmarkGet/ours/indexes=3-2", "Get/indexes=3", true, true},
+		{"BenchmarkGet/client-go/indexes=3-16", "Get/indexes=3", false, true},
+		{"BenchmarkGenerate/all/upstream", "Generate/all", false, true},
+		{"BenchmarkGet/ours#01-2", "Get", true, true},
+		{"BenchmarkGet/ours#12/size=7#02", "Get/size=7", true, true},
+		{"BenchmarkGet/issue#x/ours-2", "Get/issue#x", true, true},
+		{"BenchmarkGet/10-of-100/ours", "Get/10-of-100", true, true},
+		{"BenchmarkAlone-2", "Alone", false, false},
+	} {
+		if name, ours, ok := split(c.full); name != c.name || ours != c.ours || ok != c.ok {
+			t.Errorf("%s: %q, ours %t, %t", c.full, name, ours, ok)
+		}
+	}
+}
+
+const printed = `goos: linux
+pkg: example.com/store
+cpu: A Fine Processor
+BenchmarkGet/ours/indexes=3-2     	 100	 10 ns/op	 50.5 MB/s	 0 allocs/op
+BenchmarkGet/client-go/indexes=3-2	 100	 40 ns/op	 25.0 MB/s	 2 allocs/op
+BenchmarkGet/ours/indexes=3#01-2     	 100	 20 ns/op	 51.5 MB/s	 0 allocs/op
+BenchmarkGet/client-go/indexes=3#01-2	 100	 30 ns/op	 26.0 MB/s	 2 allocs/op
+BenchmarkGet/ours/indexes=3-2     	 100	 12 ns/op	 52.5 MB/s	 0 allocs/op
+BenchmarkGet/client-go/indexes=3-2	 100	 36 ns/op	 12.0 MB/s	 2 allocs/op
+BenchmarkOneSided/ours-2	 100	 36 ns/op
+BenchmarkAlone-2	 100	 36 ns/op
+PASS
+`
+
+func TestRead(t *testing.T) {
+	m := newMeasurements()
+	var seen []string
+	other, err := m.read("store", strings.NewReader(printed), func(name string) { seen = append(seen, name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"goos: linux", "pkg: example.com/store", "cpu: A Fine Processor", "PASS"}
+	if !slices.Equal(other, want) {
+		t.Errorf("lines that are no results: %q", other)
+	}
+	if len(seen) != 8 || seen[7] != "BenchmarkAlone-2" {
+		t.Errorf("seen: %q", seen)
+	}
+	if m.cpu != "A Fine Processor" {
+		t.Errorf("CPU %q", m.cpu)
+	}
+	var b strings.Builder
+	writeRows(&b, m.complete())
+	table := `what unit ours theirs ratio ours, spread theirs, spread
+		store Get/indexes=3 ns/op 12 36 3.00 10 .. 20 30 .. 40
+		store Get/indexes=3 MB/s 51.5 25 2.06 50.5 .. 52.5 12 .. 26
+		store Get/indexes=3 allocs/op 0 2 ∞ 0 2`
+	if got := strings.Fields(b.String()); !slices.Equal(got, strings.Fields(table)) {
+		t.Errorf("table:\n%s", b.String())
+	}
+	_, err = m.read("store", strings.NewReader("BenchmarkGet/ours 1 fast ns/op\n"), func(string) {})
+	if err == nil {
+		t.Error("a measurement that is no number is no error")
+	}
+}
+
+// TestRatio: above 1 is better for us, whatever the unit; to swap the sides is to invert it.
+func TestRatio(t *testing.T) {
+	for _, c := range []struct {
+		unit         string
+		ours, theirs float64
+		ratio        float64
+	}{
+		{"ns/op", 10, 20, 2},
+		{"ns/op", 20, 10, .5},
+		{"allocs/op", 0, 2, math.Inf(1)},
+		{"allocs/op", 0, 0, 1},
+		{"KB/informer", 4, 1, .25},
+		{"cpu-s", 1, 4, 4},
+		{"MB", 1, 4, 4},
+		{"peak-MB", 4, 1, .25},
+		{"MB/s", 20, 10, 2},
+		{"MB/s", 10, 20, .5},
+	} {
+		r := row{Unit: c.unit, Ours: []float64{c.ours}, Theirs: []float64{c.theirs}}
+		if got := r.ratio(); got != c.ratio {
+			t.Errorf("%s, ours %v, theirs %v: ratio %v, want %v", c.unit, c.ours, c.theirs, got, c.ratio)
+		}
+		swapped := row{Unit: c.unit, Ours: r.Theirs, Theirs: r.Ours}
+		if got := swapped.ratio(); got != 1/c.ratio {
+			t.Errorf("%s, swapped: ratio %v, want %v", c.unit, got, 1/c.ratio)
+		}
+	}
+	negative := row{Unit: "heap-B/informer", Ours: []float64{-8}, Theirs: []float64{16}}
+	if got := negative.ratio(); !math.IsNaN(got) {
+		t.Errorf("of a negative measurement: %v", got)
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	for _, c := range []struct {
+		ours, theirs []float64
+		ratio        string
+	}{
+		{[]float64{1, 2, 3}, []float64{4, 5, 6}, "2.50"},
+		{[]float64{1, 2, 4}, []float64{4, 5, 6}, "≈ 2.50"},
+		{[]float64{1, 5, 9}, []float64{4, 5.5, 6}, "≈ 1.10"},
+		{[]float64{4, 5, 6}, []float64{1, 2, 3}, "0.400"},
+		{[]float64{3, 5, 6}, []float64{1, 2, 3}, "≈ 0.400"},
+		{[]float64{2, 2, 2}, []float64{2, 2, 2}, "1.00"},
+		{[]float64{0, 0, 0}, []float64{2, 2, 2}, "∞"},
+		{[]float64{2, 2, 2}, []float64{0, 0, 0}, "0"},
+		{[]float64{-1, -2, -1}, []float64{2, 2, 2}, "-"},
+	} {
+		r := row{Unit: "ns/op", Ours: c.ours, Theirs: c.theirs}
+		if got := r.Ratio(); got != c.ratio {
+			t.Errorf("ours %v, theirs %v: %q, want %q", c.ours, c.theirs, got, c.ratio)
+		}
+	}
+}
