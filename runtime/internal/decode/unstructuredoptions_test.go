@@ -218,6 +218,20 @@ func TestUnstructuredKnown(t *testing.T) {
 	}
 }
 
+// The initial events of a watch bring what is known, too.
+func TestUnstructuredKnownEvents(t *testing.T) {
+	_, _, watch := customResources(2)
+	cached := &unstructured.Unstructured{}
+	events := newUnstructured(Options{}).Events(bytes.NewReader(watch))
+	events.Begin(Cached{Known: func(id Identity) (any, bool) { return cached, id.Name == "database-1" }})
+	for i := range 2 {
+		e, err := events.Next()
+		if err != nil || e.Known != (i == 1) || e.Known && (e.Object != any(cached) || e.Version != "100001") {
+			t.Errorf("event %d: %+v, %v", i, e, err)
+		}
+	}
+}
+
 // An item without a kind waits for that of the list, with all that follow. Sizes are charged as they
 // are read, and a cached item isn't touched.
 func TestUnstructuredItemsWait(t *testing.T) {
