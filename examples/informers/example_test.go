@@ -71,7 +71,7 @@ func Example_whyNotSynced() {
 			}
 		}
 	}
-	// Output: informer of *v1.Market is forbidden
+	// Output: informer of shop.kubewright.dev/v1 markets is forbidden
 }
 
 // A loop over events takes the place of a handler. It runs on the caller's goroutine and ends

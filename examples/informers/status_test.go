@@ -41,7 +41,7 @@ func Example_status() {
 		fmt.Println("handler", h.Name, "synced:", h.Synced, "waiting:", h.Backlog, "panics:", h.Panics)
 	}
 	// Output:
-	// informer of *v1.Bakery is Watching with 1 object at version 1101
+	// informer of shop.kubewright.dev/v1 bakeries is Watching with 1 object at version 1101
 	// last bookmark within a minute: true last error: <nil>
 	// handler audit synced: true waiting: 0 panics: 0
 }
@@ -76,7 +76,7 @@ func Example_readiness() {
 		fmt.Println(s.Name, "synced:", s.Synced)
 	}
 	// Output:
-	// informer of *v1.Market is not served
-	// informer of *v1.Bakery synced: true
-	// informer of *v1.Market synced: false
+	// informer of shop.kubewright.dev/v1 markets is not served
+	// informer of shop.kubewright.dev/v1 bakeries synced: true
+	// informer of shop.kubewright.dev/v1 markets synced: false
 }

@@ -72,8 +72,7 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	}
 	for _, onCreate := range s.onCreate {
 		if err := onCreate(i); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err,
-				"An informer was not set up as it should be", "informer", key)
+			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not set up as it should be", "informer", nameOf(i))
 		}
 	}
 	if s.informers == nil {
@@ -211,9 +210,8 @@ func (s *Set[K]) release(i cache.SharedInformer) error {
 func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k := range s.informers {
-		return fmt.Errorf(
-			"the informer of %v has been made already: call OnCreate before the first is asked for", k)
+	for _, e := range s.informers {
+		return fmt.Errorf("the %s has been made already: call OnCreate before the first is asked for", nameOf(e.informer))
 	}
 	s.onCreate = append(s.onCreate, setUp)
 	return nil
@@ -226,9 +224,8 @@ func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.informers[k] != nil {
-		return fmt.Errorf(
-			"the informer of %v has been made already: change its options before it is asked for", k)
+	if e := s.informers[k]; e != nil {
+		return fmt.Errorf("the %s has been made already: change its options before it is asked for", nameOf(e.informer))
 	}
 	s.tweaksMu.Lock()
 	defer s.tweaksMu.Unlock()

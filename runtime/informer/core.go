@@ -107,10 +107,9 @@ func (c Core[T]) AddEventHandler(
 	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the informer of %s: the handler is nil",
-			c.shared.core.config.typeName)
+		return nil, fmt.Errorf("add a handler to the %s: the handler is nil", c.shared.core.config.name)
 	}
-	options.Name = cmp.Or(options.Name, typedHandlerName(handler))
+	options.Name = cmp.Or(options.Name, handlerName(handler))
 	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
 }
 

@@ -1,11 +1,13 @@
 package informer
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -22,8 +24,10 @@ type Options struct {
 	// Client is the clientset. The informer uses it only to find out whether it supports WatchList semantics,
 	// see [k8s.io/client-go/util/watchlist].
 	Client any
-	// Resource is the resource that the informer caches.
-	Resource schema.GroupVersionResource
+	// Resource is the resource that the informer caches, Namespace the namespace that it is
+	// limited to, if any. They are in the informer's name, so in its status and errors.
+	Resource  schema.GroupVersionResource
+	Namespace string
 	// ResyncPeriod is the default for handlers. Zero is no resync.
 	ResyncPeriod time.Duration
 	// Indexers are the indexes that the cache starts with.
@@ -42,18 +46,37 @@ func NewShared[T cache.Object, L runtime.Object](
 	resource func() ResourceClient[L], opts Options,
 ) cache.TypedSharedIndexInformer[T] {
 	t := reflect.TypeFor[T]()
-	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source()), opts)}
+	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)}
+}
+
+// NewUntyped is [NewShared] for callers that show the informer as a typed one themselves, or
+// not at all. Objects are of type t, a pointer. Nothing is compiled for it.
+func NewUntyped(t reflect.Type, resource func() ResourceClient[runtime.Object], opts Options) cache.SharedIndexInformer {
+	return newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)
 }
 
 // source returns the options of the informer's source.
-func (o Options) source() listwatch.ClientOptions {
-	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client}
+func (o Options) source(t reflect.Type) listwatch.ClientOptions {
+	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t)}
+}
+
+// subject says what the informer caches: "apps/v1 deployments in namespace shop". Without a
+// resource it is the objects' type.
+func (o Options) subject(t reflect.Type) string {
+	if o.Resource.Empty() {
+		return t.String()
+	}
+	subject := o.Resource.GroupVersion().String() + " " + o.Resource.Resource
+	if o.Namespace != "" {
+		subject += " in namespace " + o.Namespace
+	}
+	return subject
 }
 
 // newGenerated makes an informer of objects of type t. It has no type parameter, so it is
 // compiled once and not with each generated package.
 func newGenerated(t reflect.Type, source listwatch.Source, opts Options) cache.SharedIndexInformer {
-	return newShared(config[cache.ObjectName]{
+	c := config[cache.ObjectName]{
 		source:       source,
 		keys:         indexer.ObjectNames(t),
 		resyncPeriod: opts.ResyncPeriod,
@@ -61,7 +84,23 @@ func newGenerated(t reflect.Type, source listwatch.Source, opts Options) cache.S
 		identifier: sync.OnceValue(func() cache.InformerNameAndResource {
 			return opts.InformerName.WithResource(opts.Resource)
 		}),
-		name:     opts.InformerName.Name(),
-		typeName: t.String(),
-	}, opts.Indexers)
+		subject:     opts.subject(t),
+		resource:    opts.Resource,
+		namespace:   opts.Namespace,
+		typeName:    t.String(),
+		description: describe(t, opts.Resource),
+	}
+	if name := opts.InformerName.Name(); name != "" {
+		c.name = fmt.Sprintf("informer of %s (%s)", c.subject, name)
+	}
+	return newShared(c, opts.Indexers)
+}
+
+// describe returns the description of the objects in logs of the reflector, which is
+// client-go's: that of untyped objects names the resource.
+func describe(t reflect.Type, resource schema.GroupVersionResource) string {
+	if t == reflect.TypeFor[*unstructured.Unstructured]() && !resource.Empty() {
+		return resource.String()
+	}
+	return t.String()
 }

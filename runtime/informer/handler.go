@@ -122,37 +122,34 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 }
 
 // handlerName names a handler as client-go does: by its functions if it is one of
-// client-go's sets of functions, else by its type.
-func handlerName(handler cache.ResourceEventHandler) string {
-	switch h := handler.(type) {
-	case cache.ResourceEventHandlerFuncs:
-		return functionNames(h, h.AddFunc, h.UpdateFunc, h.DeleteFunc)
-	case *cache.ResourceEventHandlerFuncs:
-		return functionNames(h, h.AddFunc, h.UpdateFunc, h.DeleteFunc)
-	default:
-		return typeName(h)
-	}
-}
+// client-go's sets of functions, typed or not, else by its type. What client-go's own typed
+// informers wrap a handler in is not its name.
+func handlerName(handler any) string { return nameOfHandler(reflect.ValueOf(handler)) }
 
-// typedHandlerName is handlerName for a typed handler, whatever its type parameter.
-func typedHandlerName(handler any) string {
-	v := reflect.Indirect(reflect.ValueOf(handler))
-	if !v.IsValid() || v.Type().PkgPath() != reflect.TypeFor[cache.ResourceEventHandlerFuncs]().PkgPath() ||
-		!strings.HasPrefix(v.Type().Name(), "TypedResourceEventHandlerFuncs[") {
+func nameOfHandler(handler reflect.Value) string {
+	v := reflect.Indirect(handler)
+	if !v.IsValid() || v.Type().PkgPath() != reflect.TypeFor[cache.ResourceEventHandlerFuncs]().PkgPath() {
 		return typeName(handler)
 	}
-	return functionNames(handler, v.FieldByName("AddFunc").Interface(),
-		v.FieldByName("UpdateFunc").Interface(), v.FieldByName("DeleteFunc").Interface())
+	switch name, _, _ := strings.Cut(v.Type().Name(), "["); name {
+	case "ResourceEventHandlerFuncs", "TypedResourceEventHandlerFuncs":
+		return functionNames(handler, v.FieldByName("AddFunc"), v.FieldByName("UpdateFunc"), v.FieldByName("DeleteFunc"))
+	case "typedResourceEventHandler":
+		if inside := v.FieldByName("handler"); inside.IsValid() {
+			return nameOfHandler(inside.Elem())
+		}
+	}
+	return typeName(handler)
 }
 
 // typeName returns the name of a handler's type, or of the type that it points to,
 // with the path of the package. A type without a name is printed as %T prints it.
-func typeName(handler any) string {
-	if handler == nil {
-		return fmt.Sprintf("%T", handler)
+func typeName(handler reflect.Value) string {
+	if !handler.IsValid() {
+		return fmt.Sprintf("%T", nil)
 	}
-	t := reflect.TypeOf(handler)
-	if t.Kind() == reflect.Pointer && !reflect.ValueOf(handler).IsNil() {
+	t := handler.Type()
+	if t.Kind() == reflect.Pointer && !handler.IsNil() {
 		t = t.Elem()
 	}
 	name := t.Name()
@@ -160,17 +157,17 @@ func typeName(handler any) string {
 		name = path + "." + name
 	}
 	if name == "" {
-		return fmt.Sprintf("%T", handler)
+		return handler.Type().String()
 	}
 	return name
 }
 
 // functionNames returns the function or type in which all the functions are written,
 // or else all their names.
-func functionNames(handler any, functions ...any) string {
+func functionNames(handler reflect.Value, functions ...reflect.Value) string {
 	var names, qualifiers []string
 	for _, function := range functions {
-		f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
+		f := runtime.FuncForPC(function.Pointer())
 		if f == nil {
 			continue
 		}
@@ -186,7 +183,7 @@ func functionNames(handler any, functions ...any) string {
 	}
 	switch len(qualifiers) {
 	case 0:
-		return fmt.Sprintf("%T", handler)
+		return handler.Type().String()
 	case 1:
 		return qualifiers[0]
 	default:

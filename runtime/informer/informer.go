@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -40,9 +41,13 @@ type config[K comparable] struct {
 	// metricsProvider makes the metrics. The default is the provider that was given
 	// to SetMetricsProvider.
 	metricsProvider cache.InformerMetricsProvider
-	// name names the informer in logs. The default is made of typeName.
-	name string
-	// typeName names the objects' type in names and logs.
+	// name names the informer in statuses, errors and logs. The default is made of
+	// subject, which says what the informer caches. The default of that is typeName.
+	name, subject string
+	// resource and namespace are what the informer lists, if that is known.
+	resource  schema.GroupVersionResource
+	namespace string
+	// typeName names the objects' type.
 	typeName string
 	// description names the objects in logs of the reflector. The default is
 	// typeName.
@@ -98,7 +103,8 @@ type informer[K comparable] struct {
 
 // newInformer makes an informer. It does nothing until Run.
 func newInformer[K comparable](config config[K]) *informer[K] {
-	config.name = cmp.Or(config.name, "informer of "+config.typeName)
+	config.subject = cmp.Or(config.subject, config.typeName)
+	config.name = cmp.Or(config.name, "informer of "+config.subject)
 	config.description = cmp.Or(config.description, config.typeName)
 	i := &informer[K]{
 		config:            config,
@@ -156,7 +162,7 @@ func (i *informer[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: i.syncName(), done: i.hasSynced}
 }
 
-func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.typeName }
+func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.subject }
 
 // LastSyncResourceVersion returns the resourceVersion up to which the reflector has read, or "" before the
 // first list. The store may be behind it.
@@ -192,11 +198,10 @@ func (i *informer[K]) IsStopped() bool {
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
-		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once",
-			"type", i.config.typeName)
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "informer", i.config.name)
 		return
 	}
-	detector := newMutationDetector(i.config.typeName, i.config.Tuning)
+	detector := newMutationDetector(i.config.subject, i.config.Tuning)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
 	detector.compareLast()

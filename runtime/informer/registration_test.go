@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -209,5 +210,50 @@ func TestNames(t *testing.T) {
 	if want := "SharedIndexInformer *v1.ConfigMap + event handler " +
 		"github.com/kubewright/kubewright/runtime/informer_test.TestNames"; !strings.HasPrefix(typed, want) {
 		t.Errorf("typed handler %q", typed)
+	}
+	for _, handler := range []cache.TypedResourceEventHandler[*configMap]{
+		cache.TypedResourceEventHandlerFuncs[*configMap]{},
+		cache.TypedResourceEventHandlerFuncs[*configMap]{AddFunc: func(*configMap) {}},
+		&cache.TypedResourceEventHandlerFuncs[*configMap]{AddFunc: func(*configMap) {}},
+		cache.TypedResourceEventHandlerDetailedFuncs[*configMap]{},
+		cache.TypedFilteringResourceEventHandler[*configMap]{},
+	} {
+		o := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(handler)).HasSyncedChecker().Name()
+		shell := cache.NewTypedSharedIndexInformer[*configMap](ours)
+		th := must[cache.ResourceEventHandlerRegistration](t)(shell.AddTypedEventHandler(handler)).HasSyncedChecker().Name()
+		if o != th {
+			t.Errorf("typed handler %q, by client-go's typed informer over ours %q", o, th)
+		}
+	}
+}
+
+// TestSubject: an informer's name says what it caches, so that those of one type differ, and so
+// do what is made of the name: errors, statuses, the name of its sync.
+func TestSubject(t *testing.T) {
+	resource := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "configmaps"}
+	name, err := cache.NewInformerName("named")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer name.Release()
+	for want, options := range map[string]informer.Options{
+		"*v1.ConfigMap":                                {},
+		"*v1.ConfigMap (named)":                        {InformerName: name},
+		"apps/v1 configmaps":                           {Resource: resource},
+		"v1 pods":                                      {Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}},
+		"apps/v1 configmaps in namespace shop":         {Resource: resource, Namespace: "shop"},
+		"apps/v1 configmaps in namespace shop (named)": {Resource: resource, Namespace: "shop", InformerName: name},
+	} {
+		i := newServer().ours(options)
+		status, _ := informer.StatusOf(i)
+		if status.Name != "informer of "+want || status.Type != "*v1.ConfigMap" || status.Resource != options.Resource || status.Namespace != options.Namespace {
+			t.Errorf("status %+v, want the name %q", status, want)
+		}
+		if err := status.NotSynced(); !strings.HasPrefix(err.Error(), "informer of "+want+": not started") {
+			t.Errorf("error %q, want the name %q", err, want)
+		}
+		if got := i.HasSyncedChecker().Name(); got != "SharedIndexInformer "+strings.TrimSuffix(want, " (named)") {
+			t.Errorf("the sync is called %q, want the name %q", got, want)
+		}
 	}
 }

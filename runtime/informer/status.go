@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
@@ -40,9 +41,16 @@ const (
 // Status is the state of an informer and its handlers. The time of an event that has not happened is zero.
 // The fields are read one after another while the informer runs, so they may differ by some changes.
 type Status struct {
-	// Name names the informer, Type the type of its objects.
-	Name, Type string
-	// State is what the informer is doing, Since when it began to.
+	// Name names the informer by what it caches: "informer of apps/v1 deployments in
+	// namespace shop", or by the type of its objects if no resource is known. The name of
+	// metrics, if it has one, follows in brackets.
+	Name string
+	// Type is the type of its objects, Resource and Namespace are what it lists. Resource
+	// is empty where only a ListerWatcher knows, Namespace also for all namespaces.
+	Type      string
+	Resource  schema.GroupVersionResource
+	Namespace string
+	// State is what the informer is doing at the server, Since when it began to.
 	State State
 	Since time.Time
 	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
@@ -89,6 +97,8 @@ func (i *informer[K]) Status() Status {
 	s := Status{
 		Name:            i.config.name,
 		Type:            i.config.typeName,
+		Resource:        i.config.resource,
+		Namespace:       i.config.namespace,
 		State:           Idle,
 		Synced:          i.HasSynced(),
 		ResourceVersion: i.store.ResourceVersion(),

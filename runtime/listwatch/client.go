@@ -1,6 +1,7 @@
 package listwatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -20,6 +21,8 @@ type ClientOptions struct {
 	// semantics, so does the source; see
 	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
 	Client any
+	// Subject says in errors what is listed. The default is the type of the objects.
+	Subject string
 	// Decoding configures lists and watches that are streamed.
 	Decoding DecodingOptions
 	// Streamed says that the client of unstructured or metadata objects returns what the
@@ -59,7 +62,7 @@ type watcher interface {
 
 func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientOptions) *source {
 	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		resource = explainPanic(t, resource)
+		resource = explainPanic(cmp.Or(opts.Subject, t.String()), resource)
 	}
 	var known *known
 	whyNot := "the client is no generated one"
@@ -92,12 +95,12 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 
 // explainPanic makes a panic of resource tell its cause: the clientset is nil, which is
 // fine as long as nobody lists.
-func explainPanic(t reflect.Type, resource func() untypedClient) func() untypedClient {
+func explainPanic(subject string, resource func() untypedClient) func() untypedClient {
 	return func() untypedClient {
 		defer func() {
 			if v := recover(); v != nil {
 				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
-					t, v))
+					subject, v))
 			}
 		}()
 		return resource()

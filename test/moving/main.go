@@ -1,11 +1,12 @@
-// Command moving moves programs from client-go to kubewright: it copies them into a folder of their own,
-// outside of this repository, changes the import paths of tools/cache and util/workqueue and nothing else,
-// compiles them, and runs them against a small API server.
+// Command moving moves programs from client-go to kubewright: it copies them into a
+// folder of their own, outside of this repository, changes the import paths of
+// informers, tools/cache and util/workqueue and nothing else, compiles them, and runs
+// them against a small API server.
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, from the module cache, and two in testdata, one
-// of which is a controller-runtime manager.
+// The programs are client-go's own example of a work queue, as it is in the module
+// cache, and three in testdata, one of which is a controller-runtime manager.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 
 // moves are the import paths that change.
 var moves = strings.NewReplacer(
+	`"k8s.io/client-go/informers"`, `"github.com/kubewright/kubewright/informers"`,
 	`"k8s.io/client-go/tools/cache"`, `"github.com/kubewright/kubewright/runtime/cache"`,
 	`"k8s.io/client-go/util/workqueue"`, `"github.com/kubewright/kubewright/runtime/workqueue"`,
 )
@@ -46,6 +48,9 @@ var programs = []program{
 	{name: "watcher", source: "testdata/watcher/main.go", says: []string{
 		"added one, initial true", "added two, initial true", "by node a: one", "default/one of the queue",
 		"default/two of the queue",
+	}},
+	{name: "informers", source: "testdata/informers/main.go", says: []string{
+		"added pod one", "added pod two", "added config map first", "added config map second", "listed 2 pods, got first, 2 in the cache",
 	}},
 	{name: "manager", source: "testdata/manager/main.go", says: []string{
 		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",

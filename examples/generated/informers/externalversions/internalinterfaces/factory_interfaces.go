@@ -83,10 +83,11 @@ func (s Scope) SharedNamespaced(obj runtime.Object, newInformer func(versioned.I
 
 // RuntimeOptions are options as the runtime takes them, for the informer of a
 // resource of client, which is a clientset or a client of metadata.
-func RuntimeOptions(client any, resource schema.GroupVersionResource, options InformerOptions) informers.Options {
+func RuntimeOptions(client any, resource schema.GroupVersionResource, namespace string, options InformerOptions) informers.Options {
 	return informers.Options{
 		Client:           client,
 		Resource:         resource,
+		Namespace:        namespace,
 		ResyncPeriod:     options.ResyncPeriod,
 		Indexers:         options.Indexers,
 		InformerName:     options.InformerName,

@@ -83,7 +83,7 @@ func NewGiftCardInformerWithOptions(client versioned.Interface, namespace string
 func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) GiftCardIndexInformer {
 	return informers.NewShared[*giftcardsv1.GiftCard](func() informers.ResourceClient[*giftcardsv1.GiftCardList] {
 		return client.GiftCardsV1().GiftCards(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}, options))
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}, namespace, options))
 }
 
 // GiftCards returns the informer of giftcards.

@@ -19,7 +19,7 @@ func NewGiftCardInformerForMetadata(client metadata.Interface, namespace string,
 	resource := schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}
 	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, options))
+	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
 }
 
 // NewGiftCardMetadataLister returns a lister over the index of such an informer,

@@ -83,7 +83,7 @@ func NewPersonInformerWithOptions(client versioned.Interface, namespace string, 
 func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) PersonIndexInformer {
 	return informers.NewShared[*giftcardsv1.Person](func() informers.ResourceClient[*giftcardsv1.PersonList] {
 		return client.GiftCardsV1().Persons(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}, options))
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}, namespace, options))
 }
 
 // Persons returns the informer of people.

@@ -19,7 +19,7 @@ func NewPersonInformerForMetadata(client metadata.Interface, namespace string, o
 	resource := schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}
 	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, options))
+	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
 }
 
 // NewPersonMetadataLister returns a lister over the index of such an informer,

@@ -19,7 +19,7 @@ func NewBakeryInformerForMetadata(client metadata.Interface, namespace string, o
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries"}
 	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, options))
+	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
 }
 
 // NewBakeryMetadataLister returns a lister over the index of such an informer,

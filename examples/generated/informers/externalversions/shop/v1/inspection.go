@@ -83,7 +83,7 @@ func NewInspectionInformerWithOptions(client versioned.Interface, namespace stri
 func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) InspectionIndexInformer {
 	return informers.NewShared[*shopv1.Inspection](func() informers.ResourceClient[*shopv1.InspectionList] {
 		return client.ShopV1().Inspections(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, options))
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, namespace, options))
 }
 
 // Inspections returns the informer of inspections.

@@ -19,7 +19,7 @@ func NewInspectionInformerForMetadata(client metadata.Interface, namespace strin
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}
 	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, options))
+	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
 }
 
 // NewInspectionMetadataLister returns a lister over the index of such an informer,

@@ -83,7 +83,7 @@ func NewMarketInformerWithOptions(client versioned.Interface, options internalin
 func NewTypedMarketInformerWithOptions(client versioned.Interface, options internalinterfaces.InformerOptions) MarketIndexInformer {
 	return informers.NewShared[*shopv1.Market](func() informers.ResourceClient[*shopv1.MarketList] {
 		return client.ShopV1().Markets()
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}, options))
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}, "", options))
 }
 
 // Markets returns the informer of markets.

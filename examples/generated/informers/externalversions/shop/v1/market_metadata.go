@@ -19,7 +19,7 @@ func NewMarketInformerForMetadata(client metadata.Interface, options internalint
 	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}
 	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
 		return client.Resource(resource)
-	}, internalinterfaces.RuntimeOptions(client, resource, options))
+	}, internalinterfaces.RuntimeOptions(client, resource, "", options))
 }
 
 // NewMarketMetadataLister returns a lister over the index of such an informer.

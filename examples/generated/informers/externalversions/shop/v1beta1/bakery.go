@@ -83,7 +83,7 @@ func NewBakeryInformerWithOptions(client versioned.Interface, namespace string, 
 func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) BakeryIndexInformer {
 	return informers.NewShared[*shopv1beta1.Bakery](func() informers.ResourceClient[*shopv1beta1.BakeryList] {
 		return client.ShopV1beta1().Bakeries(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"}, options))
+	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1beta1", Resource: "bakeries"}, namespace, options))
 }
 
 // Bakeries returns the informer of bakeries.

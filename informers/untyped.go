@@ -1,13 +1,3 @@
-// Package informers has dynamic and metadata informers on this runtime. It replaces
-// client-go's packages dynamicinformer and metadatainformer and returns their interfaces.
-// The informers are typed informers of [unstructured.Unstructured] and
-// [metav1.PartialObjectMetadata].
-//
-// It is not below runtime/, because client-go's interfaces reach the built-in clientset.
-//
-// The functions of packages informer and factory that take generated informers and
-// factories take these, too. The exception is [factory.TweakListOptions], which finds
-// informers by Go type: these are found by resource.
 package informers
 
 import (
@@ -60,15 +50,10 @@ func NewFilteredDynamicInformer(
 		resource.GroupResource())
 }
 
-func newDynamic(
-	client dynamic.Interface, resource schema.GroupVersionResource, namespace string,
-	resyncPeriod time.Duration, indexers cache.Indexers,
-	tweakListOptions dynamicinformer.TweakListOptionsFunc,
-) cache.SharedIndexInformer {
-	return informer.NewShared[*unstructured.Unstructured](
-		func() informer.ResourceClient[*unstructured.UnstructuredList] {
-			return client.Resource(resource).Namespace(namespace)
-		}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
+func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) cache.SharedIndexInformer {
+	return informer.NewShared[*unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
+		return client.Resource(resource).Namespace(namespace)
+	}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
 }
 
 // NewMetadataSharedInformerFactory returns a factory of metadata informers for all
@@ -101,23 +86,17 @@ func NewFilteredMetadataInformer(
 		resource.GroupResource())
 }
 
-func newMetadata(
-	client metadata.Interface, resource schema.GroupVersionResource, namespace string,
-	resyncPeriod time.Duration, indexers cache.Indexers,
-	tweakListOptions metadatainformer.TweakListOptionsFunc,
-) cache.SharedIndexInformer {
-	return informer.NewShared[*metav1.PartialObjectMetadata](
-		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
-			return client.Resource(resource).Namespace(namespace)
-		}, options(client, resource, resyncPeriod, indexers, tweakListOptions))
+func newMetadata(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) cache.SharedIndexInformer {
+	return informer.NewShared[*metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+		return client.Resource(resource).Namespace(namespace)
+	}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
 }
 
-func options(
-	client any, resource schema.GroupVersionResource, resyncPeriod time.Duration, indexers cache.Indexers,
-	tweak func(*metav1.ListOptions),
-) informer.Options {
-	return informer.Options{Client: client, Resource: resource, ResyncPeriod: resyncPeriod,
-		Indexers: indexers, TweakListOptions: tweak}
+func options(client any, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweak func(*metav1.ListOptions)) informer.Options {
+	return informer.Options{
+		Client: client, Resource: resource, Namespace: namespace,
+		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweak,
+	}
 }
 
 func byNamespace() cache.Indexers {

@@ -2,6 +2,7 @@ package informers_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -18,6 +19,7 @@ import (
 	clientgo "k8s.io/client-go/informers"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	"k8s.io/client-go/metadata/metadatainformer"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/runtime/factory"
@@ -160,4 +162,45 @@ func TestListByFields(t *testing.T) {
 	}
 	cancel()
 	f.Shutdown()
+}
+
+// TestNames: names, statuses and errors say which resource and namespace it is about.
+func TestNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dynamicClient := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"})
+		metadataClient := metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme())
+		for _, client := range []*clienttesting.Fake{&dynamicClient.Fake, &metadataClient.Fake} {
+			client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewForbidden(things.GroupResource(), "", nil)
+			})
+		}
+		for typ, factories := range map[string][2]sharedFactory{
+			"*unstructured.Unstructured": {
+				informers.NewDynamicSharedInformerFactory(dynamicClient, 0),
+				informers.NewFilteredDynamicSharedInformerFactory(dynamicClient, 0, "ns", nil),
+			},
+			"*v1.PartialObjectMetadata": {
+				informers.NewMetadataSharedInformerFactory(metadataClient, 0),
+				informers.NewFilteredMetadataSharedInformerFactory(metadataClient, 0, "ns", nil),
+			},
+		} {
+			for n, f := range factories {
+				want := []string{"informer of example.com/v1 things", "informer of example.com/v1 things in namespace ns"}[n]
+				f.ForResource(things)
+				ctx, cancel := context.WithCancel(t.Context())
+				f.Start(ctx.Done())
+				var unsynced *informer.NotSyncedError
+				err := factory.WaitForSyncOr(ctx, f, (*informer.SyncError).Permanent)
+				if !errors.As(err, &unsynced) || unsynced.Informers[0].Informer != want {
+					t.Errorf("error %v, want the name %q", err, want)
+				}
+				statuses, err := factory.Statuses(f)
+				if err != nil || statuses[0].Name != want || statuses[0].Type != typ || statuses[0].Resource != things || statuses[0].Namespace != []string{"", "ns"}[n] {
+					t.Errorf("statuses %+v, %v, want the name %q", statuses, err, want)
+				}
+				cancel()
+				f.Shutdown()
+			}
+		}
+	})
 }
