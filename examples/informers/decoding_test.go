@@ -3,19 +3,18 @@ package informers_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	"github.com/kubewright/kubewright/runtime/factory"
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -43,9 +42,9 @@ func steadyServer(b *shopv1.Bakery) *httptest.Server {
 	}))
 }
 
-// Informers can skip fields that the program doesn't read, while they decode objects: those that Drop names,
-// or all but metadata with MetadataOnly. The cache doesn't have them. The names are JSON's. A name that a
-// type doesn't have is ignored, so one list of names works for all types of a factory.
+// The informers of a factory can skip fields that the program doesn't read, while they decode objects.
+// The cache doesn't have them. The names are JSON's. A name that a type doesn't have is ignored,
+// so one list of names works for all types of a factory.
 func Example_drop() {
 	b := bakery("corner", "square", "7")
 	b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
@@ -54,14 +53,12 @@ func Example_drop() {
 	defer server.Close()
 	client := versioned.NewForConfigOrDie(&rest.Config{Host: server.URL})
 
-	show := func(what string, opts listwatch.DecodingOptions) {
+	show := func(what string, setUp func(externalversions.SharedInformerFactory) error) {
 		shop := externalversions.NewSharedInformerFactory(client, 0)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer shop.Shutdown()
 		defer cancel()
-		if err := factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
-			return informer.SetDecoding(i, opts)
-		}); err != nil {
+		if err := setUp(shop); err != nil {
 			fmt.Println(err)
 		}
 		bakeries := shop.Shop().V1().Bakeries().Lister()
@@ -77,10 +74,18 @@ func Example_drop() {
 		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields),
 			corner.Spec.Bread, corner.Spec.Bakers)
 	}
-	show("everything", listwatch.DecodingOptions{})
-	show("Drop", listwatch.DecodingOptions{Drop: []string{"metadata.managedFields", "spec.bread"}})
-	show("MetadataOnly", listwatch.DecodingOptions{MetadataOnly: true})
-	show("both", listwatch.DecodingOptions{MetadataOnly: true, Drop: []string{"metadata.managedFields"}})
+	drop := func(shop externalversions.SharedInformerFactory) error {
+		return factory.Drop(shop, "metadata.managedFields", "spec.bread")
+	}
+	metadataOnly := func(shop externalversions.SharedInformerFactory) error {
+		return factory.SetDecoding(shop, listwatch.DecodingOptions{MetadataOnly: true})
+	}
+	show("everything", func(externalversions.SharedInformerFactory) error { return nil })
+	show("Drop", drop)
+	show("MetadataOnly", metadataOnly)
+	show("both", func(shop externalversions.SharedInformerFactory) error {
+		return errors.Join(drop(shop), metadataOnly(shop))
+	})
 	// Output:
 	// everything: 1 managed fields, bread "rye", 3 bakers
 	// Drop: 0 managed fields, bread "", 3 bakers

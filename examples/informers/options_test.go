@@ -73,9 +73,7 @@ func Example_memory() {
 	defer shop.Shutdown()
 	defer cancel()
 	limiter := listwatch.NewLimiter(2).WithBudget(64 << 20)
-	if err := factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
-		return informer.SetDecoding(i, listwatch.DecodingOptions{Limiter: limiter})
-	}); err != nil {
+	if err := factory.SetDecoding(shop, listwatch.DecodingOptions{Limiter: limiter}); err != nil {
 		fmt.Println(err)
 	}
 	lister := shop.Shop().V1().Bakeries().Lister()

@@ -56,13 +56,15 @@ var allowed = []struct {
 		"runtime/internal/deltafifo", "runtime/internal/store", "runtime/internal/indexer",
 		"runtime/internal/shell", "runtime/internal/metrics",
 	}},
-	{"runtime/factory", []string{"runtime/informer", "runtime/lister", "runtime/internal/shell"}},
+	{"runtime/factory", []string{
+		"runtime/informer", "runtime/lister", "runtime/listwatch", "runtime/internal/shell",
+	}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
 	{"runtime/runtimetest", nil},
 	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
-	{"informers", []string{"runtime/informer", "runtime/factory"}},
+	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
 
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{

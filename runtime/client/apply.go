@@ -67,7 +67,7 @@ type applier[T Object, C Configuration] struct{ at *endpoint }
 func (a *applier[T, C]) Apply(
 	ctx context.Context, configuration C, opts metav1.ApplyOptions,
 ) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts,
+	err = a.at.apply(ctx, configuration, opts,
 		func() runtime.Object { result = pointee.New[T](); return result })
 	return result, err
 }
@@ -76,7 +76,7 @@ func (a *applier[T, C]) Apply(
 func (a *applier[T, C]) ApplyStatus(
 	ctx context.Context, configuration C, opts metav1.ApplyOptions,
 ) (result T, err error) {
-	err = a.at.apply(ctx, configuration, *new(C), opts,
+	err = a.at.apply(ctx, configuration, opts,
 		func() runtime.Object { result = pointee.New[T](); return result }, "status")
 	return result, err
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +31,15 @@ type endpoint struct {
 // function anew for each resource.
 type Option struct {
 	prefersProtobuf, clusterScoped bool
+	resource                       string
 	writes                         *Writes
+}
+
+// ResourceName says what the resource is called in URLs, which is the plural of its kind.
+// [For] needs it for irregular nouns. Given to New and its kin, it takes the place of their
+// argument.
+func ResourceName(name string) Option {
+	return Option{resource: name}
 }
 
 // PrefersProtobuf makes requests send protobuf and ask for it, unless the configuration of the REST client
@@ -54,6 +63,7 @@ func newEndpoint(
 	for _, opt := range opts {
 		e.prefersProtobuf = e.prefersProtobuf || opt.prefersProtobuf
 		e.clusterScoped = e.clusterScoped || opt.clusterScoped
+		e.resource = cmp.Or(opt.resource, e.resource)
 		if opt.writes != nil {
 			e.writes = opt.writes
 		}

@@ -90,7 +90,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 func connect(t *testing.T) (rest.Interface, *recorder) {
 	t.Helper()
 	r := &recorder{}
-	c, err := apps.RESTClient(&rest.Config{Host: "http://server"}, &http.Client{Transport: r})
+	c, err := apps.RESTClient(&rest.Config{Host: "http://server", QPS: -1}, &http.Client{Transport: r})
 	if err != nil {
 		t.Fatal(err)
 	}

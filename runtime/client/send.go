@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/apply"
+
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // The requests of all clients. They decode the response into an object that the caller
@@ -66,14 +68,13 @@ func (e *endpoint) patch(
 		Body(data))
 }
 
-// apply applies a configuration. none is the nil of its type. The response goes into the
-// object that newObject returns; newObject is not called if the configuration is refused
-// before it is sent.
+// apply applies a configuration. The response goes into the object that newObject returns;
+// newObject is not called if the configuration is refused before it is sent.
 func (e *endpoint) apply(
-	ctx context.Context, configuration, none Configuration, opts metav1.ApplyOptions,
+	ctx context.Context, configuration Configuration, opts metav1.ApplyOptions,
 	newObject func() runtime.Object, subresources ...string,
 ) error {
-	if configuration == none {
+	if pointee.IsNil(configuration) {
 		return errNoObject
 	}
 	name := configuration.GetName()

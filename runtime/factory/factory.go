@@ -10,7 +10,9 @@
 //	Statuses          returns the state of each informer
 //	Hold, Release     count the users of an informer and stop it after the last one
 //	OnCreate          sets up every informer when it is made
+//	Drop, SetDecoding leave out fields, and set how else objects are decoded
 //	TweakListOptions  changes the lists and watches of the informer of one type
+//	For               makes an informer and a lister for which nothing was generated
 //
 // Namespaces runs such a factory for each namespace of a set that may change, and shows
 // their objects as one cache.
@@ -23,7 +25,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 )
@@ -34,39 +35,35 @@ import (
 // All methods but the setters are safe for concurrent use. Call the setters before the
 // first InformerFor.
 type Factory[C any] struct {
-	client        C
-	defaultResync time.Duration
-	customResync  map[reflect.Type]time.Duration
-	transform     cache.TransformFunc
-	informerName  *cache.InformerName
-	set           Set[reflect.Type]
+	client C
+	byType byType
 }
 
 // New returns an empty factory. defaultResync is the resync period of informers for whose type
-// SetCustomResync has set none. Zero means no resync.
+// SetCustomResync has set none. Zero means no resync. A program whose informers all come from
+// [For] has no clientset: it calls New[any](nil, defaultResync).
 func New[C any](client C, defaultResync time.Duration) *Factory[C] {
-	return &Factory[C]{
-		client:        client,
+	return &Factory[C]{client: client, byType: byType{
 		defaultResync: defaultResync,
 		customResync:  map[reflect.Type]time.Duration{},
-	}
+	}}
 }
 
 // SetCustomResync sets resync periods for the Go types of the keys. For each type, the last call counts.
 func (f *Factory[C]) SetCustomResync(periods map[metav1.Object]time.Duration) {
 	for obj, period := range periods {
-		f.customResync[reflect.TypeOf(obj)] = period
+		f.byType.customResync[reflect.TypeOf(obj)] = period
 	}
 }
 
 // SetTransform sets the transform of every informer that the factory makes from now on.
-func (f *Factory[C]) SetTransform(transform cache.TransformFunc) { f.transform = transform }
+func (f *Factory[C]) SetTransform(transform cache.TransformFunc) { f.byType.transform = transform }
 
 // SetInformerName names the informers in metrics. Shutdown releases the name.
-func (f *Factory[C]) SetInformerName(name *cache.InformerName) { f.informerName = name }
+func (f *Factory[C]) SetInformerName(name *cache.InformerName) { f.byType.informerName = name }
 
 // InformerName returns the name that was set, or nil.
-func (f *Factory[C]) InformerName() *cache.InformerName { return f.informerName }
+func (f *Factory[C]) InformerName() *cache.InformerName { return f.byType.informerName }
 
 // InformerFor returns the informer for obj's Go type. The first call for a type
 // makes it by newFunc, which must not call back into the factory; later calls
@@ -74,21 +71,8 @@ func (f *Factory[C]) InformerName() *cache.InformerName { return f.informerName 
 func (f *Factory[C]) InformerFor(
 	obj runtime.Object, newFunc func(C, time.Duration) cache.SharedIndexInformer,
 ) cache.SharedIndexInformer {
-	t := reflect.TypeOf(obj)
-	return f.set.Get(t, func() cache.SharedIndexInformer {
-		period, ok := f.customResync[t]
-		if !ok {
-			period = f.defaultResync
-		}
-		informer := newFunc(f.client, period)
-		if f.transform != nil {
-			// Fails only if newFunc returned an informer that was started.
-			if err := informer.SetTransform(f.transform); err != nil {
-				utilruntime.HandleErrorWithContext(context.Background(), err,
-					"The factory's transform was not applied to an informer", "type", t)
-			}
-		}
-		return informer
+	return f.byType.informer(reflect.TypeOf(obj), func(resync time.Duration) cache.SharedIndexInformer {
+		return newFunc(f.client, resync)
 	})
 }
 
@@ -100,18 +84,18 @@ func (f *Factory[C]) Start(stopCh <-chan struct{}) {
 // StartWithContext starts every informer that this factory has not started before, each on a goroutine of its
 // own, and returns at once. They run until ctx is done. Call it again after requesting more informers. After
 // Shutdown it does nothing.
-func (f *Factory[C]) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
+func (f *Factory[C]) StartWithContext(ctx context.Context) { f.byType.StartWithContext(ctx) }
 
 // WaitForCacheSync is like WaitForCacheSyncWithContext, with a stop channel.
 func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]bool {
-	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
+	return f.byType.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
 // WaitForCacheSyncWithContext blocks, on channels, until every informer that was started before the call has
 // synced, or ctx is done. The result reports which informers have synced. It doesn't wait for handlers: use
 // their registration's HasSyncedChecker.
 func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
-	result := cache.SyncResult{Synced: f.set.WaitForCacheSync(ctx)}
+	result := cache.SyncResult{Synced: f.byType.WaitForCacheSync(ctx)}
 	for _, synced := range result.Synced {
 		if !synced {
 			result.Err = context.Cause(ctx)
@@ -124,11 +108,11 @@ func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.Sync
 // name. It doesn't stop informers: end the context or close the channel that they were
 // started with, before or during the call.
 func (f *Factory[C]) Shutdown() {
-	f.set.Shutdown()
-	f.informerName.Release()
+	f.byType.Shutdown()
+	f.byType.informerName.Release()
 }
 
 // Handle returns the handle that a generated factory embeds.
-func (f *Factory[C]) Handle() Handle { return f.set.Handle() }
+func (f *Factory[C]) Handle() Handle { return Handle{&f.byType} }
 
-func (f *Factory[C]) owner() owner { return &f.set }
+func (f *Factory[C]) owner() owner { return &f.byType }

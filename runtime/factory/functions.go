@@ -22,6 +22,7 @@ type owner interface {
 	hold(cache.SharedInformer) error
 	release(cache.SharedInformer) error
 	setOnCreate(func(cache.SharedIndexInformer) error) error
+	decode(function string, change func(*decoding)) error
 	tweak(key any, tweak func(*metav1.ListOptions)) error
 	tweaksOf(key any) []func(*metav1.ListOptions)
 }

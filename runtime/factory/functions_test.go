@@ -22,6 +22,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // generated stands for a generated factory.
@@ -221,6 +222,7 @@ func TestUnsupportedFactory(t *testing.T) {
 	for _, err := range []error{
 		factory.WaitForSync(t.Context(), 1), factory.HealthCheck(1, informer.HealthOptions{})(nil), statuses,
 		factory.Hold(1, nil), factory.Release(struct{ factory.Handle }{}, nil), factory.OnCreate(1, nil),
+		factory.Drop(1, "data"), factory.SetDecoding(1, listwatch.DecodingOptions{}),
 	} {
 		if !errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("error %v", err)
@@ -239,6 +241,8 @@ func TestNilFactory(t *testing.T) {
 		"Release":          factory.Release(nil, nil),
 		"OnCreate":         factory.OnCreate(nil, nil),
 		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
+		"Drop":             factory.Drop(nil, "data"),
+		"SetDecoding":      factory.SetDecoding(nil, listwatch.DecodingOptions{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the factory is nil") ||
 			errors.Is(err, factory.ErrUnsupportedFactory) {

@@ -43,6 +43,10 @@ func TweaksOf[F ~func(*metav1.ListOptions)](f any, obj runtime.Object, all F) F 
 	if err != nil {
 		return all // TweakListOptions refuses such a factory.
 	}
+	return tweaksOf(o, obj, all)
+}
+
+func tweaksOf[F ~func(*metav1.ListOptions)](o owner, obj runtime.Object, all F) F {
 	tweaks := o.tweaksOf(reflect.TypeOf(obj))
 	if len(tweaks) == 0 {
 		return all

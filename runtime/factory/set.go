@@ -24,7 +24,9 @@ type Set[K comparable] struct {
 	// identities are the identities in metrics of released informers. The next
 	// informer of the key takes the identity over.
 	identities map[K]func() cache.InformerNameAndResource
-	onCreate   []func(cache.SharedIndexInformer) error
+	// decoding is nil if the informers decode as they do by default.
+	decoding *decoding
+	onCreate []func(cache.SharedIndexInformer) error
 	// stopping is set by Shutdown. Nothing starts any more then.
 	stopping bool
 	// running counts the informers that were started and have not returned.
@@ -70,9 +72,14 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 			successor.SetIdentity(identity)
 		}
 	}
-	for _, onCreate := range s.onCreate {
-		if err := onCreate(i); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err, "An informer was not set up as it should be", "informer", nameOf(i))
+	setUps := s.onCreate
+	if s.decoding != nil {
+		setUps = append([]func(cache.SharedIndexInformer) error{s.decoding.apply}, setUps...)
+	}
+	for _, setUp := range setUps {
+		if err := setUp(i); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err,
+				"An informer was not set up as it should be", "informer", nameOf(i))
 		}
 	}
 	if s.informers == nil {
@@ -210,10 +217,20 @@ func (s *Set[K]) release(i cache.SharedInformer) error {
 func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.informers {
-		return fmt.Errorf("the %s has been made already: call OnCreate before the first is asked for", nameOf(e.informer))
+	if err := s.tooLate("OnCreate"); err != nil {
+		return err
 	}
 	s.onCreate = append(s.onCreate, setUp)
+	return nil
+}
+
+// tooLate returns an error if there are informers, of which a function that is for all of them
+// would miss some. The caller holds mu.
+func (s *Set[K]) tooLate(function string) error {
+	for _, e := range s.informers {
+		return fmt.Errorf("the %s has been made already: call %s before the first is asked for",
+			nameOf(e.informer), function)
+	}
 	return nil
 }
 

@@ -46,8 +46,15 @@ import (
 // It only converts the results of code that is compiled once for all types.
 type ResourceIndexer[T runtime.Object] struct{ reader }
 
-// Embedding embeds a ResourceIndexer. Generated code defines its listers as Embeddings.
+// Embedding embeds a ResourceIndexer. Generated code defines its listers by it; they have the
+// methods of the ResourceIndexer, not those of Embedding itself. Without generated code it is
+// the lister, see factory.For.
 type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
+
+// ByNamespace returns the lister of one namespace, or of all if it is empty.
+func (l Embedding[T]) ByNamespace(namespace string) Embedding[T] {
+	return Embedding[T]{NewNamespaced(l.ResourceIndexer, namespace)}
+}
 
 // New returns a ResourceIndexer for all namespaces, or for cluster-scoped objects. resource names the
 // resource in errors. The indexer must hold objects of type T only: others make List and Get panic.

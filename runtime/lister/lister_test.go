@@ -125,6 +125,7 @@ func TestLikeClientGo(t *testing.T) {
 			compare(t, "all", all, want)
 			for _, namespace := range []string{"", "one", "two", "none"} {
 				compare(t, namespace, NewNamespaced(all, namespace), want.ByNamespace(namespace))
+				compare(t, namespace, Embedding[*thing]{all}.ByNamespace(namespace), want.ByNamespace(namespace))
 				compare(t, namespace, fromGeneric{NewGeneric(indexer, things).ByNamespace(namespace)},
 					want.ByNamespace(namespace))
 			}

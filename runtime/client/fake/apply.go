@@ -59,10 +59,10 @@ type applier[T client.Object, C client.Configuration] struct{ at *target }
 
 // Apply records a patch with the configuration as JSON.
 func (a *applier[T, C]) Apply(_ context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return as[T](a.at.apply(configuration, *new(C), opts, pointee.New[T]()))
+	return as[T](a.at.apply(configuration, opts, pointee.New[T]()))
 }
 
 // ApplyStatus records a patch of the sub-resource status.
 func (a *applier[T, C]) ApplyStatus(_ context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
-	return as[T](a.at.apply(configuration, *new(C), opts, pointee.New[T](), "status"))
+	return as[T](a.at.apply(configuration, opts, pointee.New[T](), "status"))
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/testing"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
 // target is the resource that a client's actions name, and the Fake that records them. It
@@ -75,12 +76,12 @@ func (t *target) patch(
 }
 
 // apply records a patch. If it refuses the configuration, it records nothing and returns a
-// nil object. none is the nil of the configuration's type.
+// nil object.
 func (t *target) apply(
-	configuration, none client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object,
+	configuration client.Configuration, opts metav1.ApplyOptions, unanswered runtime.Object,
 	subresources ...string,
 ) (runtime.Object, error) {
-	if configuration == none {
+	if pointee.IsNil(configuration) {
 		return nil, errNoConfiguration
 	}
 	data, err := json.Marshal(configuration)

@@ -203,11 +203,12 @@ var stores = []Scenario{
 		Script: func(w *World) {
 			w.Put("ab", "b")
 			w.Start()
+			before := len(w.Informer.GetIndexer().GetIndexers())
 			w.check(w.Informer.AddIndexers(cache.Indexers{"letter": byLetter}))
 			w.index("letter")
 			w.Put("c")
 			w.index("letter")
-			w.Note("%v", len(w.Informer.GetIndexer().GetIndexers()))
+			w.Note("%d more", len(w.Informer.GetIndexer().GetIndexers())-before)
 		}},
 	{Name: "an index that comes too late", Script: func(w *World) {
 		w.Put("a")

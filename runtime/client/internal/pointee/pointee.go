@@ -1,4 +1,4 @@
-// Package pointee makes values of pointer types for generic code.
+// Package pointee makes and examines values of pointer types for generic code.
 package pointee
 
 import "reflect"
@@ -10,3 +10,9 @@ func New[P any]() P { return like(*new(P)).(P) }
 
 // like returns a pointer of the type of none.
 func like(none any) any { return reflect.New(reflect.TypeOf(none).Elem()).Interface() }
+
+// IsNil reports whether v is nil, or a nil pointer.
+func IsNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
+}

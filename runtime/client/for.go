@@ -1,0 +1,215 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+)
+
+// Resource is a client of a resource for which nothing was generated, see [For]. It is that
+// of all namespaces, or of a cluster-scoped resource; Namespace returns that of a namespace.
+//
+// It has the methods of a generated client, and UpdateStatus and ApplyStatus whether the
+// resource has a status or not. Apply and ApplyStatus take every apply configuration that was
+// generated; only the server refuses one of another kind. Without any, send the JSON with
+// Patch and types.ApplyPatchType. Functions such as [GetAs] reach sub-resources:
+//
+//	shop := widgets.Namespace("shop")
+//	scale, err := client.GetAs[*autoscalingv1.Scale](ctx, shop, "one", "scale", metav1.GetOptions{})
+//
+// It is safe for concurrent use.
+type Resource[T Object, L runtime.Object] struct {
+	ClientWithListAndApply[T, L, Configuration]
+}
+
+// For returns a client of the resource whose objects are of type T and whose lists are of
+// type L, pointers to types of the scheme. Nothing has to be generated for them but their
+// deep copies:
+//
+//	widgets, err := client.For[*v1.Widget, *v1.WidgetList](config, scheme)
+//	widget, err := widgets.Namespace("shop").Get(ctx, "one", metav1.GetOptions{})
+//
+// factory.For makes informers and listers of it. They are those of generated code in all
+// respects: lists and watches are decoded as they arrive, and own writes can be waited for.
+//
+// The scheme says the group, version and kind. If it has the type in several versions,
+// config.GroupVersion chooses one. The name of the resource is the plural that Kubernetes
+// guesses from the kind, which is wrong for irregular nouns: [ResourceName] says another one.
+// Whether the resource has namespaces is up to the caller: a cluster-scoped one is never
+// given any. With the option PrefersProtobuf, built-in types are sent as protobuf.
+//
+// Each call makes a client with a rate limiter of its own, unless config has one, see
+// [WithRateLimiter]. For sends no request. Its error says what the scheme lacks.
+func For[T Object, L runtime.Object](
+	config *rest.Config, scheme *runtime.Scheme, opts ...Option,
+) (*Resource[T, L], error) {
+	at, err := connect(config, scheme, reflect.TypeFor[T](), reflect.TypeFor[L](), opts)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", reflect.TypeFor[T](), err)
+	}
+	return newResource[T, L](at), nil
+}
+
+func newResource[T Object, L runtime.Object](at *endpoint) *Resource[T, L] {
+	return &Resource[T, L]{ClientWithListAndApply[T, L, Configuration]{
+		Client[T]{untyped{at}}, lister[L]{at}, collection{at}, applier[T, Configuration]{at},
+	}}
+}
+
+// Namespace returns the client of a namespace, that of all if it is empty.
+func (r *Resource[T, L]) Namespace(namespace string) *Resource[T, L] {
+	return newResource[T, L](r.requester().in(namespace))
+}
+
+// Resource returns the group, version and name of the resource.
+func (r *Resource[T, L]) Resource() schema.GroupVersionResource {
+	at := r.requester()
+	return at.rest.APIVersion().WithResource(at.resource)
+}
+
+// in returns the address in a namespace. Without one, the resource is taken for
+// cluster-scoped: nobody says whether it is.
+func (e *endpoint) in(namespace string) *endpoint {
+	at := *e
+	at.namespace, at.clusterScoped = namespace, namespace == ""
+	return &at
+}
+
+// connect returns the address of the resource of two types of the scheme, in no namespace.
+// It has no type parameters, so it is compiled once.
+func connect(
+	config *rest.Config, scheme *runtime.Scheme, object, list reflect.Type, opts []Option,
+) (*endpoint, error) {
+	kind, err := kindOf(config, scheme, object, list)
+	if err != nil {
+		return nil, err
+	}
+	root := "/apis"
+	if kind.Group == "" {
+		root = "/api"
+	}
+	group := Group{kind.GroupVersion(), root, scheme, serializer.NewCodecFactory(scheme)}
+	client, err := ForConfig(config, group.RESTClient)
+	if err != nil {
+		return nil, err
+	}
+	guess, _ := meta.UnsafeGuessKindToResource(kind)
+	opts = append([]Option{RememberIn(&Writes{})}, opts...)
+	codec, none := runtime.NewParameterCodec(scheme), reflect.Zero(list).Interface().(runtime.Object)
+	return newEndpoint(client, codec, guess.Resource, "", none, opts).in(""), nil
+}
+
+// kindOf returns the kind that the scheme gives objects of a type whose lists are of another.
+func kindOf(
+	config *rest.Config, scheme *runtime.Scheme, object, list reflect.Type,
+) (kind schema.GroupVersionKind, err error) {
+	switch {
+	case config == nil:
+		return kind, errors.New("the configuration is nil")
+	case scheme == nil:
+		return kind, errors.New("the scheme is nil: pass one that has the type")
+	case !isStructPointer(object):
+		return kind, fmt.Errorf("%s is not a pointer to a struct", object)
+	case !lists(list, object):
+		return kind, fmt.Errorf("%s is not a pointer to a list with Items of type %s", list, object.Elem())
+	}
+	kinds, err := kindsOf(scheme, object)
+	if err != nil {
+		return kind, err
+	}
+	if kind, err = choose(kinds, object.Elem().Name(), config.GroupVersion); err != nil {
+		return kind, err
+	}
+	version := kind.GroupVersion()
+	listKinds, err := kindsOf(scheme, list)
+	if err != nil {
+		return kind, err
+	}
+	if !slices.ContainsFunc(listKinds, of(version)) {
+		return kind, fmt.Errorf("the scheme has it in %s, but %s only as %v: add that, too",
+			version, list, listKinds)
+	}
+	if !scheme.Recognizes(version.WithKind("ListOptions")) {
+		return kind, fmt.Errorf("the scheme lacks the options of %s: call metav1.AddToGroupVersion", version)
+	}
+	return kind, nil
+}
+
+// kindsOf returns the kinds of a type, a pointer, but those of internal versions.
+func kindsOf(scheme *runtime.Scheme, t reflect.Type) ([]schema.GroupVersionKind, error) {
+	obj := reflect.New(t.Elem()).Interface().(runtime.Object)
+	if _, ok := obj.(runtime.Unstructured); ok {
+		return nil, errors.New("its objects are of any kind: use client-go's dynamic client")
+	}
+	kinds, _, err := scheme.ObjectKinds(obj)
+	if runtime.IsNotRegisteredError(err) {
+		return nil, fmt.Errorf(
+			"the scheme doesn't have %s: add it, as AddToScheme of %s should", t, t.Elem().PkgPath())
+	}
+	if err != nil {
+		return nil, err
+	}
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind schema.GroupVersionKind) bool {
+		return kind.Version == runtime.APIVersionInternal
+	})
+	if len(kinds) == 0 {
+		return nil, fmt.Errorf("the scheme has %s only as an internal type, which no server knows", t)
+	}
+	return kinds, nil
+}
+
+// choose returns the kind that is meant: the only one; else that which is called like the
+// type, and that of the wanted version, if any.
+func choose(
+	kinds []schema.GroupVersionKind, name string, wanted *schema.GroupVersion,
+) (schema.GroupVersionKind, error) {
+	left := narrow(kinds, func(kind schema.GroupVersionKind) bool { return kind.Kind == name })
+	if wanted != nil {
+		left = narrow(left, of(*wanted))
+	}
+	if len(left) > 1 {
+		return schema.GroupVersionKind{}, fmt.Errorf(
+			"the scheme has it as %v: set GroupVersion of the configuration to one of their versions", left)
+	}
+	return left[0], nil
+}
+
+// narrow returns the kinds that match, or all if none does.
+func narrow(
+	kinds []schema.GroupVersionKind, match func(schema.GroupVersionKind) bool,
+) (matching []schema.GroupVersionKind) {
+	for _, kind := range kinds {
+		if match(kind) {
+			matching = append(matching, kind)
+		}
+	}
+	if len(matching) == 0 {
+		return kinds
+	}
+	return matching
+}
+
+func of(version schema.GroupVersion) func(schema.GroupVersionKind) bool {
+	return func(kind schema.GroupVersionKind) bool { return kind.GroupVersion() == version }
+}
+
+// lists reports whether lists of a type have items of another, or pointers to such items.
+func lists(list, object reflect.Type) bool {
+	if !isStructPointer(list) {
+		return false
+	}
+	items, ok := list.Elem().FieldByName("Items")
+	return ok && items.Type.Kind() == reflect.Slice &&
+		(items.Type.Elem() == object || items.Type.Elem() == object.Elem())
+}
+
+func isStructPointer(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+}
