@@ -3,14 +3,20 @@ package informers
 import (
 	"context"
 	"reflect"
+	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 //go:generate go run ../internal/builtins table.go
@@ -35,13 +41,63 @@ type (
 	lists = informer.ResourceClient[runtime.Object]
 )
 
-// of returns one of client-go's clients as informers need it. They read its lists in one piece.
+// of returns one of client-go's clients as informers need it.
 func of[L runtime.Object](client informer.ResourceClient[L]) lists { return listing[L]{client} }
 
 type listing[L runtime.Object] struct{ informer.ResourceClient[L] }
 
 func (l listing[L]) List(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 	return l.ResourceClient.List(ctx, opts)
+}
+
+// inner returns the client, and the type of its lists.
+func (l listing[L]) inner() (client any, list reflect.Type) {
+	return l.ResourceClient, reflect.TypeFor[L]()
+}
+
+// streaming is a client whose lists and watches informers read as streams.
+type streaming struct {
+	lists
+	resource listwatch.RESTResource
+}
+
+func (s streaming) RESTResource() listwatch.RESTResource { return s.resource }
+
+// streamed returns c as one that streams, if it is client-go's own client of the type, or one that
+// streams by itself. Wrappers and fakes may change what they list, so informers call their methods.
+func (b *builtIn) streamed(c lists) lists {
+	wrapper, ok := c.(interface{ inner() (any, reflect.Type) })
+	if !ok {
+		return c
+	}
+	client, list := wrapper.inner()
+	if own, ok := client.(listwatch.Streaming); ok {
+		return streaming{c, own.RESTResource()}
+	}
+	own, ok := client.(interface {
+		GetClient() rest.Interface
+		GetNamespace() string
+	})
+	if !ok || !isClientGos(client) {
+		return c
+	}
+	return streaming{c, listwatch.RESTResource{Client: own.GetClient(), List: list,
+		Request: func(client rest.Interface, opts *metav1.ListOptions) *rest.Request {
+			timeout := time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second
+			return client.Get().
+				UseProtobufAsDefault().
+				NamespaceIfScoped(own.GetNamespace(), own.GetNamespace() != "").
+				Resource(b.resource).
+				VersionedParams(opts, scheme.ParameterCodec).
+				Timeout(timeout)
+		}}}
+}
+
+// isClientGos reports whether a client is of one of client-go's own types, not of one that embeds it.
+func isClientGos(client any) bool {
+	t := reflect.TypeOf(client)
+	return t.Kind() == reflect.Pointer &&
+		strings.HasPrefix(t.Elem().PkgPath(), "k8s.io/client-go/kubernetes/typed/")
 }
 
 // find returns the first of some types that is wanted, nil if none is.
@@ -60,10 +116,10 @@ func (b *builtIn) gvr() schema.GroupVersionResource {
 
 // newInformer returns an informer of the type. client-go's groups show it as a typed one.
 func (b *builtIn) newInformer(c set, opts informer.Options) cache.SharedIndexInformer {
-	client := func() lists { return b.namespaced(c, opts.Namespace) }
+	client := func() lists { return b.streamed(b.namespaced(c, opts.Namespace)) }
 	if b.namespaced == nil {
 		opts.Namespace = ""
-		client = func() lists { return b.clusterWide(c) }
+		client = func() lists { return b.streamed(b.clusterWide(c)) }
 	}
 	return informer.NewUntyped(reflect.TypeOf(b.object), client, opts)
 }

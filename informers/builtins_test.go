@@ -109,6 +109,12 @@ type observed struct {
 	events []string
 }
 
+func (o *observed) indexer() cache.Indexer { return o.Informer().GetIndexer() }
+
+func (o *observed) in(namespace string) cache.GenericNamespaceLister {
+	return o.Lister().ByNamespace(namespace)
+}
+
 func observe(t *testing.T, f clientgo.SharedInformerFactory, b informers.BuiltIn) *observed {
 	t.Helper()
 	i, err := f.ForResource(b.Resource)
@@ -118,7 +124,8 @@ func observe(t *testing.T, f clientgo.SharedInformerFactory, b informers.BuiltIn
 	o := &observed{GenericInformer: i}
 	say := func(what string, obj any) {
 		m := obj.(metav1.Object)
-		o.events = append(o.events, fmt.Sprintf("%s %T %s/%s %s", what, obj, m.GetNamespace(), m.GetName(), m.GetResourceVersion()))
+		name := cache.MetaObjectToName(m).String()
+		o.events = append(o.events, fmt.Sprintf("%s %T %s %s", what, obj, name, m.GetResourceVersion()))
 	}
 	_, err = i.Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc:    func(obj any, initial bool) { say(fmt.Sprintf("add, initial %t,", initial), obj) },
@@ -135,29 +142,28 @@ func (o *observed) compare(t *testing.T, b informers.BuiltIn, theirs *observed) 
 	if len(o.events) != 4 || !slices.Equal(o.events, theirs.events) {
 		t.Errorf("%v: told %q, client-go's told %q", b.Resource, o.events, theirs.events)
 	}
-	wanted := labels.SelectorFromSet(labels.Set{"name": "a"})
+	wanted, ns := labels.SelectorFromSet(labels.Set{"name": "a"}), namespaceOf(b)
 	for what, list := range map[string]func(*observed) any{
-		"store": func(o *observed) any { return o.Informer().GetStore().List() },
-		"keys":  func(o *observed) any { return o.Informer().GetStore().ListKeys() },
-		"index": func(o *observed) any {
-			return result(o.Informer().GetIndexer().ByIndex(cache.NamespaceIndex, namespaceOf(b)))
-		},
+		"store":                  func(o *observed) any { return o.Informer().GetStore().List() },
+		"keys":                   func(o *observed) any { return o.Informer().GetStore().ListKeys() },
+		"index":                  func(o *observed) any { return result(o.indexer().ByIndex("namespace", ns)) },
 		"lister":                 func(o *observed) any { return result(o.Lister().List(wanted)) },
 		"lister, none":           func(o *observed) any { return result(o.Lister().List(labels.Nothing())) },
-		"lister of a namespace":  func(o *observed) any { return result(o.Lister().ByNamespace(namespaceOf(b)).List(wanted)) },
-		"lister of another":      func(o *observed) any { return result(o.Lister().ByNamespace("other").List(wanted)) },
+		"lister of a namespace":  func(o *observed) any { return result(o.in(ns).List(wanted)) },
+		"lister of another":      func(o *observed) any { return result(o.in("other").List(wanted)) },
 		"get":                    func(o *observed) any { return result(o.Lister().Get(key(b, "a"))) },
-		"get of a namespace":     func(o *observed) any { return result(o.Lister().ByNamespace(namespaceOf(b)).Get("a")) },
+		"get of a namespace":     func(o *observed) any { return result(o.in(ns).Get("a")) },
 		"get what is gone":       func(o *observed) any { return result(o.Lister().Get(key(b, "b"))) },
-		"get what is gone there": func(o *observed) any { return result(o.Lister().ByNamespace(namespaceOf(b)).Get("b")) },
+		"get what is gone there": func(o *observed) any { return result(o.in(ns).Get("b")) },
 	} {
 		if got, want := list(o), list(theirs); !equality.Semantic.DeepEqual(got, want) {
 			t.Errorf("%v: %s: %v, client-go's is %v", b.Resource, what, got, want)
 		}
 	}
 	status, ours := informer.StatusOf(o.Informer())
-	if !ours || status.Resource != b.Resource || status.Type != reflect.TypeOf(b.Object).String() || status.Objects != 1 ||
-		status.Name != "informer of "+b.Resource.GroupVersion().String()+" "+b.Resource.Resource {
+	name := "informer of " + b.Resource.GroupVersion().String() + " " + b.Resource.Resource
+	if !ours || status.Name != name || status.Resource != b.Resource || status.Objects != 1 ||
+		status.Type != reflect.TypeOf(b.Object).String() {
 		t.Errorf("%v: ours %v, status %+v", b.Resource, ours, status)
 	}
 }

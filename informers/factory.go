@@ -78,7 +78,9 @@ func WithInformerName(informerName *cache.InformerName) SharedInformerOption {
 }
 
 // NewSharedInformerFactory returns a factory of informers for all namespaces.
-func NewSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration) SharedInformerFactory {
+func NewSharedInformerFactory(
+	client kubernetes.Interface, defaultResync time.Duration,
+) SharedInformerFactory {
 	return NewSharedInformerFactoryWithOptions(client, defaultResync)
 }
 
@@ -86,13 +88,19 @@ func NewSharedInformerFactory(client kubernetes.Interface, defaultResync time.Du
 // tweakListOptions, if not nil, changes the options of their lists and watches.
 //
 // Deprecated: use NewSharedInformerFactoryWithOptions.
-func NewFilteredSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) SharedInformerFactory {
-	return NewSharedInformerFactoryWithOptions(client, defaultResync, WithNamespace(namespace), WithTweakListOptions(tweakListOptions))
+func NewFilteredSharedInformerFactory(
+	client kubernetes.Interface, defaultResync time.Duration, namespace string,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) SharedInformerFactory {
+	return NewSharedInformerFactoryWithOptions(client, defaultResync,
+		WithNamespace(namespace), WithTweakListOptions(tweakListOptions))
 }
 
 // NewSharedInformerFactoryWithOptions returns a factory of informers that list and watch by
 // client. defaultResync is their resync period; zero is no resync.
-func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
+func NewSharedInformerFactoryWithOptions(
+	client kubernetes.Interface, defaultResync time.Duration, options ...SharedInformerOption,
+) SharedInformerFactory {
 	f := &sharedInformerFactory{Factory: factory.New(client, defaultResync), namespace: metav1.NamespaceAll}
 	for _, option := range options {
 		f = option(f)
@@ -103,7 +111,9 @@ func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultRes
 // InformerFor returns the informer of obj's type. The first call for a type makes it by
 // newFunc, unless it was asked for by group or resource before; the factory then starts it
 // and shows it there, whoever wrote it.
-func (f *sharedInformerFactory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+func (f *sharedInformerFactory) InformerFor(
+	obj runtime.Object, newFunc internalinterfaces.NewInformerFunc,
+) cache.SharedIndexInformer {
 	return f.Factory.InformerFor(obj, newFunc)
 }
 
@@ -139,12 +149,15 @@ type group struct {
 	types []builtIn
 }
 
-func (g group) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return g.sharedInformerFactory.InformerFor(obj, func(client kubernetes.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
+func (g group) InformerFor(
+	obj runtime.Object, newFunc internalinterfaces.NewInformerFunc,
+) cache.SharedIndexInformer {
+	return g.Factory.InformerFor(obj, func(c set, resyncPeriod time.Duration) cache.SharedIndexInformer {
+		t := reflect.TypeOf(obj)
 		// A type that isn't found is of a client-go that is newer than the table.
-		if b := find(g.types, func(b *builtIn) bool { return reflect.TypeOf(b.object) == reflect.TypeOf(obj) }); b != nil {
+		if b := find(g.types, func(b *builtIn) bool { return reflect.TypeOf(b.object) == t }); b != nil {
 			newFunc = g.informerOf(b)
 		}
-		return newFunc(client, resyncPeriod)
+		return newFunc(c, resyncPeriod)
 	})
 }

@@ -123,19 +123,22 @@ func TestInformerFor(t *testing.T) {
 func TestForeignType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
-		meta := f.InformerFor(&metav1.PartialObjectMetadata{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-			return cache.NewSharedIndexInformer(&cache.ListWatch{
-				ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return nil, errors.New("not today") },
-				WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
-			}, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-		})
+		foreign := &metav1.PartialObjectMetadata{}
+		lw := &cache.ListWatch{
+			ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return nil, errors.New("not today") },
+			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+		}
+		newFunc := func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+			return cache.NewSharedIndexInformer(lw, foreign, 0, cache.Indexers{})
+		}
+		i := f.InformerFor(foreign, newFunc)
 		f.Core().V1().Pods().Informer()
 		defer start(t, f)()
 		ended, end := context.WithCancel(t.Context())
 		end()
 		result := f.WaitForCacheSyncWithContext(ended)
-		want := map[reflect.Type]bool{reflect.TypeFor[*corev1.Pod](): true, reflect.TypeOf(&metav1.PartialObjectMetadata{}): false}
-		if !reflect.DeepEqual(result.Synced, want) || result.Err == nil || meta.HasSynced() {
+		want := map[reflect.Type]bool{reflect.TypeFor[*corev1.Pod](): true, reflect.TypeOf(foreign): false}
+		if !reflect.DeepEqual(result.Synced, want) || result.Err == nil || i.HasSynced() {
 			t.Errorf("synced %v, %v", result.Synced, result.Err)
 		}
 	})
@@ -159,13 +162,15 @@ func TestOptions(t *testing.T) {
 		if f.InformerName() != name {
 			t.Error("it has no name")
 		}
-		if err := factory.TweakListOptions(f, &corev1.Pod{}, func(o *metav1.ListOptions) { o.LabelSelector += ",one=it" }); err != nil {
+		tweak := func(o *metav1.ListOptions) { o.LabelSelector += ",one=it" }
+		if err := factory.TweakListOptions(f, &corev1.Pod{}, tweak); err != nil {
 			t.Error(err)
 		}
 		var resyncs [2]atomic.Int32
-		for n, i := range []cache.SharedIndexInformer{f.Core().V1().Pods().Informer(), f.Core().V1().Nodes().Informer()} {
-			_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) { resyncs[n].Add(1) }})
-			if err != nil {
+		core := f.Core().V1()
+		for n, i := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer()} {
+			handler := cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) { resyncs[n].Add(1) }}
+			if _, err := i.AddEventHandler(handler); err != nil {
 				t.Error(err)
 			}
 		}
@@ -176,7 +181,8 @@ func TestOptions(t *testing.T) {
 		var lists []string
 		for _, action := range client.Actions() {
 			if list, ok := action.(clienttesting.ListAction); ok {
-				lists = append(lists, action.GetNamespace()+" "+action.GetResource().Resource+" "+list.GetListRestrictions().Labels.String())
+				selector := list.GetListRestrictions().Labels.String()
+				lists = append(lists, action.GetNamespace()+" "+action.GetResource().Resource+" "+selector)
 			}
 		}
 		slices.Sort(lists)
@@ -184,9 +190,13 @@ func TestOptions(t *testing.T) {
 			t.Errorf("lists %q, want %q", lists, want)
 		}
 		statuses, err := factory.Statuses(f)
-		if err != nil || len(statuses) != 2 || statuses[0].Name != "informer of v1 nodes (informers-test)" || statuses[0].Namespace != "" ||
-			statuses[1].Name != "informer of v1 pods in namespace ns (informers-test)" || statuses[1].Namespace != "ns" {
-			t.Errorf("statuses %+v, %v", statuses, err)
+		if err != nil || len(statuses) != 2 {
+			t.Fatalf("statuses %+v, %v", statuses, err)
+		}
+		nodes, pods := statuses[0], statuses[1]
+		if nodes.Name != "informer of v1 nodes (informers-test)" || nodes.Namespace != "" ||
+			pods.Name != "informer of v1 pods in namespace ns (informers-test)" || pods.Namespace != "ns" {
+			t.Errorf("statuses %+v", statuses)
 		}
 		bubble.Advance(61*time.Minute + time.Second)
 		if pods, nodes := resyncs[0].Load(), resyncs[1].Load(); pods != 1 || nodes != 61 {
@@ -207,7 +217,8 @@ func TestOptions(t *testing.T) {
 func TestFiltered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset()
-		f := informers.NewFilteredSharedInformerFactory(client, 0, "ns", func(o *metav1.ListOptions) { o.LabelSelector = "all=them" })
+		tweak := func(o *metav1.ListOptions) { o.LabelSelector = "all=them" }
+		f := informers.NewFilteredSharedInformerFactory(client, 0, "ns", tweak)
 		f.Core().V1().Pods().Informer()
 		start(t, f)()
 		list, ok := client.Actions()[0].(clienttesting.ListAction)
@@ -223,7 +234,8 @@ func TestGeneratedFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset(pod("a"))
 		client.PrependReactor("list", "events", func(action clienttesting.Action) (bool, runtime.Object, error) {
-			return action.GetResource().Group != "", nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "", nil)
+			resource := action.GetResource()
+			return resource.Group != "", nil, apierrors.NewForbidden(resource.GroupResource(), "", nil)
 		})
 		f := informers.NewSharedInformerFactory(client, 0)
 		limiter := listwatch.NewLimiter(1)
@@ -248,14 +260,17 @@ func TestGeneratedFunctions(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if err := factory.OnCreate(f, func(cache.SharedIndexInformer) error { return nil }); err == nil || !strings.Contains(err.Error(), "informer of v1 pods has been made") {
+		err := factory.OnCreate(f, func(cache.SharedIndexInformer) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "informer of v1 pods has been made") {
 			t.Errorf("adjusting too late: %v", err)
 		}
-		registration, err := informer.AddEventHandler(pods, cache.ResourceEventHandlerFuncs{}, informer.HandlerOptions{Name: "it"})
+		named := informer.HandlerOptions{Name: "it"}
+		registration, err := informer.AddEventHandler(pods, cache.ResourceEventHandlerFuncs{}, named)
 		if err != nil {
 			t.Error(err)
 		}
-		if _, err := f.Core().V1().Pods().TypedInformer().AddTypedEventHandler(coreinformers.PodHandlerFuncs{AddFunc: func(*corev1.Pod) {}}); err != nil {
+		handler := coreinformers.PodHandlerFuncs{AddFunc: func(*corev1.Pod) {}}
+		if _, err := f.Core().V1().Pods().TypedInformer().AddTypedEventHandler(handler); err != nil {
 			t.Error(err)
 		}
 		f.Core().V1().Events().Informer()
@@ -264,7 +279,8 @@ func TestGeneratedFunctions(t *testing.T) {
 
 		err = factory.WaitForSyncOr(t.Context(), f, (*informer.SyncError).Permanent)
 		var unsynced *informer.NotSyncedError
-		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 || unsynced.Informers[0].Informer != "informer of events.k8s.io/v1 events" {
+		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 ||
+			unsynced.Informers[0].Informer != "informer of events.k8s.io/v1 events" {
 			t.Errorf("error %v", err)
 		}
 		if err := informer.WaitForSync(t.Context(), pods); err != nil || !registration.HasSynced() {
@@ -278,8 +294,9 @@ func TestGeneratedFunctions(t *testing.T) {
 			t.Errorf("got %v", p)
 		}
 		status, _ := informer.StatusOf(pods)
-		if len(status.Handlers) != 2 || status.Handlers[0].Name != "it" || !strings.Contains(status.Handlers[1].Name, ".TestGeneratedFunctions") {
-			t.Errorf("handlers %+v", status.Handlers)
+		if h := status.Handlers; len(h) != 2 || h[0].Name != "it" ||
+			!strings.Contains(h[1].Name, ".TestGeneratedFunctions") {
+			t.Errorf("handlers %+v", h)
 		}
 
 		for _, left := range []bool{true, false} {
@@ -287,7 +304,8 @@ func TestGeneratedFunctions(t *testing.T) {
 				t.Error(err)
 			}
 			synctest.Wait()
-			if same := f.Core().V1().Pods().Informer().GetStore() == pods.GetStore(); same != left || pods.IsStopped() == left {
+			same := f.Core().V1().Pods().Informer().GetStore() == pods.GetStore()
+			if same != left || pods.IsStopped() == left {
 				t.Errorf("users left: %v; it is the factory's: %v; it has stopped: %v", left, same, pods.IsStopped())
 			}
 		}
@@ -327,7 +345,8 @@ func TestNilClientset(t *testing.T) {
 	defer func(really bool) { utilruntime.ReallyCrash = really }(utilruntime.ReallyCrash)
 	utilruntime.ReallyCrash = false
 	said := make(chan any, 1)
-	defer func(handlers []func(context.Context, any)) { utilruntime.PanicHandlers = handlers }(utilruntime.PanicHandlers)
+	handlers := utilruntime.PanicHandlers
+	defer func() { utilruntime.PanicHandlers = handlers }()
 	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) {
 		select {
 		case said <- v:

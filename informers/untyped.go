@@ -50,10 +50,15 @@ func NewFilteredDynamicInformer(
 		resource.GroupResource())
 }
 
-func newDynamic(client dynamic.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions dynamicinformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[*unstructured.Unstructured](func() informer.ResourceClient[*unstructured.UnstructuredList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
+func newDynamic(
+	client dynamic.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions dynamicinformer.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return informer.NewShared[*unstructured.Unstructured](
+		func() informer.ResourceClient[*unstructured.UnstructuredList] {
+			return client.Resource(resource).Namespace(namespace)
+		}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
 }
 
 // NewMetadataSharedInformerFactory returns a factory of metadata informers for all
@@ -86,17 +91,36 @@ func NewFilteredMetadataInformer(
 		resource.GroupResource())
 }
 
-func newMetadata(client metadata.Interface, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions metadatainformer.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return informer.NewShared[*metav1.PartialObjectMetadata](func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
+func newMetadata(
+	client metadata.Interface, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions metadatainformer.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return informer.NewShared[*metav1.PartialObjectMetadata](
+		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(resource).Namespace(namespace)
+		}, options(client, resource, namespace, resyncPeriod, indexers, tweakListOptions))
 }
 
-func options(client any, resource schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweak func(*metav1.ListOptions)) informer.Options {
+func options(
+	client any, resource schema.GroupVersionResource, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers, tweak func(*metav1.ListOptions),
+) informer.Options {
 	return informer.Options{
 		Client: client, Resource: resource, Namespace: namespace,
 		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweak,
+		Streamed: returnsAsSent(client),
 	}
+}
+
+// returnsAsSent reports whether a client returns what the server sends: client-go's own clients do,
+// while wrappers and fakes may change it.
+func returnsAsSent(client any) bool {
+	switch client.(type) {
+	case *dynamic.DynamicClient, *metadata.Client:
+		return true
+	}
+	return false
 }
 
 func byNamespace() cache.Indexers {

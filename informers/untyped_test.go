@@ -167,7 +167,8 @@ func TestListByFields(t *testing.T) {
 // TestNames: names, statuses and errors say which resource and namespace it is about.
 func TestNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dynamicClient := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"})
+		dynamicClient := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{things: "ThingList"})
 		metadataClient := metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme())
 		for _, client := range []*clienttesting.Fake{&dynamicClient.Fake, &metadataClient.Fake} {
 			client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -185,7 +186,7 @@ func TestNames(t *testing.T) {
 			},
 		} {
 			for n, f := range factories {
-				want := []string{"informer of example.com/v1 things", "informer of example.com/v1 things in namespace ns"}[n]
+				want := "informer of example.com/v1 things" + []string{"", " in namespace ns"}[n]
 				f.ForResource(things)
 				ctx, cancel := context.WithCancel(t.Context())
 				f.Start(ctx.Done())
@@ -194,9 +195,9 @@ func TestNames(t *testing.T) {
 				if !errors.As(err, &unsynced) || unsynced.Informers[0].Informer != want {
 					t.Errorf("error %v, want the name %q", err, want)
 				}
-				statuses, err := factory.Statuses(f)
-				if err != nil || statuses[0].Name != want || statuses[0].Type != typ || statuses[0].Resource != things || statuses[0].Namespace != []string{"", "ns"}[n] {
-					t.Errorf("statuses %+v, %v, want the name %q", statuses, err, want)
+				s, _ := informer.StatusOf(f.ForResource(things).Informer())
+				if s.Name != want || s.Type != typ || s.Resource != things || s.Namespace != []string{"", "ns"}[n] {
+					t.Errorf("status %+v, want the name %q", s, want)
 				}
 				cancel()
 				f.Shutdown()

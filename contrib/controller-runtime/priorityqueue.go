@@ -49,9 +49,14 @@ func NewQueue[T comparable](
 // rate limited (AddOpts.After and RateLimited) waits for the shorter of both delays. After ShutDown
 // nothing is handed out any more, ready or not.
 //
-// These are the differences from controller-runtime's queue: ShutDownWithDrain waits until nothing is in
-// process, as client-go's does. ShutDown can be called twice. A delayed item that is added at once goes
-// behind what is ready by then, not before what was added after it. The queue doesn't log its items.
+// These are the differences from controller-runtime's queue:
+//
+//   - ShutDownWithDrain waits until nothing is in process, as client-go's does.
+//   - ShutDown can be called twice.
+//   - A delayed item that is added without a delay goes behind what is ready by then. There it goes before
+//     what was added after it.
+//   - workqueue_depth stays right with more than 25 priorities.
+//   - The queue doesn't log its items.
 func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorityqueue.PriorityQueue[T] {
 	if config.Limiter == nil {
 		config.Limiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](

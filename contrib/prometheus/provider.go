@@ -101,7 +101,7 @@ func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 func (p *provider) of(name string) *provider {
 	p.registration.ensure(func() {
 		if describedAs(p.registerer, newGauge("depth", "")) != nil {
-			return // by client-go already, or by another provider of ours, after it
+			return // client-go has registered them, or a provider of ours that let client-go go first
 		}
 		// This makes metrics of that name, which the queue is about to have anyway.
 		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()

@@ -21,7 +21,8 @@ import (
 // Client-go's informers of the built-in types, by the import path alone. What there is beyond
 // client-go's interfaces works here, too: options of all informers, of one type, statuses.
 func Example_builtIn() {
-	client := fake.NewSimpleClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oven"}})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oven"}}
+	client := fake.NewSimpleClientset(pod)
 	client.PrependReactor("list", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(corev1.Resource("secrets"), "", nil)
 	})
@@ -29,7 +30,9 @@ func Example_builtIn() {
 	_ = factory.OnCreate(town, func(i cache.SharedIndexInformer) error {
 		return informer.Configure(i, informer.Tuning{RecreationIsDeletion: true})
 	})
-	_ = factory.TweakListOptions(town, &corev1.Secret{}, func(o *metav1.ListOptions) { o.FieldSelector = "type=Opaque" })
+	_ = factory.TweakListOptions(town, &corev1.Secret{}, func(o *metav1.ListOptions) {
+		o.FieldSelector = "type=Opaque"
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer town.Shutdown()
 	defer cancel()

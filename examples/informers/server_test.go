@@ -25,7 +25,8 @@ func newServer(objects ...*shopv1.Bakery) *bakeryServer {
 // over returns the informer of bakeries that a generated factory has, with such a server in place of a
 // clientset.
 func over(server informer.ResourceClient[*shopv1.BakeryList]) cache.TypedSharedIndexInformer[*shopv1.Bakery] {
-	return informer.NewShared[*shopv1.Bakery](func() informer.ResourceClient[*shopv1.BakeryList] { return server },
+	return informer.NewShared[*shopv1.Bakery](
+		func() informer.ResourceClient[*shopv1.BakeryList] { return server },
 		informer.Options{Client: server, Resource: shopv1.SchemeGroupVersion.WithResource("bakeries")})
 }
 

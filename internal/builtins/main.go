@@ -1,7 +1,7 @@
-// Command builtins writes the table of package informers, informers/table.go: the methods of its
-// factory by group, and for each group a line for each of its resources. It reads client-go's informers, in the
-// version that go.mod requires, and compiles none of it, so that it also works when the table is
-// older than client-go and doesn't compile.
+// Command builtins writes the table of package informers, informers/table.go: the methods of its factory by
+// group, and for each group a line for each of its resources. It reads client-go's informers, in the version
+// that go.mod requires, and compiles none of it, so that it also works if the table is older than client-go
+// and doesn't compile.
 //
 //	go generate ./informers
 //
@@ -258,11 +258,11 @@ var %[3]s = []builtIn{
 // write writes a line of the table.
 func (r resource) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\t{%q, %q, %q, (*%s.%s)(nil), ", r.apiGroup, path.Base(r.api), r.name, r.alias(), r.kind)
+	client := "nil, func(c set) lists { return of(c.%s%s().%s()) }},\n"
 	if r.namespaced {
-		fmt.Fprintf(b, "func(c set, ns string) lists { return of(c.%s%s().%s(ns)) }, nil},\n", r.group, r.version, r.plural)
-	} else {
-		fmt.Fprintf(b, "nil, func(c set) lists { return of(c.%s%s().%s()) }},\n", r.group, r.version, r.plural)
+		client = "func(c set, ns string) lists { return of(c.%s%s().%s(ns)) }, nil},\n"
 	}
+	fmt.Fprintf(b, client, r.group, r.version, r.plural)
 }
 
 // parse returns a file, and the paths that it imports by the names that it uses.

@@ -37,6 +37,9 @@ type Options struct {
 	InformerName *cache.InformerName
 	// TweakListOptions changes the options of every list and watch. It may be nil.
 	TweakListOptions func(*metav1.ListOptions)
+	// Streamed says that the client of unstructured or metadata objects is client-go's own, see
+	// [listwatch.ClientOptions].
+	Streamed bool
 }
 
 // NewShared returns the informer of a generated constructor: objects are of type T, lists of type L. resource
@@ -57,7 +60,8 @@ func NewUntyped(t reflect.Type, resource func() ResourceClient[runtime.Object], 
 
 // source returns the options of the informer's source.
 func (o Options) source(t reflect.Type) listwatch.ClientOptions {
-	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t)}
+	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t),
+		Streamed: o.Streamed}
 }
 
 // subject says what the informer caches: "apps/v1 deployments in namespace shop". Without a

@@ -133,7 +133,8 @@ func nameOfHandler(handler reflect.Value) string {
 	}
 	switch name, _, _ := strings.Cut(v.Type().Name(), "["); name {
 	case "ResourceEventHandlerFuncs", "TypedResourceEventHandlerFuncs":
-		return functionNames(handler, v.FieldByName("AddFunc"), v.FieldByName("UpdateFunc"), v.FieldByName("DeleteFunc"))
+		return functionNames(
+			handler, v.FieldByName("AddFunc"), v.FieldByName("UpdateFunc"), v.FieldByName("DeleteFunc"))
 	case "typedResourceEventHandler":
 		if inside := v.FieldByName("handler"); inside.IsValid() {
 			return nameOfHandler(inside.Elem())

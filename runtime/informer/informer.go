@@ -198,7 +198,8 @@ func (i *informer[K]) IsStopped() bool {
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
-		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once", "informer", i.config.name)
+		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once",
+			"informer", i.config.name)
 		return
 	}
 	detector := newMutationDetector(i.config.subject, i.config.Tuning)

@@ -218,10 +218,10 @@ func TestNames(t *testing.T) {
 		cache.TypedResourceEventHandlerDetailedFuncs[*configMap]{},
 		cache.TypedFilteringResourceEventHandler[*configMap]{},
 	} {
-		o := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(handler)).HasSyncedChecker().Name()
+		direct := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(handler))
 		shell := cache.NewTypedSharedIndexInformer[*configMap](ours)
-		th := must[cache.ResourceEventHandlerRegistration](t)(shell.AddTypedEventHandler(handler)).HasSyncedChecker().Name()
-		if o != th {
+		indirect := must[cache.ResourceEventHandlerRegistration](t)(shell.AddTypedEventHandler(handler))
+		if o, th := direct.HasSyncedChecker().Name(), indirect.HasSyncedChecker().Name(); o != th {
 			t.Errorf("typed handler %q, by client-go's typed informer over ours %q", o, th)
 		}
 	}
@@ -231,6 +231,7 @@ func TestNames(t *testing.T) {
 // do what is made of the name: errors, statuses, the name of its sync.
 func TestSubject(t *testing.T) {
 	resource := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "configmaps"}
+	ofCore := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	name, err := cache.NewInformerName("named")
 	if err != nil {
 		t.Fatal(err)
@@ -240,16 +241,17 @@ func TestSubject(t *testing.T) {
 		"*v1.ConfigMap":                                {},
 		"*v1.ConfigMap (named)":                        {InformerName: name},
 		"apps/v1 configmaps":                           {Resource: resource},
-		"v1 pods":                                      {Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}},
+		"v1 pods":                                      {Resource: ofCore},
 		"apps/v1 configmaps in namespace shop":         {Resource: resource, Namespace: "shop"},
 		"apps/v1 configmaps in namespace shop (named)": {Resource: resource, Namespace: "shop", InformerName: name},
 	} {
 		i := newServer().ours(options)
-		status, _ := informer.StatusOf(i)
-		if status.Name != "informer of "+want || status.Type != "*v1.ConfigMap" || status.Resource != options.Resource || status.Namespace != options.Namespace {
-			t.Errorf("status %+v, want the name %q", status, want)
+		s, _ := informer.StatusOf(i)
+		if s.Name != "informer of "+want || s.Type != "*v1.ConfigMap" || s.Resource != options.Resource ||
+			s.Namespace != options.Namespace {
+			t.Errorf("status %+v, want the name %q", s, want)
 		}
-		if err := status.NotSynced(); !strings.HasPrefix(err.Error(), "informer of "+want+": not started") {
+		if err := s.NotSynced(); !strings.HasPrefix(err.Error(), "informer of "+want+": not started") {
 			t.Errorf("error %q, want the name %q", err, want)
 		}
 		if got := i.HasSyncedChecker().Name(); got != "SharedIndexInformer "+strings.TrimSuffix(want, " (named)") {

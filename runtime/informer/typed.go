@@ -58,7 +58,8 @@ func addTyped(
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
 	if ours, ok := shell.As[adder](i); ok {
-		return ours.AddHandler(converting, HandlerOptions{Name: handlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+		return ours.AddHandler(converting,
+			HandlerOptions{Name: handlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
 }

@@ -34,10 +34,10 @@ type Config[T comparable] struct {
 	// a priority queue; without both, priorities are ignored. They are clamped to plus or minus
 	// 1,000,000, without ageing to 32 bits.
 	Priority func(item T) int
-	// Ageing is the waiting time that is worth one step of priority, so that no item starves: an
-	// item of priority p goes before each item of priority q > p that is added more than
-	// (q-p)*Ageing after it. 0 means one second, and an hour is the maximum. A negative value turns
-	// ageing off: items of low priority then starve as long as there are others.
+	// Ageing is the waiting time that raises an item by one step of priority, so that no item starves: an
+	// item of priority p goes before each item of priority q > p that is added more than (q-p)*Ageing after
+	// it. 0 means one second, and an hour is the maximum. A negative value turns ageing off: items of low
+	// priority then starve as long as there are others.
 	Ageing time.Duration
 
 	// Flow returns the flow that an item belongs to, such as its namespace or tenant (the term is
@@ -63,7 +63,7 @@ type AddOptions struct {
 	After time.Duration
 	// RateLimited adds the limiter's delay. The longer of both delays counts.
 	RateLimited bool
-	// Priority replaces what Config.Priority returns, this time only. If the item waits already, the
+	// Priority replaces the result of Config.Priority for this addition. If the item waits already, the
 	// higher priority counts.
 	Priority *int
 }

@@ -15,10 +15,10 @@
 //	 │           │
 //	 └───────────┘ Cancel
 //
-// Delayed is independent of the others: an item that is ready or in process can be delayed too, and
-// then runs (again) when the delay is over. That is client-go's rule, and it suits a controller that
-// looks at an object again in an hour, whatever happens until then. With Config.MergeDelayed there is
-// one copy, the earliest. That suits a controller that looks again an hour after its last look.
+// Delayed is independent of the others: an item that is ready or in process can be delayed too, and then runs
+// (again) when the delay is over. That is client-go's rule, and it suits a controller that checks an object
+// again in an hour, whatever happens until then. With Config.MergeDelayed there is one copy, the
+// earliest. That suits a controller that checks an object again an hour after the last check.
 //
 // # Promises
 //
@@ -55,8 +55,8 @@
 //		q.Done(item)
 //	}
 //
-// Function Run of package workqueue is this loop with error handling, panics, draining and a variable
-// number of workers. A Queue is a TypedRateLimitingInterface of client-go's util/workqueue.
+// Function Run of package workqueue is this loop, with handling of errors and panics, draining, and a
+// variable number of workers. A Queue is a TypedRateLimitingInterface of client-go's util/workqueue.
 //
 // # How it works
 //

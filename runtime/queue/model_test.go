@@ -123,7 +123,8 @@ func (m *model) addAfter(item int, delay time.Duration, priority int) {
 // due delivers the items that are due now.
 func (m *model) due() {
 	items := slices.SortedFunc(maps.Keys(m.delayed), func(a, b int) int {
-		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due), cmp.Compare(m.delayed[a].order, m.delayed[b].order))
+		return cmp.Or(m.delayed[a].due.Compare(m.delayed[b].due),
+			cmp.Compare(m.delayed[a].order, m.delayed[b].order))
 	})
 	for _, item := range items {
 		if d := m.delayed[item]; !d.due.After(time.Now()) {
@@ -198,16 +199,17 @@ func TestQueueIsItsModel(t *testing.T) {
 	priority := func(item int) int { return item % 3 }
 	flow := func(item int) string { return fmt.Sprint(item % 4) }
 	for name, config := range map[string]queue.Config[int]{
-		"plain":                  {},
-		"merge":                  {MergeDelayed: true},
-		"priority":               {Priority: priority},
-		"strict":                 {Priority: priority, Ageing: -1},
-		"strict, merge":          {Priority: priority, Ageing: -1, MergeDelayed: true},
-		"ageing":                 {Ageing: 7 * time.Millisecond},
-		"fair":                   {Flow: flow},
-		"fair, priority, merge":  {Flow: flow, Priority: priority, MergeDelayed: true},
-		"hook":                   {Order: workqueue.DefaultQueue[int]()},
-		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1, Metrics: newGauges().metrics()},
+		"plain":                 {},
+		"merge":                 {MergeDelayed: true},
+		"priority":              {Priority: priority},
+		"strict":                {Priority: priority, Ageing: -1},
+		"strict, merge":         {Priority: priority, Ageing: -1, MergeDelayed: true},
+		"ageing":                {Ageing: 7 * time.Millisecond},
+		"fair":                  {Flow: flow},
+		"fair, priority, merge": {Flow: flow, Priority: priority, MergeDelayed: true},
+		"hook":                  {Order: workqueue.DefaultQueue[int]()},
+		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1,
+			Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {

@@ -1,12 +1,11 @@
-// Command moving moves programs from client-go to kubewright: it copies them into a
-// folder of their own, outside of this repository, changes the import paths of
-// informers, tools/cache and util/workqueue and nothing else, compiles them, and runs
-// them against a small API server.
+// Command moving moves programs from client-go to kubewright: it copies them into a folder of their own,
+// outside of this repository, changes the import paths of informers, tools/cache and util/workqueue and
+// nothing else, compiles them, and runs them against a small API server.
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, as it is in the module
-// cache, and three in testdata, one of which is a controller-runtime manager.
+// The programs are client-go's own example of a work queue, from the module cache, and three in testdata, one
+// of which is a controller-runtime manager.
 package main
 
 import (
@@ -50,7 +49,8 @@ var programs = []program{
 		"default/two of the queue",
 	}},
 	{name: "informers", source: "testdata/informers/main.go", says: []string{
-		"added pod one", "added pod two", "added config map first", "added config map second", "listed 2 pods, got first, 2 in the cache",
+		"added pod one", "added pod two", "added config map first", "added config map second",
+		"listed 2 pods, got first, 2 in the cache",
 	}},
 	{name: "manager", source: "testdata/manager/main.go", says: []string{
 		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",

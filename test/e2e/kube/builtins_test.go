@@ -61,7 +61,8 @@ func TestBuiltIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := kubeserver.Start(ctx, binaries, kubeserver.Options{Flags: []string{"--runtime-config=api/all=true"}})
+	everything := kubeserver.Options{Flags: []string{"--runtime-config=api/all=true"}}
+	server, err := kubeserver.Start(ctx, binaries, everything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,10 @@ func TestBuiltIns(t *testing.T) {
 	}
 }
 
-func testBuiltIns(ctx context.Context, t *testing.T, server *kubeserver.Server, objects map[schema.GroupVersionResource]*unstructured.Unstructured, mode string) {
+func testBuiltIns(
+	ctx context.Context, t *testing.T, server *kubeserver.Server,
+	objects map[schema.GroupVersionResource]*unstructured.Unstructured, mode string,
+) {
 	config, proxy := tcpproxy.Before(t, server.Config())
 	ours := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
 	theirs := clientgo.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
@@ -158,9 +162,11 @@ func testBuiltIns(ctx context.Context, t *testing.T, server *kubeserver.Server, 
 		}
 		told += len(s.ours.Events())
 	}
-	t.Logf("%d resources, %d of them written, %d events, %d connections", len(all), written, told, proxy.Connections())
+	t.Logf("%d resources, %d of them written, %d events, %d connections",
+		len(all), written, told, proxy.Connections())
 	if len(all) < minServed || written < minWritten {
-		t.Errorf("%d resources are served and %d written, expected are %d and %d at least", len(all), written, minServed, minWritten)
+		t.Errorf("%d resources are served and %d written, expected are %d and %d at least",
+			len(all), written, minServed, minWritten)
 	}
 }
 
@@ -183,7 +189,10 @@ type subject struct {
 }
 
 // served returns a subject for each resource that both the server and client-go's factory know.
-func served(t *testing.T, config *rest.Config, objects map[schema.GroupVersionResource]*unstructured.Unstructured, ours, theirs clientgo.SharedInformerFactory) (all []*subject) {
+func served(
+	t *testing.T, config *rest.Config, objects map[schema.GroupVersionResource]*unstructured.Unstructured,
+	ours, theirs clientgo.SharedInformerFactory,
+) (all []*subject) {
 	t.Helper()
 	client := dynamic.NewForConfigOrDie(config)
 	_, lists, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerGroupsAndResources()
@@ -225,11 +234,9 @@ func served(t *testing.T, config *rest.Config, objects map[schema.GroupVersionRe
 func (s *subject) observe(t *testing.T, i cache.SharedIndexInformer) *record.Recorder[metav1.Object] {
 	t.Helper()
 	recorder := record.New[metav1.Object]()
-	_, err := cache.NewTypedSharedIndexInformer[metav1.Object](i).AddTypedEventHandler(cache.TypedFilteringResourceEventHandler[metav1.Object]{
-		FilterFunc: s.quiet,
-		Handler:    recorder,
-	})
-	if err != nil {
+	handler := cache.TypedFilteringResourceEventHandler[metav1.Object]{FilterFunc: s.quiet, Handler: recorder}
+	typed := cache.NewTypedSharedIndexInformer[metav1.Object](i)
+	if _, err := typed.AddTypedEventHandler(handler); err != nil {
 		t.Fatal(err)
 	}
 	return recorder
@@ -334,9 +341,9 @@ func (s *subject) settle(ctx context.Context, t *testing.T) {
 			t.Errorf("%v: %s: ours has\n%v\nclient-go's has\n%v", s.gvr, name, our, their)
 		}
 	}
-	for who, recorder := range map[string]*record.Recorder[metav1.Object]{"ours": s.ours, "client-go's": s.theirs} {
+	for n, recorder := range []*record.Recorder[metav1.Object]{s.ours, s.theirs} {
 		if problems := recorder.Problems(); len(problems) > 0 {
-			t.Errorf("%v: %s: %s", s.gvr, who, strings.Join(problems, "; "))
+			t.Errorf("%v: %s: %s", s.gvr, []string{"ours", "client-go's"}[n], strings.Join(problems, "; "))
 		}
 	}
 	if status, ok := informer.StatusOf(s.informers[0]); !ok || status.Resource != s.gvr {

@@ -29,7 +29,9 @@ type controller struct {
 	configMaps cache.GenericLister
 }
 
-func newController(pods coreinformers.PodInformer, configMaps informers.GenericInformer) (*controller, error) {
+func newController(
+	pods coreinformers.PodInformer, configMaps informers.GenericInformer,
+) (*controller, error) {
 	_, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { fmt.Printf("added pod %s\n", obj.(*corev1.Pod).Name) },
 	})
@@ -66,9 +68,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	typed, err := factory.Core().V1().ConfigMaps().TypedInformer().AddTypedEventHandler(coreinformers.ConfigMapHandlerFuncs{
+	handler := coreinformers.ConfigMapHandlerFuncs{
 		AddFunc: func(c *corev1.ConfigMap) { fmt.Printf("added config map %s\n", c.Name) },
-	})
+	}
+	typed, err := factory.Core().V1().ConfigMaps().TypedInformer().AddTypedEventHandler(handler)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,10 +92,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	own := factory.InformerFor(&corev1.Pod{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+	newInformer := func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		log.Fatal("there is an informer of pods already")
 		return nil
-	})
-	fmt.Printf("listed %d pods, got %s, %d in the cache\n", len(pods), first.(*corev1.ConfigMap).Name, len(own.GetStore().ListKeys()))
+	}
+	cached := factory.InformerFor(&corev1.Pod{}, newInformer).GetStore().ListKeys()
+	name := first.(*corev1.ConfigMap).Name
+	fmt.Printf("listed %d pods, got %s, %d in the cache\n", len(pods), name, len(cached))
 	<-ctx.Done()
 }

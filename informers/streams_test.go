@@ -1,0 +1,112 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// TestStreams: informers over client-go's own clients read lists and watches as streams: of the
+// clientset as it is, of dynamic and metadata clients with the transport.
+func TestStreams(t *testing.T) {
+	pods := corev1.SchemeGroupVersion.WithResource("pods")
+	for name, newInformer := range map[string]func(*rest.Config) cache.SharedIndexInformer{
+		"clientset": func(config *rest.Config) cache.SharedIndexInformer {
+			return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0).Core().V1().Pods().Informer()
+		},
+		"clientset in protobuf": func(config *rest.Config) cache.SharedIndexInformer {
+			config.ContentType = runtime.ContentTypeProtobuf
+			return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0).Core().V1().Pods().Informer()
+		},
+		"dynamic": func(config *rest.Config) cache.SharedIndexInformer {
+			config.Wrap(listwatch.Wrap)
+			return informers.NewDynamicSharedInformerFactory(dynamic.NewForConfigOrDie(config), 0).ForResource(pods).Informer()
+		},
+		"metadata": func(config *rest.Config) cache.SharedIndexInformer {
+			config.Wrap(listwatch.Wrap)
+			return informers.NewMetadataSharedInformerFactory(metadata.NewForConfigOrDie(config), 0).ForResource(pods).Informer()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(servePods))
+			defer server.Close()
+			i := newInformer(&rest.Config{Host: server.URL, QPS: -1})
+			changed := make(chan struct{})
+			if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { close(changed) }}); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				i.RunWithContext(ctx)
+			}()
+			defer func() { cancel(); <-ended }()
+			select {
+			case <-changed:
+			case <-time.After(20 * time.Second):
+				s, _ := informer.StatusOf(i)
+				t.Fatalf("no update: %+v", s)
+			}
+			s, _ := informer.StatusOf(i)
+			if s.Reading.Streamed < 2 || s.Reading.Unseen != 0 || s.Reading.NotStreamed != "" || s.Objects != 2 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// servePods lists two pods, and changes one of them. It knows no WatchList.
+func servePods(w http.ResponseWriter, r *http.Request) {
+	pod := func(kind, version, name, resourceVersion string) string {
+		return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q}}`,
+			kind, version, name, resourceVersion)
+	}
+	kind, version := "Pod", "v1"
+	if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata") {
+		kind, version = "PartialObjectMetadata", "meta.k8s.io/v1"
+	}
+	query := r.URL.Query()
+	switch {
+	case query.Get("sendInitialEvents") != "":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	case query.Get("watch") != "":
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		fmt.Fprintf(w, `{"type":"MODIFIED","object":%s}`, pod(kind, version, "a", "4"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) && kind == "Pod":
+		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+		info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+		list := &corev1.PodList{Items: make([]corev1.Pod, 2)}
+		list.ResourceVersion = "3"
+		for n, name := range []string{"a", "b"} {
+			list.Items[n].Name, list.Items[n].Namespace, list.Items[n].ResourceVersion = name, "ns", fmt.Sprint(n+1)
+		}
+		if err := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion).Encode(list, w); err != nil {
+			panic(err)
+		}
+	default:
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		io.WriteString(w, fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"3"},"items":[%s,%s]}`,
+			kind+"List", version, pod(kind, version, "a", "1"), pod(kind, version, "b", "2")))
+	}
+}
