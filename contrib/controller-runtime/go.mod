@@ -3,6 +3,7 @@ module github.com/kubewright/kubewright/contrib/controller-runtime
 go 1.26.0
 
 require (
+	github.com/go-logr/logr v1.4.3
 	github.com/kubewright/kubewright v0.0.0
 	github.com/kubewright/kubewright/contrib/prometheus v0.0.0
 	go.uber.org/goleak v1.3.0
@@ -20,7 +21,6 @@ require (
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect
 	github.com/go-openapi/jsonreference v1.0.0 // indirect
 	github.com/go-openapi/swag v0.27.1 // indirect

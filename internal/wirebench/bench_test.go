@@ -8,51 +8,54 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	Child()
+	Child(nil)
 	os.Exit(m.Run())
 }
 
-// rounds is how often each mode is measured, in turn.
-var rounds = Setting("WIREBENCH_ROUNDS", 5)
-
 // moved are programs that moved from client-go by import path alone.
-var moved = []Pair{
-	{Name: "workloads/list=LIST/import-path", Mode: "workloads/" + facade},
-	{Name: "workloads/list=WatchList/import-path", Mode: "workloads/" + facade, WatchList: true},
-}
+var moved = Pairs("workloads", []Option{{"import-path", facade, clientGo}})
 
 // BenchmarkSync measures the cost of filling an informer's cache with 20,000 custom resources of
 // 4.7 KB, in JSON.
 func BenchmarkSync(b *testing.B) {
-	Sync(b, replay(b, recordedWorkloads(), false), "workloads", slices.Concat(Pairs("workloads"), moved), rounds)
+	Sync(b, Replay(b, RecordWorkloads(Objects)), slices.Concat(Pairs("workloads", Generated), moved))
 }
 
 // BenchmarkSyncPods is the same for 20,000 pods in protobuf, which shares no values.
 func BenchmarkSyncPods(b *testing.B) {
-	Sync(b, replay(b, recordedPods(), false), "pods", Pairs("pods")[:4], rounds)
+	Sync(b, Replay(b, RecordPods(Objects)), Pairs("pods", Generated[:2]))
+}
+
+// BenchmarkSyncClientGo measures the same of client-go's clients, with the informers of client-go and
+// with ours.
+func BenchmarkSyncClientGo(b *testing.B) {
+	Sync(b, Replay(b, RecordPods(Objects)), Pairs(clientset, ClientGo))
+	Sync(b, Replay(b, RecordWorkloads(Objects)), Pairs(unstructured, Dynamic))
+	Sync(b, Replay(b, RecordMetadata(Objects)), Pairs(partial, ClientGo))
 }
 
 // relists are the ways to list 20,000 unchanged objects again.
 var relists = []Pair{
-	{Name: "relist=LIST", Mode: "workloads/" + ours},
-	{Name: "relist=WatchList", Mode: "workloads/" + ours, WatchList: true},
-	{Name: "relist=LIST/keep-unchanged", Mode: "workloads/" + keeping},
-	{Name: "relist=WatchList/keep-unchanged", Mode: "workloads/" + keeping, WatchList: true},
+	{Name: "relist=LIST", Ours: "workloads/" + ours, Theirs: "workloads/" + clientGo},
+	{Name: "relist=WatchList", Ours: "workloads/" + ours, Theirs: "workloads/" + clientGo, WatchList: true},
+	{Name: "relist=LIST/keep-unchanged", Ours: "workloads/" + keeping, Theirs: "workloads/" + clientGo},
+	{Name: "relist=WatchList/keep-unchanged", Ours: "workloads/" + keeping, Theirs: "workloads/" + clientGo,
+		WatchList: true},
 }
 
 // BenchmarkRelist measures the cost of listing the custom resources once more.
 func BenchmarkRelist(b *testing.B) {
-	Sync(b, replay(b, recordedWorkloads(), true), "workloads", relists, rounds)
+	Sync(b, replay(b, RecordWorkloads(Objects), true), relists)
 }
 
 // BenchmarkFootprint measures the memory of a synced informer of few small objects, as most
 // informers of a program are.
 func BenchmarkFootprint(b *testing.B) {
 	for _, n := range []int{1, 20, 500} {
-		Footprint(b, replay(b, recordedConfigMaps(n), false), "configmaps", []Pair{
-			{Name: fmt.Sprintf("objects=%d", n), Mode: "configmaps/" + ours, WatchList: true,
-				Informers: footprintInformers},
-		}, rounds)
+		Footprint(b, Replay(b, RecordConfigMaps(n)), []Pair{
+			{Name: fmt.Sprintf("objects=%d", n), Ours: "configmaps/" + ours, Theirs: "configmaps/" + clientGo,
+				WatchList: true, Informers: footprintInformers},
+		})
 	}
 }
 
@@ -61,4 +64,16 @@ func TestObjectSize(t *testing.T) {
 	if n := len(Object(12345)); n < 4600 || n > 4800 {
 		t.Errorf("%d bytes", n)
 	}
+}
+
+// TestReplay checks that each mode reads what it says, and that responses to POST and to lists end,
+// as a measuring process needs.
+func TestReplay(t *testing.T) {
+	const objects = 10
+	server := Replay(t, RecordWorkloads(objects))
+	CheckPairs(t, server, slices.Concat(Pairs("workloads", Generated), moved, Pairs(unstructured, Dynamic)))
+	CheckPairs(t, replay(t, RecordWorkloads(objects), true), relists)
+	server = Replay(t, RecordPods(objects))
+	CheckPairs(t, server, slices.Concat(Pairs("pods", Generated[:2]), Pairs(clientset, ClientGo)))
+	CheckPairs(t, Replay(t, RecordMetadata(objects)), Pairs(partial, ClientGo))
 }

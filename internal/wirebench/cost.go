@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // Cost is what a process used.
@@ -28,6 +30,8 @@ type Cost struct {
 	Mallocs    uint64
 	// Stacks is the memory of the goroutines' stacks at that moment, in bytes.
 	Stacks int64
+	// Streamed is how many lists and watches an informer of ours has read as streams.
+	Streamed int
 	// Relist is the cost of a relist afterwards, if there was one.
 	Relist Relist
 }
@@ -71,8 +75,8 @@ type job struct {
 const variable = "WIREBENCH_JOB"
 
 // Child does the measurement for which this process was started, and exits. It returns if the
-// process was started for something else.
-func Child() {
+// process was started for something else. It knows the modes of this package, and others.
+func Child(others Modes) {
 	text := os.Getenv(variable)
 	if text == "" {
 		return
@@ -81,27 +85,33 @@ func Child() {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		panic(err)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(measure(j)); err != nil {
+	mode := own[j.Mode]
+	if mode == nil {
+		mode = others[j.Mode]
+	}
+	if mode == nil {
+		panic("no mode " + j.Mode)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(measure(j, mode)); err != nil {
 		panic(err)
 	}
 	os.Exit(0)
 }
 
-func measure(j job) (c Cost) {
+func measure(j job, mode func(*rest.Config) cache.SharedIndexInformer) (c Cost) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var before, after goruntime.MemStats
 	goruntime.GC()
 	goruntime.ReadMemStats(&before)
 	start := processCPU()
-	config := j.Server.config()
 	var others []cache.SharedIndexInformer
 	for range j.Informers - 1 {
-		i := modes[j.Mode](config)
+		i := mode(j.Server.config())
 		others = append(others, i)
 		go i.RunWithContext(ctx)
 	}
-	i := modes[j.Mode](config)
+	i := mode(j.Server.config())
 	relisted := make(chan struct{})
 	if j.Server.Relist != "" {
 		must(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
@@ -123,6 +133,9 @@ func measure(j job) (c Cost) {
 	c.Stacks = int64(after.StackInuse) - int64(before.StackInuse)
 	if n := len(i.GetStore().ListKeys()); n != j.Server.Objects {
 		panic(fmt.Sprintf("%d objects", n))
+	}
+	if status, ok := informer.StatusOf(i); ok {
+		c.Streamed = status.Reading.Streamed
 	}
 	if j.Server.Relist != "" {
 		c.Relist = relist(ctx, j.Server.Relist, relisted)

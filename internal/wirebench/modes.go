@@ -18,11 +18,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
+// Modes are what a process may measure, by name: each makes an informer. client-go's feature gate, set
+// in the environment, decides whether lists are streamed as watches.
+type Modes map[string]func(*rest.Config) cache.SharedIndexInformer
+
+// own are the modes of this package.
+var own = Modes{}
+
 // collection returns the client of a resource, from which a mode makes its informers.
 type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
 
 func workloads(config *rest.Config) *client.ClientWithList[*Workload, *WorkloadList] {
-	group := client.Group{Version: GroupVersion, APIPath: "/apis", Scheme: scheme, Codecs: codecs}
+	group := client.Group{Version: GroupVersion, APIPath: "/apis", Scheme: Scheme, Codecs: codecs}
 	c := must(group.RESTClient(config, must(rest.HTTPClientFor(config))))
 	return client.NewWithList[*Workload, *WorkloadList](c, parameters, "workloads", "")
 }
@@ -43,10 +50,6 @@ func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *
 		"configmaps", "")
 }
 
-// modes are the measured modes. client-go's feature gate, set in the environment, decides whether lists are
-// streamed as watches.
-var modes = map[string]func(*rest.Config) cache.SharedIndexInformer{}
-
 // The modes of a collection.
 const (
 	ours     = "ours"
@@ -55,7 +58,16 @@ const (
 	keeping  = "keep"
 	facade   = "facade"
 	clientGo = "client-go"
+	// stripping is client-go with a transform that removes managedFields.
+	stripping = "client-go-strip"
 )
+
+// Generated are the ways to read a collection with a generated client.
+var Generated = []Option{
+	{"", ours, clientGo},
+	{"no-managed-fields", dropping, stripping},
+	{"no-managed-fields,shared-values", sharing, stripping},
+}
 
 func init() {
 	addModes[Workload]("workloads", workloads)
@@ -63,30 +75,32 @@ func init() {
 	addModes[corev1.ConfigMap]("configmaps", configMaps)
 }
 
+// noManagedFields is what to drop where theirs strips.
+var noManagedFields = []string{"metadata.managedFields"}
+
 func addModes[V any, T interface {
 	*V
 	client.Object
 }, L runtime.Object](name string, of collection[T, L]) {
-	noManagedFields := []string{"metadata.managedFields"}
 	for mode, decoding := range map[string]listwatch.DecodingOptions{
 		ours:     {},
 		dropping: {Drop: noManagedFields},
 		sharing:  {Drop: noManagedFields, ShareValues: true},
 		keeping:  {KeepUnchanged: true},
 	} {
-		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
+		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)
 			i := informer.NewShared[T, L](func() listwatch.Client[L] { return c }, informer.Options{})
-			if err := informer.SetDecoding(i, decoding); err != nil {
-				panic(err)
-			}
-			return i
+			return decodingWith(i, decoding)
 		}
 	}
-	for mode, newInformer := range map[string]func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer{
+	type constructor func(
+		cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers,
+	) cache.SharedIndexInformer
+	for mode, newInformer := range map[string]constructor{
 		facade: kwcache.NewSharedIndexInformer, clientGo: cache.NewSharedIndexInformer,
 	} {
-		modes[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
+		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)
 			return newInformer(&cache.ListWatch{
 				ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -98,4 +112,27 @@ func addModes[V any, T interface {
 			}, T(new(V)), 0, cache.Indexers{})
 		}
 	}
+	own[name+"/"+stripping] = func(config *rest.Config) cache.SharedIndexInformer {
+		return stripped(own[name+"/"+clientGo](config))
+	}
+}
+
+// decodingWith sets the decoding options of an informer of ours.
+func decodingWith(i cache.SharedIndexInformer, decoding listwatch.DecodingOptions) cache.SharedIndexInformer {
+	if err := informer.SetDecoding(i, decoding); err != nil {
+		panic(err)
+	}
+	return i
+}
+
+// stripped has an informer remove managedFields.
+func stripped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
+	err := i.SetTransform(func(obj any) (any, error) {
+		obj.(metav1.Object).SetManagedFields(nil)
+		return obj, nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return i
 }

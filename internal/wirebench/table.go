@@ -6,34 +6,50 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 )
 
-// Pair is a measurement of ours beside client-go's.
+// Pair is a measurement of ours beside theirs.
 type Pair struct {
 	// Name is the name of the benchmarks.
 	Name string
-	// Mode is the collection and how our informer reads it.
-	Mode string
+	// Ours and Theirs are the modes.
+	Ours, Theirs string
 	// WatchList is set if the list is streamed as a watch.
 	WatchList bool
 	// Informers is how many informers run at a time, zero for one.
 	Informers int
 }
 
-// Pairs returns a collection's measurements, one for each option.
-func Pairs(collection string) []Pair {
+// side is one side of a pair.
+type side struct {
+	mode      string
+	watchList bool
+	informers int
+}
+
+func (p Pair) ours() side   { return side{p.Ours, p.WatchList, p.Informers} }
+func (p Pair) theirs() side { return side{p.Theirs, p.WatchList, p.Informers} }
+
+// Option is a way to read a collection, with ours and with theirs, which does the same. Ours and Theirs are
+// modes of the collection.
+type Option struct{ Name, Ours, Theirs string }
+
+// Pairs returns a collection's measurements, two for each option.
+func Pairs(collection string, options []Option) []Pair {
 	var pairs []Pair
-	for _, options := range []struct{ name, mode string }{
-		{"", ours}, {"/no-managed-fields", dropping}, {"/no-managed-fields,shared-values", sharing},
-	} {
+	for _, o := range options {
 		for _, list := range []struct {
 			name string
 			is   bool
 		}{{"LIST", false}, {"WatchList", true}} {
-			pairs = append(pairs,
-				Pair{Name: collection + "/list=" + list.name + options.name,
-					Mode: collection + "/" + options.mode, WatchList: list.is})
+			p := Pair{Name: collection + "/list=" + list.name, Ours: collection + "/" + o.Ours,
+				Theirs: collection + "/" + o.Theirs, WatchList: list.is}
+			if o.Name != "" {
+				p.Name += "/" + o.Name
+			}
+			pairs = append(pairs, p)
 		}
 	}
 	return pairs
@@ -66,39 +82,39 @@ var (
 	}
 )
 
-// run measures a mode in a process of its own.
-func run(tb testing.TB, server Server, p Pair) (c Cost) {
-	text, err := json.Marshal(job{Mode: p.Mode, Server: server, Informers: p.Informers})
+// run measures one side of a pair in a process of its own.
+func run(tb testing.TB, server Server, s side) (c Cost) {
+	text, err := json.Marshal(job{Mode: s.mode, Server: server, Informers: s.informers})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	cmd := exec.CommandContext(tb.Context(), cmp.Or(server.Program, os.Args[0]))
 	cmd.Env = append(os.Environ(), variable+"="+string(text),
-		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(p.WatchList))
+		"KUBE_FEATURE_WatchListClient="+strconv.FormatBool(s.watchList))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		tb.Fatal(p.Mode, err)
+		tb.Fatal(s.mode, err)
 	}
 	if err := json.Unmarshal(out, &c); err != nil {
-		tb.Fatalf("%s: %v in %q", p.Mode, err, out)
+		tb.Fatalf("%s: %v in %q", s.mode, err, out)
 	}
 	return c
 }
 
-// Sync is a benchmark of filling an informer's cache, ours and client-go's, and of a relist if the
+// Sync is a benchmark of filling an informer's cache, ours and theirs, and of a relist if the
 // server has one. It measures every mode once in each round.
-func Sync(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
+func Sync(b *testing.B, server Server, pairs []Pair) {
 	columns := synced
 	if server.Relist != "" {
 		columns = relisted
 	}
-	compare(b, server, collection, pairs, rounds, columns)
+	compare(b, server, pairs, columns)
 }
 
 // Footprint benchmarks the memory of synced informers, stacks included.
-func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rounds int) {
-	compare(b, server, collection, pairs, rounds, []column{
+func Footprint(b *testing.B, server Server, pairs []Pair) {
+	compare(b, server, pairs, []column{
 		{"KB/informer", func(c Cost) float64 { return float64(c.Live+c.Stacks) / kilo / footprintInformers }},
 		{"heap-KB/informer", func(c Cost) float64 { return float64(c.Live) / kilo / footprintInformers }},
 	})
@@ -107,22 +123,22 @@ func Footprint(b *testing.B, server Server, collection string, pairs []Pair, rou
 // footprintInformers is the number of informers that a footprint is averaged over.
 const footprintInformers = 100
 
-func compare(b *testing.B, server Server, collection string, pairs []Pair, rounds int, columns []column) {
-	costs := map[Pair][]Cost{}
-	for range rounds {
-		done := map[Pair]bool{}
+func compare(b *testing.B, server Server, pairs []Pair, columns []column) {
+	costs := map[side][]Cost{}
+	for range Rounds {
+		done := map[side]bool{}
 		for _, p := range pairs {
-			for _, side := range []Pair{p.alone(), p.theirs(collection)} {
-				if !done[side] {
-					done[side] = true
-					costs[side] = append(costs[side], run(b, server, side))
+			for _, s := range []side{p.ours(), p.theirs()} {
+				if !done[s] {
+					done[s] = true
+					costs[s] = append(costs[s], run(b, server, s))
 				}
 			}
 		}
 	}
 	for _, p := range pairs {
-		for name, side := range map[string]Pair{"ours": p.alone(), "client-go": p.theirs(collection)} {
-			for _, c := range costs[side] {
+		for name, s := range map[string]side{"ours": p.ours(), "client-go": p.theirs()} {
+			for _, c := range costs[s] {
 				// Those of the same name are measurements of the same thing.
 				b.Run(p.Name+"/"+name, func(b *testing.B) {
 					for b.Loop() {
@@ -137,17 +153,28 @@ func compare(b *testing.B, server Server, collection string, pairs []Pair, round
 	}
 }
 
-// alone returns the pair's measurement of our side, theirs that of client-go's.
-func (p Pair) alone() Pair {
-	return Pair{Mode: p.Mode, WatchList: p.WatchList, Informers: p.Informers}
+// CheckPairs measures each side of the pairs once, from a small server, and fails unless ours read
+// streams, or didn't where it can't.
+func CheckPairs(t *testing.T, server Server, pairs []Pair) {
+	for _, p := range pairs {
+		for _, s := range []side{p.ours(), p.theirs()} {
+			c := run(t, server, s)
+			streams := s == p.ours() && !strings.HasSuffix(s.mode, "/"+facade)
+			if c.CPU == 0 || c.Mallocs == 0 || (c.Streamed > 0) != streams {
+				t.Errorf("%s, %s: %+v", p.Name, s.mode, c)
+			}
+		}
+	}
 }
 
-func (p Pair) theirs(collection string) Pair {
-	return Pair{Mode: collection + "/" + clientGo, WatchList: p.WatchList, Informers: p.Informers}
-}
+// Rounds is how often each mode is measured, in turn.
+var Rounds = setting("WIREBENCH_ROUNDS", 5)
 
-// Setting returns a number from the environment.
-func Setting(name string, otherwise int) int {
+// Objects is the number of objects that most benchmarks have.
+var Objects = setting("WIREBENCH_OBJECTS", 20000)
+
+// setting returns a number from the environment.
+func setting(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
 	}

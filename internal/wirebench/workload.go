@@ -89,16 +89,18 @@ func (l *WorkloadList) DeepCopyObject() runtime.Object { c := *l; return &c }
 // GroupVersion is the group and version of Workload.
 var GroupVersion = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
 
+// Scheme has Workload.
+var Scheme = runtime.NewScheme()
+
 var (
-	scheme     = runtime.NewScheme()
-	codecs     = serializer.NewCodecFactory(scheme)
-	parameters = runtime.NewParameterCodec(scheme)
+	codecs     = serializer.NewCodecFactory(Scheme)
+	parameters = runtime.NewParameterCodec(Scheme)
 )
 
 func init() {
-	scheme.AddKnownTypes(GroupVersion, &Workload{}, &WorkloadList{})
-	metav1.AddToGroupVersion(scheme, GroupVersion)
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	Scheme.AddKnownTypes(GroupVersion, &Workload{}, &WorkloadList{})
+	metav1.AddToGroupVersion(Scheme, GroupVersion)
+	metav1.AddToGroupVersion(Scheme, schema.GroupVersion{Version: "v1"})
 }
 
 // Object returns the JSON of the i-th Workload: 4.7 KB. Names, ids, versions and a few values

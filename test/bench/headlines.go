@@ -13,6 +13,7 @@ type headline struct {
 const (
 	workloads = "internal/wirebench Sync/workloads/list="
 	pods      = "internal/wirebench SyncPods/pods/list="
+	manager   = "contrib/controller-runtime/wirebench Manager/"
 )
 
 // headlines are the rows that matter first. README has the first inReadme of them.
@@ -48,14 +49,39 @@ var headlines = []headline{
 		"sync-cpu", "Pods in protobuf, WatchList",
 	},
 	{
+		"controller-runtime, 20,000 typed custom resources, LIST, CPU",
+		manager + "typed/list=LIST cpu-s",
+		"manager-cpu", "typed, LIST",
+	},
+	{
+		"controller-runtime, 20,000 typed custom resources, WatchList, CPU",
+		manager + "typed/list=WatchList cpu-s",
+		"manager-cpu", "typed, WatchList",
+	},
+	{
+		"controller-runtime, 20,000 unstructured objects, LIST, CPU",
+		manager + "unstructured/list=LIST cpu-s",
+		"manager-cpu", "unstructured, LIST",
+	},
+	{
+		"controller-runtime, 20,000 typed custom resources, LIST, peak memory",
+		manager + "typed/list=LIST peak-MB",
+		"manager-peak", "typed, LIST",
+	},
+	{
+		"controller-runtime, the same without managedFields, ours with ShareValues, peak memory",
+		manager + "typed/list=LIST/no-managed-fields,budget,shared-values peak-MB",
+		"manager-peak", "without managedFields, ours with ShareValues",
+	},
+	{
+		"controller-runtime, 20,000 unstructured objects, LIST, peak memory",
+		manager + "unstructured/list=LIST peak-MB",
+		"manager-peak", "unstructured, LIST",
+	},
+	{
 		"Sync 20,000 custom resources, moved by import path alone, LIST, CPU",
 		workloads + "LIST/import-path cpu-s",
 		"sync-cpu", "import path alone, LIST",
-	},
-	{
-		"Sync 20,000 custom resources, moved by import path alone, WatchList, CPU",
-		workloads + "WatchList/import-path cpu-s",
-		"sync-cpu", "import path alone, WatchList",
 	},
 	{
 		"An update to 4 handlers, moved by import path alone",
@@ -65,17 +91,12 @@ var headlines = []headline{
 	{
 		"Work queue, moved by import path alone, 16 workers, an item",
 		"runtime/workqueue Workers/workers=16 ns/op",
-		"queue", "16 workers",
+		"", "",
 	},
 	{
 		"Generate all clients of k8s.io/api",
 		"test/gentools Generate/all s",
-		"generate", "all of k8s.io/api",
-	},
-	{
-		"Generate the clients of one group version",
-		"test/gentools Generate/batch s",
-		"generate", "batch/v1",
+		"", "",
 	},
 	{
 		"20,000 custom resources in the cache, memory",
@@ -83,19 +104,9 @@ var headlines = []headline{
 		"sync-live", "as they are",
 	},
 	{
-		"20,000 custom resources in the cache, ours without managedFields and with ShareValues, memory",
+		"20,000 custom resources without managedFields in the cache, ours with ShareValues, memory",
 		workloads + "LIST/no-managed-fields,shared-values live-MB",
-		"sync-live", "ours without managedFields, ShareValues",
-	},
-	{
-		"Informer of 20 small objects, memory",
-		"internal/wirebench Footprint/objects=20 KB/informer",
-		"", "",
-	},
-	{
-		"An update to 1 handler",
-		"runtime/informer Events/generated/handlers=1 ns/op",
-		"events", "1 handler",
+		"sync-live", "without managedFields, ours with ShareValues",
 	},
 	{
 		"An update to 16 handlers",
@@ -103,23 +114,13 @@ var headlines = []headline{
 		"events", "16 handlers",
 	},
 	{
-		"List 10 of 100,000 objects by a label without an index",
-		"runtime/lister List/10-of-100000/many-selectors ns/op",
-		"", "",
-	},
-	{
-		"Work queue, 1 worker, an item",
-		"runtime/workqueue Workers/workers=1 ns/op",
-		"queue", "1 worker",
-	},
-	{
-		"Size of a program that lists one custom resource",
-		"test/gentools Binary/full MB",
+		"Informer of 20 small objects, memory",
+		"internal/wirebench Footprint/objects=20 KB/informer",
 		"", "",
 	},
 }
 
-const inReadme = 11
+const inReadme = 16
 
 // chart is the caption of a chart and the name of its file in docs/benchmarks.
 type chart struct {
@@ -133,8 +134,14 @@ type chart struct {
 var charts = []chart{
 	{"sync-cpu", "CPU of a process until 20,000 objects synced (less is better)", "client-go", true},
 	{"sync-peak", "Peak memory of a process until 20,000 objects synced (less is better)", "client-go", true},
+	{
+		"manager-cpu", "CPU of a manager until 20,000 objects synced (less is better)",
+		"controller-runtime", false,
+	},
+	{
+		"manager-peak", "Peak memory of a manager until 20,000 objects synced (less is better)",
+		"controller-runtime", false,
+	},
 	{"sync-live", "Memory of 20,000 custom resources in the cache (less is better)", "client-go", false},
 	{"events", "Time of an update from the watch to all handlers (less is better)", "client-go", false},
-	{"queue", "Time of an item through the work queue (less is better)", "client-go", false},
-	{"generate", "Time to generate clients, listers and informers (less is better)", "code-generator", false},
 }

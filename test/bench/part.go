@@ -47,6 +47,12 @@ var parts = []part{
 		count: 1, args: once,
 	},
 	{
+		name:   "manager",
+		about:  "the same from a recorded server for the cache of a controller-runtime manager",
+		module: "contrib/controller-runtime", packages: "./wirebench",
+		count: 1, args: once,
+	},
+	{
 		name:   "runtime",
 		about:  "the pieces of the runtime, in one process",
 		module: ".", packages: "./runtime/...",

@@ -4,4 +4,4 @@ package main
 
 import "github.com/kubewright/kubewright/internal/wirebench"
 
-func main() { wirebench.Child() }
+func main() { wirebench.Child(nil) }

@@ -22,7 +22,6 @@ import (
 // BenchmarkSync measures what it costs to fill an informer's cache with 20,000 custom resources of 4.7 KB,
 // from an embedded API server.
 func BenchmarkSync(b *testing.B) {
-	objects := wirebench.Setting("WIREBENCH_OBJECTS", 20000)
 	program := filepath.Join(b.TempDir(), "child")
 	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program,
 		"github.com/kubewright/kubewright/internal/wirebench/child").CombinedOutput(); err != nil {
@@ -41,11 +40,11 @@ func BenchmarkSync(b *testing.B) {
 		b.Fatal(err)
 	}
 	config := server.Config()
-	fill(b, config, objects)
+	fill(b, config, wirebench.Objects)
 	wirebench.Sync(b, wirebench.Server{
 		Host: config.Host, Token: config.BearerToken, Name: config.ServerName, CA: config.CAData,
-		Objects: objects, Program: program,
-	}, "workloads", wirebench.Pairs("workloads"), wirebench.Setting("WIREBENCH_ROUNDS", 5))
+		Objects: wirebench.Objects, Program: program,
+	}, wirebench.Pairs("workloads", wirebench.Generated))
 }
 
 // definition defines workloads, whose content the server accepts as it is.

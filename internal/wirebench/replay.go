@@ -2,28 +2,23 @@ package wirebench
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/watch"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// objects is the number of objects. A test can do with fewer.
-var objects = Setting("WIREBENCH_OBJECTS", 20000)
-
-// recording is what a server sends for one collection.
-type recording struct {
+// Recording is what a server sends for one collection.
+type Recording struct {
 	contentType string
 	objects     int
 	// list and events write all objects, as a list and as initial events; extra is a further object, or nil.
@@ -38,16 +33,17 @@ const (
 		`"reason":"Expired","message":"too old"}}` + "\n"
 )
 
-func recordedWorkloads() recording {
-	recorded := make([][]byte, objects)
+// RecordWorkloads returns n workloads in JSON.
+func RecordWorkloads(n int) Recording {
+	recorded := make([][]byte, n)
 	for i := range recorded {
 		recorded[i] = Object(i)
 	}
-	return recordedJSON("bench.example.com/v1", "Workload", recorded)
+	return recordJSON(GroupVersion.String(), "Workload", recorded)
 }
 
-// recordedConfigMaps are small objects, of some 700 bytes of JSON.
-func recordedConfigMaps(n int) recording {
+// RecordConfigMaps returns n small objects, of some 700 bytes of JSON.
+func RecordConfigMaps(n int) Recording {
 	recorded := make([][]byte, n)
 	for i := range recorded {
 		recorded[i] = fmt.Appendf(nil,
@@ -62,10 +58,10 @@ func recordedConfigMaps(n int) recording {
 				`"data":{"endpoint":"https://service-%d.example.com","level":"info"}}`,
 			i, i%10, i, i+1, i%7, i)
 	}
-	return recordedJSON("v1", "ConfigMap", recorded)
+	return recordJSON("v1", "ConfigMap", recorded)
 }
 
-func recordedJSON(apiVersion, kind string, recorded [][]byte) recording {
+func recordJSON(apiVersion, kind string, recorded [][]byte) Recording {
 	each := func(extra []byte, write func(i int, object []byte)) {
 		for i, o := range recorded {
 			write(i, o)
@@ -74,7 +70,7 @@ func recordedJSON(apiVersion, kind string, recorded [][]byte) recording {
 			write(len(recorded), extra)
 		}
 	}
-	return recording{
+	return Recording{
 		contentType: runtime.ContentTypeJSON,
 		objects:     len(recorded),
 		list: func(w io.Writer, extra []byte) {
@@ -99,40 +95,79 @@ func recordedJSON(apiVersion, kind string, recorded [][]byte) recording {
 	}
 }
 
-func recordedPods() recording {
-	info, _ := runtime.SerializerInfoForMediaType(clientscheme.Codecs.SupportedMediaTypes(),
-		runtime.ContentTypeProtobuf)
-	encoder := clientscheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
-	all := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1000000"}}
-	var events bytes.Buffer
-	eventEncoder := restwatch.NewEncoder(
-		streaming.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&events),
-			info.StreamSerializer.Serializer), encoder)
-	send := func(typ watch.EventType, pod *corev1.Pod) {
-		if err := eventEncoder.Encode(&watch.Event{Type: typ, Object: pod}); err != nil {
-			panic(err)
-		}
-	}
+// listed and marked are the metadata of a list and of the bookmark at the end of initial events.
+var (
+	listed = metav1.ListMeta{ResourceVersion: "1000000"}
+	marked = metav1.ObjectMeta{ResourceVersion: "1000000",
+		Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}
+)
+
+// RecordPods returns n pods in protobuf.
+func RecordPods(n int) Recording {
+	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	list := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: listed}
+	objects := make([]runtime.Object, n)
 	for i := range objects {
 		pod := Pod(i)
-		all.Items = append(all.Items, *pod)
-		send(watch.Added, pod)
+		pod.TypeMeta = kind
+		list.Items = append(list.Items, *pod)
+		objects[i] = pod
 	}
-	send(watch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		ResourceVersion: "1000000", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
-	}})
-	list := must(runtime.Encode(encoder, all))
-	return recording{
+	return recordProtobuf(list, objects, &corev1.Pod{TypeMeta: kind, ObjectMeta: marked})
+}
+
+// RecordMetadata returns the metadata of n workloads in protobuf.
+func RecordMetadata(n int) Recording {
+	kind := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
+	list := &metav1.PartialObjectMetadataList{ListMeta: listed,
+		TypeMeta: metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind + "List"}}
+	objects := make([]runtime.Object, n)
+	for i := range objects {
+		o := &metav1.PartialObjectMetadata{}
+		if err := json.Unmarshal(Object(i), o); err != nil {
+			panic(err)
+		}
+		o.TypeMeta = kind
+		list.Items = append(list.Items, *o)
+		objects[i] = o
+	}
+	return recordProtobuf(list, objects, &metav1.PartialObjectMetadata{TypeMeta: kind, ObjectMeta: marked})
+}
+
+// recordProtobuf encodes objects that have a kind.
+func recordProtobuf(list runtime.Object, objects []runtime.Object, end runtime.Object) Recording {
+	serializer := protobuf.NewSerializer(nil, nil)
+	encode := func(obj runtime.Object) []byte {
+		var text bytes.Buffer
+		if err := serializer.Encode(obj, &text); err != nil {
+			panic(err)
+		}
+		return text.Bytes()
+	}
+	var events bytes.Buffer
+	frames := protobuf.LengthDelimitedFramer.NewFrameWriter(&events)
+	send := func(typ watch.EventType, obj runtime.Object) {
+		event := metav1.WatchEvent{Type: string(typ), Object: runtime.RawExtension{Raw: encode(obj)}}
+		must(frames.Write(must(event.Marshal())))
+	}
+	for _, obj := range objects {
+		send(watch.Added, obj)
+	}
+	send(watch.Bookmark, end)
+	whole := encode(list)
+	return Recording{
 		contentType: runtime.ContentTypeProtobuf,
-		objects:     objects,
-		list:        func(w io.Writer, _ []byte) { w.Write(list) },
+		objects:     len(objects),
+		list:        func(w io.Writer, _ []byte) { w.Write(whole) },
 		events:      func(w io.Writer, _ []byte) { w.Write(events.Bytes()) },
 	}
 }
 
-// replay is a server that answers lists and watches from a recording. A POST to /relist adds one
-// object and makes all watches expire.
-func replay(tb testing.TB, recorded recording, withRelist bool) Server {
+// Replay starts a server that answers lists and watches, of whatever resource, from a recording.
+func Replay(tb testing.TB, recorded Recording) Server { return replay(tb, recorded, false) }
+
+// replay is Replay. With a relist, a POST to /relist adds one object and makes all watches expire.
+func replay(tb testing.TB, recorded Recording, withRelist bool) Server {
 	var mu sync.Mutex
 	var extra []byte
 	end := make(chan struct{})
@@ -140,7 +175,8 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 	mux.HandleFunc("POST /relist", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		extra = bytes.Replace(Object(objects), fmt.Appendf(nil, `"name":"workload-%d"`, objects),
+		n := recorded.objects
+		extra = bytes.Replace(Object(n), fmt.Appendf(nil, `"name":"workload-%d"`, n),
 			[]byte(`"name":"relisted"`), 1)
 		close(end)
 		end = make(chan struct{})
@@ -175,19 +211,4 @@ func replay(tb testing.TB, recorded recording, withRelist bool) Server {
 		s.Relist = server.URL + "/relist"
 	}
 	return s
-}
-
-// TestReplay checks that responses to POST and to lists end, as a measuring process needs.
-func TestReplay(t *testing.T) {
-	objects = 10
-	t.Cleanup(func() { objects = Setting("WIREBENCH_OBJECTS", 20000) })
-	for _, p := range append(Pairs("workloads"), relists...) {
-		c := run(t, replay(t, recordedWorkloads(), strings.HasPrefix(p.Name, "relist")), p)
-		if c.CPU == 0 || c.Mallocs == 0 {
-			t.Errorf("%v: %+v", p, c)
-		}
-	}
-	for _, p := range Pairs("pods") {
-		run(t, replay(t, recordedPods(), false), p)
-	}
 }

@@ -1,0 +1,127 @@
+package wirebench
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/internal/wirebench"
+)
+
+// forms are what a manager may cache.
+var forms = map[string]func() client.Object{
+	"typed": func() client.Object { return &wirebench.Workload{} },
+	"unstructured": func() client.Object {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(workload)
+		return u
+	},
+	"pods": func() client.Object { return &corev1.Pod{} },
+	"metadata": func() client.Object {
+		o := &metav1.PartialObjectMetadata{}
+		o.SetGroupVersionKind(workload)
+		return o
+	},
+}
+
+var workload = wirebench.GroupVersion.WithKind("Workload")
+
+// setup is how a manager is set up.
+type setup struct {
+	// kwctrl is nil for controller-runtime's own caches.
+	kwctrl *kwctrl.Options
+	strip  bool
+}
+
+// budget is one for the lists of a program with a limit of some hundred MB of memory. A single list never
+// waits for it: it shows that a budget costs nothing.
+const budget = 16 << 20
+
+var noManagedFields = []string{"metadata.managedFields"}
+
+var setups = map[string]setup{
+	"theirs":          {},
+	"theirs-strip":    {strip: true},
+	"ours":            {kwctrl: &kwctrl.Options{}},
+	"ours-share":      {kwctrl: &kwctrl.Options{ShareValues: true}},
+	"ours-drop":       {kwctrl: &kwctrl.Options{Drop: noManagedFields, ListBudget: budget}},
+	"ours-drop-share": {kwctrl: &kwctrl.Options{Drop: noManagedFields, ListBudget: budget, ShareValues: true}},
+}
+
+// modes are all setups of all forms.
+func modes() wirebench.Modes {
+	all := wirebench.Modes{}
+	for form, object := range forms {
+		for name, s := range setups {
+			all[form+"/"+name] = func(config *rest.Config) toolscache.SharedIndexInformer {
+				return s.informer(config, object())
+			}
+		}
+	}
+	return all
+}
+
+// informer returns the informer of an object's kind in a new manager.
+func (s setup) informer(config *rest.Config, object client.Object) toolscache.SharedIndexInformer {
+	scheme := runtime.NewScheme()
+	must(corev1.AddToScheme(scheme))
+	scheme.AddKnownTypes(wirebench.GroupVersion, &wirebench.Workload{}, &wirebench.WorkloadList{})
+	metav1.AddToGroupVersion(scheme, wirebench.GroupVersion)
+	options := manager.Options{
+		Scheme:         scheme,
+		MapperProvider: mapper,
+		Metrics:        server.Options{BindAddress: "0"},
+		Logger:         logr.Discard(),
+	}
+	if s.strip {
+		options.Cache.DefaultTransform = cache.TransformStripManagedFields()
+	}
+	if s.kwctrl != nil {
+		options.NewCache = kwctrl.New(*s.kwctrl).NewCache
+	}
+	m, err := manager.New(config, options)
+	must(err)
+	i, err := m.GetCache().GetInformer(context.Background(), object, cache.BlockUntilSynced(false))
+	must(err)
+	return managed{i.(toolscache.SharedIndexInformer), m}
+}
+
+// mapper knows the kinds without discovery.
+func mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []schema.GroupVersionKind{workload, corev1.SchemeGroupVersion.WithKind("Pod")} {
+		m.Add(kind, meta.RESTScopeNamespace)
+	}
+	return m, nil
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// managed is an informer that runs with its manager.
+type managed struct {
+	toolscache.SharedIndexInformer
+	manager manager.Manager
+}
+
+func (m managed) RunWithContext(ctx context.Context) { must(m.manager.Start(ctx)) }
+
+// Untyped returns the informer, which has a status.
+func (m managed) Untyped() toolscache.SharedInformer { return m.SharedIndexInformer }

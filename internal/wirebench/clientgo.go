@@ -1,0 +1,99 @@
+package wirebench
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	clientgo "k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// The collections that clients of client-go read.
+const (
+	clientset    = "clientset/pods"
+	unstructured = "dynamic/workloads"
+	partial      = "metadata/workloads"
+)
+
+// ClientGo are the ways to read a collection with a client of client-go.
+var ClientGo = []Option{
+	{"", ours, clientGo},
+	{"no-managed-fields", dropping, stripping},
+}
+
+// Dynamic is one more for unstructured objects.
+var Dynamic = append(ClientGo[:2:2], Option{"no-managed-fields,shared-values", sharing, stripping})
+
+func init() {
+	resource := GroupVersion.WithResource("workloads")
+	addClientGo(clientset, func(config *rest.Config) cache.SharedIndexInformer {
+		config.ContentType = runtime.ContentTypeProtobuf
+		config.Wrap(listwatch.Wrap)
+		lw := listwatch.Streamed(podsOf(must(kubernetes.NewForConfig(config))), clientscheme.Scheme)
+		return informer.New(lw, &corev1.Pod{}, cache.SharedIndexInformerOptions{})
+	}, func(config *rest.Config) cache.SharedIndexInformer {
+		config.ContentType = runtime.ContentTypeProtobuf
+		client := must(kubernetes.NewForConfig(config))
+		return clientgo.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer()
+	})
+	addClientGo(unstructured, func(config *rest.Config) cache.SharedIndexInformer {
+		config.Wrap(listwatch.Wrap)
+		client := must(dynamic.NewForConfig(config))
+		return informers.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
+	}, func(config *rest.Config) cache.SharedIndexInformer {
+		client := must(dynamic.NewForConfig(config))
+		return dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
+	})
+	addClientGo(partial, func(config *rest.Config) cache.SharedIndexInformer {
+		config.Wrap(listwatch.Wrap)
+		client := must(metadata.NewForConfig(config))
+		return informers.NewMetadataSharedInformerFactory(client, 0).ForResource(resource).Informer()
+	}, func(config *rest.Config) cache.SharedIndexInformer {
+		client := must(metadata.NewForConfig(config))
+		return metadatainformer.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
+	})
+}
+
+// podsOf lists and watches as client-go's informer of pods does.
+func podsOf(client kubernetes.Interface) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return client.CoreV1().Pods("").List(ctx, opts)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			return client.CoreV1().Pods("").Watch(ctx, opts)
+		},
+	}
+}
+
+// addClientGo adds the modes of a collection, with informers that our packages make and
+// those that client-go makes.
+func addClientGo(name string, our, their func(*rest.Config) cache.SharedIndexInformer) {
+	own[name+"/"+ours] = our
+	for mode, decoding := range map[string]listwatch.DecodingOptions{
+		dropping: {Drop: noManagedFields},
+		sharing:  {Drop: noManagedFields, ShareValues: true},
+	} {
+		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
+			return decodingWith(our(config), decoding)
+		}
+	}
+	own[name+"/"+clientGo] = their
+	own[name+"/"+stripping] = func(config *rest.Config) cache.SharedIndexInformer {
+		return stripped(their(config))
+	}
+}
