@@ -1,11 +1,11 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly e2e-kube bench parity generate check lint
+.PHONY: help demo test nightly e2e-kube bench parity ctrl-suites generate check lint
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job, end to end, on an embedded real API server
 	@cd test/e2e && go run ./demo
@@ -26,6 +26,9 @@ bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENC
 
 parity: ## regenerate client-go and real API repositories with our generators, compare
 	@cd test/parity && go run . $(PARITY)
+
+ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (a quarter of an hour)
+	@cd test/ctrlsuites && go run . $(SUITES)
 
 generate: ## write the generated code of examples/
 	@go run ./cmd/kubewright generate ./examples/apis/... --output-dir examples/generated --metadata-informers --read-only-views
