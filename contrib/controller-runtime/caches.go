@@ -56,7 +56,8 @@ type Caches struct {
 //	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
 //	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
 func New(options Options) *Caches {
-	c := &Caches{options: options, decoding: listwatch.DecodingOptions{Drop: options.Drop, ShareValues: options.ShareValues}}
+	c := &Caches{options: options}
+	c.decoding.Drop, c.decoding.ShareValues = options.Drop, options.ShareValues
 	if options.ListsAtOnce > 0 || options.ListBudget > 0 {
 		places := options.ListsAtOnce
 		if places == 0 {
@@ -97,7 +98,8 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
-		return c.newInformer(scheme, lw, obj, toolscache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers})
+		informerOptions := toolscache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers}
+		return c.newInformer(scheme, lw, obj, informerOptions)
 	}
 	return newCache(config, opts)
 }
@@ -122,7 +124,8 @@ func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, erro
 // newInformer returns an informer. The clients of a cache return what the server sends, but for
 // the kind of metadata.
 func (c *Caches) newInformer(
-	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object, opts toolscache.SharedIndexInformerOptions,
+	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
+	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
 	// An informer that never streams refuses decoding options, and needs none.

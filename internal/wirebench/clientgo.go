@@ -1,24 +1,17 @@
 package wirebench
 
 import (
-	"context"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers"
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -42,9 +35,8 @@ func init() {
 	resource := GroupVersion.WithResource("workloads")
 	addClientGo(clientset, func(config *rest.Config) cache.SharedIndexInformer {
 		config.ContentType = runtime.ContentTypeProtobuf
-		config.Wrap(listwatch.Wrap)
-		lw := listwatch.Streamed(podsOf(must(kubernetes.NewForConfig(config))), clientscheme.Scheme)
-		return informer.New(lw, &corev1.Pod{}, cache.SharedIndexInformerOptions{})
+		client := must(kubernetes.NewForConfig(config))
+		return informers.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer()
 	}, func(config *rest.Config) cache.SharedIndexInformer {
 		config.ContentType = runtime.ContentTypeProtobuf
 		client := must(kubernetes.NewForConfig(config))
@@ -66,18 +58,6 @@ func init() {
 		client := must(metadata.NewForConfig(config))
 		return metadatainformer.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	})
-}
-
-// podsOf lists and watches as client-go's informer of pods does.
-func podsOf(client kubernetes.Interface) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return client.CoreV1().Pods("").List(ctx, opts)
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.CoreV1().Pods("").Watch(ctx, opts)
-		},
-	}
 }
 
 // addClientGo adds the modes of a collection, with informers that our packages make and

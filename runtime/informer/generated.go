@@ -54,14 +54,17 @@ func NewShared[T cache.Object, L runtime.Object](
 
 // NewUntyped is [NewShared] for callers that show the informer as a typed one themselves, or
 // not at all. Objects are of type t, a pointer. Nothing is compiled for it.
-func NewUntyped(t reflect.Type, resource func() ResourceClient[runtime.Object], opts Options) cache.SharedIndexInformer {
+func NewUntyped(
+	t reflect.Type, resource func() ResourceClient[runtime.Object], opts Options,
+) cache.SharedIndexInformer {
 	return newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)
 }
 
 // source returns the options of the informer's source.
 func (o Options) source(t reflect.Type) listwatch.ClientOptions {
-	return listwatch.ClientOptions{TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t),
-		Streamed: o.Streamed}
+	return listwatch.ClientOptions{
+		TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t), Streamed: o.Streamed,
+	}
 }
 
 // subject says what the informer caches: "apps/v1 deployments in namespace shop". Without a

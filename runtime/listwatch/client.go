@@ -43,9 +43,10 @@ func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opt
 		if client == nil {
 			return untypedClient{}
 		}
-		return untypedClient{client, func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		list := func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.List(ctx, opts)
-		}}
+		}
+		return untypedClient{client, list}
 	}, opts)
 }
 
@@ -99,7 +100,8 @@ func explainPanic(subject string, resource func() untypedClient) func() untypedC
 	return func() untypedClient {
 		defer func() {
 			if v := recover(); v != nil {
-				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset and can't run: %v",
+				panic(fmt.Sprintf("the informer of %s, or its factory, was made with a nil clientset "+
+					"and can't run: %v",
 					subject, v))
 			}
 		}()

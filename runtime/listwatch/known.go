@@ -102,9 +102,10 @@ func knownByType(t reflect.Type, kind schema.GroupVersionKind) *known {
 		}
 		return k
 	case reflect.TypeFor[*metav1.PartialObjectMetadata]():
+		v1 := metav1.SchemeGroupVersion
 		k := &known{
-			objects:  []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))},
-			lists:    []metav1.TypeMeta{typeMeta(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"))},
+			objects:  []metav1.TypeMeta{typeMeta(v1.WithKind("PartialObjectMetadata"))},
+			lists:    []metav1.TypeMeta{typeMeta(v1.WithKind("PartialObjectMetadataList"))},
 			protobuf: true,
 		}
 		if !kind.Empty() {

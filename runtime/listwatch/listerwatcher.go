@@ -72,8 +72,9 @@ type StreamedListerWatcher struct {
 //
 // An informer knows by its example which objects to expect. An example of a Go type is read
 // if scheme registers the type and its list type; its own kind, if it has one, chooses among
-// several. Unstructured objects and metadata need no scheme. If an example that is a [metav1.PartialObjectMetadata] has a kind, all
-// objects get that, as in controller-runtime's caches. Objects of other kinds, and all
+// several. Unstructured objects and metadata need no scheme. If an example that is a
+// [metav1.PartialObjectMetadata] has a kind, all objects get that, as in controller-runtime's
+// caches. Objects of other kinds, and all
 // without an example, are read in one piece.
 func Streamed(lw listerWatcher, scheme *runtime.Scheme) *StreamedListerWatcher {
 	return &StreamedListerWatcher{lw, scheme}
@@ -116,7 +117,9 @@ func listWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOpti
 	return lw.List(opts)
 }
 
-func watchWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOptions) (watch.Interface, error) {
+func watchWithContext(
+	ctx context.Context, lw listerWatcher, opts metav1.ListOptions,
+) (watch.Interface, error) {
 	if lw, ok := lw.(interface {
 		WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error)
 	}); ok {

@@ -82,7 +82,9 @@ func (c *listCall) take(req *http.Request, contentType string, body io.ReadClose
 		c.leave("the list function lists several collections")
 		return nil
 	}
-	b := &listBody{call: c, real: body, recorder: recorder{from: body}, collection: collection, first: c.isFirst(page)}
+	b := &listBody{
+		call: c, real: body, recorder: recorder{from: body}, collection: collection, first: c.isFirst(page),
+	}
 	switch mediaType, params, err := mime.ParseMediaType(contentType); {
 	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeJSON:
 		b.decode, b.encode = c.decoding.decoder.List, encodeJSON
@@ -265,7 +267,9 @@ func (b *listBody) read() io.Reader {
 		return b.failed(err)
 	}
 	// Every list without items has this shape.
-	return b.send(&metav1.PartialObjectMetadataList{TypeMeta: b.typ, ListMeta: meta, Items: []metav1.PartialObjectMetadata{}})
+	return b.send(&metav1.PartialObjectMetadataList{
+		TypeMeta: b.typ, ListMeta: meta, Items: []metav1.PartialObjectMetadata{},
+	})
 }
 
 // failed returns what the client reads in place of a list that failed: a Status, which makes
@@ -300,7 +304,8 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 			return nil
 		}
 		b.call.decoding.leave(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
-		return fmt.Errorf("the server sent a list of an unexpected kind, %s; the client decodes from now on", name(typ))
+		return fmt.Errorf("the server sent a list of an unexpected kind, %s; "+
+			"the client decodes from now on", name(typ))
 	}
 	b.refused = fmt.Sprintf("the server sent a list of kind %s", name(typ))
 	return errRefused

@@ -135,7 +135,9 @@ func (s *source) list(
 		s.reading.note(whole, c.whyNot)
 		return s.listWhole(ctx, c, opts, to)
 	}
-	call := &listCall{ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue}
+	call := &listCall{
+		ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue,
+	}
 	list, err := call.run(c, opts)
 	switch {
 	case call.several:
@@ -169,7 +171,9 @@ func (c *listCall) run(from collection, opts metav1.ListOptions) (runtime.Object
 }
 
 // listWhole has the client decode a list.
-func (s *source) listWhole(ctx context.Context, c collection, opts metav1.ListOptions, to Receiver) (ListMeta, error) {
+func (s *source) listWhole(
+	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver,
+) (ListMeta, error) {
 	list, err := c.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err

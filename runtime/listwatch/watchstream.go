@@ -207,7 +207,8 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 			return s.leave(ctx, reason)
 		}
 		s.decoding.leave(reason)
-		return Event{}, undecodable(fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
+		return Event{}, undecodable(
+			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
 	s.accept()
 	s.known.watched(obj)
@@ -287,7 +288,8 @@ func (s *watchStream) endError(ctx context.Context, err error) error {
 func undecodable(err error) error {
 	const status, reason = http.StatusInternalServerError, "ClientWatchDecoding"
 	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
-	return apierrors.FromObject(apierrors.NewClientErrorReporter(status, http.MethodGet, reason).AsObject(err))
+	reporter := apierrors.NewClientErrorReporter(status, http.MethodGet, reason)
+	return apierrors.FromObject(reporter.AsObject(err))
 }
 
 // object is an API object.

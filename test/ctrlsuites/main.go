@@ -139,20 +139,15 @@ func (r *runner) timed(out io.Writer, s suite, variant string) (results, use, er
 		return nil, made, err
 	}
 	passed, all := found.passed()
-	again := 0
-	for _, one := range found {
-		if one.passed && one.attempts > 1 {
-			again++
-		}
-	}
 	name := "without kubewright"
 	if variant != without {
 		name = "with " + variant
 	}
-	fmt.Fprintf(out, "  %s: %d of %d passed in %v", name, passed, all, time.Since(start).Round(time.Second))
-	if again > 0 {
-		fmt.Fprintf(out, ", %d after a failure", again)
+	fmt.Fprintf(out, "  %s: %d of %d passed in %v\n", name, passed, all, time.Since(start).Round(time.Second))
+	for _, test := range slices.Sorted(maps.Keys(found)) {
+		if found[test].again {
+			fmt.Fprintf(out, "    passed only when it was run again: %s\n%s\n", test, found[test].failure)
+		}
 	}
-	fmt.Fprintln(out)
 	return found, made, nil
 }

@@ -13,8 +13,9 @@ import (
 // result is how a test ended.
 type result struct {
 	passed, skipped bool
-	attempts        int
-	failure         string
+	// again says that the test failed before it passed.
+	again   bool
+	failure string
 }
 
 // results are those of a suite by the names of tests: Ginkgo's specs, what runs before and after them, and
@@ -37,6 +38,22 @@ func (r results) passed() (passed, run int) {
 		}
 	}
 	return passed, run
+}
+
+// failed reports whether a test failed.
+func (r results) failed() bool {
+	passed, run := r.passed()
+	return passed < run
+}
+
+// mend has the tests pass that pass in another run.
+func (r results) mend(another results) {
+	for name, one := range r {
+		if !one.passed && another[name].passed {
+			one.passed, one.again = true, true
+			r[name] = one
+		}
+	}
 }
 
 // readResults reads Ginkgo's report and the output of a test run in the folder dir.
@@ -80,7 +97,6 @@ func ginkgoResults(report []byte) (results, error) {
 			ContainerHierarchyTexts    []string
 			LeafNodeType, LeafNodeText string
 			State                      string
-			NumAttempts                int
 			Failure                    struct{ Message string }
 		}
 	}
@@ -104,7 +120,7 @@ func ginkgoResults(report []byte) (results, error) {
 			}
 			found[unique] = result{
 				passed:  spec.State == "passed",
-				skipped: spec.State == "skipped" || spec.State == "pending", attempts: spec.NumAttempts,
+				skipped: spec.State == "skipped" || spec.State == "pending",
 				failure: spec.Failure.Message,
 			}
 		}
@@ -121,7 +137,7 @@ var goResult = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+) \(`)
 func goResults(output string) results {
 	found := results{}
 	for _, m := range goResult.FindAllStringSubmatch(output, -1) {
-		found[m[2]] = result{passed: m[1] == "PASS", skipped: m[1] == "SKIP", attempts: 1}
+		found[m[2]] = result{passed: m[1] == "PASS", skipped: m[1] == "SKIP"}
 	}
 	return found
 }

@@ -8,11 +8,10 @@ import (
 )
 
 const report = `[{"SpecReports": [
-	{"LeafNodeType": "BeforeSuite", "State": "passed", "NumAttempts": 1},
-	{"ContainerHierarchyTexts": ["a", "b"], "LeafNodeType": "It", "LeafNodeText": "works", "State": "passed",
-		"NumAttempts": 2},
+	{"LeafNodeType": "BeforeSuite", "State": "passed"},
+	{"ContainerHierarchyTexts": ["a", "b"], "LeafNodeType": "It", "LeafNodeText": "works", "State": "passed"},
 	{"ContainerHierarchyTexts": ["a", "b"], "LeafNodeType": "It", "LeafNodeText": "works", "State": "failed",
-		"NumAttempts": 3, "Failure": {"Message": "no"}},
+		"Failure": {"Message": "no"}},
 	{"ContainerHierarchyTexts": ["a", "b"], "LeafNodeType": "It", "LeafNodeText": "works", "State": "timedout"},
 	{"ContainerHierarchyTexts": ["a", "b"], "LeafNodeType": "It", "LeafNodeText": "works", "State": "panicked"},
 	{"LeafNodeType": "It", "LeafNodeText": "waits", "State": "pending"},
@@ -25,9 +24,9 @@ func TestGinkgoResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := results{
-		"[BeforeSuite]": {passed: true, attempts: 1},
-		"a b works":     {passed: true, attempts: 2},
-		"a b works (2)": {attempts: 3, failure: "no"},
+		"[BeforeSuite]": {passed: true},
+		"a b works":     {passed: true},
+		"a b works (2)": {failure: "no"},
 		"a b works (3)": {},
 		"a b works (4)": {},
 		"waits":         {skipped: true},
@@ -46,8 +45,8 @@ func TestGinkgoResults(t *testing.T) {
 }
 
 func TestGoResults(t *testing.T) {
-	want := results{"TestA": {passed: true, attempts: 1}, "TestB": {attempts: 1},
-		"TestC": {skipped: true, attempts: 1}}
+	want := results{"TestA": {passed: true}, "TestB": {},
+		"TestC": {skipped: true}}
 	if found := goResults(`=== RUN   TestA
     --- FAIL: TestA/sub (0.00s)
 --- PASS: TestA (0.00s)
@@ -72,6 +71,23 @@ func TestCompare(t *testing.T) {
 	}
 	excuses := map[string]string{"excused": "why", "better": "why", "unknown": "why"}
 	if got := compare(before, after, excuses); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestMend(t *testing.T) {
+	before := func() results {
+		return results{"good": {passed: true}, "bad": {failure: "no"}, "skipped": {skipped: true}}
+	}
+	got := before()
+	got.mend(results{"good": {failure: "now"}, "bad": {failure: "yet again"}})
+	if !reflect.DeepEqual(got, before()) || !got.failed() {
+		t.Errorf("%+v", got)
+	}
+	got.mend(results{"good": {failure: "now"}, "bad": {passed: true}})
+	want := before()
+	want["bad"] = result{passed: true, again: true, failure: "no"}
+	if !reflect.DeepEqual(got, want) || got.failed() {
 		t.Errorf("%+v", got)
 	}
 }
