@@ -27,7 +27,7 @@ bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENC
 parity: ## regenerate client-go and real API repositories with our generators, compare
 	@cd test/parity && go run . $(PARITY)
 
-ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (a quarter of an hour)
+ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (ten minutes)
 	@cd test/ctrlsuites && go run . $(SUITES)
 
 generate: ## write the generated code of examples/
