@@ -3,6 +3,7 @@
 package scratch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -32,9 +33,41 @@ func New(dir, path, like string) (*Module, error) {
 			return nil, err
 		}
 	}
-	_, err = m.Run("go", "mod", "edit", "-module="+path, "-require="+own+"@v0.0.0",
+	edits, err := absolute(like)
+	if err != nil {
+		return nil, err
+	}
+	edits = append(edits, "-module="+path, "-require="+own+"@v0.0.0",
 		"-replace="+own+"="+strings.TrimSpace(repository))
+	_, err = m.Run("go", append([]string{"mod", "edit"}, edits...)...)
 	return m, err
+}
+
+// absolute returns the edits that make the folders absolute by which the module in a folder replaces others.
+func absolute(dir string) (edits []string, err error) {
+	text, err := (&Module{dir}).Run("go", "mod", "edit", "-json")
+	if err != nil {
+		return nil, err
+	}
+	var mod struct {
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &mod); err != nil {
+		return nil, err
+	}
+	for _, r := range mod.Replace {
+		if r.New.Version != "" || filepath.IsAbs(r.New.Path) {
+			continue
+		}
+		folder, err := filepath.Abs(filepath.Join(dir, r.New.Path))
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, "-replace="+r.Old.Path+"="+folder)
+	}
+	return edits, nil
 }
 
 // Write writes a file of the module, and creates its folders.

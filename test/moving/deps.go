@@ -8,6 +8,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime"
 	_ "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	_ "github.com/kubewright/kubewright/contrib/controller-runtime"
 	_ "github.com/kubewright/kubewright/informers"
 	_ "github.com/kubewright/kubewright/runtime/cache"
 	_ "github.com/kubewright/kubewright/runtime/workqueue"

@@ -1,11 +1,10 @@
-// Command moving moves programs from client-go to kubewright: it copies them into a folder of their own,
-// outside of this repository, changes the import paths of informers, tools/cache and util/workqueue and
-// nothing else, compiles them, and runs them against a small API server.
+// Command moving moves programs from client-go and controller-runtime to kubewright: it copies them into a
+// folder of their own, outside of this repository, changes the import paths of informers, tools/cache and
+// util/workqueue, or one or two lines besides, compiles them, and runs them against a small API server.
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, from the module cache, and three in testdata, one
-// of which is a controller-runtime manager.
+// The programs are client-go's own example of a work queue, from the module cache, and those in testdata.
 package main
 
 import (
@@ -35,6 +34,8 @@ type program struct {
 	// source is the program's file, relative to client-go's module if it is marked as upstream's.
 	source   string
 	clientGo bool
+	// edits are the lines that change, each with what takes its place. Without any, the import paths change.
+	edits []string
 	// says are the lines that a working program prints, in any order.
 	says []string
 }
@@ -55,6 +56,22 @@ var programs = []program{
 	{name: "manager", source: "testdata/manager/main.go", says: []string{
 		"reconciled default/first: 1 keys", "reconciled default/second: 2 keys",
 	}},
+	{name: "kubebuilder", source: "testdata/kubebuilder/main.go", edits: []string{
+		"\tctrl \"sigs.k8s.io/controller-runtime\"\n",
+		"\tctrl \"sigs.k8s.io/controller-runtime\"\n" +
+			"\tkwctrl \"github.com/kubewright/kubewright/contrib/controller-runtime\"\n",
+		"\t\tScheme:         scheme,\n",
+		"\t\tScheme:         scheme,\n\t\tNewCache: kwctrl.New(kwctrl.Options{}).NewCache,\n",
+	}, says: []string{
+		"reconciled default/first: 1 keys, 2 pods", "reconciled default/second: 2 keys, 2 pods",
+	}},
+	{name: "dynamic", source: "testdata/dynamic/main.go", edits: []string{
+		"\t\"k8s.io/client-go/dynamic/dynamicinformer\"\n",
+		"\tdynamicinformer \"github.com/kubewright/kubewright/informers\"\n" +
+			"\t\"github.com/kubewright/kubewright/runtime/listwatch\"\n",
+		"\tclient := dynamic.NewForConfigOrDie(config)\n",
+		"\tconfig.Wrap(listwatch.Wrap)\n\tclient := dynamic.NewForConfigOrDie(config)\n",
+	}, says: []string{"added Pod one on a", "added Pod two on b", "got one"}},
 }
 
 func main() {
@@ -87,7 +104,7 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		say("%s: %d import paths changed", p.name, changed)
+		say("%s: %d lines changed", p.name, changed)
 		if _, err := m.Run("go", "vet", "./"+p.name); err != nil {
 			return err
 		}
@@ -104,7 +121,10 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 	return nil
 }
 
-// move copies the program into a folder of its own and changes its import paths.
+// maxChanged is how many lines of a program may change.
+const maxChanged = 3
+
+// move copies the program into a folder of its own and changes its import paths, or the lines that it says.
 func (p program) move(m *scratch.Module) (changed int, err error) {
 	source := p.source
 	if p.clientGo {
@@ -118,15 +138,30 @@ func (p program) move(m *scratch.Module) (changed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	moved := moves.Replace(string(text))
-	after := strings.Split(moved, "\n")
-	for i, line := range strings.Split(string(text), "\n") {
-		if line != after[i] {
+	moved := string(text)
+	if len(p.edits) == 0 {
+		moved = moves.Replace(moved)
+	}
+	for e := 0; e < len(p.edits); e += 2 {
+		if strings.Count(moved, p.edits[e]) != 1 {
+			return 0, fmt.Errorf("it doesn't have the line %q once", p.edits[e])
+		}
+		moved = strings.Replace(moved, p.edits[e], p.edits[e+1], 1)
+	}
+	before := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		before[line]++
+	}
+	for line := range strings.Lines(moved) {
+		if before[line]--; before[line] < 0 {
 			changed++
 		}
 	}
-	if changed == 0 {
+	switch {
+	case changed == 0:
 		return 0, errors.New("it imports nothing that moves")
+	case changed > maxChanged:
+		return 0, fmt.Errorf("%d lines change", changed)
 	}
 	return changed, m.Write(filepath.Join(p.name, "main.go"), moved)
 }
