@@ -1,5 +1,9 @@
-// Package kwctrl puts controller-runtime on the runtime of kubewright. NewQueue gives a controller a
-// priority queue:
+// Package kwctrl puts controller-runtime on the runtime of kubewright. New gives the caches of a manager
+// informers that read lists and watches as streams:
+//
+//	ctrl.NewManager(config, ctrl.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+//
+// NewQueue gives a controller a priority queue:
 //
 //	controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}
 //
