@@ -63,6 +63,15 @@ type streaming struct {
 
 func (s streaming) RESTResource() listwatch.RESTResource { return s.resource }
 
+// Written returns what the client remembers of its writes, if it is a generated one.
+func (s streaming) Written(namespace string, after uint64) (listwatch.Written, bool) {
+	client, _ := s.lists.(interface{ inner() (any, reflect.Type) }).inner()
+	if writing, ok := client.(listwatch.Writing); ok {
+		return writing.Written(namespace, after)
+	}
+	return listwatch.Written{}, false
+}
+
 // streamed returns c as one that streams, if it is client-go's own client of the type, or one that
 // streams by itself. Wrappers and fakes may change what they list, so informers call their methods.
 func (b *builtIn) streamed(c lists) lists {

@@ -1,6 +1,7 @@
 package kwctrl
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -48,8 +50,17 @@ type Caches struct {
 	decoding listwatch.DecodingOptions
 
 	mu        sync.Mutex
-	informers []toolscache.SharedIndexInformer
+	informers []*made
 }
+
+// made is an informer of a cache.
+type made struct {
+	toolscache.SharedIndexInformer
+	of *started
+}
+
+// started is set once an informer of a cache runs. One that doesn't run then was removed before the start.
+type started bool
 
 // New returns a Caches. One serves any number of managers and clusters:
 //
@@ -83,6 +94,9 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if newCache == nil {
 		newCache = cache.New
 	}
+	if err := c.options.validate(); err != nil {
+		return nil, err
+	}
 	if opts.NewInformer != nil {
 		return newCache(config, opts)
 	}
@@ -95,11 +109,12 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if scheme == nil {
 		scheme = clientgoscheme.Scheme
 	}
+	of := new(started)
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
 		informerOptions := toolscache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers}
-		return c.newInformer(scheme, lw, obj, informerOptions)
+		return c.newInformer(of, scheme, lw, obj, informerOptions)
 	}
 	return newCache(config, opts)
 }
@@ -121,32 +136,56 @@ func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, erro
 	return &streaming, nil
 }
 
+// validate refuses negative values, which have no meaning.
+func (o Options) validate() error {
+	if o.ListsAtOnce < 0 || o.ListBudget < 0 {
+		return fmt.Errorf("ListsAtOnce is %d and ListBudget %d: zero is any number", o.ListsAtOnce, o.ListBudget)
+	}
+	unused := informer.New(&toolscache.ListWatch{}, nil, toolscache.SharedIndexInformerOptions{})
+	return informer.Configure(unused, o.Tuning)
+}
+
 // newInformer returns an informer. The clients of a cache return what the server sends, but for
 // the kind of metadata.
 func (c *Caches) newInformer(
-	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
+	of *started, scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
+	// Its kind names the informer: Event is a type of two groups.
+	if kind, err := apiutil.GVKForObject(obj, scheme); err == nil {
+		obj = obj.DeepCopyObject()
+		obj.GetObjectKind().SetGroupVersionKind(kind)
+	}
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
-	// An informer that never streams refuses decoding options, and needs none.
+	// An informer of a type that isn't a pointer never streams, and refuses decoding options.
 	_ = informer.SetDecoding(i, c.decoding)
 	if err := informer.Configure(i, c.options.Tuning); err != nil {
-		panic(err) // The informer is new: a value is negative.
+		panic(err) // NewCache has checked the tuning, and the informer is new.
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.informers = append(slices.DeleteFunc(c.informers, toolscache.SharedIndexInformer.IsStopped), i)
+	c.informers = append(c.informers, &made{i, of})
 	return i
 }
 
-// all returns the informers that have not stopped.
+// all returns the informers that run, and those of caches that have not started.
 func (c *Caches) all() []toolscache.SharedInformer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	idle := func(i *made) bool {
+		status, _ := informer.StatusOf(i.SharedIndexInformer)
+		return status.State == informer.Idle
+	}
+	for _, i := range c.informers {
+		if !idle(i) {
+			*i.of = true
+		}
+	}
+	c.informers = slices.DeleteFunc(c.informers, func(i *made) bool { return i.IsStopped() })
 	var all []toolscache.SharedInformer
 	for _, i := range c.informers {
-		if !i.IsStopped() {
-			all = append(all, i)
+		if !bool(*i.of) || !idle(i) {
+			all = append(all, i.SharedIndexInformer)
 		}
 	}
 	return all

@@ -183,6 +183,15 @@ func TestDrop(t *testing.T) {
 
 // The options of a cache keep working.
 func TestOptionsOfCaches(t *testing.T) {
+	t.Run("negative", func(t *testing.T) {
+		for _, negative := range []kwctrl.Options{
+			{ListsAtOnce: -1}, {ListBudget: -1}, {Tuning: informer.Tuning{SilenceTimeout: -1}},
+		} {
+			if _, err := kwctrl.New(negative).NewCache(&rest.Config{}, options()); err == nil {
+				t.Errorf("%+v is accepted", negative)
+			}
+		}
+	})
 	t.Run("NewInformer", func(t *testing.T) {
 		opts, called := options(), false
 		opts.NewInformer = func(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
@@ -273,6 +282,28 @@ func TestHealth(t *testing.T) {
 	<-r.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
 	if err := check(&http.Request{}); err != nil || len(caches.Statuses()) != 0 {
 		t.Errorf("%v, %v", err, caches.Statuses())
+	}
+
+	// An informer that is removed before the start is never run.
+	early, err := caches.NewCache(newServer(t, jsonEncoding), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"typed", "metadata"} {
+		obj, _ := forms[name]()
+		if _, err := early.GetInformer(ctx, obj, cache.BlockUntilSynced(false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := early.RemoveInformer(ctx, &corev1.ConfigMap{}); err != nil {
+		t.Fatal(err)
+	}
+	start(t, early)
+	if err := check(&http.Request{}); err != nil {
+		t.Error(err)
+	}
+	if all := caches.Statuses(); len(all) != 1 || all[0].Name != "informer of v1 ConfigMap (metadata)" {
+		t.Errorf("%+v", all)
 	}
 
 	broken, err := caches.NewCache(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), options())

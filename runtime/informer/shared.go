@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
@@ -30,8 +33,28 @@ func New(
 		identifier:      func() cache.InformerNameAndResource { return options.Identifier },
 		metricsProvider: options.InformerMetricsProvider,
 		typeName:        fmt.Sprintf("%T", example),
+		name:            nameByKind(example),
 		description:     cmp.Or(options.ObjectDescription, reflector.DescribeType(example)),
 	}, options.Indexers)
+}
+
+// nameByKind names an informer after the kind of its example, "" if that has none.
+func nameByKind(example runtime.Object) string {
+	if v := reflect.ValueOf(example); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return ""
+	}
+	version, kind := example.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	if kind == "" {
+		return ""
+	}
+	name := "informer of " + version + " " + kind
+	switch example.(type) {
+	case *unstructured.Unstructured:
+		return name + " (unstructured)"
+	case *metav1.PartialObjectMetadata:
+		return name + " (metadata)"
+	}
+	return name
 }
 
 // shared shows an informer as client-go's [cache.SharedIndexInformer]. A method without

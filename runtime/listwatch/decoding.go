@@ -86,6 +86,15 @@ func (r *reading) note(how int, why string) {
 	}
 }
 
+// takeBack counts the last watch, which was to be streamed, as read in one piece.
+func (r *reading) takeBack(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Streamed--
+	r.Whole++
+	r.NotStreamed = why
+}
+
 func (r *reading) read() Reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -47,8 +47,8 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 	}
 	if streamed, ok := lw.(*StreamedListerWatcher); ok {
 		c.known, c.whyNot = knownToScheme(example, streamed.scheme)
-		if c.known != nil {
-			s.decodeWith(s.expected.goType, DecodingOptions{})
+		if t := s.expected.goType; t != nil && t.Kind() == reflect.Pointer {
+			s.decodeWith(t, DecodingOptions{})
 		}
 	}
 	return s
@@ -60,22 +60,23 @@ type StreamedListerWatcher struct {
 	scheme *runtime.Scheme
 }
 
-// Streamed returns a lister-watcher like lw whose lists and watches informers of this project
-// read as streams: those of packages informer, cache and informers, and those that
-// generated code makes. To all others it is lw.
+// Streamed returns a lister-watcher like lw whose lists and watches informers of this project read as
+// streams: those of packages informer, cache and informers, and those that generated code makes. To all
+// others it is lw.
 //
-// With it you declare that lw returns what the server sends: its functions, and the client
-// that they call, must not convert, default, filter or change objects, nor take a list from
-// anywhere but the server. Like client-go's clients, it must clear the kind of a watch's
-// objects, unless they are unstructured. The client's HTTP client must have the transport of [Wrap]; if it
-// hasn't, lw is read in one piece, and the informer's status says so.
+// With it you declare that lw returns what the server sends: its functions, and the client that they call,
+// must not convert, default, filter or change objects, nor take a list from anywhere but the server. Like
+// client-go's clients, it must clear the kind of a watch's objects, unless they are unstructured. Its
+// functions must pass on the context that they are called with: those of a
+// [k8s.io/client-go/tools/cache.ListWatch] are ListWithContextFunc and WatchFuncWithContext. The client's HTTP
+// client must have the transport of [Wrap]. If one of these two is missing, lw is read in one piece, and the
+// informer's status says so.
 //
-// An informer knows by its example which objects to expect. An example of a Go type is read
-// if scheme registers the type and its list type; its own kind, if it has one, chooses among
-// several. Unstructured objects and metadata need no scheme. If an example that is a
-// [metav1.PartialObjectMetadata] has a kind, all objects get that, as in controller-runtime's
-// caches. Objects of other kinds, and all
-// without an example, are read in one piece.
+// An informer knows by its example which objects to expect. An example of a Go type is read if scheme
+// registers the type and its list type; its own kind, if it has one, chooses among several. Unstructured
+// objects and metadata need no scheme. If an example that is a [metav1.PartialObjectMetadata] has a kind,
+// lw has to give that to all objects, as controller-runtime's caches do, and so does the stream. Objects of
+// other kinds, and all without an example, are read in one piece.
 func Streamed(lw listerWatcher, scheme *runtime.Scheme) *StreamedListerWatcher {
 	return &StreamedListerWatcher{lw, scheme}
 }

@@ -125,6 +125,8 @@ func (c *listCall) accept(b *listBody) error {
 	if c.ended {
 		return errEnded
 	}
+	// The function has another response, which came before this one was read.
+	c.several = c.several || c.unread != ""
 	again := c.accepted && b.first
 	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, nil
 	if b.first && c.page == "" {
@@ -143,7 +145,6 @@ func (c *listCall) add(obj any) error {
 	if c.ended {
 		return errEnded
 	}
-	c.known.listed(obj)
 	return c.to.Add(obj)
 }
 
@@ -331,6 +332,9 @@ func (b *listBody) item(obj any) error {
 		if err := b.accept(); err != nil {
 			return err
 		}
+	}
+	if b.decoded { // Objects of the cache are shared.
+		b.call.known.listed(obj)
 	}
 	b.decoded = false
 	return b.call.add(obj)

@@ -11,8 +11,8 @@
 //
 // A list function is called with a context by which the transport knows its requests. What
 // the transport read decides, not what the function returns: a stream that failed is a
-// failed list. A function that lists twice is read from its last list, one that lists
-// several collections as client-go reads it.
+// failed list, once its first item was read. A function that lists a collection twice is read
+// from its last list, one that lists several collections as client-go reads it.
 package listwatch
 
 import (

@@ -50,8 +50,8 @@ func (s *source) decodeWith(t reflect.Type, opts DecodingOptions) {
 	s.decoding, s.limiter = newDecoding(t, opts, s.reading), opts.Limiter
 }
 
-// SetDecoding replaces the decoding options. It returns false if the source never streams.
-// Call it before the source is read.
+// SetDecoding replaces the decoding options. It returns false if the source is of a kind that
+// never streams. Call it before the source is read.
 func (s *source) SetDecoding(opts DecodingOptions) bool {
 	if s.decoding == nil {
 		return false
@@ -132,8 +132,7 @@ func (s *source) list(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to Receiver,
 ) (ListMeta, error) {
 	if c.known == nil {
-		s.reading.note(whole, c.whyNot)
-		return s.listWhole(ctx, c, opts, to)
+		return s.listWhole(ctx, c, opts, to, c.whyNot)
 	}
 	call := &listCall{
 		ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue,
@@ -143,26 +142,37 @@ func (s *source) list(
 	case call.several:
 		// From now on the client decodes, because the function does that each time.
 		s.decoding.leave(call.unread)
-		s.reading.note(whole, call.unread)
 		if err := to.Restart(); err != nil {
 			return ListMeta{}, err
 		}
-		return s.listWhole(ctx, c, opts, to)
+		return s.listWhole(ctx, c, opts, to, call.unread)
 	case call.accepted:
-		s.reading.note(streamed, "")
-		return call.result(err)
+		page, err := call.result(err)
+		if err == nil {
+			s.reading.note(streamed, "")
+		}
+		return page, err
 	case err != nil:
 		return ListMeta{}, err
-	case !call.seen:
-		s.reading.note(unseen, errUnseen)
-	default:
-		s.reading.note(whole, call.unread)
 	}
+	s.noteLeft(call.seen, call.unread)
 	return readList(list, s.itemType, to.Add)
 }
 
+// noteLeft counts a page or a watch that was left to the client.
+func (s *source) noteLeft(seen bool, unread string) {
+	switch {
+	case !seen:
+		s.reading.note(unseen, errUnseen)
+	case unread != "":
+		s.reading.note(whole, unread)
+	}
+	// Otherwise there was no response: client-go opens an empty watch if it can't connect.
+}
+
 // errUnseen is why a list or watch wasn't streamed that no transport saw.
-const errUnseen = "the client's HTTP client doesn't have the transport of listwatch.Wrap"
+const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP client has none, " +
+	"or the list function doesn't pass on its context"
 
 // run calls the list function.
 func (c *listCall) run(from collection, opts metav1.ListOptions) (runtime.Object, error) {
@@ -170,14 +180,15 @@ func (c *listCall) run(from collection, opts metav1.ListOptions) (runtime.Object
 	return from.list(during(c.ctx, c), opts)
 }
 
-// listWhole has the client decode a list.
+// listWhole has the client decode a list, for a reason.
 func (s *source) listWhole(
-	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver,
+	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver, reason string,
 ) (ListMeta, error) {
 	list, err := c.list(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
 	}
+	s.reading.note(whole, reason)
 	return readList(list, s.itemType, to.Add)
 }
 
@@ -212,24 +223,24 @@ func (s *source) watch(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease,
 ) (Stream, error) {
 	if c.known == nil {
-		s.reading.note(whole, c.whyNot)
 		w, err := c.watch(ctx, opts)
 		if err != nil {
 			return nil, err
 		}
+		s.reading.note(whole, c.whyNot)
 		return newStream(w, s.expected), nil
 	}
 	call := &watchCall{decoding: s.decoding, known: c.known}
 	w, err := c.watch(during(ctx, call), opts)
 	body := call.end()
 	switch {
+	case err != nil && body != nil:
+		body.Close() // The watch function may have left it open.
+		return nil, err
 	case err != nil:
 		return nil, err
-	case body == nil && !call.seen:
-		s.reading.note(unseen, errUnseen)
-		return newStream(w, s.expected), nil
 	case body == nil:
-		s.reading.note(whole, call.unread)
+		s.noteLeft(call.seen, call.unread)
 		return newStream(w, s.expected), nil
 	}
 	s.reading.note(streamed, "")

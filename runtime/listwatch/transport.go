@@ -49,8 +49,8 @@ func (t *transport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.n
 // exchange is the value in the context of a source's requests. It is one call of a list or
 // watch function, which may send any number of requests, also at the same time.
 type exchange interface {
-	// see reports that a transport sees a response, and why it doesn't read that, "" if it
-	// may.
+	// see reports that a transport sees a request, and why it doesn't read the response, "" if
+	// it may.
 	see(reason string)
 	// take returns what replaces the body of a successful response, nil to keep it. The
 	// replacement closes the body.
@@ -75,13 +75,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x == nil {
 		return t.next.RoundTrip(req)
 	}
+	x.see("")
 	// No other transport below this one shall see the exchange.
 	resp, err := t.next.RoundTrip(req.WithContext(during(ctx, nil)))
 	if err != nil {
 		return resp, err
 	}
 	resp.Request = req
-	x.see("")
 	switch encoding := resp.Header.Get("Content-Encoding"); {
 	case req.Method != http.MethodGet, resp.StatusCode != http.StatusOK, resp.Body == nil:
 	case encoding != "":

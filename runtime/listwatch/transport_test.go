@@ -2,6 +2,7 @@ package listwatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -279,6 +280,54 @@ func TestListFuncOfSeveral(t *testing.T) {
 		}
 	}
 	if r := reading(source); r.Whole != 2 || r.NotStreamed == "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// So is one that lists them at the same time: both responses arrive before one is read.
+func TestListFuncOfSeveralAtOnce(t *testing.T) {
+	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
+		reply{body: strings.Replace(listHead, `,"continue":"more"`, "", 1) + item(strings.Split(r.URL.Path, "/")[4]) + "]}"}.serve(w, r)
+	}, true)
+	source := listing(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		var responses []io.ReadCloser
+		for _, namespace := range []string{"x", "y"} {
+			body, err := client.Get().Namespace(namespace).Resource("configmaps").Stream(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer body.Close()
+			responses = append(responses, body)
+		}
+		var both corev1.ConfigMapList
+		for _, body := range responses {
+			text, err := io.ReadAll(body)
+			if err != nil {
+				return nil, err
+			}
+			var list corev1.ConfigMapList
+			if err := json.Unmarshal(text, &list); err != nil {
+				return nil, err
+			}
+			both.Items = append(both.Items, list.Items...)
+		}
+		both.ResourceVersion = "9"
+		return &both, nil
+	})
+	for range 2 {
+		var got staged
+		if _, err := source.List(t.Context(), metav1.ListOptions{}, &got); err != nil || fmt.Sprint(got.items) != "[x y]" {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+}
+
+// A watch that can't connect says nothing of the transport: client-go opens an empty one.
+func TestWatchWithoutConnection(t *testing.T) {
+	client := restClient(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true)
+	source := fromListWatch(maps(client))
+	readWatch(t, source)
+	if r := reading(source); r != (listwatch.Reading{}) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -232,7 +232,7 @@ func (s *watchStream) accept() {
 // leave has the client read the watch, from its first event on.
 func (s *watchStream) leave(ctx context.Context, reason string) (Event, error) {
 	s.endWith(context.Background())
-	s.decoding.reading.note(whole, reason)
+	s.decoding.reading.takeBack(reason)
 	s.isLeft = true
 	s.body.release()
 	return s.left.Next(ctx)
