@@ -137,6 +137,9 @@ func testBuiltIns(
 		proxy.Cut()
 		settle()
 	}
+	// Whoever knows of this change has connected after the last cut, or watches from a list that did.
+	touch()
+	settle()
 	each(func(s *subject) { s.sameEventsOfEach(t) })
 	undisturbed()
 
