@@ -152,9 +152,8 @@ func (c *Caches) newInformer(
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
 	// Its kind names the informer: Event is a type of two groups.
-	if kind, err := apiutil.GVKForObject(obj, scheme); err == nil {
-		obj = obj.DeepCopyObject()
-		obj.GetObjectKind().SetGroupVersionKind(kind)
+	if obj.GetObjectKind().GroupVersionKind().Empty() {
+		obj = withKind(obj, scheme)
 	}
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
 	// An informer of a type that isn't a pointer never streams, and refuses decoding options.
@@ -166,6 +165,20 @@ func (c *Caches) newInformer(
 	defer c.mu.Unlock()
 	c.informers = append(c.informers, &made{i, of})
 	return i
+}
+
+// withKind returns an example like obj that has its kind, or obj if the scheme doesn't know it.
+func withKind(obj runtime.Object, scheme *runtime.Scheme) runtime.Object {
+	kind, err := apiutil.GVKForObject(obj, scheme)
+	if err != nil {
+		return obj
+	}
+	example, err := scheme.New(kind)
+	if err != nil {
+		return obj
+	}
+	example.GetObjectKind().SetGroupVersionKind(kind)
+	return example
 }
 
 // all returns the informers that run, and those of caches that have not started.

@@ -253,6 +253,19 @@ func TestOptionsOfCaches(t *testing.T) {
 	})
 }
 
+// An informer may be asked for by an object with content that no JSON has: only its kind counts.
+func TestExamples(t *testing.T) {
+	c, err := kwctrl.New(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := &unstructured.Unstructured{Object: map[string]any{"data": map[string]string{"k": "v"}}}
+	example.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if _, err := c.GetInformer(start(t, c), example); err != nil {
+		t.Error(err)
+	}
+}
+
 // Removed informers are no longer reported; a failing one is unhealthy.
 func TestHealth(t *testing.T) {
 	caches := kwctrl.New(kwctrl.Options{})
