@@ -19,7 +19,7 @@ nightly: ## a million random steps of the model of informers, with the race dete
 	@go test -timeout 3h ./generators -run '^TestNames$$' -names 2000 -names-compiled 20 -names-seed 0
 
 e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time)
-	@cd test/e2e && go test -v -count=1 -timeout 45m ./kube
+	@cd test/e2e && KUBEWRIGHT_E2E_BUILTINS=1 go test -v -count=1 -timeout 45m ./kube
 
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
 	@cd test/bench && go run . $(BENCH)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,10 +43,11 @@ const (
 
 // TestBuiltIns runs client-go's factory and ours side by side: of every built-in resource that
 // the server has, their informers have the same objects, and tell their handlers the same, while
-// connections are cut and the server is restarted.
+// connections are cut and the server is restarted. It takes five minutes, so only make e2e-kube runs
+// it.
 func TestBuiltIns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a kube-apiserver, which takes minutes the first time")
+	if os.Getenv("KUBEWRIGHT_E2E_BUILTINS") == "" {
+		t.Skip("takes five minutes; make e2e-kube runs it")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer cancel()
