@@ -26,7 +26,7 @@ var errNoEndBookmark = errors.New("no bookmark marked the end of the initial eve
 // answers decides what follows:
 //
 //   - down or busy: wait, then stream again
-//   - the version is expired or too large: stream again at the newest one
+//   - the version is expired (410) or too large: stream again at the newest one
 //   - closed in the middle without an error: stream again
 //   - no end in time: listing, and that is a failure to be seen
 //   - anything else, a server that doesn't know how included: listing
