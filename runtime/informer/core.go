@@ -110,7 +110,7 @@ func (c Core[T]) AddEventHandler(
 		return nil, fmt.Errorf("add a handler to the %s: the handler is nil", c.shared.core.config.name)
 	}
 	options.Name = cmp.Or(options.Name, handlerName(handler))
-	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
+	return c.shared.AddHandler(&typedHandler[T]{handler}, options)
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
