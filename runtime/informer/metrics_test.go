@@ -14,11 +14,13 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // gauges is a provider that keeps the last value of each metric, and the number of observations of a
 // histogram.
 type gauges struct {
+	runtimetest.NoMetrics
 	mu     sync.Mutex
 	values map[string]float64
 }
