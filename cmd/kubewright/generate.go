@@ -29,7 +29,7 @@ files in the output folders that this run doesn't generate are removed; so a run
 has to name all packages that share an output folder.
 
 If anything is wrong with the input, each problem is reported on a line of its
-own as file:line:col: message, nothing is written, and the exit status is 1.`,
+own as file:line:col: message, nothing is written, and the exit status is 2.`,
 		Example: `  # everything below apis/, to pkg/client
   kubewright generate ./apis/...
   # also apply configurations, and a license above each file
@@ -72,7 +72,8 @@ func checkCommand() *cobra.Command {
 		Long: `Show what generate would change, given the same arguments.
 
 It writes nothing. If a file is not current, it prints a unified diff and the
-stale files, and the exit status is 1.`,
+stale files, and the exit status is 1. It is 2 if anything else is wrong, such as
+the input.`,
 		Example: `  # in CI, with the arguments of generate
   kubewright check ./apis/...
   # only the names of the files that are not current
@@ -89,8 +90,7 @@ stale files, and the exit status is 1.`,
 						return err
 					}
 				}
-				return fmt.Errorf("not current: %d files to write, %d stale; run kubewright generate",
-					len(plan.Changed), len(plan.Stale))
+				return notCurrentError{changed: len(plan.Changed), stale: len(plan.Stale)}
 			})
 		},
 	}
@@ -98,6 +98,14 @@ stale files, and the exit status is 1.`,
 		"print the files, the problems and the duration of each stage as JSON instead of a diff")
 	layout.AddFlags(cmd.Flags())
 	return cmd
+}
+
+// notCurrentError is the result of a check that found something to change.
+type notCurrentError struct{ changed, stale int }
+
+func (e notCurrentError) Error() string {
+	return fmt.Sprintf("not current: %d files to write, %d stale; run kubewright generate", e.changed,
+		e.stale)
 }
 
 // run plans the changes, prints the problems of the input, and calls rest unless one of them

@@ -20,6 +20,13 @@ import (
 // errReported is the error of a command that has printed its problems already.
 var errReported = errors.New("reported")
 
+// The exit statuses other than 0. A script tells code that is out of date from a check that
+// couldn't be made.
+const (
+	statusNotCurrent = 1
+	statusFailed     = 2
+)
+
 func main() {
 	// A run is short and its garbage fits into memory, so collect it less often.
 	debug.SetGCPercent(400)
@@ -47,8 +54,7 @@ func requireShell(root *cobra.Command) {
 	}
 }
 
-// execute runs the command and returns its exit status: 0, or 1 after any problem other than
-// warnings.
+// execute runs the command and returns its exit status: 0 also after warnings.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "kubewright",
@@ -73,11 +79,15 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.ExecuteContext(ctx); {
-	case err == nil:
+	err := root.ExecuteContext(ctx)
+	if err == nil {
 		return 0
-	case !errors.Is(err, errReported):
+	}
+	if !errors.Is(err, errReported) {
 		fmt.Fprintln(stderr, "kubewright:", err)
 	}
-	return 1
+	if _, ok := errors.AsType[notCurrentError](err); ok {
+		return statusNotCurrent
+	}
+	return statusFailed
 }
