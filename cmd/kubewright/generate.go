@@ -45,10 +45,10 @@ own as file:line:col: message, nothing is written, and the exit status is 2.`,
 				}
 				clock.start("")
 				out := cmd.ErrOrStderr()
-				if o.verbose {
+				if o.verbose > 0 {
 					fmt.Fprint(out, written(plan.Changed))
 				}
-				if !o.asJSON || o.verbose {
+				if !o.asJSON || o.verbose > 0 {
 					fmt.Fprint(out, removed(plan.Stale))
 				}
 				o.summary(out, clock, fmt.Sprintf("%s written, %d removed, %d current",
@@ -102,11 +102,13 @@ the input.`,
 // options are the flags of generate and check.
 type options struct {
 	generators.Layout
-	asJSON, verbose bool
+	asJSON  bool
+	verbose int
 }
 
 func (o *options) addFlags(cmd *cobra.Command, verbose, asJSON string) {
-	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, verbose)
+	// A count, as scripts pass -v=2 to code-generator's binaries.
+	cmd.Flags().CountVarP(&o.verbose, "verbose", "v", verbose)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, asJSON)
 	o.AddFlags(cmd.Flags())
 }
@@ -117,7 +119,7 @@ func (o *options) summary(w io.Writer, clock *stopwatch, text string) {
 	switch {
 	case isTerminal(w) && !o.asJSON:
 		fmt.Fprintf(w, "%s (%.1f s)\n", text, clock.seconds()["total"])
-	case o.verbose:
+	case o.verbose > 0:
 		fmt.Fprintln(w, text)
 	}
 }
