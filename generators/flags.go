@@ -81,6 +81,9 @@ func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 			"(default: the schema follows from the Go types)")
 }
 
+// LintRules are the values of --lint-rules.
+func LintRules() []string { return model.LintRules() }
+
 // validateLint checks the values of --lint-rules.
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {

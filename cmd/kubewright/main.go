@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,24 +35,6 @@ func main() {
 	os.Exit(status)
 }
 
-// requireShell makes "completion" without a known shell an error. Cobra would print its help
-// and succeed, and the shell that sources the output would run the help as a script.
-func requireShell(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	completion, _, err := root.Find([]string{"completion"})
-	if err != nil {
-		return // cobra added no such command
-	}
-	completion.Args = cobra.ArbitraryArgs
-	completion.RunE = func(cmd *cobra.Command, _ []string) error {
-		var names []string
-		for _, shell := range cmd.Commands() {
-			names = append(names, shell.Name())
-		}
-		return fmt.Errorf("completion: name a shell: %s", strings.Join(names, ", "))
-	}
-}
-
 // execute runs the command and returns its exit status: 0 also after warnings.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -70,7 +51,13 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
+	generate, check := generateCommand(), checkCommand()
+	root.AddCommand(generate, check, versionCommand())
+	// Files are completed only where they make sense.
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	if err := errors.Join(completeValues(generate), completeValues(check)); err != nil {
+		panic(err) // a flag that doesn't exist
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return generators.FlagError(cmd.Flags(), err)
 	})
