@@ -193,7 +193,7 @@ func TestQuiet(t *testing.T) {
 	t.Chdir(r.dir)
 	if status := execute(
 		t.Context(), []string{"generate", "--json", "./apis/..."}, &stdout, &stderr,
-	); status != 1 {
+	); status != statusFailed {
 		t.Errorf("exit status %d with a problem", status)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
