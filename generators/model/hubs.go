@@ -24,8 +24,12 @@ func (s *session) leaveOutHubs(packages []*candidate) []*candidate {
 		if !p.wildcard || versionName.MatchString(path.Base(p.src.path)) || !p.src.internal() {
 			return false
 		}
+		if len(s.cfg.IncludedTypes) > 0 {
+			p.tags, _ = s.packageTags(p.src)
+		}
+		_, included := s.cfg.IncludedTypes[p.groupVersion()] // which names the package, too
 		tag, ok := s.clientTag(p.src)
-		if ok {
+		if ok = ok && !included; ok {
 			s.leftOut = append(s.leftOut, p)
 			s.Warnf(tag.Pos,
 				"package %s has internal types (no json tags), so %s leaves it out; name the package, too, if "+
