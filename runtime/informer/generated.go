@@ -21,8 +21,8 @@ type ResourceClient[L runtime.Object] = listwatch.Client[L]
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
-	// Client is the clientset. The informer uses it only to find out whether it supports WatchList semantics,
-	// see [k8s.io/client-go/util/watchlist].
+	// Client is the clientset. The informer sends nothing through it. It asks whether the clientset supports
+	// WatchList semantics, see [k8s.io/client-go/util/watchlist], and explains the panic of a nil one.
 	Client any
 	// Type is the type of the objects, a pointer, if T is an interface: nothing is then compiled for each
 	// type. nil is T.
