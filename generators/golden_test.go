@@ -30,6 +30,7 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //	cat file      print a file
 //	rm file       remove it
 //	cp file file  copy it
+//	crlf file     give it the line ends of Windows
 //	ls folder     list the files below a folder
 //
 // The transcript has each command with its output (stderr marked by "! "), its
@@ -127,6 +128,12 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		if text, err = os.ReadFile(filepath.Join(dir, args[1])); err == nil {
 			to := filepath.Join(dir, args[2])
 			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644))
+		}
+	case "crlf":
+		file := filepath.Join(dir, args[1])
+		var text []byte
+		if text, err = os.ReadFile(file); err == nil {
+			err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o644)
 		}
 	case "ls":
 		for _, path := range slices.Sorted(maps.Keys(snapshot(t, filepath.Join(dir, args[1])))) {
