@@ -107,9 +107,9 @@ type decoding struct {
 	decoder *decode.Decoder
 	// off is why nothing is streamed, "" if it is.
 	off string
-	// left is why the client decodes everything from now on: the server or the client does
+	// gaveUp is why the client decodes everything from now on: the server or the client does
 	// what only that understands. It is nil as long as nothing is known of it.
-	left atomic.Pointer[string]
+	gaveUp atomic.Pointer[string]
 	// cached has a list bring what didn't change as it is cached.
 	cached  decode.Cached
 	reading *reading
@@ -144,13 +144,13 @@ func (d *decoding) end() {
 	}
 }
 
-// leave has the client decode everything from now on.
-func (d *decoding) leave(reason string) { d.left.Store(&reason) }
+// giveUp has the client decode everything from now on.
+func (d *decoding) giveUp(reason string) { d.gaveUp.Store(&reason) }
 
 // whyNot returns why nothing is streamed, "" if it is.
 func (d *decoding) whyNot() string {
-	if left := d.left.Load(); left != nil {
-		return *left
+	if gaveUp := d.gaveUp.Load(); gaveUp != nil {
+		return *gaveUp
 	}
 	return d.off
 }

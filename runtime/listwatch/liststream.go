@@ -304,7 +304,7 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 		if typ == (metav1.TypeMeta{}) {
 			return nil
 		}
-		b.call.decoding.leave(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
+		b.call.decoding.giveUp(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
 		return fmt.Errorf("the server sent a list of an unexpected kind, %s; "+
 			"the client decodes from now on", name(typ))
 	}

@@ -70,7 +70,7 @@ type Event struct {
 	// ResourceVersion is the object's, or the bookmark's.
 	ResourceVersion string
 	// InitialEventsEnd marks the bookmark that ends the initial events of a
-	// streamed list.
+	// watch-list.
 	InitialEventsEnd bool
 }
 

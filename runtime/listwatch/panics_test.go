@@ -34,7 +34,7 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// TestLimiterAndPanics checks that a list or a watch that panics releases its slot, which the next one needs,
+// TestLimiterAndPanics checks that a list or a watch that panics releases its place, which the next one needs,
 // and its bytes.
 func TestLimiterAndPanics(t *testing.T) {
 	bodies := transport{}

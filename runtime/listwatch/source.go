@@ -29,9 +29,9 @@ type source struct {
 	// collection returns the collection. It is called for each list and each watch.
 	collection func() collection
 	tweak      func(*metav1.ListOptions)
-	// streamsNoLists reports whether the client says that it doesn't support WatchList
+	// lacksWatchList reports whether the client says that it doesn't support WatchList
 	// semantics.
-	streamsNoLists func() bool
+	lacksWatchList func() bool
 	// expected is what the object of an event must be. As in client-go, an object of
 	// another type is no event of this resource.
 	expected expectation
@@ -75,7 +75,7 @@ func (s *source) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
 func (s *source) Reading() Reading { return s.reading.read() }
 
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
-func (s *source) IsWatchListSemanticsUnSupported() bool { return s.streamsNoLists() }
+func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
 
 // Written returns what the client remembers of its writes, see [Writing].
 func (s *source) Written(namespace string, after uint64) (Written, bool) {
@@ -141,7 +141,7 @@ func (s *source) list(
 	switch {
 	case call.several:
 		// From now on the client decodes, because the function does that each time.
-		s.decoding.leave(call.unread)
+		s.decoding.giveUp(call.unread)
 		if err := to.Restart(); err != nil {
 			return ListMeta{}, err
 		}
@@ -228,7 +228,7 @@ func (s *source) watch(
 			return nil, err
 		}
 		s.reading.note(whole, c.whyNot)
-		return newStream(w, s.expected), nil
+		return clientStreamOf(w, s.expected), nil
 	}
 	call := &watchCall{decoding: s.decoding, known: c.known}
 	w, err := c.watch(during(ctx, call), opts)
@@ -241,11 +241,11 @@ func (s *source) watch(
 		return nil, err
 	case body == nil:
 		s.noteLeft(call.seen, call.unread)
-		return newStream(w, s.expected), nil
+		return clientStreamOf(w, s.expected), nil
 	}
 	s.reading.note(streamed, "")
 	stream := &watchStream{
-		body: body, known: c.known, decoding: s.decoding, left: newStream(w, s.expected),
+		body: body, known: c.known, decoding: s.decoding, fallback: clientStreamOf(w, s.expected),
 	}
 	if isListing(opts) {
 		s.decoding.begin()

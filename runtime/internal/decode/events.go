@@ -62,7 +62,7 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Begin announces the initial events of a list that is streamed as a watch: c may contain
+// Begin announces the initial events of a watch-list: c may contain
 // their objects. End announces that they are over. The events that follow are changes,
 // which arrive few at a time. The goroutine that calls Next calls both.
 func (e *Events) Begin(c Cached) { e.cached = c }

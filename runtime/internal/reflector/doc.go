@@ -25,6 +25,9 @@
 //	│ down, or throttled: wait            │
 //	└─────────────────────────────────────┘
 //
+// Streaming means a watch-list here: a list that is sent as the first events of a watch. For
+// how a response is decoded while it arrives, see package listwatch.
+//
 // Every round of list and watch begins at start. The first return from streaming to
 // streaming is immediate, a second in a row waits. An expired version is the server's answer
 // 410 Gone: it no longer has the history since that version. The rules of each arrow (which
