@@ -26,7 +26,8 @@ type DecodingOptions struct {
 	MetadataOnly bool
 	// ShareValues gives fields with the same text in several objects the same maps, slices and pointers,
 	// which saves the most if objects resemble each other. Changing an object that wasn't copied first then
-	// changes others, too. A source keeps at most 2 MB of text to share.
+	// changes others, too: a transform must not write into maps, slices or pointees. A source keeps at most
+	// 2 MB of text to share.
 	ShareValues bool
 	// KeepUnchanged makes a list in JSON return the cached object, without decoding it, if the list has it
 	// with the same resourceVersion. By default, its text must also equal that in the previous list. Set it

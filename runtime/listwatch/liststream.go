@@ -53,6 +53,12 @@ type listCall struct {
 	err        error
 }
 
+// callListFunc calls the list function. Meanwhile transports hand its responses to c.
+func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
+	defer c.end()
+	return from.list(during(c.ctx, c), opts)
+}
+
 func (c *listCall) see(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

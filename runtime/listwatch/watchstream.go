@@ -192,7 +192,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return Event{}, apierrors.FromObject(raw.Status)
 	}
-	if raw.Known {
+	if raw.FromCache {
 		s.accept()
 		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
