@@ -57,6 +57,8 @@ type ApplyType struct {
 	// as upstream's refGraphForReachableTypes starts from the external types; but
 	// references to it mean the other one.
 	Elsewhere bool
+	// NoExtract is true if the names of the Extract functions are taken.
+	NoExtract bool
 	// File is the base name of the generated file, without ".go".
 	File string
 }
@@ -237,6 +239,7 @@ func (a *applyReader) check(model *Apply) {
 		for _, t := range p.Types {
 			a.checkEmbedded(t.Type, model.Types)
 		}
+		a.checkNames(p)
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
 				a.Errorf(t.Pos,
