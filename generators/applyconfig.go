@@ -269,7 +269,7 @@ type applyGetterView struct{ Name, Type, Holder string }
 func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
 	name := exported(t.TypeName.Name)
 	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name),
-		Doc: declarationDoc(t.Lines)}
+		Doc: declarationDoc(t.Lines, 1)}
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion
