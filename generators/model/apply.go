@@ -1,7 +1,6 @@
 package model
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -121,9 +120,9 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 		}
 	}
 	// Of the types that only local inputs lead to, the inputs themselves get an apply
-	// configuration and the others don't: hence the clone before those are read.
+	// configuration and the others don't.
 	r.read(roots)
-	reached := maps.Clone(r.types)
+	reached := r.reachable(roots)
 	for _, name := range unapplied {
 		delete(reached, name)
 	}

@@ -68,6 +68,28 @@ func (r *typeReader) read(roots []TypeName) {
 	}
 }
 
+// reachable returns the types that roots lead to, all of which were read. A struct that is
+// declared as another one leads to the fields of that, not to the other one itself.
+func (r *typeReader) reachable(roots []TypeName) map[TypeName]*Type {
+	found := map[TypeName]*Type{}
+	var visit func(TypeName)
+	visit = func(name TypeName) {
+		t := r.types[name]
+		if t == nil || found[name] != nil {
+			return
+		}
+		found[name] = t
+		t.Underlying.names(visit)
+		for _, f := range t.Fields {
+			f.Type.names(visit)
+		}
+	}
+	for _, name := range roots {
+		visit(name)
+	}
+	return found
+}
+
 // unread returns the names that weren't read yet, without duplicates.
 func (r *typeReader) unread(names []TypeName) []TypeName {
 	seen := map[TypeName]bool{}
