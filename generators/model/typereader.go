@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/ast"
 	"go/printer"
-	"go/token"
 	"go/types"
 	"reflect"
 	"regexp"
@@ -22,8 +21,6 @@ type typeReader struct {
 	comments map[*file]comments
 	// modelPackages caches modelPackage by package.
 	modelPackages map[*source]string
-	// unnamed are the positions of types that have no Expr other than "any".
-	unnamed []token.Pos
 }
 
 // newTypeReader returns a reader that has read nothing. The stand-ins are parsed anew each
@@ -343,8 +340,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 			return &Expr{Form: Literal, Text: "interface{}"}
 		}
 	}
-	r.unnamed = append(r.unnamed, e.Pos())
-	return &Expr{Form: Literal, Text: "any"}
+	return &Expr{Form: Literal, Text: "any", unnamed: r.fset.Position(e.Pos())}
 }
 
 // isParameter reports whether params declares a type parameter of that name.
