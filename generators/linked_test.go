@@ -19,7 +19,7 @@ func TestLinkedPackages(t *testing.T) {
 		forbidden []*regexp.Regexp
 	}{
 		"everything": {[]string{"--with-applyconfig"}, []*regexp.Regexp{forTests}},
-		"lean":       {[]string{"--with-applyconfig", "--lean"}, []*regexp.Regexp{forTests, fat}},
+		"lean":       {[]string{"--lean"}, []*regexp.Regexp{forTests, fat}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
