@@ -66,16 +66,28 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 
 	cfg.progress(StageCompare)
+	var trees []place
+	var folders []string
+	for _, gen := range gens {
+		trees = append(trees, gen.tree())
+		folders = append(folders, gen.tree().dir)
+	}
 	set := output.Set{
-		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(),
+		Files: contents, Trees: folders, Roots: treeRoots(), Headers: generatedLines(),
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
 	problems = append(problems, cfg.orphanWarnings(set)...)
-	if changes != nil && cfg.Strict {
-		problems = append(problems, expansionWarnings(changes.Stale)...)
+	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
+		return changes, problems, err
 	}
-	return changes, problems, err
+	if !cfg.Prune {
+		problems = append(problems, cfg.refusals(ctx, set, changes.Stale, api, trees)...)
+	}
+	if problems.Fatal() {
+		return nil, problems, nil
+	}
+	return changes, append(problems, expansionWarnings(changes.Stale)...), nil
 }
 
 func (c *Config) progress(stage string) {
@@ -100,7 +112,7 @@ type generator interface {
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
 	// that the generator doesn't list is stale.
-	tree() string
+	tree() place
 }
 
 // generators are those that the options ask for.
@@ -138,15 +150,6 @@ func files(gens []generator, h headers) []render.File {
 		files = append(files, gen.files(h)...)
 	}
 	return files
-}
-
-// trees lists the output folders of all generators, in which stale files are searched.
-func trees(gens []generator) []string {
-	var trees []string
-	for _, gen := range gens {
-		trees = append(trees, gen.tree())
-	}
-	return trees
 }
 
 // treeRoots are the names that the root folders of clientsets and of informers have, by

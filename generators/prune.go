@@ -1,0 +1,163 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+)
+
+// A stale file may go if what it was made from is gone: the API package, or the type, tag or flag.
+// It may not go if that exists and this run was not told of it, because the package isn't named,
+// or doesn't see it, because the type's file is a test or excluded by build constraints.
+
+// refusals reports the stale files that are removed only on request (--prune): a problem for
+// each API package, or type, that they were made from.
+func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, api *model.API,
+	trees []place) Problems {
+	if len(stale) == 0 {
+		return nil
+	}
+	named := map[string]*model.Package{}
+	for _, p := range api.Packages {
+		named[p.Path] = p
+	}
+	found := (&origins{set: set, trees: trees, read: map[string]map[string][]string{}}).of(stale)
+	ofNamed, ofOthers := map[string][]string{}, map[string][]string{}
+	for _, file := range stale {
+		isNamed := func(p string) bool { return named[p] != nil }
+		by := ofOthers
+		if slices.ContainsFunc(found[file], isNamed) {
+			by = ofNamed
+		}
+		for _, p := range found[file] {
+			by[p] = append(by[p], file)
+		}
+	}
+	var problems Problems
+	for p, files := range ofNamed {
+		if named[p] != nil {
+			problems = append(problems, leftOutTypes(named[p], files)...)
+		}
+	}
+	looked := model.LookUp(ctx, "", slices.Sorted(maps.Keys(ofOthers)))
+	for p, files := range ofOthers {
+		l := looked[p]
+		// Generated code isn't an API package, but made from one.
+		if l.Err == nil && (l.Dir == "" || set.Has(l.Dir, "*.go")) {
+			continue
+		}
+		problems = append(problems, c.unnamed(ctx, p, l, files, api))
+	}
+	return problems.Sort()
+}
+
+// leftOutTypes reports the types of a package that files were made from, and that exist only in
+// files that the go command leaves out.
+func leftOutTypes(p *model.Package, files []string) Problems {
+	var problems Problems
+	for _, t := range p.LeftOut() {
+		var made []string
+		for _, file := range files {
+			if nameOf(file, t.Name) {
+				made = append(made, file)
+			}
+		}
+		if len(made) > 0 {
+			problems = append(problems, marker.Problem{Pos: t.Pos, Message: fmt.Sprintf(
+				"type %s is only in this file, which the go command leaves out: %s; change that, or --prune"+
+					" removes %s", t.Name, t.Why, madeOf(made))})
+		}
+	}
+	return problems
+}
+
+// nameOf reports whether a generated file has a name that it could have for a type.
+func nameOf(file, typeName string) bool {
+	base := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".go"), "fake_")
+	return strings.HasPrefix(base+"_", strings.ToLower(typeName)+"_")
+}
+
+// unnamed is the problem of files made from an API package that isn't named.
+func (c *Config) unnamed(ctx context.Context, importPath string, looked model.Looked, files []string,
+	api *model.API) marker.Problem {
+	where := token.Position{Filename: commonFolder(files)}
+	message := fmt.Sprintf("made from %s, which ", importPath)
+	switch {
+	case looked.Err != nil:
+		message += fmt.Sprintf("can't be looked up (%v); name it too", looked.Err)
+	case looked.LeftOut != "":
+		message += fmt.Sprintf("has only files that the go command leaves out, such as %s; change that",
+			shorten(looked.LeftOut))
+	default:
+		message += "exists and isn't named; name it too"
+		if c.goGenerate {
+			message += generateLine(ctx, looked.Dir, api)
+		}
+	}
+	return marker.Problem{Pos: where,
+		Message: fmt.Sprintf("%s, or --prune removes %s", message, madeOf(files))}
+}
+
+// generateLine returns the advice for go generate: the versions have a line each, and none of
+// these lines names them all. It is "" if no folder has all of them.
+func generateLine(ctx context.Context, dir string, api *model.API) string {
+	dirs := []string{dir}
+	for _, p := range api.Packages {
+		dirs = append(dirs, p.Dir)
+	}
+	common := commonDir(dirs)
+	module, err := model.FindModule(ctx, common)
+	if err != nil {
+		return ""
+	}
+	folder, err := filepath.Rel(module.Dir, common)
+	if err != nil {
+		return ""
+	}
+	if folder == "." {
+		folder = "the module's root"
+	}
+	return ": instead of a line in each package write //go:generate go tool kubewright generate ./... in a Go" +
+		" file of " + folder
+}
+
+// commonFolder says where files are: "pkg/client/..." for several folders.
+func commonFolder(files []string) string {
+	var dirs []string
+	for _, file := range files {
+		dirs = append(dirs, filepath.Dir(file))
+	}
+	common := commonDir(dirs)
+	if slices.ContainsFunc(dirs, func(dir string) bool { return dir != common }) {
+		common = filepath.Join(common, "...")
+	}
+	return common
+}
+
+// commonDir returns the innermost folder that has all of dirs in it.
+func commonDir(dirs []string) string {
+	common := dirs[0]
+	for _, dir := range dirs[1:] {
+		for common != filepath.Dir(common) && dir != common &&
+			!strings.HasPrefix(dir, common+string(filepath.Separator)) {
+			common = filepath.Dir(common)
+		}
+	}
+	return common
+}
+
+// madeOf says how many files there are.
+func madeOf(files []string) string {
+	if len(files) == 1 {
+		return files[0]
+	}
+	return fmt.Sprintf("%d files", len(files))
+}
