@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,22 +28,17 @@ func (o *origins) of(files []string) map[string][]string {
 			found[file] = packages
 		}
 	}
-	// What is made for a whole group has the imports of its versions' clients only.
-	groups := map[string][]string{}
+	// What is made for a whole group imports the code of its versions, and goes with the last.
+	all := maps.Clone(found)
 	for _, file := range files {
-		if found[file] == nil {
-			groups[file] = ofFolder(filepath.Dir(file), found)
+		if all[file] == nil {
+			all[file] = lastBelow(filepath.Dir(file), found)
 		}
-		if len(groups[file]) == 0 {
-			groups[file] = o.anyImport(file)
-		}
-	}
-	for file, packages := range groups {
-		if len(found[file]) == 0 {
-			found[file] = packages
+		if all[file] == nil {
+			all[file] = o.anyImport(file)
 		}
 	}
-	return found
+	return all
 }
 
 // ofVersion returns the API packages of a file in the folder of a group and version: packages
@@ -87,16 +83,18 @@ func groupAndVersion(dir string) (group, version string) {
 	return filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
 }
 
-// ofFolder returns the API packages of files in the folders below dir.
-func ofFolder(dir string, found map[string][]string) []string {
+// lastBelow returns the last API package of the files in folders below dir.
+func lastBelow(dir string, found map[string][]string) []string {
 	var all []string
 	for file, packages := range found {
 		if strings.HasPrefix(file, dir+string(filepath.Separator)) {
 			all = append(all, packages...)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{slices.Max(all)}
 }
 
 // libraries have no API packages, or none by which a file could be recognized.

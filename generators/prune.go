@@ -48,13 +48,18 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 		}
 	}
 	looked := model.LookUp(ctx, "", slices.Sorted(maps.Keys(ofOthers)))
-	for p, files := range ofOthers {
-		l := looked[p]
+	var dirs []string
+	for p := range ofOthers {
 		// Generated code isn't an API package, but made from one.
-		if l.Err == nil && (l.Dir == "" || set.Has(l.Dir, "*.go")) {
-			continue
+		if l := looked[p]; l.Err == nil && (l.Dir == "" || set.Has(l.Dir, "*.go")) {
+			delete(ofOthers, p)
+		} else if l.Dir != "" {
+			dirs = append(dirs, l.Dir)
 		}
-		problems = append(problems, c.unnamed(ctx, p, l, files, api))
+	}
+	line := c.generateLine(ctx, api, dirs)
+	for p, files := range ofOthers {
+		problems = append(problems, unnamed(p, looked[p], files, line))
 	}
 	return problems.Sort()
 }
@@ -73,7 +78,7 @@ func leftOutTypes(p *model.Package, files []string) Problems {
 		if len(made) > 0 {
 			problems = append(problems, marker.Problem{Pos: t.Pos, Message: fmt.Sprintf(
 				"type %s is only in this file, which the go command leaves out: %s; change that, or --prune"+
-					" removes %s", t.Name, t.Why, madeOf(made))})
+					" removes %s", t.Name, t.Why, filesOr(made))})
 		}
 	}
 	return problems
@@ -85,31 +90,30 @@ func nameOf(file, typeName string) bool {
 	return strings.HasPrefix(base+"_", strings.ToLower(typeName)+"_")
 }
 
-// unnamed is the problem of files made from an API package that isn't named.
-func (c *Config) unnamed(ctx context.Context, importPath string, looked model.Looked, files []string,
-	api *model.API) marker.Problem {
-	where := token.Position{Filename: commonFolder(files)}
-	message := fmt.Sprintf("made from %s, which ", importPath)
+// unnamed is the problem of files made from an API package that isn't named. line is the advice
+// for go generate, if any.
+func unnamed(importPath string, looked model.Looked, files []string, line string) marker.Problem {
+	at, message := commonFolder(files), ""
 	switch {
 	case looked.Err != nil:
-		message += fmt.Sprintf("can't be looked up (%v); name it too", looked.Err)
+		message = fmt.Sprintf("made from %s, which can't be looked up (%v); name it too", importPath, looked.Err)
 	case looked.LeftOut != "":
-		message += fmt.Sprintf("has only files that the go command leaves out, such as %s; change that",
-			shorten(looked.LeftOut))
+		at = shorten(looked.LeftOut)
+		message = fmt.Sprintf("the go command leaves out this file, and all others of %s: %s; change that",
+			importPath, looked.Why)
 	default:
-		message += "exists and isn't named; name it too"
-		if c.goGenerate {
-			message += generateLine(ctx, looked.Dir, api)
-		}
+		message = fmt.Sprintf("made from %s, which exists and isn't named; name it too%s", importPath, line)
 	}
-	return marker.Problem{Pos: where,
-		Message: fmt.Sprintf("%s, or --prune removes %s", message, madeOf(files))}
+	return marker.Problem{Pos: token.Position{Filename: at},
+		Message: fmt.Sprintf("%s, or --prune removes %s", message, filesOr(files))}
 }
 
-// generateLine returns the advice for go generate: the versions have a line each, and none of
-// these lines names them all. It is "" if no folder has all of them.
-func generateLine(ctx context.Context, dir string, api *model.API) string {
-	dirs := []string{dir}
+// generateLine says which line in a Go file lets go generate name all packages, those in the
+// folders dirs included. It is "" if the run isn't by go generate, or there is no such line.
+func (c *Config) generateLine(ctx context.Context, api *model.API, dirs []string) string {
+	if !c.goGenerate || len(dirs) == 0 {
+		return ""
+	}
 	for _, p := range api.Packages {
 		dirs = append(dirs, p.Dir)
 	}
@@ -125,8 +129,8 @@ func generateLine(ctx context.Context, dir string, api *model.API) string {
 	if folder == "." {
 		folder = "the module's root"
 	}
-	return ": instead of a line in each package write //go:generate go tool kubewright generate ./... in a Go" +
-		" file of " + folder
+	return fmt.Sprintf(" (write //go:generate go tool kubewright generate ./..., with the flags of this line,"+
+		" in one Go file in %s)", folder)
 }
 
 // commonFolder says where files are: "pkg/client/..." for several folders.
@@ -154,8 +158,8 @@ func commonDir(dirs []string) string {
 	return common
 }
 
-// madeOf says how many files there are.
-func madeOf(files []string) string {
+// filesOr is the only file, or says how many there are.
+func filesOr(files []string) string {
 	if len(files) == 1 {
 		return files[0]
 	}

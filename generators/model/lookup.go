@@ -16,9 +16,9 @@ import (
 type Looked struct {
 	// Dir is the folder with its Go files, "" if the package doesn't exist.
 	Dir string
-	// LeftOut is one of the Go files if all of them are tests or excluded by build
-	// constraints, so that no pattern with ... matches the package; "" otherwise.
-	LeftOut string
+	// LeftOut is one of the Go files if the go command leaves out all of them, and Why says
+	// why it does that with this one.
+	LeftOut, Why string
 	// Err is the reason if it isn't known whether the package exists.
 	Err error
 }
@@ -51,7 +51,10 @@ func lookUp(ctx context.Context, dir string, modules []listedModule, importPath 
 		case m.Dir != "":
 			folder := filepath.Join(m.Dir, filepath.FromSlash(below))
 			if file := firstGoFile(folder); file != "" {
-				return Looked{Dir: folder, LeftOut: leftOut(folder, file)}
+				if leftOut(folder) {
+					return Looked{Dir: folder, LeftOut: file, Why: whyLeftOut(filepath.Base(file))}
+				}
+				return Looked{Dir: folder}
 			}
 		default: // vendored, or not downloaded
 			packages, err := goList(ctx, dir, []string{importPath})
@@ -79,15 +82,13 @@ func firstGoFile(dir string) string {
 	return ""
 }
 
-// leftOut returns the file if the go command leaves out all Go files of the folder.
-func leftOut(dir, file string) string {
+// leftOut reports whether the go command leaves out all Go files of a folder.
+func leftOut(dir string) bool {
 	context := build.Default
 	context.BuildTags = []string{buildTag}
-	var none *build.NoGoError
-	if _, err := context.ImportDir(dir, 0); errors.As(err, &none) {
-		return file
-	}
-	return ""
+	_, err := context.ImportDir(dir, 0)
+	_, none := errors.AsType[*build.NoGoError](err)
+	return none
 }
 
 // modulesWith returns the main modules, and those modules in their go.mod files that may have
