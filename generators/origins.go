@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/output"
 )
 
@@ -16,7 +17,18 @@ import (
 type origins struct {
 	set   output.Set
 	trees []place
+	// named are the imports of the API packages of this run.
+	named []string
 	read  map[string]map[string][]string // by folder; see imports
+}
+
+// newOrigins returns the origins of files in the trees of a run.
+func newOrigins(set output.Set, trees []place, api *model.API) *origins {
+	o := &origins{set: set, trees: trees, read: map[string]map[string][]string{}}
+	for _, p := range api.Packages {
+		o.named = append(o.named, p.Imports()...)
+	}
+	return o
 }
 
 // of maps generated files to the import paths of API packages. Some of these may not be API
@@ -42,9 +54,10 @@ func (o *origins) of(files []string) map[string][]string {
 }
 
 // ofVersion returns the API packages of a file in the folder of a group and version: packages
-// whose paths end in these two. If the file imports none, it is what other files of the folder
-// import; if they don't either, what files of the folders above import: those for the whole
-// tree import all API packages.
+// whose paths end in these two. It looks for them in the imports of the file, of the folder's other
+// files, of those in the folders above, as files for a whole tree import most API packages, and at
+// last of the API packages: apply configurations of types that these only refer to may be
+// mentioned nowhere else.
 func (o *origins) ofVersion(file string) []string {
 	dir := filepath.Dir(file)
 	group, version := groupAndVersion(dir)
@@ -67,7 +80,7 @@ func (o *origins) ofVersion(file string) []string {
 		if dir == filepath.Dir(dir) || slices.ContainsFunc(o.trees, func(t place) bool {
 			return filepath.Clean(t.dir) == dir
 		}) {
-			return nil
+			return o.choose(o.named, matches)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	for _, p := range api.Packages {
 		named[p.Path] = p
 	}
-	found := (&origins{set: set, trees: trees, read: map[string]map[string][]string{}}).of(stale)
+	found := newOrigins(set, trees, api).of(stale)
 	ofNamed, ofOthers := map[string][]string{}, map[string][]string{}
 	for _, file := range stale {
 		isNamed := func(p string) bool { return named[p] != nil }
@@ -96,7 +96,8 @@ func unnamed(importPath string, looked model.Looked, files []string, line string
 	at, message := commonFolder(files), ""
 	switch {
 	case looked.Err != nil:
-		message = fmt.Sprintf("made from %s, which can't be looked up (%v); name it too", importPath, looked.Err)
+		message = fmt.Sprintf("made from %s, which can't be looked up (%v); mend that",
+			importPath, looked.Err)
 	case looked.LeftOut != "":
 		at = shorten(looked.LeftOut)
 		message = fmt.Sprintf("the go command leaves out this file, and all others of %s: %s; change that",
@@ -140,10 +141,13 @@ func commonFolder(files []string) string {
 		dirs = append(dirs, filepath.Dir(file))
 	}
 	common := commonDir(dirs)
-	if slices.ContainsFunc(dirs, func(dir string) bool { return dir != common }) {
-		common = filepath.Join(common, "...")
+	switch {
+	case !slices.ContainsFunc(dirs, func(dir string) bool { return dir != common }):
+		return common
+	case common == ".":
+		return "./..."
 	}
-	return common
+	return filepath.Join(common, "...")
 }
 
 // commonDir returns the innermost folder that has all of dirs in it.

@@ -3,6 +3,7 @@ package generators
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -77,7 +78,9 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
-	problems = append(problems, cfg.orphanWarnings(set)...)
+	if changes != nil {
+		problems = append(problems, cfg.orphanWarnings(set, changes.Stale)...)
+	}
 	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
 		return changes, problems, err
 	}
@@ -173,11 +176,14 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 }
 
 // orphanWarnings warns of output that this run doesn't update: it gets out of date, and
-// one day it won't compile.
-func (c *Config) orphanWarnings(set output.Set) Problems {
+// one day it won't compile. What the run removes isn't worth a warning.
+func (c *Config) orphanWarnings(set output.Set, stale []string) Problems {
 	var problems Problems
 	for _, o := range c.orphans {
-		if set.Has(o.dir, o.file) {
+		removed := slices.ContainsFunc(stale, func(file string) bool {
+			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
+		})
+		if !removed && set.Has(o.dir, o.file) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})

@@ -41,17 +41,20 @@ func goList(ctx context.Context, dir string, patterns []string) ([]listed, error
 
 // listedModule is the output of go list for a module. Dir is "" if the module isn't on the
 // disk, or only in a vendor folder.
-type listedModule struct{ Path, Dir, GoMod string }
+type listedModule struct {
+	Path, Dir, GoMod string
+	Main             bool
+}
 
-// goListModules runs go list for modules in dir, for the main modules if there are no names.
-func goListModules(ctx context.Context, dir string, names ...string) ([]listedModule, error) {
-	return runGoList[listedModule](ctx, dir, append([]string{"-m", "-json=Path,Dir,GoMod", "--"}, names...)...)
+// goListModules runs go list for modules in dir. args are flags and the names of modules; without
+// names it lists the main modules.
+func goListModules(ctx context.Context, dir string, args ...string) ([]listedModule, error) {
+	return runGoList[listedModule](ctx, dir, append([]string{"-m", "-json=Path,Dir,GoMod,Main"}, args...)...)
 }
 
 // runGoList runs go list with arguments that make it print objects of type T.
 func runGoList[T any](ctx context.Context, dir string, args ...string) ([]T, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e"}, args...)...)
-	cmd.Dir = dir
+	cmd := goCommand(ctx, dir, append([]string{"list", "-e"}, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -73,6 +76,13 @@ func runGoList[T any](ctx context.Context, dir string, args ...string) ([]T, err
 		}
 		all = append(all, one)
 	}
+}
+
+// goCommand returns the go command, to run in dir.
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	return cmd
 }
 
 // cleanPattern returns a pattern in the form in which go list reports it in Match.

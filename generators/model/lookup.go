@@ -7,6 +7,7 @@ import (
 	"go/build"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -64,7 +65,7 @@ func lookUp(ctx context.Context, dir string, modules []listedModule, importPath 
 			case len(packages) == 1 && packages[0].Dir != "":
 				return Looked{Dir: packages[0].Dir}
 			default:
-				looked.Err = fmt.Errorf("module %s is not on the disk", m.Path)
+				looked.Err = fmt.Errorf("it isn't vendored, and its module %s isn't downloaded", m.Path)
 			}
 		}
 	}
@@ -121,5 +122,11 @@ func modulesWith(ctx context.Context, dir string, importPaths []string) ([]liste
 		return mains, nil
 	}
 	others, err := goListModules(ctx, dir, wanted...)
+	if err == nil && slices.ContainsFunc(others, func(m listedModule) bool { return m.Dir == "" }) {
+		// With a vendor folder the go command says of no other module where it is.
+		if unvendored, err := goListModules(ctx, dir, append([]string{"-mod=readonly"}, wanted...)...); err == nil {
+			others = unvendored
+		}
+	}
 	return append(mains, others...), err
 }
