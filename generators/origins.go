@@ -110,8 +110,10 @@ func lastBelow(dir string, found map[string][]string) []string {
 	return []string{slices.Max(all)}
 }
 
-// libraries have no API packages, or none by which a file could be recognized.
-var libraries = []string{"github.com/kubewright/kubewright/runtime/", "k8s.io/apimachinery/", "k8s.io/client-go/"}
+// libraries are what generated code imports that isn't an API package, or none by which a file could
+// be recognized.
+var libraries = []string{"github.com/kubewright/kubewright/runtime/", "k8s.io/apimachinery/",
+	"k8s.io/client-go/", "sigs.k8s.io/structured-merge-diff/"}
 
 // anyImport returns what a file imports, unless it is known not to be an API package: for
 // layouts in which folders are not named after groups and versions.

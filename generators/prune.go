@@ -47,7 +47,7 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 			problems = append(problems, leftOutTypes(named[p], files)...)
 		}
 	}
-	looked := model.LookUp(ctx, "", slices.Sorted(maps.Keys(ofOthers)))
+	looked := lookUp(ctx, slices.Sorted(maps.Keys(ofOthers)), trees)
 	var dirs []string
 	for p := range ofOthers {
 		// Generated code isn't an API package, but made from one.
@@ -64,22 +64,48 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	return problems.Sort()
 }
 
+// lookUp looks packages up in the modules that the go command knows here, and in those that it
+// knows in the modules of the output folders: a run may write to a module that it isn't in.
+func lookUp(ctx context.Context, importPaths []string, trees []place) map[string]model.Looked {
+	looked := model.LookUp(ctx, "", importPaths)
+	here, err := model.FindModule(ctx, "")
+	for _, tree := range trees {
+		module, treeErr := model.FindModule(ctx, tree.dir)
+		if treeErr != nil || err == nil && module.Dir == here.Dir {
+			continue
+		}
+		here, err = module, nil // mostly that of the next tree, too
+		missing := slices.DeleteFunc(slices.Clone(importPaths), func(p string) bool {
+			return looked[p] != model.Looked{}
+		})
+		maps.Copy(looked, model.LookUp(ctx, module.Dir, missing))
+	}
+	return looked
+}
+
 // leftOutTypes reports the types of a package that files were made from, and that exist only in
-// files that the go command leaves out.
+// files that the go command leaves out, one problem for each of these.
 func leftOutTypes(p *model.Package, files []string) Problems {
-	var problems Problems
+	made := map[string][]string{} // by the file that has the type
+	types := map[string][]model.LeftOutType{}
 	for _, t := range p.LeftOut() {
-		var made []string
-		for _, file := range files {
-			if nameOf(file, t.Name) {
-				made = append(made, file)
-			}
+		of := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !nameOf(file, t.Name) })
+		if len(of) > 0 {
+			in := t.Pos.Filename
+			made[in], types[in] = append(made[in], of...), append(types[in], t)
 		}
-		if len(made) > 0 {
-			problems = append(problems, marker.Problem{Pos: t.Pos, Message: fmt.Sprintf(
-				"type %s is only in this file, which the go command leaves out: %s; change that, or --prune"+
-					" removes %s", t.Name, t.Why, filesOr(made))})
+	}
+	var problems Problems
+	for in, types := range types {
+		what := "type " + types[0].Name + " is"
+		if n := len(types) - 1; n > 0 {
+			what = fmt.Sprintf("%s and %s are", types[0].Name, countOf(n, "other type"))
 		}
+		slices.Sort(made[in])
+		made[in] = slices.Compact(made[in])
+		problems = append(problems, marker.Problem{Pos: types[0].Pos, Message: fmt.Sprintf(
+			"%s only in this file, which the go command leaves out: %s; change that, or --prune removes %s",
+			what, types[0].Why, filesOr(made[in]))})
 	}
 	return problems
 }
@@ -167,5 +193,13 @@ func filesOr(files []string) string {
 	if len(files) == 1 {
 		return files[0]
 	}
-	return fmt.Sprintf("%d files", len(files))
+	return countOf(len(files), "file")
+}
+
+// countOf is a number of things with their name in the singular or plural.
+func countOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

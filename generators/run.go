@@ -155,10 +155,10 @@ func files(gens []generator, h headers) []render.File {
 	return files
 }
 
-// treeRoots are the names that the root folders of clientsets and of informers have, by
-// which a tree of another run is recognized inside one of this run.
+// treeRoots are the names that the root folders of clientsets, of informers and of apply
+// configurations have, by which a tree of another run is recognized inside one of this run.
 func treeRoots() [][]string {
-	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}}
+	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}, {"utils.go", "internal"}}
 }
 
 // renderFiles returns the content of the files by path. An error is a bug of a template or

@@ -20,8 +20,8 @@ func (p *Plan) findStale() error {
 	wanted := make(map[string]bool, len(p.set.Files))
 	own := map[string]bool{} // the folders of wanted files
 	for path := range p.set.Files {
-		wanted[resolve(path)] = true
-		own[filepath.Dir(resolve(path))] = true
+		path = resolve(path)
+		wanted[path], own[filepath.Dir(path)] = true, true
 	}
 	for _, tree := range p.set.Trees {
 		// With the separator a link to a folder is that folder.
