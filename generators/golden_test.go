@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //	cp file file  copy a file
 //	mv file file  rename a file or folder
 //	ln to file    make a symbolic link
+//	crlf file     give it the line ends of Windows
 //	ls folder     list the files below a folder
 //
 // A command may have NAME=value before it, which sets a variable for it, and after that
@@ -145,6 +146,12 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(filepath.Join(dir, args[1]), to))
 	case "ln":
 		err = os.Symlink(args[1], filepath.Join(dir, args[2]))
+	case "crlf":
+		file := filepath.Join(dir, args[1])
+		var text []byte
+		if text, err = os.ReadFile(file); err == nil {
+			err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o644)
+		}
 	case "ls":
 		for _, path := range slices.Sorted(maps.Keys(snapshot(t, filepath.Join(dir, args[1])))) {
 			fmt.Fprintln(&stdout, path)

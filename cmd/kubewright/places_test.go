@@ -183,6 +183,30 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
+// TestWorkspaceMessages checks that messages about modules name go.work where there is one.
+func TestWorkspaceMessages(t *testing.T) {
+	r := newRepository(t, "api")
+	r.write("client/go.mod", "module example.com/client\n\ngo 1.26\n")
+	r.write("other/go.mod", "module example.com/other\n\ngo 1.26\n")
+	r.write("other/v1/doc.go", "package v1\n")
+	r.write("go.work", "go 1.26.0\n\nuse (\n\t./api\n\t./client\n)\n")
+	t.Chdir(r.dir)
+	for _, c := range []struct{ args, message string }{
+		{"generate ./api/apis/...", "kubewright: no go.mod here or in any folder above, only a go.work; run " +
+			"kubewright in one of its modules (api, client), or say where to write with --output-dir"},
+		{"check ./api/apis/... --output-dir gen", "kubewright: the output directory gen is in no module of " +
+			"go.work (api, client); put it into one, or give its import path with --output-pkg"},
+		{"check ./other/... --output-dir api/gen", "./other/...: directory prefix other does not contain " +
+			"modules listed in go.work or their selected dependencies; to list the module: go work use ./other"},
+	} {
+		var stderr strings.Builder
+		if status := execute(t.Context(), strings.Fields(c.args), &strings.Builder{},
+			&stderr); status != statusFailed || stderr.String() != c.message+"\n" {
+			t.Errorf("%s: exit status %d, %q, want %q", c.args, status, &stderr, c.message)
+		}
+	}
+}
+
 // TestQuiet checks that the command prints nothing unless it runs on a terminal, and that
 // --json prints JSON, problems included.
 func TestQuiet(t *testing.T) {
@@ -211,7 +235,7 @@ func TestQuiet(t *testing.T) {
 	t.Chdir(r.dir)
 	if status := execute(
 		t.Context(), []string{"generate", "--json", "./apis/..."}, &stdout, &stderr,
-	); status != 1 {
+	); status != statusFailed {
 		t.Errorf("exit status %d with a problem", status)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"go/ast"
 	"maps"
 	"path"
 	"slices"
@@ -173,22 +172,6 @@ func (a *applyReader) elsewhere(packages []*candidate, reached map[TypeName]*Typ
 		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
 	})
 	return names
-}
-
-// hub reports whether a package has internal types, which no client applies: the first
-// type with an ObjectMeta decides, by whether that has a json tag (isInternalPackage in
-// applyconfiguration-gen's targets.go).
-func (p *candidate) hub() bool {
-	for _, name := range p.src.typeNames() {
-		st, ok := p.src.types[name].spec.Type.(*ast.StructType)
-		if !ok {
-			continue
-		}
-		if field := (&structType{fields: st.Fields.List}).field("ObjectMeta"); field != nil {
-			return !strings.Contains(tagText(field), "json:")
-		}
-	}
-	return false
 }
 
 // applyPackage returns the apply configurations of a package, nil if it has none.

@@ -255,10 +255,16 @@ func (c *checker) empty(packages []*candidate) {
 				p.src.path)
 		}
 	}
-	if kinds > 0 || len(packages) == 0 || c.Problems.Fatal() {
+	if kinds > 0 || len(packages)+len(c.leftOut) == 0 || c.Problems.Fatal() {
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}
+	if len(c.leftOut) > 0 {
+		c.Errorf(pos, "only internal types have +genclient here; name their package, %s, or add "+
+			"// +genclient to the types of its versions",
+			c.leftOut[0].src.path)
+		return
+	}
 	const message = "no type in these packages has +genclient; add // +genclient above those that are to " +
 		"have a client"
 	if packages[0].input.Explicit {

@@ -25,7 +25,7 @@ import (
 // Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
-	packages := s.parse(s.find())
+	packages := s.leaveOutHubs(s.parse(s.find()))
 	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
 	for _, p := range packages {
 		kinds.readPackage(p)
@@ -59,6 +59,8 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
+	// leftOut are the packages with +genclient that leaveOutHubs has removed.
+	leftOut []*candidate
 }
 
 // candidate is a package of the input. The stages of [Load] fill it in.

@@ -59,8 +59,8 @@ type config[K comparable] struct {
 //
 // For each object, the states in the store are a subsequence of the server's, in
 // order. A list becomes visible in the store as a whole. Each handler gets every
-// change of the store once, in order, after the change is visible in the store
-// and its indexes. Handlers don't wait for each other, and there is no order
+// change that the writer makes once, in order, after the change is visible in the
+// store and its indexes. What is written through the indexer reaches no handler. Handlers don't wait for each other, and there is no order
 // between them.
 //
 // Locks are taken in this order: mu, joining, the store's own. The package's
@@ -121,9 +121,8 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 // errStarted is returned by setters that are called too late. The text is client-go's.
 var errStarted = errors.New("informer has already started")
 
-// SetTransform makes the informer pass every object to transform before it is stored. transform owns the
-// object and may change it; see [Core.SetTransform] for its errors. SetTransform returns an error after the
-// start.
+// SetTransform makes the informer pass every object to transform before it is stored, see
+// [Core.SetTransform]. It returns an error after the start.
 func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }

@@ -36,8 +36,8 @@ type Source interface {
 
 // Receiver receives the objects of a page.
 type Receiver interface {
-	// Add receives an object, which belongs to the receiver. An error ends the list and is
-	// returned by it.
+	// Add receives an object, which belongs to the receiver, unless it is the one that is
+	// cached already: that is shared. An error ends the list and is returned by it.
 	Add(obj any) error
 	// Restart drops what this call of List has added: it reads the page again. An error
 	// ends the list and is returned by it.

@@ -79,6 +79,8 @@ type Options struct {
 	ErrorHandler func(ctx context.Context, err error)
 	// Failed, if not nil, is called from the reflector's goroutine with every
 	// failure, including those that a retry overcomes. Health already includes it then.
+	// What a list gets over at once is no failure: a version that isn't available, pages
+	// that have expired, a server that can't stream lists.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
