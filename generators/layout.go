@@ -53,6 +53,8 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 		"also generate apply configurations, and clients that apply them")
 	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
 		"the folder for apply configurations (default applyconfiguration in --output-dir)")
+	fs.BoolVar(&l.Prune, "prune", false,
+		"also remove generated files whose API packages exist and are not named")
 	includedTypesFlag(fs, &l.overrides)
 	l.client.addFlags(fs)
 	l.lister.addFlags(fs)
@@ -104,6 +106,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		return Config{}, err
 	}
 	cfg.orphans = l.orphans(at)
+	cfg.goGenerate = os.Getenv("GOFILE") != ""
 	return cfg, nil
 }
 
