@@ -142,7 +142,7 @@ func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
 // internal is the package of the schema.
 func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
 
-func (g *applyGen) tree() string { return g.Dir }
+func (g *applyGen) tree() place { return place{g.Dir, g.Package} }
 
 // files has no table: which types get a file, and in which folder, follows from
 // [model.Apply] rather than from groups, versions and kinds.

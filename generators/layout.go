@@ -53,6 +53,8 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 		"also generate apply configurations, and clients that apply them")
 	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
 		"the folder for apply configurations (default applyconfiguration in --output-dir)")
+	fs.BoolVar(&l.Prune, "prune", false,
+		"also remove generated files whose API packages exist and are not named")
 	includedTypesFlag(fs, &l.overrides)
 	l.client.addFlags(fs)
 	l.lister.addFlags(fs)
@@ -104,6 +106,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		return Config{}, err
 	}
 	cfg.orphans = l.orphans(at)
+	cfg.goGenerate = os.Getenv("GOFILE") != ""
 	return cfg, nil
 }
 
@@ -179,6 +182,10 @@ func (l *Layout) findBase(ctx context.Context) error {
 	}
 	module, err := model.FindModule(ctx, ".")
 	if errors.Is(err, model.ErrNoModule) {
+		if modules := workspace(); modules != "" {
+			return fmt.Errorf("%w, only a go.work; run kubewright in one of its modules%s, or say where to"+
+				" write with --output-dir", model.ErrNoModule, modules)
+		}
 		return fmt.Errorf("%w; run kubewright in a Go module, or say where to write with --output-dir and"+
 			" --output-pkg", model.ErrNoModule)
 	}
@@ -187,6 +194,23 @@ func (l *Layout) findBase(ctx context.Context) error {
 	}
 	l.dir = shorten(filepath.Join(module.Dir, "pkg", "client"))
 	return nil
+}
+
+// workspace returns the modules of the workspace in brackets, for a message, "" if there is
+// none.
+func workspace() string {
+	w, ok := model.FindWorkspace(".")
+	if !ok {
+		return ""
+	}
+	var modules []string
+	for _, dir := range w.Modules {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(filepath.Dir(w.File), dir)
+		}
+		modules = append(modules, shorten(dir))
+	}
+	return " (" + strings.Join(modules, ", ") + ")"
 }
 
 // shorten makes a path relative to the working directory if that is shorter.
@@ -265,8 +289,13 @@ func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
 	}
 	pkg, err := model.ImportPath(ctx, dir)
 	if errors.Is(err, model.ErrNoModule) {
+		out := strings.TrimSuffix(dir, string(filepath.Separator)+folder)
+		if modules := workspace(); modules != "" {
+			return place{}, fmt.Errorf("the output directory %s is in no module of go.work%s; put it into one,"+
+				" or give its import path with --output-pkg", out, modules)
+		}
 		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with"+
-			" --output-pkg", strings.TrimSuffix(dir, string(filepath.Separator)+folder))
+			" --output-pkg", out)
 	}
 	return place{dir, pkg}, err
 }

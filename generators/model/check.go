@@ -305,7 +305,11 @@ func (c *checker) empty(packages []*candidate) {
 	if packages[0].input.Explicit {
 		c.GeneratorErrorf(Clients, pos, message)
 	} else {
-		c.StrictErrorf(pos, message)
+		hint := ""
+		for _, pattern := range c.cfg.patterns() {
+			hint += inNestedModule(c.ctx, c.cfg.Dir, pattern)
+		}
+		c.StrictErrorf(pos, "%s%s", message, hint)
 	}
 }
 

@@ -23,7 +23,7 @@ type kindReader struct {
 func (r *kindReader) readPackage(p *candidate) {
 	p.tags, p.elsewhere = r.packageTags(p.src)
 	p.pkg = &Package{
-		Path: p.src.path, Name: p.src.name, Dir: p.src.dir,
+		Path: p.src.path, Name: p.src.name, Dir: p.src.dir, src: p.src, base: r.base,
 		Client:                !p.tags.OptsOut("client-gen"),
 		Lister:                !p.tags.OptsOut("lister-gen"),
 		Informer:              !p.tags.OptsOut("informer-gen"),

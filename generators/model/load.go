@@ -141,8 +141,11 @@ func (s *session) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			s.StrictErrorf(token.Position{Filename: input.Pattern},
-				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
+			hint := patternHint(s.cfg.Dir, input.Pattern, "")
+			if hint == "" {
+				hint = inNestedModule(s.ctx, s.cfg.Dir, input.Pattern)
+			}
+			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", hint)
 		}
 	}
 	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
@@ -197,6 +200,10 @@ func (s *session) usable(p *candidate) bool {
 		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
 			strings.Contains(message, "go get") {
 			message = own
+		}
+		if own := inOtherModule(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" {
+			s.Errorf(token.Position{Filename: p.input.Pattern}, "it is %s", own)
+			return false
 		}
 		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))
 		return false

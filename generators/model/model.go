@@ -88,6 +88,9 @@ type Package struct {
 	HasResource, HasSchemeGroupVersion, HasAddToScheme bool
 	// Version is nil for a package that nothing is generated for.
 	Version *Version
+
+	src  *source
+	base string // the folder that positions are relative to
 }
 
 // Kind is an API type with a client.

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestNothingForTests checks what programs with generated code link: no fakes and no testing packages, and
+// TestLinkedPackages checks what programs with generated code link: no fakes and no testing packages, and
 // with --lean neither discovery nor the packages behind Apply.
-func TestNothingForTests(t *testing.T) {
+func TestLinkedPackages(t *testing.T) {
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)
 	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +
