@@ -196,8 +196,8 @@ func TestWorkspaceMessages(t *testing.T) {
 			"kubewright in one of its modules (api, client), or say where to write with --output-dir"},
 		{"check ./api/apis/... --output-dir gen", "kubewright: the output directory gen is in no module of " +
 			"go.work (api, client); put it into one, or give its import path with --output-pkg"},
-		{"check ./other/... --output-dir api/gen", "./other/...: directory prefix other does not contain " +
-			"modules listed in go.work or their selected dependencies; to list the module: go work use ./other"},
+		{"check ./other/... --output-dir api/gen", "./other/...: it is in the module example.com/other, which " +
+			"go.work doesn't list; to list it: go work use ./other"},
 	} {
 		var stderr strings.Builder
 		if status := execute(t.Context(), strings.Fields(c.args), &strings.Builder{},
