@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -305,6 +306,11 @@ type kindClientView struct {
 
 // Has reports whether the client has a verb.
 func (v kindClientView) Has(verb string) bool { return v.verbs[verb] }
+
+// HasVerbs reports whether the client has any verb.
+func (v kindClientView) HasVerbs() bool {
+	return slices.Contains(slices.Collect(maps.Values(v.verbs)), true)
+}
 
 // methodView is an extra method, from a +genclient:method.
 type methodView struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/format"
 	"io/fs"
 	"maps"
 	"os"
@@ -112,7 +113,9 @@ func runArchive(t *testing.T, bin string, archive *txtar.Archive) []byte {
 			fmt.Fprintf(&transcript, "$ %s\n", command)
 			before := snapshot(t, dir)
 			runCommand(t, &transcript, bin, filepath.Join(dir, "work"), strings.Fields(command))
-			writeChanges(&transcript, before, snapshot(t, dir))
+			after := snapshot(t, dir)
+			writeChanges(&transcript, before, after)
+			requireFormatted(t, dir, before, after)
 		}
 	}
 	return bytes.ReplaceAll(transcript.Bytes(), []byte(dir), []byte("$DIR"))
@@ -221,6 +224,26 @@ func writeChanges(transcript *bytes.Buffer, before, after map[string][sha256.Siz
 			fmt.Fprintf(transcript, "- %s\n", path)
 		case was != is:
 			fmt.Fprintf(transcript, "~ %s\n", path)
+		}
+	}
+}
+
+// requireFormatted checks that gofmt changes nothing of the generated files that a command
+// wrote, as the generators don't call it.
+func requireFormatted(t *testing.T, dir string, before, after map[string][sha256.Size]byte) {
+	for path, sum := range after {
+		if before[path] == sum || filepath.Ext(path) != ".go" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		formatted, err := format.Source(text)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if !bytes.Equal(formatted, text) {
+			t.Errorf("gofmt changes %s: %s", path, firstDifference(formatted, text))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (s *session) leaveOutHubs(packages []*candidate) []*candidate {
 		_, included := s.cfg.IncludedTypes[p.groupVersion()] // which names the package, too
 		tag, ok := s.clientTag(p.src)
 		if ok = ok && !included; ok {
-			s.leftOut = append(s.leftOut, p)
+			s.hubs = append(s.hubs, p)
 			s.Warnf(tag.Pos,
 				"package %s has internal types (no json tags), so %s leaves it out; name the package, too, if "+
 					"its types are to have clients",

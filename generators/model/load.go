@@ -26,6 +26,7 @@ import (
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
 	packages := s.leaveOutHubs(s.parse(s.find()))
+	s.checkVendor(packages)
 	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
 	for _, p := range packages {
 		kinds.readPackage(p)
@@ -59,8 +60,8 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
-	// leftOut are the packages with +genclient that leaveOutHubs has removed.
-	leftOut []*candidate
+	// hubs are the packages with +genclient that leaveOutHubs has removed.
+	hubs []*candidate
 }
 
 // candidate is a package of the input. The stages of [Load] fill it in.
@@ -111,7 +112,7 @@ func (s *session) find() []*candidate {
 	// One call for all patterns: to start the go command takes longer than to list a package.
 	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
-		s.Errorf(token.Position{}, "%v", err)
+		s.Errorf(token.Position{}, "%s", listError(err))
 		return nil
 	}
 	var found []*candidate

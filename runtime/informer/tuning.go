@@ -16,7 +16,7 @@ import (
 // client-go's.
 type Tuning struct {
 	// InitialEventsTimeout is how long the informer waits for the bookmark that ends a
-	// streamed list before it lists in pages instead: some servers, proxies and fakes
+	// watch-list before it lists in pages instead: some servers, proxies and fakes
 	// never send that bookmark. Time in which the list waits for its limiter doesn't
 	// count. Zero waits for ever. A timeout shows as the last error in [Status].
 	InitialEventsTimeout time.Duration

@@ -197,7 +197,7 @@ func (l *list) item() error {
 		return err
 	}
 	size := 0
-	if !item.known {
+	if !item.fromCache {
 		size = int(l.in.offset() - start)
 	}
 	return l.handOver(item.object, size)

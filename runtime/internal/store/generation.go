@@ -6,7 +6,7 @@ type generation[K comparable] struct {
 	table   table
 	pages   pages[K]
 	indexes []*index
-	refs    refs
+	refs    refTable
 }
 
 func newGeneration[K comparable]() *generation[K] {
@@ -145,15 +145,15 @@ func (g *generation[K]) named(name string) (*index, error) {
 type additional struct {
 	indexes []*index
 	// refs is the generation's with columns for the indexes.
-	refs *refs
+	refs *refTable
 }
 
 // index computes indexes of what the generation holds. It changes nothing.
 func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 	a := additional{refs: g.refs.widened(len(functions), g.pages.length)}
 	for name, values := range functions {
-		x := &index{name: name, values: values, ids: map[string]uint32{}}
-		x.refs = column{a.refs, len(g.indexes) + len(a.indexes)}
+		x := &index{name: name, values: values, ids: map[string]valueID{}}
+		x.column = column{a.refs, len(g.indexes) + len(a.indexes)}
 		slot := uint32(0)
 		for object := range g.pages.view().Values() {
 			x.set(slot, values(object))
@@ -168,7 +168,7 @@ func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 func (g *generation[K]) add(a additional) {
 	g.refs = *a.refs
 	for _, x := range a.indexes {
-		x.refs.refs = &g.refs
+		x.column.table = &g.refs
 		g.indexes = append(g.indexes, x)
 	}
 }
