@@ -183,7 +183,7 @@ func (c *Config) orphanWarnings(set output.Set, stale []string) Problems {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
 		})
-		if !removed && set.Has(o.dir, o.file) {
+		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})
