@@ -23,8 +23,10 @@ configurations if --with-applyconfig is given.
 Packages are named as for the go command: ./apis/... or import paths. The output
 goes to pkg/client in the module's root, unless --output-dir or one of the other
 -dir flags says otherwise. Files that are up to date are not touched. Generated
-files in the output folders that this run doesn't generate are removed; so a run
-has to name all packages that share an output folder.
+files in the output folders whose API package, type, tag or flag is gone are
+removed and listed. If their package exists and isn't named, or their type is in
+a file that the go command leaves out, it is an error; --prune removes them.
+So a run names all packages that share an output folder.
 
 If anything is wrong with the input, each problem is reported on a line of its
 own as file:line:col: message, nothing is written, and the exit status is 2.`,
@@ -34,7 +36,7 @@ own as file:line:col: message, nothing is written, and the exit status is 2.`,
   kubewright generate --with-applyconfig --go-header-file hack/boilerplate.go.txt ./apis/...
   # to another folder, relative to the working directory
   kubewright generate --output-dir ./client ./apis/shop/v1
-  # in a Go file, for go generate ./...
+  # in one Go file above the packages, for go generate ./...
   //go:generate go tool kubewright generate ./...`,
 		Args: needPackages,
 		RunE: func(cmd *cobra.Command, patterns []string) error {
@@ -71,7 +73,7 @@ func checkCommand() *cobra.Command {
 
 It writes nothing. If a file is not current, it prints a unified diff and the
 stale files, and the exit status is 1. It is 2 if anything else is wrong, such as
-the input.`,
+the input, or files that generate would not remove either.`,
 		Example: `  # in CI, with the arguments of generate
   kubewright check ./apis/...
   # only the names of the files that are not current

@@ -17,6 +17,8 @@ type repository struct {
 	dir string
 	// path is the PATH: it has the go command and nothing else, no shell and no git.
 	path string
+	// env is added to the environment of commands.
+	env []string
 }
 
 const own = "github.com/kubewright/kubewright"
@@ -80,6 +82,7 @@ func (r *repository) run(folder, name string, args ...string) string {
 	if _, err := os.Stat(filepath.Join(r.dir, "go.work")); err == nil {
 		cmd.Env = append(cmd.Env, "GOFLAGS=")
 	}
+	cmd.Env = append(cmd.Env, r.env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		r.t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
@@ -115,6 +118,21 @@ func TestGoGenerate(t *testing.T) {
 	r.wrote("pkg/client", "example.com/shop/pkg/client")
 	r.run(".", "go", "tool", "kubewright", "check", "./apis/...")
 	r.run(".", "go", "build", "./...")
+}
+
+// TestToolsModule runs kubewright from a module for tools only, on the module around it.
+func TestToolsModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds kubewright in a new module")
+	}
+	r := newRepository(t, ".")
+	r.write("tools/go.mod", strings.Replace(r.read(filepath.Join(r.dir, "go.mod")), "module example.com/shop",
+		"module example.com/shop/tools", 1))
+	r.write("tools/go.sum", r.read(filepath.Join(r.dir, "go.sum")))
+	r.write("go.mod", "module example.com/shop\n\ngo 1.26\n")
+	r.env = []string{"GOFLAGS="}
+	r.run(".", "go", "tool", "-modfile=tools/go.mod", "kubewright", "generate", "./apis/...")
+	r.wrote("pkg/client", "example.com/shop/pkg/client")
 }
 
 func TestPlaces(t *testing.T) {

@@ -69,7 +69,7 @@ func (c *Config) wants(p *candidate) bool {
 
 // wantsApply reports whether a package gets apply configurations.
 func (c *Config) wantsApply(p *candidate) bool {
-	return c.has(ApplyConfigurations) && !p.tags.OptedOut["applyconfiguration-gen"]
+	return c.has(ApplyConfigurations) && !p.tags.OptsOut("applyconfiguration-gen")
 }
 
 // patterns are the distinct patterns of the inputs.

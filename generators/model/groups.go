@@ -124,7 +124,17 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	p.pkg.Version = v
 	for _, kind := range p.kinds {
 		kind.Version = v
+		if group.hasFile(kind.File) {
+			kind.File += "_kind"
+		}
 	}
+}
+
+// hasFile reports whether the name of a kind's file is that of another generated file, or
+// that of a hand-written expansion.
+func (g *Group) hasFile(name string) bool {
+	return name == strings.ToLower(g.PackageName)+"_client" || name == "expansion_generated" ||
+		strings.HasSuffix(name, "_expansion")
 }
 
 // position is where problems of the whole package are reported: the package clause of

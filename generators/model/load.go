@@ -25,7 +25,8 @@ import (
 // Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
-	packages := s.parse(s.find())
+	packages := s.leaveOutHubs(s.parse(s.find()))
+	s.checkVendor(packages)
 	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
 	for _, p := range packages {
 		kinds.readPackage(p)
@@ -59,6 +60,8 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
+	// hubs are the packages with +genclient that leaveOutHubs has removed.
+	hubs []*candidate
 }
 
 // candidate is a package of the input. The stages of [Load] fill it in.
@@ -109,7 +112,7 @@ func (s *session) find() []*candidate {
 	// One call for all patterns: to start the go command takes longer than to list a package.
 	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
-		s.Errorf(token.Position{}, "%v", err)
+		s.Errorf(token.Position{}, "%s", listError(err))
 		return nil
 	}
 	var found []*candidate
@@ -131,8 +134,11 @@ func (s *session) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			s.StrictErrorf(token.Position{Filename: input.Pattern},
-				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
+			hint := patternHint(s.cfg.Dir, input.Pattern, "")
+			if hint == "" {
+				hint = inNestedModule(s.ctx, s.cfg.Dir, input.Pattern)
+			}
+			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", hint)
 		}
 	}
 	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
@@ -187,6 +193,10 @@ func (s *session) usable(p *candidate) bool {
 		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
 			strings.Contains(message, "go get") {
 			message = own
+		}
+		if own := inOtherModule(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" {
+			s.Errorf(token.Position{Filename: p.input.Pattern}, "it is %s", own)
+			return false
 		}
 		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))
 		return false
