@@ -319,6 +319,8 @@ func (l *Layout) orphans(at places) []orphan {
 	} else {
 		orphans = append(orphans, orphan{at.informers.dir, "factory.go", "informers",
 			"give --single-directory"})
+		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "internalversion"), "factory.go",
+			"informers of internal types", "name the package of those"})
 	}
 	for _, name := range output.Folders(at.clientsets.dir) {
 		if name != l.clientsetName {

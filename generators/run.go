@@ -79,7 +79,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 	changes, err := set.Compare()
 	if changes != nil {
-		problems = append(problems, cfg.orphanWarnings(set, changes.Stale)...)
+		problems = append(problems, cfg.orphanWarnings(set, changes.Stale, api)...)
 	}
 	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
 		return changes, problems, err
@@ -177,13 +177,19 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 
 // orphanWarnings warns of output that this run doesn't update: it gets out of date, and
 // one day it won't compile. What the run removes isn't worth a warning.
-func (c *Config) orphanWarnings(set output.Set, stale []string) Problems {
+func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) Problems {
 	var problems Problems
+	var packages []string
+	for _, p := range api.Packages {
+		packages = append(packages, p.Path)
+	}
 	for _, o := range c.orphans {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
 		})
-		if !removed && set.Has(o.dir, o.file) {
+		// Without these packages it is the output of a run for other ones.
+		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) &&
+			set.AnyImports(o.dir, packages) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})

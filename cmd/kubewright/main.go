@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +64,10 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		return generators.FlagError(cmd.Flags(), err)
 	})
 	requireShell(root)
+	if width := terminalWidth(stdout); width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ",
+			fmt.Sprintf("Flags.FlagUsagesWrapped %d ", width)))
+	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)

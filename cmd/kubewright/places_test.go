@@ -197,7 +197,7 @@ func TestWorkspaceMessages(t *testing.T) {
 		{"check ./api/apis/... --output-dir gen", "kubewright: the output directory gen is in no module of " +
 			"go.work (api, client); put it into one, or give its import path with --output-pkg"},
 		{"check ./other/... --output-dir api/gen", "./other/...: it is in the module example.com/other, which " +
-			"go.work doesn't use; run go work use other"},
+			"go.work doesn't list; to list it: go work use ./other"},
 	} {
 		var stderr strings.Builder
 		if status := execute(t.Context(), strings.Fields(c.args), &strings.Builder{},

@@ -13,6 +13,16 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// terminalWidth returns the columns of a terminal, 0 if w is none.
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
 // hasEscapes reports whether w is a terminal that understands escape sequences. Without a TERM,
 // as in a window of Windows' old kind, nobody knows.
 func hasEscapes(w io.Writer) bool {

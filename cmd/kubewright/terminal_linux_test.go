@@ -32,6 +32,10 @@ func onTerminal(t *testing.T, args ...string) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: 24, Col: 90}); err != nil {
+		t.Fatal(err)
+	}
 	seen := make(chan string)
 	go func() {
 		text, _ := io.ReadAll(master) // ends with an error when the terminal is closed
@@ -100,5 +104,20 @@ func TestTerminal(t *testing.T) {
 	shown := coloured[strings.LastIndex(coloured, "\r\x1b[K"):]
 	if shown := strings.TrimPrefix(colourOrClear.ReplaceAllString(shown, ""), "\r"); shown != pipe.String() {
 		t.Errorf("on a terminal\n%s\nto a pipe\n%s", shown, &pipe)
+	}
+}
+
+// TestHelpFits checks that help on a terminal is no wider than that.
+func TestHelpFits(t *testing.T) {
+	for _, args := range [][]string{{}, {"generate", "--help"}, {"check", "--help"}} {
+		help, status := onTerminal(t, args...)
+		if status != 0 || !strings.Contains(help, "\nFlags:\n") {
+			t.Errorf("%v: exit status %d, %s", args, status, help)
+		}
+		for line := range strings.Lines(help) {
+			if len(line) > 90+1 && !strings.HasPrefix(line, "  kubewright ") {
+				t.Errorf("%v: %d columns: %s", args, len(line), line)
+			}
+		}
 	}
 }

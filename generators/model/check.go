@@ -41,7 +41,7 @@ func (c *checker) agreement(group *Group) {
 					"type %s is %s here and %s in version %s (%s:%d); write +genclient:nonNamespaced above "+
 						"both or neither",
 					kind.Name, scope(kind), scope(other), other.Version.Name, other.Pos.Filename, other.Pos.Line)
-			case other.Resource != kind.Resource:
+			case other.Resource != kind.Resource && c.cfg.resources():
 				c.StrictErrorf(kind.Pos,
 					"the resource of type %s is %q here and %q in version %s (%s:%d); write the same "+
 						"+resourceName above both",
@@ -186,7 +186,7 @@ func (c *checker) kinds(v *Version) {
 			continue
 		}
 		files[kind.Lower] = kind
-		if other := resources[kind.Resource]; other != nil {
+		if other := resources[kind.Resource]; other != nil && c.cfg.resources() {
 			c.StrictErrorf(kind.Pos,
 				"types %s and %s both have the resource %q; write // +resourceName=other above one",
 				other.Name, kind.Name, kind.Resource)

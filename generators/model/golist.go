@@ -54,7 +54,8 @@ func goListModules(ctx context.Context, dir string, args ...string) ([]listedMod
 
 // runGoList runs go list with arguments that make it print objects of type T.
 func runGoList[T any](ctx context.Context, dir string, args ...string) ([]T, error) {
-	cmd := goCommand(ctx, dir, append([]string{"list", "-e"}, args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e"}, args...)...)
+	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -76,13 +77,6 @@ func runGoList[T any](ctx context.Context, dir string, args ...string) ([]T, err
 		}
 		all = append(all, one)
 	}
-}
-
-// goCommand returns the go command, to run in dir.
-func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	return cmd
 }
 
 // cleanPattern returns a pattern in the form in which go list reports it in Match.
@@ -109,29 +103,10 @@ func patternHint(dir, pattern, message string) string {
 	if !local && err == nil && info.IsDir() {
 		return "; for the folder of that name write ./" + pattern
 	}
-	if local && strings.Contains(message, "does not contain modules listed in go.work") {
-		return "; to list the module: go work use " + moduleFolder(filepath.Join(dir, filepath.FromSlash(folder)))
-	}
 	if local && strings.HasPrefix(message, "no Go files in ") {
 		return "; for the packages below it write " + strings.TrimSuffix(pattern, "/") + "/..."
 	}
 	return ""
-}
-
-// moduleFolder returns the root of the module that a folder is in, as people would write it in
-// the working directory, or the folder if it is in none.
-func moduleFolder(folder string) string {
-	if module, err := FindModule(context.Background(), folder); err == nil {
-		folder = module.Dir
-	}
-	wd, err := filepath.Abs(".")
-	if err != nil {
-		return folder
-	}
-	if rel, err := filepath.Rel(wd, folder); err == nil {
-		return "./" + filepath.ToSlash(rel)
-	}
-	return folder
 }
 
 // noFolder returns a message for an import path that is in the module of dir but has

@@ -21,8 +21,7 @@ type kindReader struct {
 
 // readPackage fills in the Package of a candidate and its kinds.
 func (r *kindReader) readPackage(p *candidate) {
-	var elsewhere []marker.Tag
-	p.tags, elsewhere = r.packageTags(p.src)
+	p.tags, p.elsewhere = r.packageTags(p.src)
 	p.pkg = &Package{
 		Path: p.src.path, Name: p.src.name, Dir: p.src.dir, src: p.src, base: r.base,
 		Client:                !p.tags.OptsOut("client-gen"),
@@ -41,12 +40,6 @@ func (r *kindReader) readPackage(p *candidate) {
 	r.checkMerging(p)
 	// The order of upstream's generators (namer.Orderer with NewPrivateNamer).
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
-	if len(p.kinds) > 0 {
-		elsewhere = r.checkRegisteredGroup(p, elsewhere)
-	}
-	for _, tag := range elsewhere {
-		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
-	}
 	// Declarations are found even in generated files, so this one is certainly missing;
 	// checkRegisteredTypes can only warn.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {

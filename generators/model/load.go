@@ -31,6 +31,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	for _, p := range packages {
 		kinds.readPackage(p)
 	}
+	s.checkRegisteredGroups(packages)
 	// After all packages: methods refer to types of each other's packages.
 	kinds.resolveMethods(packages)
 	api := (&grouper{s}).group(packages)
@@ -73,9 +74,15 @@ type candidate struct {
 	listed   listed
 	src      *source
 	tags     marker.Package
-	pkg      *Package
-	kinds    []*Kind
-	bare     []*Kind // the kinds without ObjectMeta
+	// elsewhere are tags of packages in other files than doc.go, where they have no effect.
+	elsewhere []marker.Tag
+	// registered is the group and version that the types are registered in.
+	registered registeredGroup
+	// misregistered is true if it was reported that the group isn't that of the model.
+	misregistered bool
+	pkg           *Package
+	kinds         []*Kind
+	bare          []*Kind // the kinds without ObjectMeta
 	// internal is true for hub types; see Version.Internal.
 	internal bool
 }

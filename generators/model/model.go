@@ -68,6 +68,9 @@ type Version struct {
 	Internal bool
 	// Kinds are the types with a client, sorted by Kind.Private.
 	Kinds []*Kind
+
+	// hasGroupName is true if doc.go has +groupName.
+	hasGroupName bool
 }
 
 // Package is a Go package of API types.

@@ -25,8 +25,8 @@ func inOtherModule(ctx context.Context, dir, pattern string) string {
 	known, err := goListModules(ctx, dir, module.Path)
 	if err != nil || len(known) == 0 || !sameFolder(known[0].Dir, module.Dir) {
 		advice := "which go.mod doesn't require; run kubewright in its folder, with --output-dir"
-		if inWorkspace(ctx, dir) {
-			advice = "which go.work doesn't use; run go work use " + relativeTo(dir, module.Dir)
+		if _, ok := FindWorkspace(dir); ok {
+			advice = "which go.work doesn't list; to list it: go work use " + relativeTo(dir, module.Dir)
 		}
 		return fmt.Sprintf("in the module %s, %s", module.Path, advice)
 	}
@@ -53,7 +53,7 @@ func inNestedModule(ctx context.Context, dir, pattern string) string {
 		case d.IsDir() && name != folder && (base == "vendor" || strings.HasPrefix(base, ".")):
 			return filepath.SkipDir
 		case base == "go.mod" && filepath.Dir(name) != folder:
-			below := "./" + relativeTo(dir, filepath.Dir(name)) + "/..."
+			below := relativeTo(dir, filepath.Dir(name)) + "/..."
 			if other := inOtherModule(ctx, dir, below); other != "" {
 				message = "; " + below + " is " + other
 				return filepath.SkipAll
@@ -76,25 +76,21 @@ func localFolder(dir, pattern string) (folder, wildcard string, ok bool) {
 	return filepath.Join(dir, folder), wildcard, strings.HasPrefix(pattern, ".")
 }
 
-// inWorkspace reports whether the go command works with a go.work.
-func inWorkspace(ctx context.Context, dir string) bool {
-	cmd := goCommand(ctx, dir, "env", "GOWORK")
-	out, err := cmd.Output()
-	file := strings.TrimSpace(string(out))
-	return err == nil && file != "" && file != "off"
-}
-
-// relativeTo returns a path relative to dir, with slashes, or as it is if there is none.
-func relativeTo(dir, abs string) string {
+// relativeTo returns the path of a folder as people would write it in dir: "./folder".
+func relativeTo(dir, folder string) string {
 	base, err := filepath.Abs(dir)
-	if err != nil {
-		return abs
+	abs, absErr := filepath.Abs(folder)
+	if err != nil || absErr != nil {
+		return folder
 	}
 	rel, err := filepath.Rel(base, abs)
 	if err != nil {
-		return abs
+		return folder
 	}
-	return filepath.ToSlash(rel)
+	if rel = filepath.ToSlash(rel); !strings.HasPrefix(rel, ".") {
+		rel = "./" + rel
+	}
+	return rel
 }
 
 // sameFolder reports whether two paths, one of which may be "", lead to one folder.

@@ -19,8 +19,19 @@ func (s *session) checkVendor(packages []*candidate) {
 		return
 	}
 	vendor := filepath.Join(module.Dir, "vendor")
-	if _, err := os.Stat(filepath.Join(vendor, "modules.txt")); err != nil {
+	text, err := os.ReadFile(filepath.Join(vendor, "modules.txt"))
+	if err != nil {
 		return
+	}
+	// A package of another module isn't missing from the folder, but from go.mod.
+	vendored := func(path string) bool {
+		for line := range strings.Lines(string(text)) {
+			line, ok := strings.CutPrefix(line, "# ")
+			if module, _, _ := strings.Cut(line, " "); ok && strings.HasPrefix(path+"/", module+"/") {
+				return true
+			}
+		}
+		return false
 	}
 	missing := map[string]token.Position{}
 	var paths []string
@@ -34,8 +45,7 @@ func (s *session) checkVendor(packages []*candidate) {
 			}
 			for _, spec := range f.syntax.Imports {
 				path, _ := strconv.Unquote(spec.Path.Value)
-				if isStandard(path) || path == module.Path || strings.HasPrefix(path, module.Path+"/") ||
-					slices.Contains(paths, path) {
+				if slices.Contains(paths, path) || !vendored(path) {
 					continue
 				}
 				if _, err := os.Stat(filepath.Join(vendor, filepath.FromSlash(path))); err != nil {

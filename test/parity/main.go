@@ -1,7 +1,7 @@
 // Command parity regenerates other projects' code with our generators and compares the result with that of
 // upstream's generators. Each check prints one line, "check NAME: N of M".
 //
-//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [flags]
+//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
 // user's cache.
@@ -49,7 +49,7 @@ func main() {
 
 func parity(work, rows, steps string, record bool, checks []string) error {
 	if len(checks) == 0 {
-		checks = []string{"client-go", "corpus", "flags"}
+		checks = []string{"client-go", "corpus", "hubs", "flags"}
 	}
 	r, err := prepare(work)
 	if err != nil {
@@ -69,10 +69,12 @@ func parity(work, rows, steps string, record bool, checks []string) error {
 			failed = append(failed, r.clientGo())
 		case "corpus":
 			failed = append(failed, r.corpus())
+		case "hubs":
+			failed = append(failed, r.hubs())
 		case "flags":
 			failed = append(failed, r.flags())
 		default:
-			return fmt.Errorf("no check %q: there are client-go, corpus and flags", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus, hubs and flags", name)
 		}
 	}
 	return errors.Join(failed...)
