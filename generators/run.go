@@ -67,7 +67,8 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 
 	cfg.progress(StageCompare)
 	set := output.Set{
-		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(),
+		Files: contents, Trees: trees(gens), Roots: treeRoots(),
+		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
@@ -99,7 +100,8 @@ type generator interface {
 	// files lists the files; their views are built when they are rendered.
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
-	// that the generator doesn't list is stale.
+	// that the generator doesn't list is stale. It is "" for generators that write
+	// into the folders of others.
 	tree() string
 }
 
@@ -120,6 +122,12 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 		for _, gen := range informers {
 			gens = append(gens, gen)
 		}
+	}
+	if c.DeepCopy != nil {
+		gens = append(gens, &deepCopyGen{api.Copies})
+	}
+	if c.Register != nil {
+		gens = append(gens, &registerGen{api.Registrations})
 	}
 	if c.Apply != nil {
 		gen, err := newApplyGen(*c.Apply, api)
@@ -144,7 +152,9 @@ func files(gens []generator, h headers) []render.File {
 func trees(gens []generator) []string {
 	var trees []string
 	for _, gen := range gens {
-		trees = append(trees, gen.tree())
+		if tree := gen.tree(); tree != "" {
+			trees = append(trees, tree)
+		}
 	}
 	return trees
 }

@@ -243,6 +243,10 @@ func (c *checker) empty(packages []*candidate) {
 	kinds := 0
 	for _, p := range packages {
 		kinds += len(p.kinds)
+		if p.helped {
+			kinds++
+			continue // what is generated into the package is enough of a reason to name it
+		}
 		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,
 				"package %s has no type with +genclient; add // +genclient above a type, or leave the "+

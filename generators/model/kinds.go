@@ -28,9 +28,9 @@ func (r *kindReader) readPackage(p *candidate) {
 		Client:                !p.tags.OptedOut["client-gen"],
 		Lister:                !p.tags.OptedOut["lister-gen"],
 		Informer:              !p.tags.OptedOut["informer-gen"],
-		HasResource:           p.src.declares("Resource"),
-		HasSchemeGroupVersion: p.src.declares("SchemeGroupVersion"),
-		HasAddToScheme:        p.src.declares("AddToScheme"),
+		HasResource:           p.registered || p.src.declares("Resource"),
+		HasSchemeGroupVersion: p.registered || p.src.declares("SchemeGroupVersion"),
+		HasAddToScheme:        p.registered || p.src.declares("AddToScheme"),
 	}
 	p.pkg.Pos = p.position(r.base)
 	(&linter{r.session}).lint(p)
@@ -39,7 +39,7 @@ func (r *kindReader) readPackage(p *candidate) {
 	r.checkBare(p)
 	// The order of upstream's generators (namer.Orderer with NewPrivateNamer).
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
-	if len(p.kinds) > 0 {
+	if len(p.kinds) > 0 && !p.registered {
 		elsewhere = r.checkRegisteredGroup(p, elsewhere)
 	}
 	for _, tag := range elsewhere {
@@ -52,7 +52,7 @@ func (r *kindReader) readPackage(p *candidate) {
 			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
 			p.src.path)
 	}
-	if p.pkg.Client && r.cfg.has(Clients) {
+	if p.pkg.Client && !p.registered && r.cfg.has(Clients) {
 		r.checkRegisteredTypes(p)
 	}
 }
