@@ -61,3 +61,19 @@ func (o *helperOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.replaceControllerGen, "replace-controller-gen", false,
 		"also write deep copies where controller-gen has written them, and replace its file")
 }
+
+// validate checks the flags.
+func (o *helperOptions) validate() error {
+	if o.replaceControllerGen && !o.on {
+		return errors.New("--replace-controller-gen has no effect with --helpers=false; leave out one of them")
+	}
+	return nil
+}
+
+// apply adds the generators.
+func (o *helperOptions) apply(c *Config) {
+	if o.on {
+		c.DeepCopy = &DeepCopyOptions{ReplaceControllerGen: o.replaceControllerGen}
+		c.Register = &RegisterOptions{}
+	}
+}

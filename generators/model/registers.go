@@ -77,7 +77,8 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 		registration.File = cmp.Or(fileWith(p.src, registerGenHeader, defaultRegistersFile), defaultRegistersFile)
 		r.outputs[p.src] = filepath.Join(p.src.dir, registration.File)
 		if name := r.declaredElsewhere(p.src); name != "" {
-			if asked {
+			// Where there is a register.go, the tag has never had an effect.
+			if asked && !p.src.has("register.go") {
 				r.Warnf(pos, "nothing is registered by generated code, as the package declares %s; remove the "+
 					"declaration or the tag", name)
 			}
