@@ -108,6 +108,16 @@ type generator interface {
 // generators are those that the options ask for.
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
+	if c.DeepCopy != nil {
+		gens = append(gens, &deepCopyGen{api.Copies})
+	}
+	if c.Register != nil {
+		gens = append(gens, &registerGen{api.Registrations})
+	}
+	// Without such code, load has reported packages without kinds.
+	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {
+		return gens, nil
+	}
 	if c.Client != nil {
 		gens = append(gens, newClientGen(*c.Client, api))
 	}
@@ -122,12 +132,6 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 		for _, gen := range informers {
 			gens = append(gens, gen)
 		}
-	}
-	if c.DeepCopy != nil {
-		gens = append(gens, &deepCopyGen{api.Copies})
-	}
-	if c.Register != nil {
-		gens = append(gens, &registerGen{api.Registrations})
 	}
 	if c.Apply != nil {
 		gen, err := newApplyGen(*c.Apply, api)

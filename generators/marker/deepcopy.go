@@ -40,14 +40,16 @@ type CopyInterface struct {
 	Pos        token.Position
 }
 
-// ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true.
-// What upstream refuses is an error, whatever the command.
-func ParseCopies(tags []Tag, ofPackage bool) (Copies, Problems) {
+// ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true, and
+// those of controller-gen only if kubebuilder is. What upstream refuses is an error, whatever the
+// command.
+func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 	var p tagParser
 	var c Copies
 	for _, tag := range tags {
 		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
-		if name != objectCopyTag && name != objectRootTag && !strings.HasPrefix(name, copyTag) {
+		if !strings.HasPrefix(name, copyTag) &&
+			(!kubebuilder || name != objectCopyTag && name != objectRootTag) {
 			continue
 		}
 		parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))
@@ -125,7 +127,7 @@ func (p *tagParser) kubebuilder(c *Copies, tag Tag, name, value string) {
 		value = "true"
 	}
 	if value != "true" && value != "false" {
-		p.StrictErrorf(tag.Pos, "+%s takes true or false, not %q", name, value)
+		p.Errorf(tag.Pos, "+%s takes true or false, not %q", name, value)
 		return
 	}
 	c.KubebuilderPos = tag.Pos

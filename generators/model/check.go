@@ -240,11 +240,11 @@ func (c *checker) inputs(packages []*candidate) {
 
 // empty reports packages that nothing is generated for.
 func (c *checker) empty(packages []*candidate) {
-	kinds := 0
+	kinds, helped := 0, false
 	for _, p := range packages {
 		kinds += len(p.kinds)
 		if p.helped {
-			kinds++
+			helped = true
 			continue // what is generated into the package is enough of a reason to name it
 		}
 		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
@@ -259,7 +259,7 @@ func (c *checker) empty(packages []*candidate) {
 				p.src.path)
 		}
 	}
-	if kinds > 0 || len(packages) == 0 || c.Problems.Fatal() {
+	if kinds > 0 || helped || len(packages) == 0 || c.Problems.Fatal() {
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}

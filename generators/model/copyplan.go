@@ -33,8 +33,7 @@ func (c *copyPlanner) doubt(format string, args ...any) {
 }
 
 // The advice of most messages.
-const adviceByHand = "write DeepCopyInto and DeepCopy of the type by hand, or opt it out with " +
-	"// +k8s:deepcopy-gen=false"
+const adviceByHand = "write the DeepCopyInto of the struct by hand"
 
 // copyOf plans how to copy a value of a type that isn't copied by an assignment or a method.
 func (c *copyPlanner) copyOf(s *shape) *Copy {
@@ -252,8 +251,8 @@ func (c *copyPlanner) needs(s *shape, method string) {
 		c.doubt("is an anonymous struct that an assignment doesn't copy; declare it as a type of its own")
 	case s.known != nil && !s.known.bare, c.hasCopy(s, method):
 	case s.at.pkg != nil && !token.IsExported(s.name.Name):
-		c.doubt("is of type %s, which has no %s as only exported types get one; export it, or write the "+
-			"methods by hand", s.name.Name, method)
+		c.doubt("is of type %s, which has no %s as only exported types get one; export it, or write "+
+			"that by hand", s.name.Name, method)
 	default:
 		c.doubt("is of type %s, which has no %s; %s", strings.TrimPrefix(s.name.Path+"."+s.name.Name, "."),
 			method, adviceFor(s))

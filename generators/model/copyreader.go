@@ -98,7 +98,7 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 func (r *copyReader) tags(src *source) copyTags {
 	tags := copyTags{types: map[string]marker.Copies{}}
 	parse := func(found []marker.Tag, ofPackage bool) marker.Copies {
-		copies, problems := marker.ParseCopies(found, ofPackage)
+		copies, problems := marker.ParseCopies(found, ofPackage, r.cfg.Strict)
 		r.Problems = append(r.Problems, problems...)
 		return copies
 	}
@@ -114,7 +114,7 @@ func (r *copyReader) tags(src *source) copyTags {
 		for _, group := range f.syntax.Comments {
 			// Controller-gen reads what is above any package clause.
 			if r.cfg.Strict && group.End() < f.syntax.Package && mentions(group, "kubebuilder:object") {
-				found, _ := marker.ParseCopies(marker.ScanPackage(r.fset, group), true)
+				found, _ := marker.ParseCopies(marker.ScanPackage(r.fset, group), true, true)
 				tags.all = tags.all || found.Generate == "true"
 			}
 		}
