@@ -13,8 +13,8 @@ import (
 
 var copies = flag.Int("copies", 60, "how many random types TestCopies makes deep copies of")
 
-// TestCopies generates deep copies for random types with kubebuilder's markers, and runs a program that copies
-// random objects of them: copies are deeply equal and share no memory. To try more of them:
+// TestCopies generates deep copies for random types with kubebuilder's markers, and runs a program that
+// copies random objects of them: copies are deeply equal and share no memory. To try more of them:
 //
 //	go test ./generators -run TestCopies -copies 2000
 func TestCopies(t *testing.T) {
@@ -25,15 +25,16 @@ func TestCopies(t *testing.T) {
 	}
 	source, names := randomTypes(*copies)
 	for name, text := range map[string]string{
-		"go.mod":                          "module " + module + "\n\ngo 1.26\n",
-		"apis/shop/v1/types.go":           source,
-		"apis/shop/v1/shared/types.go":    sharedTypes,
-		"apis/shop/v1/shared/doc.go":      "// +k8s:deepcopy-gen=package\npackage shared\n",
-		"apis/shop/v1/groupversion.go":    "// Package v1 has random types.\n// +kubebuilder:object:generate=true\npackage v1\n",
-		"main.go":                         string(program),
-		"names.go":                        "package main\n\nimport v1 \"" + module + "/apis/shop/v1\"\n\nvar types = []any{" + names + "}\n",
-		"apis/shop/v1/unmarked/types.go":  "package unmarked\n\ntype None struct{ List []string }\n",
-		"apis/shop/v1/unmarked/README.md": "",
+		"go.mod":                       "module " + module + "\n\ngo 1.26\n",
+		"apis/shop/v1/types.go":        source,
+		"apis/shop/v1/shared/types.go": sharedTypes,
+		"apis/shop/v1/shared/doc.go":   "// +k8s:deepcopy-gen=package\npackage shared\n",
+		"apis/shop/v1/groupversion.go": "// Package v1 has random types.\n" +
+			"// +kubebuilder:object:generate=true\npackage v1\n",
+		"main.go": string(program),
+		"names.go": "package main\n\nimport v1 \"" + module + "/apis/shop/v1\"\n\nvar types = []any{" + names +
+			"}\n",
+		"apis/shop/v1/unmarked/types.go": "package unmarked\n\ntype None struct{ List []string }\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

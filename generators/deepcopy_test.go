@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDeepCopiesOfKubernetes checks that the deep copies of k8s.io/api and apimachinery, as released, are what
-// deepcopy-gen writes, byte for byte. make parity compares more of them with upstream's own output.
+// TestDeepCopiesOfKubernetes checks that the deep copies of k8s.io/api and apimachinery, as released, are
+// what deepcopy-gen writes, byte for byte. make parity compares more of them with upstream's own output.
 func TestDeepCopiesOfKubernetes(t *testing.T) {
 	for pattern, files := range map[string]int{"k8s.io/api/...": 60, "k8s.io/apimachinery/pkg/...": 13} {
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "k8s.io/api/core/v1").Output()

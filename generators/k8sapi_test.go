@@ -66,8 +66,9 @@ func kubernetes(t testing.TB, o order) *model.API {
 	}
 	// All of these packages have a register.go.
 	api.Registrations = append(api.Registrations, &model.Registration{
-		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop", File: "register.go"},
-		Group:         "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
+		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop",
+			File: "register.go"},
+		Group: "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
 	})
 	return api
 }

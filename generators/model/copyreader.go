@@ -337,7 +337,8 @@ func (r *copyReader) reportLeft() {
 	if len(r.left) > 1 {
 		more = " and of other packages"
 	}
-	r.Warnf(r.left[0].position(r.base), "controller-gen makes the deep copies of package %s%s; to have kubewright make "+
-		"them, give --replace-controller-gen and leave out controller-gen's object generator",
+	r.Warnf(r.left[0].position(r.base),
+		"controller-gen makes the deep copies of package %s%s; to have kubewright make them, give "+
+			"--replace-controller-gen and leave out controller-gen's object generator",
 		r.left[0].src.path, more)
 }
