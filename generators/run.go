@@ -70,11 +70,14 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	var trees []place
 	var folders []string
 	for _, gen := range gens {
-		trees = append(trees, gen.tree())
-		folders = append(folders, gen.tree().dir)
+		if tree := gen.tree(); tree.dir != "" {
+			trees = append(trees, tree)
+			folders = append(folders, tree.dir)
+		}
 	}
 	set := output.Set{
-		Files: contents, Trees: folders, Roots: treeRoots(), Headers: generatedLines(),
+		Files: contents, Trees: folders, Roots: treeRoots(),
+		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
@@ -114,13 +117,24 @@ type generator interface {
 	// files lists the files; their views are built when they are rendered.
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
-	// that the generator doesn't list is stale.
+	// that the generator doesn't list is stale. It has no dir for generators that write
+	// into the folders of others.
 	tree() place
 }
 
 // generators are those that the options ask for.
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
+	if c.DeepCopy != nil {
+		gens = append(gens, &deepCopyGen{api.Copies})
+	}
+	if c.Register != nil {
+		gens = append(gens, &registerGen{api.Registrations})
+	}
+	// Without such code, load has reported packages without kinds.
+	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {
+		return gens, nil
+	}
 	if c.Client != nil {
 		gens = append(gens, newClientGen(*c.Client, api))
 	}

@@ -11,8 +11,8 @@ package templates
 import "embed"
 
 // Files are the templates. client-gen uses client/, scheme/ and fake/; lister-gen, informer-gen
-// and applyconfiguration-gen use lister/, informer/ and applyconfig/. All use shared/, which
-// has definitions only.
+// and applyconfiguration-gen use lister/, informer/ and applyconfig/, deepcopy-gen and register-gen
+// deepcopy/ and register/. The first four use shared/, which has definitions only.
 //
 //go:embed */*.tmpl
 var Files embed.FS
