@@ -245,8 +245,24 @@ func (r *copyReader) plan(src *source, t *CopyType) {
 	t.Body = r.copyOf(r.declared(src, name, nil))
 }
 
-// copyFunction matches the methods in a file that wasn't parsed.
-var copyFunction = regexp.MustCompile(`(?m)^func \((?:\w+ )?\*?(\w+)(?:\[[^\]]*\])?\) (DeepCopy\w*)\(`)
+// copyFunction matches the line of a method in a file that wasn't parsed.
+var copyFunction = regexp.MustCompile(`^func \((?:\w+ )?\*?(\w+)(?:\[[^\]]*\])?\) (DeepCopy\w*)\(`)
+
+// copyFunctions calls visit for each DeepCopy method in the text of a file.
+func copyFunctions(text []byte, visit func(method string)) {
+	word := []byte(") DeepCopy")
+	if !bytes.Contains(text, word) {
+		return // most of the text in API packages, much of which is long
+	}
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, word) {
+			continue
+		}
+		if match := copyFunction.FindSubmatch(line); match != nil {
+			visit(string(match[1]) + "." + string(match[2]))
+		}
+	}
+}
 
 // declaredCopies are the DeepCopy methods in the files of a package that stay, as "Type.Method",
 // generated ones included.
@@ -268,9 +284,7 @@ func (c *copyPlanner) declaredCopies(src *source) map[string]bool {
 			f.ignored && !f.generatedHere() {
 			continue
 		}
-		for _, match := range copyFunction.FindAllSubmatch(f.text, -1) {
-			declared[string(match[1])+"."+string(match[2])] = true
-		}
+		copyFunctions(f.text, func(method string) { declared[method] = true })
 	}
 	c.methods[src] = declared
 	return declared

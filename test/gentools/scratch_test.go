@@ -40,8 +40,10 @@ var newSandbox = sync.OnceValue(func() *sandbox {
 	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
 	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
 		"k8s.io/code-generator/cmd/lister-gen", "k8s.io/code-generator/cmd/informer-gen",
-		"k8s.io/code-generator/cmd/applyconfiguration-gen")
-	s.must("go", "build", "-o", s.bin(ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright")
+		"k8s.io/code-generator/cmd/applyconfiguration-gen", "k8s.io/code-generator/cmd/deepcopy-gen",
+		"k8s.io/code-generator/cmd/register-gen")
+	s.must("go", "build", "-o", s.bin(ours)+"/", "github.com/kubewright/kubewright/cmd/kubewright",
+		"github.com/kubewright/kubewright/cmd/deepcopy-gen")
 	s.write("header.txt", "")
 	return s
 })
@@ -90,8 +92,12 @@ func (c *cost) add(other cost) {
 }
 
 // must runs a command and returns its cost.
-func (s *sandbox) must(name string, args ...string) cost {
+func (s *sandbox) must(name string, args ...string) cost { return s.mustIn(s.Dir, name, args...) }
+
+// mustIn is must in another folder.
+func (s *sandbox) mustIn(dir, name string, args ...string) cost {
 	cmd := s.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(cmd.Env, "PWD="+dir)
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	c := cost{wall: time.Since(start)}
@@ -110,12 +116,16 @@ func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 			"--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
-	root := module + "/" + upstream + "/" + folder
+	return s.upstreamIn(s.Dir, filepath.Join(upstream, folder), module+"/"+upstream+"/"+folder, packages...)
+}
+
+// upstreamIn runs upstream's four generators in dir. They write to folder, whose import path is root.
+func (s *sandbox) upstreamIn(dir, folder, root string, packages ...string) cost {
 	var c cost
 	run := func(tool, output string, args ...[]string) {
-		where := []string{"--go-header-file", "header.txt",
-			"--output-dir", filepath.Join(upstream, folder, output), "--output-pkg", root + "/" + output}
-		c.add(s.must(s.bin(upstream, tool), slices.Concat(where, slices.Concat(args...))...))
+		where := []string{"--go-header-file", filepath.Join(s.Dir, "header.txt"),
+			"--output-dir", filepath.Join(folder, output), "--output-pkg", root + "/" + output}
+		c.add(s.mustIn(dir, s.bin(upstream, tool), slices.Concat(where, slices.Concat(args...))...))
 	}
 	plurals := []string{"--plural-exceptions", "Endpoints:Endpoints"}
 	run("applyconfiguration-gen", "applyconfiguration", packages)

@@ -1,0 +1,113 @@
+//go:build unix
+
+package gentools
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// copyOfAPI makes a writable copy of the module k8s.io/api, without its deep copies, and returns its folder.
+func (s *sandbox) copyOfAPI(b *testing.B, name string) string {
+	b.Helper()
+	out, err := s.Run("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api")
+	if err != nil {
+		b.Fatal(err)
+	}
+	from, to := strings.TrimSpace(out), filepath.Join(s.Dir, name)
+	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, deepCopies) {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, text, 0o644)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return to
+}
+
+const deepCopies = "zz_generated.deepcopy.go"
+
+// BenchmarkDeepCopy measures the time and the memory that the built deepcopy-gen needs for all of k8s.io/api.
+func BenchmarkDeepCopy(b *testing.B) {
+	for _, flavour := range flavours {
+		b.Run(flavour, func(b *testing.B) {
+			s := newSandbox()
+			dir := s.copyOfAPI(b, "api-"+flavour)
+			var sum cost
+			for b.Loop() {
+				removeAll(b, dir, deepCopies)
+				sum.add(s.mustIn(dir, s.bin(flavour, "deepcopy-gen"), "--output-file", deepCopies, "./..."))
+			}
+			if files := removeAll(b, dir, deepCopies); files != 60 {
+				b.Errorf("%d files", files)
+			}
+			report(b, sum.wall.Seconds()/float64(b.N), "s")
+			b.ReportMetric(float64(sum.peak)/1e6, "peak-MB")
+		})
+	}
+}
+
+// BenchmarkEverything measures what the owner of an API runs: deep copies, registration, clients, listers and
+// informers, for one group and for all of k8s.io/api. Ours is one run, upstream's are six.
+func BenchmarkEverything(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		packages []string
+	}{{"batch", []string{"k8s.io/api/batch/v1"}}, {"all", kubernetes(b)}} {
+		for _, flavour := range flavours {
+			b.Run(c.name+"/"+flavour, func(b *testing.B) {
+				s := newSandbox()
+				dir := s.copyOfAPI(b, "everything-"+flavour)
+				var sum cost
+				for b.Loop() {
+					removeAll(b, dir, deepCopies)
+					s.remove(b, "everything-"+flavour, "client")
+					if flavour == ours {
+						sum.add(s.mustIn(dir, s.bin(ours, "kubewright"), slices.Concat([]string{"generate",
+							"--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints",
+							"--output-dir", "client"}, c.packages)...))
+						continue
+					}
+					sum.add(s.mustIn(dir, s.bin(upstream, "deepcopy-gen"),
+						append([]string{"--output-file", deepCopies}, c.packages...)...))
+					sum.add(s.mustIn(dir, s.bin(upstream, "register-gen"), c.packages...))
+					sum.add(s.upstreamIn(dir, "client", "k8s.io/api/client", c.packages...))
+				}
+				if files := removeAll(b, dir, deepCopies); files != len(c.packages) {
+					b.Errorf("%d files with deep copies for %d packages", files, len(c.packages))
+				}
+				report(b, sum.wall.Seconds()/float64(b.N), "s")
+				b.ReportMetric(float64(sum.peak)/1e6, "peak-MB")
+			})
+		}
+	}
+}
+
+// removeAll removes the files of that name below dir and returns their number.
+func removeAll(b *testing.B, dir, name string) (files int) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != name {
+			return err
+		}
+		files++
+		return os.Remove(path)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return files
+}
