@@ -73,7 +73,7 @@ func TestTerminal(t *testing.T) {
 	}
 	const progress = "load \\.\\.\\."
 	expect("generate", 0, "^"+progress,
-		"\r\x1b\\[K2. files written, 0 removed, 0 current \\(\\d\\.\\d s\\)\n$")
+		"\r\x1b\\[K2. files written, 0 removed, \\d current \\(\\d\\.\\d s\\)\n$")
 	expect("check", 0, progress, "\r\x1b\\[K2. files current \\(\\d\\.\\d s\\)\n$")
 	check := "check --prefers-protobuf"
 	coloured := expect(check, statusNotCurrent,
