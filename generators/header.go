@@ -19,9 +19,9 @@ var generatorNames = [...]string{clientGenName, listerGenName, informerGenName, 
 // boilerplate and the generated line.
 type headers map[string]string
 
-// newHeaders reads the boilerplate, from no file if the path is "". As in gengo's
+// newHeaders makes the headers of generators. It reads the boilerplate, from no file if the path is "". As in gengo's
 // GoBoilerplate, the word YEAR becomes the current year (UTC).
-func newHeaders(file string) (headers, Problems, error) {
+func newHeaders(file string, generators ...string) (headers, Problems, error) {
 	boilerplate := ""
 	if file != "" {
 		text, err := output.Read(file)
@@ -36,7 +36,7 @@ func newHeaders(file string) (headers, Problems, error) {
 	}
 	// Formatted once for all files of a generator; there may be thousands.
 	h := headers{}
-	for _, name := range generatorNames {
+	for _, name := range generators {
 		text, err := formatHeader(boilerplate, generatedLine(name))
 		if err != nil {
 			return nil, nil, fmt.Errorf(

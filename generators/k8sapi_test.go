@@ -70,7 +70,7 @@ func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _, err := newHeaders("")
+	h, _, err := newHeaders("", generatorNames[:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

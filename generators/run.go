@@ -46,7 +46,7 @@ const (
 // then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile)
+	headers, problems, err := newHeaders(cfg.HeaderFile, generatorNames[:]...)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}

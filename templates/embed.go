@@ -12,7 +12,7 @@ import "embed"
 
 // Files are the templates. client-gen uses client/, scheme/ and fake/; lister-gen, informer-gen
 // and applyconfiguration-gen use lister/, informer/ and applyconfig/. All use shared/, which
-// has definitions only.
+// has definitions only. kubewright import uses types/, and formats what that prints.
 //
 //go:embed */*.tmpl
 var Files embed.FS

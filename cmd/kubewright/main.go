@@ -64,7 +64,7 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(generateCommand(), checkCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), importCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return generators.FlagError(cmd.Flags(), err)
 	})
