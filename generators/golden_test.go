@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -31,6 +32,8 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //	rm file       remove it
 //	cp file file  copy it
 //	ls folder     list the files below a folder
+//
+// A command that ends in "< file" reads the file.
 //
 // The transcript has each command with its output (stderr marked by "! "), its
 // exit status unless 0, and the files that it added (+), changed (~) or
@@ -133,7 +136,16 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 			fmt.Fprintln(&stdout, path)
 		}
 	default:
+		var stdin io.Reader
+		if last := len(args) - 2; last > 0 && args[last] == "<" {
+			text, err := os.ReadFile(filepath.Join(dir, args[last+1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdin, args = bytes.NewReader(text), args[:last]
+		}
 		command := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
+		command.Stdin = stdin
 		command.Dir = dir
 		command.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 		command.Stdout, command.Stderr = &stdout, &stderr

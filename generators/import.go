@@ -36,8 +36,8 @@ func (i *Import) AddFlags(fs *pflag.FlagSet) {
 		"use types of k8s.io/apimachinery and k8s.io/api, such as LabelSelector, where a schema has their fields")
 }
 
-// Plan reads the manifests in files and folders, makes the types in memory, and compares them with the disk. It
-// writes nothing; Changes.Apply does. The results are those of the function [Plan].
+// Plan reads the manifests in files and folders, makes the types in memory, and compares them with the disk.
+// It writes nothing; Changes.Apply does. The results are those of the function [Plan].
 func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, error) {
 	headers, problems, err := newHeaders(i.headerFile, importName)
 	if err != nil || problems.Fatal() {

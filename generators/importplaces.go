@@ -16,15 +16,14 @@ import (
 // importPlaces are the folders of groups below the folder of an import.
 type importPlaces struct {
 	dir string
-	// folders are the names by group, goNames the Go names of those groups for which the default wouldn't do.
+	// folders are the names by group, goNames the Go names of the groups for which the default won't do.
 	folders, goNames map[string]string
 	// own are the files of this run.
 	own map[string]bool
 }
 
-// newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has that
-// label, too. A folder that exists stays that of its group, so that an import of one group doesn't depend on
-// what other imports there were.
+// newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has
+// that label, too. A folder that exists stays that of its group.
 func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, error) {
 	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}}
 	groups := map[string][]string{} // by first label
@@ -105,8 +104,8 @@ func groupOf(dir string) (string, error) {
 	return "", nil
 }
 
-// typesFile is the file for the types of a kind. Its suffix keeps the go command from taking it for a test or for
-// that of a platform.
+// typesFile is the file for the types of a kind. Its suffix keeps the go command from taking it for a test or
+// for that of a platform.
 func typesFile(kind string) string { return strings.ToLower(kind) + "_types.go" }
 
 func (p *importPlaces) folder(group, version string) string {

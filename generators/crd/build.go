@@ -110,8 +110,9 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 		b := builder{Options: o, Types: t, names: names}
 		b.kind(problems)
 		if t.Schema.PreserveUnknown {
-			problems.Warnf(t.Schema.Pos, "%s has fields that no type can have, as x-kubernetes-preserve-unknown-fields"+
-				" is set for the whole object; clients that update it drop them", t.Kind)
+			problems.Warnf(t.Schema.Pos, "%s has fields that no type can have, as"+
+				" x-kubernetes-preserve-unknown-fields is set for the whole object; clients that update it drop"+
+				" them", t.Kind)
 		}
 	}
 }
@@ -168,7 +169,7 @@ func (b *builder) field(object *Schema, p Property, owner, path string, names na
 	}
 }
 
-// nilable reports whether nil is a value of a type that is none of the schema's: the zero value, which is left out.
+// nilable reports whether a type has a zero value, nil, that is none of the schema's.
 func nilable(typ string) bool { return strings.HasPrefix(typ, "[]") || strings.HasPrefix(typ, "map[") }
 
 // typeOf returns the type of a schema. property is the name of the property that has it, in itself, in lists
@@ -235,7 +236,7 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	at := len(b.Decls)
 	name = b.names.add(name)
 	b.Decls = append(b.Decls, Decl{}) // before those of its fields
-	decl := Decl{Name: name, Doc: []string{name + " is " + path + " of " + b.Kind + "."}}
+	decl := Decl{Name: name, Doc: []string{b.about(name, path)}}
 	if len(s.Properties) == 0 {
 		decl.Doc = append(decl.Doc, "Its schema has no properties.")
 	}
@@ -248,6 +249,11 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	return name
 }
 
+// about returns the comment of a type.
+func (b *builder) about(name, path string) string {
+	return name + " is the type of " + path + " in " + b.Kind + "."
+}
+
 // typeDoc adds the markers of a type to its comment.
 func typeDoc(doc []string, s *Schema) []string {
 	if s.MapType == "atomic" {
@@ -258,7 +264,7 @@ func typeDoc(doc []string, s *Schema) []string {
 
 func (b *builder) enum(s *Schema, name, path string) string {
 	name = b.names.add(name)
-	decl := Decl{Name: name, Doc: []string{name + " is " + path + " of " + b.Kind + "."}}
+	decl := Decl{Name: name, Doc: []string{b.about(name, path)}}
 	var values []string
 	for i, v := range s.Enum {
 		value, ok := v.(string)

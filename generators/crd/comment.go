@@ -9,8 +9,8 @@ import (
 // maxComment is where long lines of comments are broken.
 const maxComment = 100
 
-// comment returns a description as the lines of a comment. Generators take a line that begins with a plus sign for
-// a tag, so such lines are quoted.
+// comment returns a description as the lines of a comment. Generators take a line that begins with a plus
+// sign for a tag, so such lines are quoted.
 func comment(description string) []string {
 	text := strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\ufeff' || r == utf8.RuneError) {
@@ -35,7 +35,10 @@ func comment(description string) []string {
 // wrap breaks a line between words. It leaves an indented one, which is code or a table.
 func wrap(line string) []string {
 	var lines []string
-	for utf8.RuneCountInString(line) > maxComment && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return []string{line}
+	}
+	for utf8.RuneCountInString(line) > maxComment {
 		runes := []rune(line)
 		at := maxComment
 		for at > 0 && runes[at] != ' ' {

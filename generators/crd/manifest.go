@@ -186,7 +186,7 @@ func (d *Definition) names(names value) {
 		}
 	}
 	if list, ok := fields["listKind"]; ok && list.text() != "" && list.text() != d.Kind+"List" {
-		list.errorf("generated clients read lists of kind %sList only", d.Kind)
+		list.report(true, "generated clients can't list: they know lists of kind %sList only", d.Kind)
 	}
 	if plural, ok := names.need(fields, "plural"); ok {
 		d.Plural = plural.text()

@@ -34,7 +34,7 @@ func (s *Schema) markers(required bool) []string {
 	for _, key := range s.ListKeys {
 		markers = append(markers, "+listMapKey="+key)
 	}
-	if s.MapType != "" {
+	if s.MapType != "" && (s.Values != nil || s.AnyValues) { // that of a struct is its type's
 		markers = append(markers, "+mapType="+s.MapType)
 	}
 	if s.PreserveUnknown {
@@ -43,17 +43,17 @@ func (s *Schema) markers(required bool) []string {
 	if s.Embedded {
 		markers = append(markers, "+kubebuilder:validation:EmbeddedResource")
 	}
-	markers = append(markers, s.validation("+kubebuilder:validation:", false)...)
+	markers = append(markers, s.validation("+kubebuilder:validation:")...)
 	if s.Items != nil {
-		markers = append(markers, s.Items.validation("+kubebuilder:validation:items:", true)...)
+		markers = append(markers, s.Items.validation("+kubebuilder:validation:items:")...)
 	}
 	return markers
 }
 
 // validation are the markers of a schema that limit its values.
-func (s *Schema) validation(prefix string, items bool) []string {
+func (s *Schema) validation(prefix string) []string {
 	var markers []string
-	if len(s.Enum) > 0 && (s.Type != "string" || items) {
+	if len(s.Enum) > 0 && s.Type != "string" { // that of strings is their type's
 		markers = append(markers, prefix+"Enum="+enumMarker(s.Enum))
 	}
 	switch s.Format {
@@ -96,7 +96,8 @@ func enumMarker(enum []any) string {
 // markerString returns a JSON string as controller-gen reads it best: patterns are full of backslashes.
 func markerString(text string) string {
 	var s string
-	if json.Unmarshal([]byte(text), &s) != nil || strings.Contains(s, "`") || strings.ContainsFunc(s, unicode.IsControl) {
+	if json.Unmarshal([]byte(text), &s) != nil || strings.Contains(s, "`") ||
+		strings.ContainsFunc(s, unicode.IsControl) {
 		return text
 	}
 	return "`" + s + "`"
@@ -139,7 +140,8 @@ func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []s
 		markers = append(markers, "+kubebuilder:subresource:status")
 	}
 	if v.Scale != nil {
-		text := fmt.Sprintf("+kubebuilder:subresource:scale:specpath=%s,statuspath=%s", v.Scale.Spec, v.Scale.Status)
+		text := fmt.Sprintf("+kubebuilder:subresource:scale:specpath=%s,statuspath=%s", v.Scale.Spec,
+			v.Scale.Status)
 		if v.Scale.Selector != "" {
 			text += ",selectorpath=" + v.Scale.Selector
 		}
@@ -155,9 +157,7 @@ func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []s
 		}
 		markers = append(markers, text)
 	}
-	for _, rule := range v.Schema.validation("+kubebuilder:validation:", false) {
-		markers = append(markers, rule)
-	}
+	markers = append(markers, v.Schema.validation("+kubebuilder:validation:")...)
 	return append(markers, objectMarker)
 }
 

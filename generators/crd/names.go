@@ -12,10 +12,10 @@ import (
 )
 
 // initialisms are words that Go writes in capitals.
-var initialisms = []string{"acl", "api", "ascii", "ca", "cidr", "cpu", "css", "db", "dns", "eof", "gid", "grpc",
-	"guid", "html", "http", "https", "id", "ip", "json", "jwt", "os", "pvc", "qps", "ram", "rpc", "sla", "smtp",
-	"sni", "sql", "ssh", "ssl", "tcp", "tls", "ttl", "udp", "ui", "uid", "uri", "url", "utf8", "uuid", "vm",
-	"xml", "yaml"}
+var initialisms = []string{"acl", "api", "ascii", "ca", "cidr", "cpu", "css", "db", "dns", "eof", "gid",
+	"grpc", "guid", "html", "http", "https", "id", "ip", "json", "jwt", "os", "pvc", "qps", "ram", "rpc", "sla",
+	"smtp", "sni", "sql", "ssh", "ssl", "tcp", "tls", "ttl", "udp", "ui", "uid", "uri", "url", "utf8", "uuid",
+	"vm", "xml", "yaml"}
 
 // words splits a name at characters that an identifier can't have, and before capitals that follow a letter
 // that is none.
@@ -43,8 +43,8 @@ func words(name string) []string {
 	return words
 }
 
-// goName returns an exported identifier for a name in JSON, such as HTTPPort for httpPort. otherwise begins those
-// that would begin with no capital letter.
+// goName returns an exported identifier for a name in JSON, such as HTTPPort for httpPort. otherwise begins
+// those that would begin with no capital letter.
 func goName(name, otherwise string) string {
 	var b strings.Builder
 	for _, word := range words(name) {
@@ -86,11 +86,13 @@ func (set nameSet) add(name string) string {
 // copyMethods are the methods of generated types. A field can't have the name of a method.
 var copyMethods = []string{"DeepCopy", "DeepCopyInto", "DeepCopyObject"}
 
-// kindNames are the names of the fields and methods that a kind has from metav1. A field of that name would hide
-// one.
+// kindNames are the names of the fields and methods that a kind has from metav1. A field of that name would
+// hide one.
 var kindNames = func() []string {
 	names := append([]string{"TypeMeta", "ObjectMeta"}, copyMethods...)
-	for _, typ := range []reflect.Type{reflect.TypeFor[*metav1.TypeMeta](), reflect.TypeFor[*metav1.ObjectMeta]()} {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[*metav1.TypeMeta](), reflect.TypeFor[*metav1.ObjectMeta](),
+	} {
 		for method := range typ.Methods() {
 			names = append(names, method.Name)
 		}
@@ -101,6 +103,7 @@ var kindNames = func() []string {
 // validTag reports whether encoding/json takes a name from a tag.
 func validTag(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 	})
 }

@@ -39,8 +39,8 @@ func jsonFields(t reflect.Type) map[string]jsonField {
 	return fields
 }
 
-// fits reports whether what a schema allows can be read into a Go type and written again. It compares names and
-// shapes; zero values may be left out.
+// fits reports whether what a schema allows can be read into a Go type and written again. It compares names
+// and shapes; zero values may be left out.
 func fits(s *Schema, t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -92,8 +92,8 @@ func fitsStruct(s *Schema, t reflect.Type) bool {
 			return false
 		}
 	}
-	// What the type always writes has to be required, or the object that it writes would have a field, with an
-	// empty value, that nobody set. An empty object does no harm.
+	// What the type always writes has to be required, or the object that it writes would have a field that
+	// nobody set. An empty object does no harm.
 	for name, field := range fields {
 		switch property := s.property(name); {
 		case !field.always || s.required(name):

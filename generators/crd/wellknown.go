@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// wellKnown is a struct of Kubernetes, and which schemas mean it among those whose properties are fields of it.
+// wellKnown is a struct of Kubernetes, and which schemas mean it among those whose properties are its fields.
 type wellKnown struct {
 	typ reflect.Type
-	// has are the properties by which it is recognized, "" for all fields of the type. Later versions of Kubernetes
+	// has are the properties by which it is recognized, "" for all fields of the type. Versions of Kubernetes
 	// add fields to the types that have this, and a schema may be from before.
 	has string
 	// atomic is true for a type that is so small that its properties alone don't tell. Controller-gen marks it
@@ -124,8 +124,8 @@ func (s *Schema) isQuantity() bool {
 
 // isEmpty reports whether the schema is that of an object without properties, of which nothing is kept.
 func (s *Schema) isEmpty() bool {
-	return s.Type == "object" && len(s.Properties) == 0 && s.Values == nil && !s.AnyValues && !s.PreserveUnknown &&
-		!s.Embedded
+	return s.Type == "object" && len(s.Properties) == 0 && s.Values == nil && !s.AnyValues &&
+		!s.PreserveUnknown && !s.Embedded
 }
 
 func (w wellKnown) means(s *Schema, name string) bool {

@@ -33,7 +33,7 @@ type reader struct {
 // The limits of what is read. Those of an API server (3 MB for an object) are far below.
 const (
 	maxVisits = 1 << 20
-	maxDepth  = 200
+	maxDepth  = 100
 )
 
 // errors counts the problems that are not just warnings.
@@ -98,8 +98,12 @@ func (v value) errorf(format string, args ...any) { v.report(false, format, args
 
 func (v value) report(warning bool, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	if v.path != "" {
-		message = v.path + ": " + message
+	path := v.path
+	if n := len(path); n > 500 {
+		path = path[:200] + "..." + path[n-200:]
+	}
+	if path != "" {
+		message = path + ": " + message
 	}
 	v.r.Report(warning, v.pos(), "%s", message)
 }
