@@ -8,6 +8,7 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job, end to end, on an embedded real API server
+	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
 	@cd test/e2e && go run ./demo
 
 test: ## everything that must pass; the counts come last

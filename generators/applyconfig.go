@@ -1,13 +1,11 @@
 package generators
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/output"
@@ -144,7 +142,7 @@ func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
 // internal is the package of the schema.
 func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
 
-func (g *applyGen) tree() string { return g.Dir }
+func (g *applyGen) tree() place { return place{g.Dir, g.Package} }
 
 // files has no table: which types get a file, and in which folder, follows from
 // [model.Apply] rather than from groups, versions and kinds.
@@ -271,7 +269,7 @@ type applyGetterView struct{ Name, Type, Holder string }
 func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView {
 	name := exported(t.TypeName.Name)
 	view := applyTypeView{PackageName: p.Name, Name: name, Config: configName(name),
-		Doc: declarationDoc(t.Lines)}
+		Doc: declarationDoc(t.Lines, 1)}
 	hasTypeMeta := t.Embeds(typeMeta)
 	if hasTypeMeta {
 		view.Kind, view.APIVersion = name, p.APIVersion
@@ -287,7 +285,7 @@ func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView
 	w.getters(t.Type, "b")
 	if t.Kind != nil {
 		view.Client, view.Namespaced = true, t.Kind.Namespaced
-		if g.roots[t] != "" {
+		if g.roots[t] != "" && !t.NoExtract {
 			view.Extract = g.extract(p, t)
 		}
 	}
@@ -302,35 +300,14 @@ type applyExtractView struct {
 	// Internal is the package of the schema, SchemaName the name of the type in it.
 	Internal     render.Package
 	SchemaName   string
-	Subresources []applySubresourceView
+	Subresources []model.Extract
 }
 
-// applySubresourceView is a sub-resource, and its part of the name of an Extract function.
-type applySubresourceView struct{ Name, Suffix string }
-
-// extract builds that part. There is a function for each sub-resource that the status or a
-// method of the kind refers to, as in upstream's collectSubresources.
+// extract builds that part.
 func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
-	// A set: several methods may refer to the same one.
-	subresources := map[string]bool{}
-	if t.Kind.HasStatus {
-		subresources["status"] = true
-	}
-	for _, m := range t.Kind.Methods {
-		if m.Subresource != "" {
-			subresources[m.Subresource] = true
-		}
-	}
-	view := &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
+	return &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
 		Type:     applyAPIPackage(p).Ident(t.TypeName.Name),
-		Internal: g.internal(), SchemaName: g.roots[t]}
-	for name := range subresources {
-		view.Subresources = append(view.Subresources, applySubresourceView{name, titled(name)})
-	}
-	slices.SortFunc(view.Subresources, func(a, b applySubresourceView) int {
-		return cmp.Compare(a.Name, b.Name)
-	})
-	return view
+		Internal: g.internal(), SchemaName: g.roots[t], Subresources: t.Extracts()}
 }
 
 // applyParameter is [parameter] for the object of the Extract functions.
@@ -339,16 +316,4 @@ func applyParameter(name string) string {
 		return name + "_"
 	}
 	return parameter(name)
-}
-
-// titled returns the name of a sub-resource as upstream spells it in identifiers: each word
-// with a capital first letter and small ones after it. Characters that an identifier can't
-// have separate words.
-func titled(name string) string {
-	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(name,
-		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.WriteString(exported(strings.ToLower(word)))
-	}
-	return b.String()
 }

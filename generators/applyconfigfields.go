@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/model"
@@ -289,9 +290,10 @@ func fieldDoc(lines []string) []string {
 }
 
 // declarationDoc is fieldDoc for a declaration: gofmt reformats comments of declarations,
-// and those only.
-func declarationDoc(lines []string) []string {
-	var text []string
+// and those only. It depends on the paragraphs before a line whether that is a heading;
+// before is the number of those.
+func declarationDoc(lines []string, before int) []string {
+	text := slices.Repeat([]string{"Text.", ""}, before)
 	for _, line := range lines {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "+") {
 			text = append(text, line)
@@ -304,6 +306,10 @@ func declarationDoc(lines []string) []string {
 		return nil
 	}
 	doc := strings.Split(formatted, "\n")
+	if len(doc) < 2*before {
+		return nil // only what is before
+	}
+	doc = doc[2*before:]
 	for i, line := range doc {
 		if strings.HasPrefix(line, "\t") {
 			doc[i] = "//" + line

@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -306,6 +307,11 @@ type kindClientView struct {
 // Has reports whether the client has a verb.
 func (v kindClientView) Has(verb string) bool { return v.verbs[verb] }
 
+// HasVerbs reports whether the client has any verb.
+func (v kindClientView) HasVerbs() bool {
+	return slices.Contains(slices.Collect(maps.Values(v.verbs)), true)
+}
+
 // methodView is an extra method, from a +genclient:method.
 type methodView struct {
 	*model.Method
@@ -362,7 +368,8 @@ func (g *clientGen) kind(at scope) any {
 // has, and a constructor.
 type clientBase struct{ name, constructor string }
 
-// capabilities are those of a client's verbs that take type parameters of their own.
+// capabilities tell whether a client has verbs that take type parameters of their own: that of its
+// lists, and that of its apply configurations.
 type capabilities struct{ list, apply bool }
 
 // clientBases has the base for each set of capabilities.
@@ -376,7 +383,7 @@ var clientBases = map[capabilities]clientBase{
 // base returns the type that the client embeds, and its constructor, with their type
 // arguments: the type of the kind, then one for each capability.
 func (v *kindClientView) base() (embedded, constructor string) {
-	has := capabilities{list: v.Has("list"), apply: v.Has("apply")}
+	has := capabilities{list: v.Has("list"), apply: v.Has("apply") || v.Has("applyStatus")}
 	types := []render.Ident{v.Type}
 	if has.list {
 		types = append(types, v.Type.Package.Ident(v.Type.Name+"List"))

@@ -28,12 +28,17 @@ type Config struct {
 	// HeaderFile is a file with the text for the top of each generated file, "" for
 	// none. The word YEAR in it becomes the current year.
 	HeaderFile string
+	// Prune removes stale files even if the API packages that they were made from exist and
+	// are not among Inputs. Without it such files are an error if Strict is true.
+	Prune bool
 	// Progress, if not nil, is called when a stage starts.
 	Progress func(stage string)
 
 	// orphans are folders that a run with other flags writes to. If they have output,
 	// a warning says so.
 	orphans []orphan
+	// goGenerate is true in a run by go generate.
+	goGenerate bool
 
 	Client   *ClientOptions
 	Lister   *ListerOptions

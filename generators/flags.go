@@ -2,7 +2,6 @@ package generators
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"go/token"
 	"path"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
 )
 
@@ -83,6 +81,9 @@ func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 			"(default: the schema follows from the Go types)")
 }
 
+// LintRules are the values of --lint-rules.
+func LintRules() []string { return model.LintRules() }
+
 // validateLint checks the values of --lint-rules.
 func (c *Config) validateLint() error {
 	for _, rule := range c.LintRules {
@@ -100,31 +101,6 @@ func validateClientsetName(name string) error {
 		return fmt.Errorf("--clientset-name %s is not a valid name for a Go package", name)
 	}
 	return nil
-}
-
-// FlagError adds a suggestion to an error about an unknown flag, if there is a flag of a
-// similar name.
-func FlagError(flags *pflag.FlagSet, err error) error {
-	var missing *pflag.NotExistError
-	if !errors.As(err, &missing) {
-		return err
-	}
-	name := "--" + missing.GetSpecifiedName()
-	var known, longer []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		known = append(known, "--"+f.Name)
-		if strings.HasPrefix("--"+f.Name, name+"-") {
-			longer = append(longer, "--"+f.Name)
-		}
-	})
-	if hint := marker.Suggest(name, known); hint != "" {
-		return fmt.Errorf("%w%s", err, hint)
-	}
-	// An abbreviation, which pflag doesn't accept. More than three would be a list.
-	if len(longer) > 0 && len(longer) <= 3 {
-		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
-	}
-	return err
 }
 
 // packageInputs are the positional arguments as inputs. Without any it is the package in

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/format"
 	"io"
 	"io/fs"
 	"maps"
@@ -29,11 +30,15 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 // the archive: kubewright and the four -gen binaries, and
 //
 //	cat file      print a file
-//	rm file       remove it
-//	cp file file  copy it
+//	rm file       remove a file or folder
+//	cp file file  copy a file
+//	mv file file  rename a file or folder
+//	ln to file    make a symbolic link
+//	crlf file     give it the line ends of Windows
 //	ls folder     list the files below a folder
 //
-// A command that ends in "< file" reads the file.
+// A command may have NAME=value before it, which sets a variable for it, and after that
+// "in folder", where it runs then. A command that ends in "< file" reads the file.
 //
 // The transcript has each command with its output (stderr marked by "! "), its
 // exit status unless 0, and the files that it added (+), changed (~) or
@@ -108,14 +113,26 @@ func runArchive(t *testing.T, bin string, archive *txtar.Archive) []byte {
 			}
 			fmt.Fprintf(&transcript, "$ %s\n", command)
 			before := snapshot(t, dir)
-			runCommand(t, &transcript, bin, filepath.Join(dir, "work"), strings.Fields(command))
-			writeChanges(&transcript, before, snapshot(t, dir))
+			generated := runCommand(t, &transcript, bin, filepath.Join(dir, "work"), strings.Fields(command))
+			after := snapshot(t, dir)
+			writeChanges(&transcript, before, after)
+			if generated {
+				requireFormatted(t, dir, before, after)
+			}
 		}
 	}
 	return bytes.ReplaceAll(transcript.Bytes(), []byte(dir), []byte("$DIR"))
 }
 
-func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []string) {
+// runCommand runs a command and reports whether it is one of those that generate files.
+func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []string) (generates bool) {
+	var env []string
+	for strings.Contains(args[0], "=") {
+		env, args = append(env, args[0]), args[1:]
+	}
+	if args[0] == "in" {
+		dir, args = filepath.Join(dir, args[1]), args[2:]
+	}
 	var stdout, stderr bytes.Buffer
 	var err error
 	switch args[0] {
@@ -124,18 +141,30 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		text, err = os.ReadFile(filepath.Join(dir, args[1]))
 		stdout.Write(text)
 	case "rm":
-		err = os.Remove(filepath.Join(dir, args[1]))
+		err = os.RemoveAll(filepath.Join(dir, args[1]))
 	case "cp":
 		var text []byte
 		if text, err = os.ReadFile(filepath.Join(dir, args[1])); err == nil {
 			to := filepath.Join(dir, args[2])
 			err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644))
 		}
+	case "mv":
+		to := filepath.Join(dir, args[2])
+		err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(filepath.Join(dir, args[1]), to))
+	case "ln":
+		err = os.Symlink(args[1], filepath.Join(dir, args[2]))
+	case "crlf":
+		file := filepath.Join(dir, args[1])
+		var text []byte
+		if text, err = os.ReadFile(file); err == nil {
+			err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o644)
+		}
 	case "ls":
 		for _, path := range slices.Sorted(maps.Keys(snapshot(t, filepath.Join(dir, args[1])))) {
 			fmt.Fprintln(&stdout, path)
 		}
 	default:
+		generates = true
 		var stdin io.Reader
 		if last := len(args) - 2; last > 0 && args[last] == "<" {
 			text, err := os.ReadFile(filepath.Join(dir, args[last+1]))
@@ -147,7 +176,8 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		command := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
 		command.Stdin = stdin
 		command.Dir = dir
-		command.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
+		command.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOFILE=")
+		command.Env = append(command.Env, env...)
 		command.Stdout, command.Stderr = &stdout, &stderr
 		err = command.Run()
 	}
@@ -160,6 +190,7 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	return generates
 }
 
 // snapshot returns the checksum of each file below dir, by path. It includes empty folders.
@@ -178,6 +209,11 @@ func snapshot(t *testing.T, dir string) map[string][sha256.Size]byte {
 			if len(entries) == 0 {
 				files[filepath.ToSlash(rel)+"/"] = [sha256.Size]byte{}
 			}
+			return err
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			files[filepath.ToSlash(rel)] = sha256.Sum256([]byte(to))
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -203,6 +239,26 @@ func writeChanges(transcript *bytes.Buffer, before, after map[string][sha256.Siz
 			fmt.Fprintf(transcript, "- %s\n", path)
 		case was != is:
 			fmt.Fprintf(transcript, "~ %s\n", path)
+		}
+	}
+}
+
+// requireFormatted checks that gofmt changes nothing of the generated files that a command
+// wrote, as the generators don't call it.
+func requireFormatted(t *testing.T, dir string, before, after map[string][sha256.Size]byte) {
+	for path, sum := range after {
+		if before[path] == sum || filepath.Ext(path) != ".go" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		formatted, err := format.Source(text)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if !bytes.Equal(formatted, text) {
+			t.Errorf("gofmt changes %s: %s", path, firstDifference(formatted, text))
 		}
 	}
 }

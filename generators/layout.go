@@ -53,6 +53,8 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 		"also generate apply configurations, and clients that apply them")
 	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
 		"the folder for apply configurations (default applyconfiguration in --output-dir)")
+	fs.BoolVar(&l.Prune, "prune", false,
+		"also remove generated files whose API packages exist and are not named")
 	includedTypesFlag(fs, &l.overrides)
 	l.client.addFlags(fs)
 	l.lister.addFlags(fs)
@@ -78,6 +80,9 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if cfg.IncludedTypes, err = includedTypes(l.overrides); err != nil {
 		return Config{}, err
 	}
+	if err := l.checkPackage(ctx); err != nil {
+		return Config{}, err
+	}
 	at, err := l.places(ctx)
 	if err != nil {
 		return Config{}, err
@@ -97,8 +102,31 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
 	}
+	if err := cfg.validateFolders(); err != nil {
+		return Config{}, err
+	}
 	cfg.orphans = l.orphans(at)
+	cfg.goGenerate = os.Getenv("GOFILE") != ""
 	return cfg, nil
+}
+
+// validateFolders requires that each generator has a folder of its own. One of them would
+// overwrite files of another.
+func (c *Config) validateFolders() error {
+	folders := []struct{ dir, flag string }{{c.Client.Dir, "--clientsets-dir with --clientset-name"},
+		{c.Lister.Dir, "--listers-dir"}, {c.Informer.Dir, "--informers-dir"}}
+	if c.Apply != nil {
+		folders = append(folders, struct{ dir, flag string }{c.Apply.Dir, "--applyconfig-dir"})
+	}
+	for i, folder := range folders {
+		for _, other := range folders[:i] {
+			if rel, err := filepath.Rel(other.dir, folder.dir); err == nil && rel == "." {
+				return fmt.Errorf("%s and %s are the same folder, %s; give each a folder of its own", other.flag,
+					folder.flag, folder.dir)
+			}
+		}
+	}
+	return nil
 }
 
 // validate checks the flags and the patterns, before anything is read.
@@ -118,6 +146,10 @@ func (l *Layout) validate(patterns []string) error {
 		return errors.New(
 			"--with-applyconfig generates apply configurations and --apply-configuration-package" +
 				" names existing ones; give one of the two")
+	}
+	if l.client.Lean && (l.withApply || l.client.ApplyConfigurationPackage != "") {
+		return errors.New("--lean leaves the Apply methods out of the clientset, so that apply configurations" +
+			" have no use; leave out --lean or the flags of apply configurations")
 	}
 	if err := l.validateLint(); err != nil {
 		return err
@@ -150,6 +182,10 @@ func (l *Layout) findBase(ctx context.Context) error {
 	}
 	module, err := model.FindModule(ctx, ".")
 	if errors.Is(err, model.ErrNoModule) {
+		if modules := workspace(); modules != "" {
+			return fmt.Errorf("%w, only a go.work; run kubewright in one of its modules%s, or say where to"+
+				" write with --output-dir", model.ErrNoModule, modules)
+		}
 		return fmt.Errorf("%w; run kubewright in a Go module, or say where to write with --output-dir and"+
 			" --output-pkg", model.ErrNoModule)
 	}
@@ -158,6 +194,23 @@ func (l *Layout) findBase(ctx context.Context) error {
 	}
 	l.dir = shorten(filepath.Join(module.Dir, "pkg", "client"))
 	return nil
+}
+
+// workspace returns the modules of the workspace in brackets, for a message, "" if there is
+// none.
+func workspace() string {
+	w, ok := model.FindWorkspace(".")
+	if !ok {
+		return ""
+	}
+	var modules []string
+	for _, dir := range w.Modules {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(filepath.Dir(w.File), dir)
+		}
+		modules = append(modules, shorten(dir))
+	}
+	return " (" + strings.Join(modules, ", ") + ")"
 }
 
 // shorten makes a path relative to the working directory if that is shorter.
@@ -195,6 +248,32 @@ func (l *Layout) places(ctx context.Context) (at places, err error) {
 	return at, nil
 }
 
+// checkPackage reports an --output-pkg that isn't the import path of --output-dir: other
+// packages couldn't import what is generated, nor could that import itself. Folders that
+// the go command doesn't look into are fine, since what is in them is moved or copied.
+func (l *Layout) checkPackage(ctx context.Context) error {
+	if l.pkg == "" {
+		return nil
+	}
+	pkg, err := model.ImportPath(ctx, l.dir)
+	switch {
+	case errors.Is(err, model.ErrNoModule):
+		return nil
+	case err != nil:
+		return err
+	case pkg == l.pkg:
+		return nil
+	}
+	for element := range strings.SplitSeq(pkg, "/") {
+		if element == "vendor" || element == "testdata" || strings.HasPrefix(element, "_") ||
+			strings.HasPrefix(element, ".") {
+			return nil
+		}
+	}
+	return fmt.Errorf("--output-pkg %s is not the import path of %s, which is %s according to go.mod; leave out"+
+		" --output-pkg, or give the right one", l.pkg, l.dir, pkg)
+}
+
 // place returns an output folder, by default one of that name in --output-dir. Its import
 // path is below --output-pkg, if that is given and the folder is in --output-dir, and
 // otherwise follows from the module that contains the folder.
@@ -210,8 +289,13 @@ func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
 	}
 	pkg, err := model.ImportPath(ctx, dir)
 	if errors.Is(err, model.ErrNoModule) {
+		out := strings.TrimSuffix(dir, string(filepath.Separator)+folder)
+		if modules := workspace(); modules != "" {
+			return place{}, fmt.Errorf("the output directory %s is in no module of go.work%s; put it into one,"+
+				" or give its import path with --output-pkg", out, modules)
+		}
 		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with"+
-			" --output-pkg", strings.TrimSuffix(dir, string(filepath.Separator)+folder))
+			" --output-pkg", out)
 	}
 	return place{dir, pkg}, err
 }
@@ -235,6 +319,8 @@ func (l *Layout) orphans(at places) []orphan {
 	} else {
 		orphans = append(orphans, orphan{at.informers.dir, "factory.go", "informers",
 			"give --single-directory"})
+		orphans = append(orphans, orphan{filepath.Join(at.informers.dir, "internalversion"), "factory.go",
+			"informers of internal types", "name the package of those"})
 	}
 	for _, name := range output.Folders(at.clientsets.dir) {
 		if name != l.clientsetName {

@@ -124,7 +124,7 @@ func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 		// TypeMeta is empty in objects that a client has decoded.
 		case token.IsExported(f.Name) && !(f.Embedded && f.Type.Name == typeMeta):
 			getter := w.getter(f)
-			getter.Doc, getter.Name = declarationDoc(f.Lines), f.Name
+			getter.Doc, getter.Name = declarationDoc(f.Lines, 0), f.Name
 			if len(getter.Doc) == 0 {
 				getter.Doc = []string{"// " + f.Name + " reads the field of that name."}
 			}

@@ -3,6 +3,7 @@ package generators
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -66,16 +67,30 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 
 	cfg.progress(StageCompare)
+	var trees []place
+	var folders []string
+	for _, gen := range gens {
+		trees = append(trees, gen.tree())
+		folders = append(folders, gen.tree().dir)
+	}
 	set := output.Set{
-		Files: contents, Trees: trees(gens), Roots: treeRoots(), Headers: generatedLines(),
+		Files: contents, Trees: folders, Roots: treeRoots(), Headers: generatedLines(),
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
-	problems = append(problems, cfg.orphanWarnings(set)...)
-	if changes != nil && cfg.Strict {
-		problems = append(problems, expansionWarnings(changes.Stale)...)
+	if changes != nil {
+		problems = append(problems, cfg.orphanWarnings(set, changes.Stale)...)
 	}
-	return changes, problems, err
+	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
+		return changes, problems, err
+	}
+	if !cfg.Prune {
+		problems = append(problems, cfg.refusals(ctx, set, changes.Stale, api, trees)...)
+	}
+	if problems.Fatal() {
+		return nil, problems, nil
+	}
+	return changes, append(problems, expansionWarnings(changes.Stale)...), nil
 }
 
 func (c *Config) progress(stage string) {
@@ -100,7 +115,7 @@ type generator interface {
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
 	// that the generator doesn't list is stale.
-	tree() string
+	tree() place
 }
 
 // generators are those that the options ask for.
@@ -140,19 +155,10 @@ func files(gens []generator, h headers) []render.File {
 	return files
 }
 
-// trees lists the output folders of all generators, in which stale files are searched.
-func trees(gens []generator) []string {
-	var trees []string
-	for _, gen := range gens {
-		trees = append(trees, gen.tree())
-	}
-	return trees
-}
-
-// treeRoots are the names that the root folders of clientsets and of informers have, by
-// which a tree of another run is recognized inside one of this run.
+// treeRoots are the names that the root folders of clientsets, of informers and of apply
+// configurations have, by which a tree of another run is recognized inside one of this run.
 func treeRoots() [][]string {
-	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}}
+	return [][]string{{"clientset.go", "scheme"}, {"factory.go", "internalinterfaces"}, {"utils.go", "internal"}}
 }
 
 // renderFiles returns the content of the files by path. An error is a bug of a template or
@@ -170,11 +176,14 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 }
 
 // orphanWarnings warns of output that this run doesn't update: it gets out of date, and
-// one day it won't compile.
-func (c *Config) orphanWarnings(set output.Set) Problems {
+// one day it won't compile. What the run removes isn't worth a warning.
+func (c *Config) orphanWarnings(set output.Set, stale []string) Problems {
 	var problems Problems
 	for _, o := range c.orphans {
-		if set.Has(o.dir, o.file) {
+		removed := slices.ContainsFunc(stale, func(file string) bool {
+			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
+		})
+		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})

@@ -52,7 +52,7 @@ type folderTree struct {
 	groupFolder func(*model.Group) string
 }
 
-func (t *folderTree) tree() string { return t.dir }
+func (t *folderTree) tree() place { return place{t.dir, t.pkg.Path} }
 
 // selectKinds picks the packages and kinds that the generator has output for.
 func (t *folderTree) selectKinds(api *model.API, wanted func(*model.Package) bool,

@@ -123,12 +123,14 @@ func (b *builtIn) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: b.group, Version: b.version, Resource: b.resource}
 }
 
-// newInformer returns an informer of the type. client-go's groups show it as a typed one.
+// newInformer returns an informer of the type, compiled once for all of them. client-go's groups show it as a
+// typed one.
 func (b *builtIn) newInformer(c set, opts informer.Options) cache.SharedIndexInformer {
 	client := func() lists { return b.streamed(b.namespaced(c, opts.Namespace)) }
 	if b.namespaced == nil {
 		opts.Namespace = ""
 		client = func() lists { return b.streamed(b.clusterWide(c)) }
 	}
-	return informer.NewUntyped(reflect.TypeOf(b.object), client, opts)
+	opts.Type = reflect.TypeOf(b.object)
+	return informer.NewShared[metav1.Object](client, opts)
 }

@@ -24,7 +24,7 @@ deepcopy-gen, register-gen and kubewright generate for the packages.
 
 If anything is wrong with a manifest, each problem is reported on a line of its
 own as file:line:col: path: message, nothing is written, and the exit status
-is 1.`,
+is 2.`,
 		Example: `  # the types of cert-manager, to apis/certmanager/v1 and apis/acme/v1
   kubewright import cert-manager.crds.yaml
   # of a definition in a cluster
@@ -35,6 +35,7 @@ is 1.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from.Stdin = cmd.InOrStdin()
 			plan, problems, err := from.Plan(cmd.Context(), args)
@@ -51,5 +52,9 @@ is 1.`,
 		},
 	}
 	from.AddFlags(cmd.Flags())
+	if err := errors.Join(cmd.MarkFlagDirname("output-dir"), cmd.RegisterFlagCompletionFunc("go-header-file",
+		cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))); err != nil {
+		panic(err) // a flag that doesn't exist
+	}
 	return cmd
 }

@@ -20,6 +20,13 @@ import (
 // errReported is the error of a command that has printed its problems already.
 var errReported = errors.New("reported")
 
+// The exit statuses other than 0. A script tells code that is out of date from a check that
+// couldn't be made.
+const (
+	statusNotCurrent = 1
+	statusFailed     = 2
+)
+
 func main() {
 	// A run is short and its garbage fits into memory, so collect it less often.
 	debug.SetGCPercent(400)
@@ -29,32 +36,14 @@ func main() {
 	os.Exit(status)
 }
 
-// requireShell makes "completion" without a known shell an error. Cobra would print its help
-// and succeed, and the shell that sources the output would run the help as a script.
-func requireShell(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	completion, _, err := root.Find([]string{"completion"})
-	if err != nil {
-		return // cobra added no such command
-	}
-	completion.Args = cobra.ArbitraryArgs
-	completion.RunE = func(cmd *cobra.Command, _ []string) error {
-		var names []string
-		for _, shell := range cmd.Commands() {
-			names = append(names, shell.Name())
-		}
-		return fmt.Errorf("completion: name a shell: %s", strings.Join(names, ", "))
-	}
-}
-
-// execute runs the command and returns its exit status: 0, or 1 after any problem other than
-// warnings.
+// execute runs the command and returns its exit status: 0 also after warnings.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "kubewright",
 		Short: "Clientsets, listers and informers from annotated Kubernetes API types",
 		Long: `Clientsets, listers, informers and apply configurations from annotated
-Kubernetes API types: drop-in for k8s.io/code-generator, in one command.
+Kubernetes API types: drop-in for client-gen, lister-gen, informer-gen and
+applyconfiguration-gen of k8s.io/code-generator, in one command.
 
 A type with // +genclient above it gets a client, a lister and an informer.`,
 		Example: `  kubewright generate ./apis/...   # write the code
@@ -64,20 +53,34 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(generateCommand(), checkCommand(), importCommand(), versionCommand())
+	generate, check := generateCommand(), checkCommand()
+	root.AddCommand(generate, check, importCommand(), versionCommand())
+	// Files are completed only where they make sense.
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	if err := errors.Join(completeValues(generate), completeValues(check)); err != nil {
+		panic(err) // a flag that doesn't exist
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return generators.FlagError(cmd.Flags(), err)
 	})
 	requireShell(root)
+	if width := terminalWidth(stdout); width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ",
+			fmt.Sprintf("Flags.FlagUsagesWrapped %d ", width)))
+	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.ExecuteContext(ctx); {
-	case err == nil:
+	err := root.ExecuteContext(ctx)
+	if err == nil {
 		return 0
-	case !errors.Is(err, errReported):
+	}
+	if !errors.Is(err, errReported) {
 		fmt.Fprintln(stderr, "kubewright:", err)
 	}
-	return 1
+	if _, ok := errors.AsType[notCurrentError](err); ok {
+		return statusNotCurrent
+	}
+	return statusFailed
 }

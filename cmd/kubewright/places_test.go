@@ -17,6 +17,8 @@ type repository struct {
 	dir string
 	// path is the PATH: it has the go command and nothing else, no shell and no git.
 	path string
+	// env is added to the environment of commands.
+	env []string
 }
 
 const own = "github.com/kubewright/kubewright"
@@ -80,6 +82,7 @@ func (r *repository) run(folder, name string, args ...string) string {
 	if _, err := os.Stat(filepath.Join(r.dir, "go.work")); err == nil {
 		cmd.Env = append(cmd.Env, "GOFLAGS=")
 	}
+	cmd.Env = append(cmd.Env, r.env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		r.t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
@@ -115,6 +118,21 @@ func TestGoGenerate(t *testing.T) {
 	r.wrote("pkg/client", "example.com/shop/pkg/client")
 	r.run(".", "go", "tool", "kubewright", "check", "./apis/...")
 	r.run(".", "go", "build", "./...")
+}
+
+// TestToolsModule runs kubewright from a module for tools only, on the module around it.
+func TestToolsModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds kubewright in a new module")
+	}
+	r := newRepository(t, ".")
+	r.write("tools/go.mod", strings.Replace(r.read(filepath.Join(r.dir, "go.mod")), "module example.com/shop",
+		"module example.com/shop/tools", 1))
+	r.write("tools/go.sum", r.read(filepath.Join(r.dir, "go.sum")))
+	r.write("go.mod", "module example.com/shop\n\ngo 1.26\n")
+	r.env = []string{"GOFLAGS="}
+	r.run(".", "go", "tool", "-modfile=tools/go.mod", "kubewright", "generate", "./apis/...")
+	r.wrote("pkg/client", "example.com/shop/pkg/client")
 }
 
 func TestPlaces(t *testing.T) {
@@ -165,6 +183,30 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
+// TestWorkspaceMessages checks that messages about modules name go.work where there is one.
+func TestWorkspaceMessages(t *testing.T) {
+	r := newRepository(t, "api")
+	r.write("client/go.mod", "module example.com/client\n\ngo 1.26\n")
+	r.write("other/go.mod", "module example.com/other\n\ngo 1.26\n")
+	r.write("other/v1/doc.go", "package v1\n")
+	r.write("go.work", "go 1.26.0\n\nuse (\n\t./api\n\t./client\n)\n")
+	t.Chdir(r.dir)
+	for _, c := range []struct{ args, message string }{
+		{"generate ./api/apis/...", "kubewright: no go.mod here or in any folder above, only a go.work; run " +
+			"kubewright in one of its modules (api, client), or say where to write with --output-dir"},
+		{"check ./api/apis/... --output-dir gen", "kubewright: the output directory gen is in no module of " +
+			"go.work (api, client); put it into one, or give its import path with --output-pkg"},
+		{"check ./other/... --output-dir api/gen", "./other/...: it is in the module example.com/other, which " +
+			"go.work doesn't list; to list it: go work use ./other"},
+	} {
+		var stderr strings.Builder
+		if status := execute(t.Context(), strings.Fields(c.args), &strings.Builder{},
+			&stderr); status != statusFailed || stderr.String() != c.message+"\n" {
+			t.Errorf("%s: exit status %d, %q, want %q", c.args, status, &stderr, c.message)
+		}
+	}
+}
+
 // TestQuiet checks that the command prints nothing unless it runs on a terminal, and that
 // --json prints JSON, problems included.
 func TestQuiet(t *testing.T) {
@@ -193,7 +235,7 @@ func TestQuiet(t *testing.T) {
 	t.Chdir(r.dir)
 	if status := execute(
 		t.Context(), []string{"generate", "--json", "./apis/..."}, &stdout, &stderr,
-	); status != 1 {
+	); status != statusFailed {
 		t.Errorf("exit status %d with a problem", status)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {

@@ -27,6 +27,8 @@ type fileReport struct {
 	// State is "current", "written" or "removed" for generate, and "current",
 	// "outdated" or "stale" for check.
 	State string `json:"state"`
+	// LineEnds is true if the file differs in its line ends only.
+	LineEnds bool `json:"lineEnds,omitempty"`
 }
 
 type problemReport struct {
@@ -49,7 +51,7 @@ func newReport(command string, plan *generators.Changes, problems generators.Pro
 		Seconds: clock.seconds()}
 	if plan != nil {
 		for _, f := range plan.Files() {
-			r.Files = append(r.Files, fileReport{f.Path, states[command][f.State]})
+			r.Files = append(r.Files, fileReport{f.Path, states[command][f.State], f.LineEnds})
 		}
 	}
 	for _, p := range problems {
@@ -73,7 +75,7 @@ type stopwatch struct {
 	begin, last time.Time
 	stage       string
 	took        map[string]time.Duration
-	// terminal is nil if the output is not a terminal.
+	// terminal is nil if the output is not a terminal that can clear a line.
 	terminal io.Writer
 }
 
@@ -90,14 +92,17 @@ func (s *stopwatch) start(stage string) {
 	now := time.Now()
 	if s.stage != "" {
 		s.took[s.stage] += now.Sub(s.last)
+		s.show(clearLine)
 	}
 	s.stage, s.last = stage, now
-	if s.terminal == nil {
-		return
-	}
-	fmt.Fprint(s.terminal, clearLine)
 	if stage != "" {
-		fmt.Fprintf(s.terminal, "%s ...", stage)
+		s.show(stage + " ...")
+	}
+}
+
+func (s *stopwatch) show(text string) {
+	if s.terminal != nil {
+		fmt.Fprint(s.terminal, text)
 	}
 }
 

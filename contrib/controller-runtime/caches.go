@@ -14,7 +14,9 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -48,6 +50,7 @@ type Options struct {
 type Caches struct {
 	options  Options
 	decoding listwatch.DecodingOptions
+	metrics  toolscache.InformerMetricsProvider
 
 	mu        sync.Mutex
 	informers []*made
@@ -67,7 +70,7 @@ type started bool
 //	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
 //	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
 func New(options Options) *Caches {
-	c := &Caches{options: options}
+	c := &Caches{options: options, metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
 	c.decoding.Drop, c.decoding.ShareValues = options.Drop, options.ShareValues
 	if options.ListsAtOnce > 0 || options.ListBudget > 0 {
 		places := options.ListsAtOnce
@@ -87,7 +90,8 @@ const anyNumber = 1 << 16
 
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
 // The cache is what Options.NewCache makes, with informers of kubewright that read lists and
-// watches as streams. A NewInformer in opts stays. The HTTP client is copied, so other
+// watches as streams, and have client-go's metrics of informers in controller-runtime's registry, with the
+// server's host and the form of the objects as their name. A NewInformer in opts stays. The HTTP client is copied, so other
 // clients of the program don't change.
 func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	newCache := c.options.NewCache
@@ -109,12 +113,19 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if scheme == nil {
 		scheme = clientgoscheme.Scheme
 	}
-	of := new(started)
+	of, names, mapper := new(started), newNames(config.Host), opts.Mapper
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
-		informerOptions := toolscache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers}
-		return c.newInformer(of, scheme, lw, obj, informerOptions)
+		// Its kind names the informer: Event is a type of two groups.
+		if obj.GetObjectKind().GroupVersionKind().Empty() {
+			obj = withKind(obj, scheme)
+		}
+		i := c.newInformer(of, scheme, lw, obj, toolscache.SharedIndexInformerOptions{
+			ResyncPeriod: resync, Indexers: indexers, InformerMetricsProvider: c.metrics,
+		})
+		gvr := resourceOf(obj.GetObjectKind().GroupVersionKind(), mapper)
+		return &identified{SharedIndexInformer: i, names: names, form: formOf(obj), gvr: gvr}
 	}
 	return newCache(config, opts)
 }
@@ -151,10 +162,6 @@ func (c *Caches) newInformer(
 	of *started, scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
-	// Its kind names the informer: Event is a type of two groups.
-	if obj.GetObjectKind().GroupVersionKind().Empty() {
-		obj = withKind(obj, scheme)
-	}
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
 	// An informer of a type that isn't a pointer never streams, and refuses decoding options.
 	_ = informer.SetDecoding(i, c.decoding)

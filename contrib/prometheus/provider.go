@@ -1,5 +1,6 @@
 // Package kwprometheus gives the work queues and informers of kubewright
-// Prometheus metrics with the names that client-go's have in Kubernetes:
+// Prometheus metrics with the names that client-go's have in Kubernetes.
+// NewInformerProvider names those of informers. Those of queues are
 //
 //	workqueue_depth
 //	workqueue_adds_total
@@ -8,9 +9,6 @@
 //	workqueue_unfinished_work_seconds
 //	workqueue_longest_running_processor_seconds
 //	workqueue_retries_total
-//	informer_queued_items
-//	informer_processing_latency_seconds
-//	informer_store_resource_version
 //
 // As in client-go, only informers of a factory that has an informer name have metrics.
 //

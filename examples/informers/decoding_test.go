@@ -34,7 +34,7 @@ func steadyServer(b *shopv1.Bakery) *httptest.Server {
 		case query.Get("watch") == "":
 			_ = json.NewEncoder(w).Encode(list)
 		case query.Get("sendInitialEvents") != "":
-			http.Error(w, "no streamed lists here", http.StatusBadRequest)
+			http.Error(w, "no watch-lists here", http.StatusBadRequest)
 		default:
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()

@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Some servers, proxies and fakes never send the bookmark that ends a streamed list. Without a
+// Some servers, proxies and fakes never send the bookmark that ends a watch-list. Without a
 // deadline the informer waits for it for ever. With one it lists in pages instead, and its status
 // has the reason.
 func Example_noEndBookmark() {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // Options for all informers of a factory: deadlines for servers that fall silent, sampling that finds
@@ -87,24 +88,16 @@ func Example_memory() {
 }
 
 // versions is a metrics provider that keeps a single metric. contrib/prometheus has a complete one.
-type versions struct{ shown atomic.Int64 }
+type versions struct {
+	runtimetest.NoMetrics
+	shown atomic.Int64
+}
 
-func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return nothing{}
-}
-func (v *versions) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
-	return nothing{}
-}
 func (v *versions) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
 	fmt.Println("a metric of", id.Name(), id.GroupVersionResource().Resource)
 	return v
 }
 func (v *versions) Set(version float64) { v.shown.Store(int64(version)) }
-
-type nothing struct{}
-
-func (nothing) Set(float64)     {}
-func (nothing) Observe(float64) {}
 
 // Informers have metrics if they have a name and the process has a provider.
 func Example_metrics() {

@@ -41,7 +41,7 @@ func lateServer(late <-chan struct{}) *httptest.Server {
 					TypeMeta: metav1.TypeMeta{APIVersion: typed.APIVersion, Kind: "BakeryList"},
 					ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
 		case r.URL.Query().Get("sendInitialEvents") != "":
-			http.Error(w, "no streamed lists here", http.StatusBadRequest)
+			http.Error(w, "no watch-lists here", http.StatusBadRequest)
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			w.(http.Flusher).Flush()

@@ -47,7 +47,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case query.Get("watch") == "":
 		_ = json.NewEncoder(w).Encode(&s.bakeries)
 	case query.Get("sendInitialEvents") != "":
-		http.Error(w, "no streamed lists here", http.StatusBadRequest)
+		http.Error(w, "no watch-lists here", http.StatusBadRequest)
 	default:
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()

@@ -55,12 +55,12 @@ type Const struct{ Name, Value string }
 // Raw is a value that stays JSON.
 type Raw struct{ Path, Reason string }
 
-// The reasons for raw JSON.
+// The reasons for raw JSON. The first two are those of x-kubernetes-preserve-unknown-fields.
 const (
-	anyValue    = "any value"
-	moreUnknown = "fields beside the properties"
-	embedded    = "a whole object of any kind"
-	untaggable  = "a property whose name no Go tag can have"
+	RawAnyValue   = "any value"
+	RawMoreFields = "fields beside the properties"
+	RawObject     = "a whole object of any kind"
+	RawName       = "a property whose name no Go tag can have"
 )
 
 // Types returns the types of all served versions, sorted by group, version and kind.
@@ -185,11 +185,11 @@ func (b *builder) typeOf(s *Schema, property, name, path string) string {
 	case s.IntOrString && s.Type == "":
 		return goType(intstrType)
 	case s.Embedded:
-		return b.raw(path, embedded)
+		return b.raw(path, RawObject)
 	case s.Type == "", s.PreserveUnknown && len(s.Properties) == 0 && s.Values == nil && s.Type == "object":
-		return b.raw(path, anyValue)
+		return b.raw(path, RawAnyValue)
 	case s.PreserveUnknown && len(s.Properties) > 0:
-		return b.raw(path, moreUnknown)
+		return b.raw(path, RawMoreFields)
 	}
 	switch s.Type {
 	case "array":
@@ -227,11 +227,11 @@ func (b *builder) element(s *Schema, property, name, path string) string {
 func (b *builder) object(s *Schema, property, name, path string) string {
 	switch {
 	case s.AnyValues:
-		return "map[string]" + b.raw(path+"{}", anyValue)
+		return "map[string]" + b.raw(path+"{}", RawAnyValue)
 	case s.Values != nil:
 		return "map[string]" + b.element(s.Values, property, name, path+"{}")
 	case slices.ContainsFunc(s.Properties, func(p Property) bool { return !validTag(p.Name) }):
-		return b.raw(path, untaggable)
+		return b.raw(path, RawName)
 	}
 	at := len(b.Decls)
 	name = b.names.add(name)

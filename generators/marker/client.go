@@ -78,6 +78,8 @@ type Client struct {
 	ResourceName string
 	// Methods are the extra methods, in the order of their tags.
 	Methods []Method
+	// Dead are the tags that have no effect because there is no +genclient.
+	Dead []Tag
 }
 
 // HasVerb reports whether the tags leave the verb. It takes neither NoVerbs nor a
@@ -114,7 +116,7 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 	if tag, ok := first[clientTagName]; ok {
 		c.Generate, c.Pos = true, tag.Pos
 	} else {
-		p.withoutClient(tags)
+		c.Dead = dead(tags)
 	}
 	if c.NoVerbs && len(c.Methods) > 0 {
 		p.StrictErrorf(c.Methods[0].Pos,
@@ -125,18 +127,15 @@ func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 	return c, p.Problems
 }
 
-// withoutClient warns of tags that have no effect because the type has no
-// +genclient. It is a warning in strict mode, too: types that people copy to start
-// their own API from have such a tag on a list.
-func (p *tagParser) withoutClient(tags []Tag) {
+// dead returns the tags that have no effect without a +genclient.
+func dead(tags []Tag) []Tag {
+	var dead []Tag
 	for _, tag := range tags {
 		if _, known := findClientTag(tag.Name); known {
-			p.Warnf(tag.Pos,
-				"+%s has no effect without +genclient on the same type; add // +genclient above the type, "+
-					"or remove it",
-				tag.Name)
+			dead = append(dead, tag)
 		}
 	}
+	return dead
 }
 
 // resourceLetters are those of a DNS label, which the plural name in a

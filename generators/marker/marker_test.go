@@ -72,8 +72,8 @@ func TestParseClient(t *testing.T) {
 		lines  []string
 		want   Client
 		strict []string
-		// lenient is true for errors in both modes, harmless for warnings in both.
-		lenient, harmless bool
+		// lenient is true for errors in both modes.
+		lenient bool
 	}{
 		{name: "none", lines: []string{"+k8s:deepcopy-gen=true", "plain words"}},
 		{name: "all",
@@ -102,8 +102,8 @@ func TestParseClient(t *testing.T) {
 		{name: "unknown", lines: []string{"+genclient", "+genclient:skipVerb=get"},
 			want: Client{Generate: true}, strict: []string{`did you mean "genclient:skipVerbs"?`},
 			lenient: true},
-		{name: "alone", lines: []string{"+genclient:noStatus"}, want: Client{NoStatus: true},
-			strict: []string{"without +genclient"}, harmless: true},
+		{name: "alone", lines: []string{"+genclient:noStatus", "+other"}, want: Client{NoStatus: true,
+			Dead: tagsOf(t, "+genclient:noStatus")}},
 	} {
 		for _, strict := range []bool{true, false} {
 			got, problems := ParseClient(tagsOf(t, c.lines...), strict)
@@ -112,7 +112,7 @@ func TestParseClient(t *testing.T) {
 				t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 			}
 			if len(problems) != len(c.strict) ||
-				len(problems) > 0 && problems.Fatal() != (strict && !c.harmless || c.lenient) {
+				len(problems) > 0 && problems.Fatal() != (strict || c.lenient) {
 				t.Errorf("%s, strict %v: got problems %v", c.name, strict, problems)
 				continue
 			}
@@ -133,7 +133,7 @@ func TestParsePackage(t *testing.T) {
 		t.Error(problems)
 	}
 	if !pkg.HasGroupName || pkg.GroupName != "" || pkg.GroupGoName != "Core" ||
-		!reflect.DeepEqual(pkg.OptedOut, map[string]bool{"lister-gen": true}) {
+		len(pkg.OptedOut) != 1 || !pkg.OptsOut("lister-gen") {
 		t.Errorf("got %+v", pkg)
 	}
 	if pkg, _ := ParsePackage(nil, true); pkg.HasGroupName {

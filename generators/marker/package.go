@@ -18,9 +18,15 @@ type Package struct {
 	GroupGoName string
 	// GroupPos is the position of +groupName, GroupGoPos that of +groupGoName.
 	GroupPos, GroupGoPos token.Position
-	// OptedOut has the generators that +k8s:<name>=false turns off: "client-gen",
-	// "lister-gen", "informer-gen" and "applyconfiguration-gen".
-	OptedOut map[string]bool
+	// OptedOut has the generators that +k8s:<name>=false turns off, with the positions of
+	// the tags: "client-gen", "lister-gen", "informer-gen" and "applyconfiguration-gen".
+	OptedOut map[string]token.Position
+}
+
+// OptsOut reports whether a tag turns the generator off.
+func (p Package) OptsOut(generator string) bool {
+	_, ok := p.OptedOut[generator]
+	return ok
 }
 
 // generatorNames are the generators that a package can opt out of.
@@ -39,7 +45,7 @@ func IsPackageTag(name string) bool {
 // errors or warnings as for [ParseClient].
 func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	p := tagParser{Reporter{Strict: strict}}
-	pkg := Package{OptedOut: map[string]bool{}}
+	pkg := Package{OptedOut: map[string]token.Position{}}
 	hasGoName := false
 	switches := map[string]Tag{}
 	for _, tag := range tags {
@@ -112,7 +118,7 @@ func packageTagHint(name string) string {
 // generator off; to have both that and another value is an error, as it is in
 // pkg/apidefinitions/tags.go of code-generator.
 func (p *tagParser) generatorSwitch(
-	tag Tag, name, value string, seen map[string]Tag, optedOut map[string]bool,
+	tag Tag, name, value string, seen map[string]Tag, optedOut map[string]token.Position,
 ) {
 	if earlier, ok := seen[name]; ok && (earlier.Value == "false") != (value == "false") {
 		p.Errorf(tag.Pos, "+%s is both false and %q; remove one", name, notFalse(value, earlier.Value))
@@ -122,7 +128,7 @@ func (p *tagParser) generatorSwitch(
 	}
 	seen[name] = Tag{Value: value}
 	if value == "false" {
-		optedOut[strings.TrimPrefix(name, "k8s:")] = true
+		optedOut[strings.TrimPrefix(name, "k8s:")] = tag.Pos
 	}
 }
 

@@ -1,8 +1,7 @@
 package model
 
 import (
-	"go/ast"
-	"maps"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -58,6 +57,8 @@ type ApplyType struct {
 	// as upstream's refGraphForReachableTypes starts from the external types; but
 	// references to it mean the other one.
 	Elsewhere bool
+	// NoExtract is true if the names of the Extract functions are taken.
+	NoExtract bool
 	// File is the base name of the generated file, without ".go".
 	File string
 }
@@ -120,9 +121,9 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 		}
 	}
 	// Of the types that only local inputs lead to, the inputs themselves get an apply
-	// configuration and the others don't: hence the clone before those are read.
+	// configuration and the others don't.
 	r.read(roots)
-	reached := maps.Clone(r.types)
+	reached := r.reachable(roots)
 	for _, name := range unapplied {
 		delete(reached, name)
 	}
@@ -143,18 +144,42 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 			model.Packages = append(model.Packages, ap)
 		}
 	}
-	// Before the other kinds are read, which get no apply configurations.
-	for _, pos := range r.unnamed {
-		a.Warnf(a.fset.Position(pos),
-			"in apply configurations a field of an unnamed type takes any value; declare a type for it")
-	}
 	r.read(model.Kinds)
 	slices.SortStableFunc(model.Packages, func(a, b *ApplyPackage) int {
 		return strings.Compare(strings.ToLower(NonEmptyGroup(a.Group)+"\x00"+a.APIVersion),
 			strings.ToLower(NonEmptyGroup(b.Group)+"\x00"+b.APIVersion))
 	})
 	a.check(model)
+	a.checkUnnamed(model)
 	return model
+}
+
+// checkUnnamed warns of fields of apply configurations that have lost their type.
+func (a *applyReader) checkUnnamed(model *Apply) {
+	configured := model.Configured()
+	var fields func(*Type, int)
+	fields = func(t *Type, hops int) {
+		for _, f := range t.Fields {
+			j, ok := f.JSON()
+			switch {
+			case !ok || !f.Embedded && !token.IsExported(f.Name):
+				// It isn't part of the apply configuration.
+			case !j.Inline || configured[f.Type.Name]:
+				f.Type.literals(func(pos token.Position) {
+					a.Warnf(pos,
+						"in apply configurations a field of an unnamed type takes any value; declare a type for it")
+				})
+			case model.Types[f.Type.Name] != nil && hops < maxHops:
+				// The fields of a struct without an apply configuration are repeated.
+				fields(model.Types[f.Type.Name], hops+1)
+			}
+		}
+	}
+	for _, p := range model.Packages {
+		for _, t := range p.Types {
+			fields(t.Type, 0)
+		}
+	}
 }
 
 // elsewhere returns the types of AppliedElsewhere that are in packages with apply
@@ -173,22 +198,6 @@ func (a *applyReader) elsewhere(packages []*candidate, reached map[TypeName]*Typ
 		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
 	})
 	return names
-}
-
-// hub reports whether a package has internal types, which no client applies: the first
-// type with an ObjectMeta decides, by whether that has a json tag (isInternalPackage in
-// applyconfiguration-gen's targets.go).
-func (p *candidate) hub() bool {
-	for _, name := range p.src.typeNames() {
-		st, ok := p.src.types[name].spec.Type.(*ast.StructType)
-		if !ok {
-			continue
-		}
-		if field := (&structType{fields: st.Fields.List}).field("ObjectMeta"); field != nil {
-			return !strings.Contains(tagText(field), "json:")
-		}
-	}
-	return false
 }
 
 // applyPackage returns the apply configurations of a package, nil if it has none.
@@ -254,6 +263,7 @@ func (a *applyReader) check(model *Apply) {
 		for _, t := range p.Types {
 			a.checkEmbedded(t.Type, model.Types)
 		}
+		a.checkNames(p)
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
 				a.Errorf(t.Pos,

@@ -21,7 +21,42 @@ func (c *checker) names(api *API) {
 		for _, version := range group.Versions {
 			c.kinds(version)
 		}
+		c.agreement(group)
 	}
+}
+
+// agreement reports kinds whose scope or resource differs between the versions of a group:
+// a server has one of each for all versions, so it doesn't know the requests of one client.
+func (c *checker) agreement(group *Group) {
+	first := map[string]*Kind{}
+	for _, v := range group.Versions {
+		for _, kind := range v.Kinds {
+			other := first[kind.Name]
+			switch {
+			case v.Internal || kind.NoVerbs:
+			case other == nil:
+				first[kind.Name] = kind
+			case other.Namespaced != kind.Namespaced:
+				c.StrictErrorf(kind.Pos,
+					"type %s is %s here and %s in version %s (%s:%d); write +genclient:nonNamespaced above "+
+						"both or neither",
+					kind.Name, scope(kind), scope(other), other.Version.Name, other.Pos.Filename, other.Pos.Line)
+			case other.Resource != kind.Resource && c.cfg.resources():
+				c.StrictErrorf(kind.Pos,
+					"the resource of type %s is %q here and %q in version %s (%s:%d); write the same "+
+						"+resourceName above both",
+					kind.Name, kind.Resource, other.Resource, other.Version.Name, other.Pos.Filename,
+					other.Pos.Line)
+			}
+		}
+	}
+}
+
+func scope(kind *Kind) string {
+	if kind.Namespaced {
+		return "namespaced"
+	}
+	return "cluster-scoped"
 }
 
 // versions reports packages that would be generated to the same folder, or that have
@@ -151,7 +186,7 @@ func (c *checker) kinds(v *Version) {
 			continue
 		}
 		files[kind.Lower] = kind
-		if other := resources[kind.Resource]; other != nil {
+		if other := resources[kind.Resource]; other != nil && c.cfg.resources() {
 			c.StrictErrorf(kind.Pos,
 				"types %s and %s both have the resource %q; write // +resourceName=other above one",
 				other.Name, kind.Name, kind.Resource)
@@ -255,16 +290,26 @@ func (c *checker) empty(packages []*candidate) {
 				p.src.path)
 		}
 	}
-	if kinds > 0 || len(packages) == 0 || c.Problems.Fatal() {
+	if kinds > 0 || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}
+	if len(c.hubs) > 0 {
+		c.Errorf(pos, "only internal types have +genclient here; name their package, %s, or add "+
+			"// +genclient to the types of its versions",
+			c.hubs[0].src.path)
+		return
+	}
 	const message = "no type in these packages has +genclient; add // +genclient above those that are to " +
 		"have a client"
 	if packages[0].input.Explicit {
 		c.GeneratorErrorf(Clients, pos, message)
 	} else {
-		c.StrictErrorf(pos, message)
+		hint := ""
+		for _, pattern := range c.cfg.patterns() {
+			hint += inNestedModule(c.ctx, c.cfg.Dir, pattern)
+		}
+		c.StrictErrorf(pos, "%s%s", message, hint)
 	}
 }
 

@@ -57,6 +57,10 @@ func (c *Config) has(g Generators) bool {
 	return c.Generators == 0 || c.Generators&g != 0
 }
 
+// resources reports whether the names of resources matter: apply configurations have none,
+// and applyconfiguration-gen can't be told plurals.
+func (c *Config) resources() bool { return c.has(Clients | Listers | Informers) }
+
 // wants reports whether a package gets a client, listers or informers. One that a
 // flag names gets a client even without types: client-gen writes an empty one.
 func (c *Config) wants(p *candidate) bool {
@@ -69,7 +73,7 @@ func (c *Config) wants(p *candidate) bool {
 
 // wantsApply reports whether a package gets apply configurations.
 func (c *Config) wantsApply(p *candidate) bool {
-	return c.has(ApplyConfigurations) && !p.tags.OptedOut["applyconfiguration-gen"]
+	return c.has(ApplyConfigurations) && !p.tags.OptsOut("applyconfiguration-gen")
 }
 
 // patterns are the distinct patterns of the inputs.

@@ -35,7 +35,7 @@ func (s *session) checkDefinitions(p *candidate, tags map[string][]marker.Tag) {
 			}
 		}
 		for _, d := range definitions {
-			if d.plural != "" && d.plural != kind.Resource {
+			if d.plural != "" && d.plural != kind.Resource && s.cfg.resources() {
 				s.StrictErrorf(kind.Pos,
 					"the resource of type %s is %q, but %q in %s; write // +resourceName=%s above the type",
 					kind.Name, kind.Resource, d.plural, d.where, d.plural)

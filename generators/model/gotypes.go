@@ -34,6 +34,8 @@ type Expr struct {
 	// Text is Go source: the length of an array, or a literal type. It refers to no
 	// package.
 	Text string
+	// unnamed is the position of a literal type whose Text is "any".
+	unnamed token.Position
 }
 
 // Deref returns the type behind all pointers.
@@ -57,6 +59,21 @@ func (e *Expr) names(yield func(TypeName)) {
 	}
 	e.Key.names(yield)
 	e.Elem.names(yield)
+}
+
+// literals yields the positions of literal types that became "any".
+func (e *Expr) literals(yield func(token.Position)) {
+	if e == nil {
+		return
+	}
+	if e.unnamed.IsValid() {
+		yield(e.unnamed)
+	}
+	for _, arg := range e.Args {
+		arg.literals(yield)
+	}
+	e.Key.literals(yield)
+	e.Elem.literals(yield)
 }
 
 // Type is a declared type: its fields, comments, and what it tells OpenAPI.

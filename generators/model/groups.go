@@ -76,7 +76,8 @@ func (g *grouper) place(p *candidate) (element, version string, ok bool) {
 // addVersion adds a package to its group.
 func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	v := &Version{Group: group, Name: name, GoName: namer.IC(name), PackageName: strings.ToLower(name),
-		Package: p.pkg, Internal: p.internal, Kinds: p.kinds}
+		Package: p.pkg, Internal: p.internal, Kinds: p.kinds,
+		hasGroupName: p.tags.HasGroupName}
 	if name == "" { // Version.NonEmpty and PackageName in client-gen's types.go
 		v.GoName, v.PackageName = "InternalVersion", "internalversion"
 	}
@@ -87,10 +88,14 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	// Client-gen names all versions after the group of the first one (applyGroupOverrides),
 	// so the clients of the others would send their requests to the wrong group.
 	mixed := own != group.Name
-	if mixed {
+	if mixed && !p.misregistered {
+		advice := "give each group a folder of its own"
+		if first := group.Versions[0]; !p.tags.HasGroupName || !first.hasGroupName {
+			advice += ", or write the same // +groupName in the doc.go of both"
+		}
 		g.StrictErrorf(p.groupPosition(),
-			"package %s is of group %q, but %s beside it is of group %q; give each group a folder of its own",
-			p.src.path, own, group.Versions[0].Package.Path, group.Name)
+			"package %s is of group %q, but %s beside it is of group %q; %s",
+			p.src.path, own, group.Versions[0].Package.Path, group.Name, advice)
 	}
 	if p.input.Explicit {
 		// Client-gen takes the group's name from its first version.
@@ -124,7 +129,17 @@ func (g *grouper) addVersion(p *candidate, group *Group, name string) {
 	p.pkg.Version = v
 	for _, kind := range p.kinds {
 		kind.Version = v
+		if group.hasFile(kind.File) {
+			kind.File += "_kind"
+		}
 	}
+}
+
+// hasFile reports whether the name of a kind's file is that of another generated file, or
+// that of a hand-written expansion.
+func (g *Group) hasFile(name string) bool {
+	return name == strings.ToLower(g.PackageName)+"_client" || name == "expansion_generated" ||
+		strings.HasSuffix(name, "_expansion")
 }
 
 // position is where problems of the whole package are reported: the package clause of

@@ -21,13 +21,12 @@ type kindReader struct {
 
 // readPackage fills in the Package of a candidate and its kinds.
 func (r *kindReader) readPackage(p *candidate) {
-	var elsewhere []marker.Tag
-	p.tags, elsewhere = r.packageTags(p.src)
+	p.tags, p.elsewhere = r.packageTags(p.src)
 	p.pkg = &Package{
-		Path: p.src.path, Name: p.src.name, Dir: p.src.dir,
-		Client:                !p.tags.OptedOut["client-gen"],
-		Lister:                !p.tags.OptedOut["lister-gen"],
-		Informer:              !p.tags.OptedOut["informer-gen"],
+		Path: p.src.path, Name: p.src.name, Dir: p.src.dir, src: p.src, base: r.base,
+		Client:                !p.tags.OptsOut("client-gen"),
+		Lister:                !p.tags.OptsOut("lister-gen"),
+		Informer:              !p.tags.OptsOut("informer-gen"),
 		HasResource:           p.src.declares("Resource"),
 		HasSchemeGroupVersion: p.src.declares("SchemeGroupVersion"),
 		HasAddToScheme:        p.src.declares("AddToScheme"),
@@ -37,14 +36,10 @@ func (r *kindReader) readPackage(p *candidate) {
 	tags := r.readKinds(p)
 	r.checkDefinitions(p, tags)
 	r.checkBare(p)
+	r.checkOptOuts(p)
+	r.checkMerging(p)
 	// The order of upstream's generators (namer.Orderer with NewPrivateNamer).
 	slices.SortFunc(p.kinds, func(a, b *Kind) int { return strings.Compare(a.Private, b.Private) })
-	if len(p.kinds) > 0 {
-		elsewhere = r.checkRegisteredGroup(p, elsewhere)
-	}
-	for _, tag := range elsewhere {
-		r.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
-	}
 	// Declarations are found even in generated files, so this one is certainly missing;
 	// checkRegisteredTypes can only warn.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
@@ -73,6 +68,7 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 			}
 			client, problems := marker.ParseClient(tags[decl.name], r.cfg.Strict)
 			r.Problems = append(r.Problems, problems...)
+			r.withoutClient(p, decl, client)
 			if override && client.Generate != slices.Contains(included, decl.name) {
 				if !client.Generate {
 					// Client-gen refers to a client of the type and generates none,
@@ -101,6 +97,21 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 	return all
 }
 
+// withoutClient reports tags that have no effect because the type has no +genclient. Above
+// an object that is a mistake. Above other types it is a warning: types that people copy to
+// start their own API from have such a tag on a list, or in the internal version.
+func (r *kindReader) withoutClient(p *candidate, decl *typeDecl, client marker.Client) {
+	for _, tag := range client.Dead {
+		const message = "+%s has no effect without +genclient on the same type; add // +genclient above the " +
+			"type, or remove it"
+		if tagged, _ := p.src.taggedObject(decl.name); tagged {
+			r.StrictErrorf(tag.Pos, message, tag.Name)
+		} else {
+			r.Warnf(tag.Pos, message, tag.Name)
+		}
+	}
+}
+
 // checkBare reports kinds without ObjectMeta. Client-gen and informer-gen generate code
 // for them that doesn't compile. Lister-gen looks for one type of the package that has
 // it, to tell hub types from others, and is content with that (objectMetaForPackage).
@@ -112,6 +123,25 @@ func (r *kindReader) checkBare(p *candidate) {
 	for _, kind := range p.bare {
 		r.GeneratorErrorf(broken, kind.Pos,
 			"type %s has no ObjectMeta; embed metav1.ObjectMeta or remove its +genclient", kind.Name)
+	}
+}
+
+// checkOptOuts reports a package that opts out of a generator, but not out of informers,
+// which import what that would generate.
+func (r *kindReader) checkOptOuts(p *candidate) {
+	if !r.cfg.has(Informers) || !p.pkg.Informer || !slices.ContainsFunc(p.kinds, (*Kind).HasInformer) {
+		return
+	}
+	for _, g := range []struct {
+		generator Generators
+		name      string
+	}{{Clients, "client-gen"}, {Listers, "lister-gen"}} {
+		if r.cfg.has(g.generator) && p.tags.OptsOut(g.name) {
+			r.StrictErrorf(p.tags.OptedOut[g.name],
+				"+k8s:%s=false leaves out what the informers of package %s import; add "+
+					"// +k8s:informer-gen=false",
+				g.name, p.src.path)
+		}
 	}
 }
 
@@ -175,6 +205,11 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 		// Upstream looks for the word, not for a tag of that key (isInternal).
 		kind.hub = !strings.Contains(tagText(field), "json")
 	}
+	if kind.hub {
+		r.checkInternal(p, kind, st)
+	} else {
+		r.checkKeys(p, name, st)
+	}
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
 	// Without a tag the key is "Status", which is not the one that servers treat as a
@@ -222,6 +257,9 @@ func (r *kindReader) checkList(p *candidate, kind *Kind) {
 			"type %s has no field Items; add Items []%s", list, kind.Name)
 	}
 	r.checkItems(p, kind, list, st)
+	if !kind.hub {
+		r.checkKeys(p, list, st)
+	}
 }
 
 // checkItems reports lists whose items are of another type than the kind. Upstream's

@@ -25,11 +25,13 @@ import (
 // Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
-	packages := s.parse(s.find())
+	packages := s.leaveOutHubs(s.parse(s.find()))
+	s.checkVendor(packages)
 	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
 	for _, p := range packages {
 		kinds.readPackage(p)
 	}
+	s.checkRegisteredGroups(packages)
 	// After all packages: methods refer to types of each other's packages.
 	kinds.resolveMethods(packages)
 	api := (&grouper{s}).group(packages)
@@ -59,6 +61,8 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
+	// hubs are the packages with +genclient that leaveOutHubs has removed.
+	hubs []*candidate
 }
 
 // candidate is a package of the input. The stages of [Load] fill it in.
@@ -70,9 +74,15 @@ type candidate struct {
 	listed   listed
 	src      *source
 	tags     marker.Package
-	pkg      *Package
-	kinds    []*Kind
-	bare     []*Kind // the kinds without ObjectMeta
+	// elsewhere are tags of packages in other files than doc.go, where they have no effect.
+	elsewhere []marker.Tag
+	// registered is the group and version that the types are registered in.
+	registered registeredGroup
+	// misregistered is true if it was reported that the group isn't that of the model.
+	misregistered bool
+	pkg           *Package
+	kinds         []*Kind
+	bare          []*Kind // the kinds without ObjectMeta
 	// internal is true for hub types; see Version.Internal.
 	internal bool
 }
@@ -109,7 +119,7 @@ func (s *session) find() []*candidate {
 	// One call for all patterns: to start the go command takes longer than to list a package.
 	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
 	if err != nil {
-		s.Errorf(token.Position{}, "%v", err)
+		s.Errorf(token.Position{}, "%s", listError(err))
 		return nil
 	}
 	var found []*candidate
@@ -131,8 +141,11 @@ func (s *session) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			s.StrictErrorf(token.Position{Filename: input.Pattern},
-				"the pattern matches no packages%s", patternHint(s.cfg.Dir, input.Pattern, ""))
+			hint := patternHint(s.cfg.Dir, input.Pattern, "")
+			if hint == "" {
+				hint = inNestedModule(s.ctx, s.cfg.Dir, input.Pattern)
+			}
+			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", hint)
 		}
 	}
 	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
@@ -187,6 +200,10 @@ func (s *session) usable(p *candidate) bool {
 		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
 			strings.Contains(message, "go get") {
 			message = own
+		}
+		if own := inOtherModule(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" {
+			s.Errorf(token.Position{Filename: p.input.Pattern}, "it is %s", own)
+			return false
 		}
 		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))
 		return false

@@ -68,6 +68,9 @@ type Version struct {
 	Internal bool
 	// Kinds are the types with a client, sorted by Kind.Private.
 	Kinds []*Kind
+
+	// hasGroupName is true if doc.go has +groupName.
+	hasGroupName bool
 }
 
 // Package is a Go package of API types.
@@ -85,6 +88,9 @@ type Package struct {
 	HasResource, HasSchemeGroupVersion, HasAddToScheme bool
 	// Version is nil for a package that nothing is generated for.
 	Version *Version
+
+	src  *source
+	base string // the folder that positions are relative to
 }
 
 // Kind is an API type with a client.
@@ -97,8 +103,7 @@ type Kind struct {
 	Private, Plural, PrivatePlural, Lower string
 	// File is the base name of generated files, without ".go". It is Lower, except
 	// for kinds whose file would replace another file of the folder ("doc",
-	// "interface") or whose underscore would mean a test or a platform to the go
-	// command.
+	// "interface") or whose ending would mean a test or a platform to the go command.
 	File string
 	// Resource is the REST resource: "deployments", or the value of +resourceName.
 	Resource string

@@ -70,3 +70,46 @@ func ImportPath(ctx context.Context, dir string) (string, error) {
 	}
 	return path.Join(module.Path, filepath.ToSlash(rel)), nil
 }
+
+// Workspace is a go.work file, which lists the modules that are used together.
+type Workspace struct {
+	// File is its absolute path, Modules the folders of the modules as it has them.
+	File    string
+	Modules []string
+}
+
+// FindWorkspace returns the workspace that the go command uses in a folder, ok false if it uses
+// none or can't read it.
+func FindWorkspace(dir string) (w Workspace, ok bool) {
+	w.File = os.Getenv("GOWORK")
+	if w.File == "off" {
+		return Workspace{}, false
+	}
+	if w.File == "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return Workspace{}, false
+		}
+		for w.File = filepath.Join(abs, "go.work"); ; w.File = filepath.Join(abs, "go.work") {
+			if info, err := os.Stat(w.File); err == nil && !info.IsDir() {
+				break
+			}
+			if abs == filepath.Dir(abs) {
+				return Workspace{}, false
+			}
+			abs = filepath.Dir(abs)
+		}
+	}
+	text, err := os.ReadFile(w.File)
+	if err != nil {
+		return Workspace{}, false
+	}
+	work, err := modfile.ParseWork(w.File, text, nil)
+	if err != nil {
+		return Workspace{}, false
+	}
+	for _, use := range work.Use {
+		w.Modules = append(w.Modules, use.Path)
+	}
+	return w, true
+}

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"go/build"
 	"go/token"
 	gotypes "go/types"
+	"io"
 	"strings"
 	"unicode"
 
@@ -68,10 +70,18 @@ func Resource(kind string) string {
 }
 
 // fileName returns the base name of the file for a type, without ".go". The go command
-// would take some names with an underscore for tests (_test) or for files of one
-// platform (_windows).
+// would take some names with an underscore for tests (_test) or for files of one platform
+// (_windows, _arm64).
 func fileName(lower string) string {
-	if strings.Contains(lower, "_") {
+	if !strings.Contains(lower, "_") {
+		return lower
+	}
+	noPlatform := build.Context{GOOS: "none", GOARCH: "none", Compiler: "gc",
+		OpenFile: func(string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("package p\n")), nil
+		}}
+	match, err := noPlatform.MatchFile("", lower+".go")
+	if err != nil || !match || strings.HasSuffix(lower, "_test") {
 		return lower + "_kind"
 	}
 	return lower

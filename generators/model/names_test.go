@@ -24,6 +24,10 @@ func TestNames(t *testing.T) {
 		{"Tenant", "tenant", "Namespace", "tenantResources", "tenant", "namespace", "tenant"},
 		{"Selection", "selection", "Range", "selectionResources", "selection", "range", "selection"},
 		{"Doc", "doc", "Docs", "docs", "doc", "docs", "doc_kind"},
+		{"Foo_Spec", "foo_Spec", "Foo_Specs", "foo_Specs", "foo_spec", "foo_specs", "foo_spec"},
+		{"Foo_Windows", "foo_Windows", "Foo_Windowses", "foo_Windowses", "foo_windows", "foo_windowses",
+			"foo_windows_kind"},
+		{"Foo_Arm64", "foo_Arm64", "Foo_Arm64s", "foo_Arm64s", "foo_arm64", "foo_arm64s", "foo_arm64_kind"},
 		{"Unit_Test", "unit_Test", "Unit_Tests", "unit_Tests", "unit_test", "unit_tests", "unit_test_kind"},
 	} {
 		kind := &Kind{Name: c.name}

@@ -75,26 +75,48 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 			continue
 		}
 		for _, tag := range marker.Scan(s.fset, group) {
-			if marker.IsClientTag(tag.Name) {
-				s.StrictErrorf(tag.Pos,
-					"+%s %s; put it directly above a type, or with one blank line between",
-					tag.Name, misplaced(f, index, group))
+			if !marker.IsClientTag(tag.Name) {
+				continue
 			}
+			where, dead := misplaced(f, index, group), false
+			if where == "" {
+				where, dead = "is in a comment that no type owns and has no effect", !lost(f, group, tags)
+			}
+			// Nobody misses a client whose tag stands alone: kube_codegen.sh searches for
+			// the word, so people write it somewhere to have a package found.
+			s.Report(dead || !s.cfg.Strict, tag.Pos,
+				"+%s %s; put it directly above a type, or with one blank line between", tag.Name, where)
 		}
 	}
 	return tags
 }
 
-// misplaced describes where a comment is that belongs to no type.
+// lost reports whether the declaration that follows a comment, too far below it to own it,
+// is an exported struct without tags of the client: it was most likely meant to have this one.
+func lost(f *file, group *ast.CommentGroup, tags map[string][]marker.Tag) bool {
+	i := slices.IndexFunc(f.syntax.Decls, func(d ast.Decl) bool { return d.Pos() > group.End() })
+	if i < 0 {
+		return false
+	}
+	gen, ok := f.syntax.Decls[i].(*ast.GenDecl)
+	if !ok || gen.Tok != token.TYPE || len(gen.Specs) == 0 {
+		return false
+	}
+	spec := gen.Specs[0].(*ast.TypeSpec)
+	_, isStruct := spec.Type.(*ast.StructType)
+	return isStruct && spec.Name.IsExported() && !slices.ContainsFunc(tags[spec.Name.Name],
+		func(t marker.Tag) bool { return marker.IsClientTag(t.Name) })
+}
+
+// misplaced describes what a comment that belongs to no type is above, "" if nothing.
 func misplaced(f *file, index comments, group *ast.CommentGroup) string {
-	const nothing = "is in a comment that no type owns and has no effect"
 	line := index.tokens.Line(group.End())
 	for _, decl := range f.syntax.Decls {
 		if group.Pos() > decl.Pos() && group.End() < decl.End() {
 			if name := member(decl, group); name != "" {
 				return "is above the " + name + ", which is not a type"
 			}
-			return nothing
+			return ""
 		}
 		// The distances at which a comment would belong to a type.
 		gap := index.tokens.Line(decl.Pos()) - line
@@ -110,7 +132,7 @@ func misplaced(f *file, index comments, group *ast.CommentGroup) string {
 			}
 		}
 	}
-	return nothing
+	return ""
 }
 
 // member returns the field, or the constant or variable of a group, that follows a

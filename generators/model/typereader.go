@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/ast"
 	"go/printer"
-	"go/token"
 	"go/types"
 	"reflect"
 	"regexp"
@@ -22,8 +21,6 @@ type typeReader struct {
 	comments map[*file]comments
 	// modelPackages caches modelPackage by package.
 	modelPackages map[*source]string
-	// unnamed are the positions of types that have no Expr other than "any".
-	unnamed []token.Pos
 }
 
 // newTypeReader returns a reader that has read nothing. The stand-ins are parsed anew each
@@ -66,6 +63,28 @@ func (r *typeReader) read(roots []TypeName) {
 	for _, t := range r.types {
 		r.resolveAliases(t)
 	}
+}
+
+// reachable returns the types that roots lead to, all of which were read. A struct that is
+// declared as another one leads to the fields of that, not to the other one itself.
+func (r *typeReader) reachable(roots []TypeName) map[TypeName]*Type {
+	found := map[TypeName]*Type{}
+	var visit func(TypeName)
+	visit = func(name TypeName) {
+		t := r.types[name]
+		if t == nil || found[name] != nil {
+			return
+		}
+		found[name] = t
+		t.Underlying.names(visit)
+		for _, f := range t.Fields {
+			f.Type.names(visit)
+		}
+	}
+	for _, name := range roots {
+		visit(name)
+	}
+	return found
 }
 
 // unread returns the names that weren't read yet, without duplicates.
@@ -321,8 +340,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 			return &Expr{Form: Literal, Text: "interface{}"}
 		}
 	}
-	r.unnamed = append(r.unnamed, e.Pos())
-	return &Expr{Form: Literal, Text: "any"}
+	return &Expr{Form: Literal, Text: "any", unnamed: r.fset.Position(e.Pos())}
 }
 
 // isParameter reports whether params declares a type parameter of that name.

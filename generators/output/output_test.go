@@ -153,37 +153,3 @@ func TestFailureChangesNothing(t *testing.T) {
 		})
 	}
 }
-
-func TestDiff(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	put(t, dir, map[string]string{"out/a.go": "1\n2\n3\n", "out/stale.go": header + "\npackage out\n"})
-	s := set(".", map[string]string{"out/a.go": "1\n2\nthree\n", "out/new.go": "x\n"})
-	p, err := s.Compare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := p.WriteDiff(&b); err != nil {
-		t.Fatal(err)
-	}
-	const want = `--- out/a.go
-+++ out/a.go
-@@ -1,3 +1,3 @@
- 1
- 2
--3
-+three
---- /dev/null
-+++ out/new.go
-@@ -0,0 +1 @@
-+x
-out/stale.go is stale: nothing generates it any more
-`
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
-	if p.Current() {
-		t.Error("the plan calls itself current")
-	}
-}

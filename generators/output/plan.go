@@ -38,6 +38,9 @@ type Plan struct {
 	set Set // for Apply and WriteDiff
 	// Changed are the files to write, Stale those to remove, both sorted by path.
 	Changed, Stale []string
+	// LineEnds are those of Changed that differ from the disk in their line ends only,
+	// sorted, too.
+	LineEnds []string
 	// Unchanged counts the files that are up to date.
 	Unchanged int
 	// leftovers are temporary files of a run that was killed.
@@ -78,6 +81,9 @@ func (s Set) Compare() (*Plan, error) {
 		p.Changed = append(p.Changed, path)
 		if exists[i] {
 			p.old[path] = olds[i]
+			if sameButLineEnds(olds[i], s.Files[path]) {
+				p.LineEnds = append(p.LineEnds, path)
+			}
 			if s.KeepOthers && !s.isGenerated(bytes.NewReader(olds[i])) {
 				return nil, fmt.Errorf(
 					"%s was not generated: there is no line like %q above its package clause; move it or "+
@@ -105,6 +111,8 @@ const (
 type File struct {
 	Path  string
 	State FileState
+	// LineEnds is true if the file is changed, but only in its line ends.
+	LineEnds bool
 }
 
 // Files returns all files of the set and the stale files, sorted by path.
@@ -121,7 +129,8 @@ func (p *Plan) Files() []File {
 	}
 	var files []File
 	for _, path := range slices.Sorted(maps.Keys(states)) {
-		files = append(files, File{path, states[path]})
+		_, lineEnds := slices.BinarySearch(p.LineEnds, path)
+		files = append(files, File{path, states[path], lineEnds})
 	}
 	return files
 }

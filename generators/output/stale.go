@@ -13,20 +13,23 @@ import (
 )
 
 // findStale searches the trees for generated files that aren't in the set, and for temporary
-// files of a run that was killed. It doesn't follow links to folders, which are outside of
-// the tree.
+// files of a run that was killed. A tree may be a link to a folder; it doesn't follow links in the
+// trees, which are outside of them.
 func (p *Plan) findStale() error {
+	resolve := resolver(p.set.Trees)
 	wanted := make(map[string]bool, len(p.set.Files))
 	own := map[string]bool{} // the folders of wanted files
 	for path := range p.set.Files {
-		wanted[clean(path)] = true
-		own[filepath.Dir(clean(path))] = true
+		path = resolve(path)
+		wanted[path], own[filepath.Dir(path)] = true, true
 	}
 	for _, tree := range p.set.Trees {
-		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		// With the separator a link to a folder is that folder.
+		root := filepath.Clean(tree) + string(filepath.Separator)
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				// The first run creates the tree.
-				if path == tree && errors.Is(err, fs.ErrNotExist) {
+				if path == root && errors.Is(err, fs.ErrNotExist) {
 					return filepath.SkipAll
 				}
 				return err
@@ -34,13 +37,14 @@ func (p *Plan) findStale() error {
 			// Only generated Go files can be stale.
 			switch {
 			case d.IsDir():
-				if path != tree && !own[clean(path)] && p.isRoot(path) {
+				if path != root && (!own[resolve(path)] && p.isRoot(path) ||
+					foreign(path) && !hasAny(resolve(path), own)) {
 					return filepath.SkipDir
 				}
 			case !d.Type().IsRegular():
 			case isTemporary(d.Name()):
 				p.leftovers = append(p.leftovers, path)
-			case strings.HasSuffix(path, ".go") && !wanted[clean(path)]:
+			case strings.HasSuffix(path, ".go") && !wanted[resolve(path)]:
 				generated, err := p.set.isGeneratedFile(path)
 				if err != nil {
 					return err
@@ -61,12 +65,47 @@ func (p *Plan) findStale() error {
 	return nil
 }
 
+// resolver returns a function that makes the paths of files in the trees comparable: absolute,
+// and in the folders that the trees are links to.
+func resolver(trees []string) func(path string) string {
+	targets := map[string]string{}
+	for _, tree := range trees {
+		if target, err := filepath.EvalSymlinks(clean(tree)); err == nil { // else it isn't there yet
+			targets[clean(tree)] = target
+		}
+	}
+	return func(path string) string {
+		path = clean(path)
+		for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if target, ok := targets[dir]; ok { // the innermost tree
+				return target + path[len(dir):]
+			}
+		}
+		return path
+	}
+}
+
+// hasAny reports whether one of the folders is dir or in it.
+func hasAny(dir string, folders map[string]bool) bool {
+	for folder := range folders {
+		if folder == dir || strings.HasPrefix(folder, dir+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
 // isRoot reports whether a folder looks like the root of a tree; see Set.Roots.
 func (p *Plan) isRoot(dir string) bool {
 	return slices.ContainsFunc(p.set.Roots, func(names []string) bool {
 		return !slices.ContainsFunc(names,
 			func(name string) bool { return !Exists(filepath.Join(dir, name)) })
 	})
+}
+
+// foreign reports whether a folder has code that this module only uses, or that of another one.
+func foreign(dir string) bool {
+	return filepath.Base(dir) == "vendor" || Exists(filepath.Join(dir, "go.mod"))
 }
 
 // Has reports whether a folder has a generated file, with one of the set's headers, whose path

@@ -1,5 +1,6 @@
-// Package layout checks the project's import rules: which of its packages may import which, and what must not
-// be linked into programs that use them.
+// Package layout checks the project's rules: which of its packages may import which, directly and through
+// others, and how much they may export and hold. What programs with generated code link is tested in
+// generators/linked_test.go.
 package layout
 
 import (
@@ -21,7 +22,8 @@ type pkg struct {
 }
 
 // allowed lists which packages of the project each package may import directly. A pattern that ends in /...
-// includes what lies below it. A package that no row matches may import no package of the project.
+// includes what lies below it. The first row that matches counts, so special cases come before general ones.
+// A package that no row matches may import no package of the project.
 var allowed = []struct {
 	pkg     string
 	imports []string
@@ -89,6 +91,12 @@ var notBelowRuntime = []string{
 	"k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
 }
 
+// withoutCaches are the packages that programs with clients but no informers link. They don't depend on
+// clientGoCache, which is more code than all of ours that such a program links.
+var withoutCaches = []string{"runtime/client/...", "runtime/listwatch"}
+
+const clientGoCache = "k8s.io/client-go/tools/cache"
+
 // generatedMayImport are the packages of apimachinery and client-go that generated code may import. Each
 // import freezes the API that generated code uses.
 var generatedMayImport = []string{
@@ -131,6 +139,9 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s reaches %s", name, dep)
 				}
 			}
+		}
+		if matchesAny(withoutCaches, name) && slices.Contains(p.Deps, clientGoCache) {
+			t.Errorf("%s reaches %s, and so does each program with a client", name, clientGoCache)
 		}
 		if matches("generators/...", name) || matches("cmd/...", name) {
 			for _, dep := range p.Deps {

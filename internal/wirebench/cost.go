@@ -57,6 +57,8 @@ type Server struct {
 	Relist string
 	// Program is a program that calls [Child]. The default is the running program.
 	Program string
+	// Repeat multiplies [Rounds], for modes whose costs differ much from round to round. 0 counts as 1.
+	Repeat int
 }
 
 func (s Server) config() *rest.Config {

@@ -125,7 +125,7 @@ const footprintInformers = 100
 
 func compare(b *testing.B, server Server, pairs []Pair, columns []column) {
 	costs := map[side][]Cost{}
-	for range Rounds {
+	for range Rounds * max(server.Repeat, 1) {
 		done := map[side]bool{}
 		for _, p := range pairs {
 			for _, s := range []side{p.ours(), p.theirs()} {

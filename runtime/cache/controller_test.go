@@ -59,7 +59,7 @@ func TestControllerLikeClientGo(t *testing.T) {
 			s.Create(pod("x", "b", ""))
 			s.Update(pod("x", "b", ""))
 		}},
-		{name: "changes before the end of a streamed list",
+		{name: "changes before the end of a watch-list",
 			before: func(s *server) { s.OmitEndBookmark(true) }, script: func(s *server) {
 				s.Create(pod("x", "b", ""))
 				s.Update(pod("x", "a", ""))

@@ -65,7 +65,7 @@ func TestInformerLikeClientGo(t *testing.T) {
 			p.Name += "!"
 			return p, nil
 		}}, script: func(s *server, step func(string)) {
-			s.NoWatchList() // client-go transforms a streamed list twice
+			s.NoWatchList() // client-go transforms a watch-list twice
 			s.Create(pod("x", "b", ""))
 			step("create")
 			s.Delete("x", "b")

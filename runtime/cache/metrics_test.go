@@ -12,10 +12,12 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // gauges are metrics of stores and queues.
 type gauges struct {
+	runtimetest.NoMetrics
 	mu  sync.Mutex
 	set map[string]float64
 }

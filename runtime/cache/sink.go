@@ -31,7 +31,7 @@ func versionUpdated(store ReflectorStore) func(string) {
 
 // staging collects a list in a slice, for the Replace of the store. It does not key objects by name, as a
 // list may have the same name in several kinds, or objects for which only the store has a key. Only the
-// removal of an object from a streamed list, which is rare, makes it look for names.
+// removal of an object from a watch-list, which is rare, makes it look for names.
 type staging struct {
 	store ReflectorStore
 	items []any

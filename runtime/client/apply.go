@@ -44,7 +44,7 @@ func NewWithApply[T Object, C Configuration](
 type ClientWithListAndApply[T Object, L runtime.Object, C Configuration] struct {
 	Client[T]
 	lister[L]
-	collection
+	listable
 	applier[T, C]
 }
 
@@ -54,7 +54,7 @@ func NewWithListAndApply[T Object, L runtime.Object, C Configuration](
 	rest rest.Interface, codec runtime.ParameterCodec, resource, namespace string, opts ...Option,
 ) *ClientWithListAndApply[T, L, C] {
 	at := newEndpoint(rest, codec, resource, namespace, *new(L), opts)
-	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, collection{at},
+	return &ClientWithListAndApply[T, L, C]{Client[T]{untyped{at}}, lister[L]{at}, listable{at},
 		applier[T, C]{at}}
 }
 

@@ -100,6 +100,17 @@ func (c *untyped) Delete(ctx context.Context, name string, opts metav1.DeleteOpt
 	return err
 }
 
+// DeleteCollection deletes the objects that listOpts selects.
+func (c *untyped) DeleteCollection(
+	ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
+) error {
+	return c.at.to(c.at.rest.Delete()).
+		VersionedParams(&listOpts, c.at.codec).
+		Timeout(timeout(&listOpts)).
+		Body(&opts).
+		Do(ctx).Error()
+}
+
 // Written returns what was written through the client, see [listwatch.Writing].
 func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bool) {
 	if c.at.writes == nil {

@@ -4,8 +4,8 @@
 // A generated typed client embeds one of four types. Which one depends on whether the
 // resource can be listed and whether it has apply configurations:
 //
-//	Client[T]                         Get Create Update UpdateStatus Delete Watch Patch
-//	ClientWithList[T, L]              + List DeleteCollection
+//	Client[T]                         Get Create Update UpdateStatus Delete DeleteCollection Watch Patch
+//	ClientWithList[T, L]              + List
 //	ClientWithApply[T, C]             + Apply ApplyStatus
 //	ClientWithListAndApply[T, L, C]   + both
 //

@@ -59,7 +59,7 @@ func For[T Object, L runtime.Object](
 
 func newResource[T Object, L runtime.Object](at *endpoint) *Resource[T, L] {
 	return &Resource[T, L]{ClientWithListAndApply[T, L, Configuration]{
-		Client[T]{untyped{at}}, lister[L]{at}, collection{at}, applier[T, Configuration]{at},
+		Client[T]{untyped{at}}, lister[L]{at}, listable{at}, applier[T, Configuration]{at},
 	}}
 }
 

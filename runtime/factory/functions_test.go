@@ -23,6 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // generated stands for a generated factory.
@@ -127,24 +128,14 @@ func TestIdentityIsInherited(t *testing.T) {
 var provider = &counting{}
 
 // counting is a provider that counts the informers that it makes metrics for.
-type counting struct{ made int }
+type counting struct {
+	runtimetest.NoMetrics
+	made int
+}
 
-type nothing struct{}
-
-func (nothing) Set(float64)     {}
-func (nothing) Observe(float64) {}
-
-func (c *counting) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+func (c *counting) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
 	c.made++
-	return nothing{}
-}
-
-func (c *counting) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
-	return nothing{}
-}
-
-func (c *counting) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return nothing{}
+	return c.NoMetrics.NewQueuedItemMetric(id)
 }
 
 // TestWaitForSyncSaysWhy checks that the error tells why informers have not synced, and that it is returned

@@ -68,7 +68,7 @@ func (s *steady) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case query.Get("watch") == "":
 		_ = json.NewEncoder(w).Encode(&s.list)
 	case query.Get("sendInitialEvents") != "":
-		http.Error(w, "no streamed lists here", http.StatusBadRequest)
+		http.Error(w, "no watch-lists here", http.StatusBadRequest)
 	default:
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()

@@ -148,7 +148,7 @@ func TestSlowHandlers(t *testing.T) {
 				<-gates[h]
 			}
 		})
-		if _, err := a.informer.AddHandler(told, HandlerOptions{}); err != nil {
+		if _, err := a.informer.addHandler(told, HandlerOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -161,14 +161,14 @@ func (c *coalescer[K]) deliver() {
 	defer r.informer.readers.Done()
 	for m := c.take(); m != nil; m = c.take() {
 		if m.deleted {
-			r.guard(func() { c.handler.OnDelete(m.gone) })
+			r.callGuarded(func() { c.handler.OnDelete(m.gone) })
 		}
 		switch {
 		case !m.present || r.removed.Load():
 		case m.added:
-			r.guard(func() { c.handler.OnAdd(m.latest, m.initial) })
+			r.callGuarded(func() { c.handler.OnAdd(m.latest, m.initial) })
 		default:
-			r.guard(func() { c.handler.OnUpdate(m.old, m.latest) })
+			r.callGuarded(func() { c.handler.OnUpdate(m.old, m.latest) })
 		}
 	}
 }

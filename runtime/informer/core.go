@@ -110,7 +110,7 @@ func (c Core[T]) AddEventHandler(
 		return nil, fmt.Errorf("add a handler to the %s: the handler is nil", c.shared.core.config.name)
 	}
 	options.Name = cmp.Or(options.Name, handlerName(handler))
-	return c.shared.AddHandler(&convertingHandler[T]{handler}, options)
+	return c.shared.AddHandler(&typedHandler[T]{handler}, options)
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
@@ -122,9 +122,10 @@ func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
 }
 
 // SetTransform makes the informer pass every object to transform before it is stored. transform owns the
-// object and may change it. If transform returns an error, a list that is read in pages fails as a whole and
-// is tried again, as with client-go's informers; for an object of a streamed list or a watch, the error is
-// logged and the object left out. SetTransform returns an error after the start.
+// object and may change it, but with [listwatch.DecodingOptions].ShareValues it must not write into the
+// object's maps, slices and pointees. If transform returns an error, a list that is read in pages fails as a
+// whole and is tried again, as with client-go's informers; for an object of a watch-list or a watch, the
+// error is logged and the object left out. SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.shared.core.SetTransform(nil)

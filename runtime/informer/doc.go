@@ -22,12 +22,16 @@
 //
 // # Who may change an object
 //
-// A transform may, before the object is stored: it owns the object. From then on the store, listers and all
-// handlers share the object, and nobody may change it: copy it first. Nothing prevents a change, unless the
-// read-only views of generated listers are used. A changed object is wrong for every reader, its indexes
-// don't follow, and it stays so until its next event: a relist in JSON leaves an object in the store whose
-// text is the same as in the list before. [Tuning] can sample objects to find code that changes them;
-// KUBE_CACHE_MUTATION_DETECTOR=true checks all of them.
+// A transform may, before the object is stored: it owns the object. With ShareValues of
+// [listwatch.DecodingOptions] it must not write into the object's maps, slices and pointees, which other
+// objects share.
+//
+// From then on the store, listers and all handlers share the object, and nobody may change it: copy it first.
+// Nothing prevents a change, unless the read-only views of generated listers are used. A changed object is
+// wrong for every reader, and its indexes don't follow. The damage lasts until the object's next event: a
+// relist in JSON leaves the object in the store if the server's text of it is the same as in the list before.
+// [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all of
+// them.
 //
 // # Where memory is bounded
 //

@@ -85,7 +85,7 @@ func (i *informer[K]) addLoop(ctx context.Context, yield func(Event[any]) bool) 
 	}
 	l.registration = r
 	r.arrived = make(chan struct{}, 1)
-	r.state.Store(reading)
+	r.state.Store(delivering)
 	i.register(r)
 	return r, nil
 }

@@ -21,9 +21,12 @@ type ResourceClient[L runtime.Object] = listwatch.Client[L]
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
-	// Client is the clientset. The informer uses it only to find out whether it supports WatchList semantics,
-	// see [k8s.io/client-go/util/watchlist].
+	// Client is the clientset. The informer sends nothing through it. It asks whether the clientset supports
+	// WatchList semantics, see [k8s.io/client-go/util/watchlist], and explains the panic of a nil one.
 	Client any
+	// Type is the type of the objects, a pointer, if T is an interface: nothing is then compiled for each
+	// type. nil is T.
+	Type reflect.Type
 	// Resource is the resource that the informer caches, Namespace the namespace that it is
 	// limited to, if any. They are in the informer's name, so in its status and errors.
 	Resource  schema.GroupVersionResource
@@ -48,16 +51,11 @@ type Options struct {
 func NewShared[T cache.Object, L runtime.Object](
 	resource func() ResourceClient[L], opts Options,
 ) cache.TypedSharedIndexInformer[T] {
-	t := reflect.TypeFor[T]()
+	t := opts.Type
+	if t == nil {
+		t = reflect.TypeFor[T]()
+	}
 	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)}
-}
-
-// NewUntyped is [NewShared] for callers that show the informer as a typed one themselves, or
-// not at all. Objects are of type t, a pointer. Nothing is compiled for it.
-func NewUntyped(
-	t reflect.Type, resource func() ResourceClient[runtime.Object], opts Options,
-) cache.SharedIndexInformer {
-	return newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)
 }
 
 // source returns the options of the informer's source.

@@ -64,41 +64,41 @@ type HandlerOptions struct {
 	ContainPanics bool
 }
 
-// untypedHandler calls a client-go handler, with client-go's tombstones.
-type untypedHandler[K comparable] struct {
+// clientGoHandler calls a client-go handler, with client-go's tombstones.
+type clientGoHandler[K comparable] struct {
 	handler cache.ResourceEventHandler
 	key     func(K) string
 }
 
-func (u untypedHandler[K]) OnAdd(obj any, isInInitialList bool) {
-	u.handler.OnAdd(obj, isInInitialList)
+func (h clientGoHandler[K]) OnAdd(obj any, isInInitialList bool) {
+	h.handler.OnAdd(obj, isInInitialList)
 }
 
-func (u untypedHandler[K]) OnUpdate(oldObj, newObj any) { u.handler.OnUpdate(oldObj, newObj) }
+func (h clientGoHandler[K]) OnUpdate(oldObj, newObj any) { h.handler.OnUpdate(oldObj, newObj) }
 
-func (u untypedHandler[K]) OnDelete(gone deletion[K]) {
+func (h clientGoHandler[K]) OnDelete(gone deletion[K]) {
 	if gone.Missed {
-		u.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: u.key(gone.Key), Obj: gone.Object})
+		h.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: h.key(gone.Key), Obj: gone.Object})
 		return
 	}
-	u.handler.OnDelete(gone.Object)
+	h.handler.OnDelete(gone.Object)
 }
 
-// convertingHandler calls a typed handler with objects that it gets as any. An object of
+// typedHandler calls a typed handler with objects that it gets as any. An object of
 // another type makes it panic.
-type convertingHandler[T cache.Object] struct {
+type typedHandler[T cache.Object] struct {
 	handler cache.TypedResourceEventHandler[T]
 }
 
-func (h *convertingHandler[T]) OnAdd(obj any, isInInitialList bool) {
+func (h *typedHandler[T]) OnAdd(obj any, isInInitialList bool) {
 	h.handler.OnAdd(obj.(T), isInInitialList)
 }
 
-func (h *convertingHandler[T]) OnUpdate(oldObj, newObj any) {
+func (h *typedHandler[T]) OnUpdate(oldObj, newObj any) {
 	h.handler.OnUpdate(oldObj.(T), newObj.(T))
 }
 
-func (h *convertingHandler[T]) OnDelete(obj any) {
+func (h *typedHandler[T]) OnDelete(obj any) {
 	tombstone := tombstoneOf(obj)
 	if tombstone == nil {
 		h.handler.OnDelete(cache.DeletedObject[T]{OptionalObj: obj.(T)})

@@ -59,9 +59,9 @@ type config[K comparable] struct {
 //
 // For each object, the states in the store are a subsequence of the server's, in
 // order. A list becomes visible in the store as a whole. Each handler gets every
-// change of the store once, in order, after the change is visible in the store
-// and its indexes. Handlers don't wait for each other, and there is no order
-// between them.
+// change that the writer makes once, in order, after the change is visible in the
+// store and its indexes; what is written through the indexer reaches no handler.
+// Handlers don't wait for each other, and there is no order between them.
 //
 // Locks are taken in this order: mu, joining, the store's own. The package's
 // documentation says why.
@@ -121,9 +121,8 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 // errStarted is returned by setters that are called too late. The text is client-go's.
 var errStarted = errors.New("informer has already started")
 
-// SetTransform makes the informer pass every object to transform before it is stored. transform owns the
-// object and may change it; see [Core.SetTransform] for its errors. SetTransform returns an error after the
-// start.
+// SetTransform makes the informer pass every object to transform before it is stored, see
+// [Core.SetTransform]. It returns an error after the start.
 func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
@@ -261,14 +260,14 @@ func (i *informer[K]) stop() {
 	}
 }
 
-// AddHandler adds a handler. If the informer runs, the handler first receives an addition for each object in
-// the store, and then every later change; no change is missed or repeated. AddHandler returns an error once
+// addHandler adds a handler. If the informer runs, the handler first receives an addition for each object in
+// the store, and then every later change; no change is missed or repeated. addHandler returns an error once
 // the informer has stopped.
 //
 // The handler's resync period is the requested one, raised to a second and to the informer's resync check
 // period. The latter is fixed at the start: the shortest period that a handler has requested by then, or the
 // informer's own.
-func (i *informer[K]) AddHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
+func (i *informer[K]) addHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	r, err := i.newRegistration(handler, options)

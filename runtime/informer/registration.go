@@ -58,12 +58,12 @@ type registration[K comparable] struct {
 	resyncing         bool
 }
 
-// The states of a registration. The goroutine that moves it from idle to reading
+// The states of a registration. The goroutine that moves it from idle to delivering
 // owns the reader's fields until it moves it back. The goroutine that moves it to
 // finished closes the channel of that name.
 const (
 	idle int32 = iota
-	reading
+	delivering
 	finished
 )
 
@@ -109,9 +109,9 @@ func (r *registration[K]) wake() {
 		}
 		return
 	}
-	if r.state.Load() == idle && r.state.CompareAndSwap(idle, reading) {
+	if r.state.Load() == idle && r.state.CompareAndSwap(idle, delivering) {
 		r.informer.readers.Add(1)
-		go r.read()
+		go r.deliverAll()
 	}
 }
 
@@ -158,11 +158,11 @@ func (a *audience[K]) includes(r *registration[K]) bool {
 // handler or index function that always panics doesn't keep a CPU busy.
 const afterCrash = time.Second
 
-// read delivers until the handler has caught up or was removed.
-func (r *registration[K]) read() {
+// deliverAll delivers until the handler has caught up or was removed.
+func (r *registration[K]) deliverAll() {
 	defer r.informer.readers.Done()
 	for {
-		r.guard(r.deliver)
+		r.callGuarded(r.deliver)
 		if r.removed.Load() {
 			r.state.Store(finished)
 			r.finish()
@@ -174,26 +174,26 @@ func (r *registration[K]) read() {
 		if cursor.next.Load() == nil && !r.removed.Load() {
 			return
 		}
-		if !r.state.CompareAndSwap(idle, reading) {
+		if !r.state.CompareAndSwap(idle, delivering) {
 			return
 		}
 	}
 }
 
-// guard runs calls, which call the handler, and handles a panic: as an error if the
+// callGuarded runs calls, which call the handler, and handles a panic: as an error if the
 // handler was added with ContainPanics, else as utilruntime is configured to. If the
-// process survives the latter, guard pauses.
-func (r *registration[K]) guard(calls func()) {
+// process survives the latter, callGuarded pauses.
+func (r *registration[K]) callGuarded(calls func()) {
 	if r.contain {
-		r.contained(calls)
+		r.callContained(calls)
 		return
 	}
-	if crashed := r.guarded(calls); crashed && !r.removed.Load() {
+	if crashed := r.callOrCrash(calls); crashed && !r.removed.Load() {
 		time.Sleep(afterCrash)
 	}
 }
 
-func (r *registration[K]) guarded(calls func()) (crashed bool) {
+func (r *registration[K]) callOrCrash(calls func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
 		r.panics.Add(1)
@@ -203,7 +203,7 @@ func (r *registration[K]) guarded(calls func()) (crashed bool) {
 	return false
 }
 
-func (r *registration[K]) contained(calls func()) {
+func (r *registration[K]) callContained(calls func()) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			r.panics.Add(1)

@@ -100,7 +100,7 @@ func (s *shared[K]) AddHandler(
 	handler cache.ResourceEventHandler, options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	options.Name = cmp.Or(options.Name, handlerName(handler))
-	r, err := s.core.AddHandler(untypedHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
+	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
 	if err != nil {
 		return nil, err
 	}

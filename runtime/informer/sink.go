@@ -142,7 +142,9 @@ func (i *informer[K]) keepUnchanged() bool {
 }
 
 // keep stages obj again if it is an object of the store itself, without transforming it
-// a second time. It returns false if it isn't one.
+// a second time. It returns false if it isn't one. The store still has what the source found
+// there a moment before: what is queued for an object is newer than the version that the
+// list has. Only a write through the indexer can come between; obj is transformed again then.
 func (s staging[K]) keep(obj any) bool {
 	if !s.sink.keeps {
 		return false

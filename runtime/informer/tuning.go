@@ -16,7 +16,7 @@ import (
 // client-go's.
 type Tuning struct {
 	// InitialEventsTimeout is how long the informer waits for the bookmark that ends a
-	// streamed list before it lists in pages instead: some servers, proxies and fakes
+	// watch-list before it lists in pages instead: some servers, proxies and fakes
 	// never send that bookmark. Time in which the list waits for its limiter doesn't
 	// count. Zero waits for ever. A timeout shows as the last error in [Status].
 	InitialEventsTimeout time.Duration
@@ -30,7 +30,8 @@ type Tuning struct {
 	RecreationIsDeletion bool
 	// MutationSample makes the informer check one in so many of its objects, for a few minutes each, for
 	// modifications, which are bugs, since the objects are shared. Zero checks none. 1000 is cheap enough for
-	// production.
+	// production. With KUBE_CACHE_MUTATION_DETECTOR=true, MutationSample and OnMutation have no effect: the
+	// informer checks all objects, and a modification is a panic, as with client-go.
 	MutationSample int
 	// OnMutation is called once for each object that was found to be modified, with a copy from before and
 	// with the object, within ten seconds or, if the informer stops, after its handlers have returned. The

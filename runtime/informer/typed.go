@@ -27,7 +27,7 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 func (s *typedShared[T]) AddTypedEventHandler(
 	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return addTyped(s.SharedIndexInformer, &convertingHandler[T]{handler}, handler, options)
+	return addTyped(s.SharedIndexInformer, &typedHandler[T]{handler}, handler, options)
 }
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
@@ -43,7 +43,7 @@ func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 // Untyped returns the informer inside.
 func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
-// addTyped registers a convertingHandler under the name of its typed handler. It has no
+// addTyped registers a typedHandler under the name of its typed handler. It has no
 // type parameter, so it is compiled once.
 func addTyped(
 	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,

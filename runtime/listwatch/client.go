@@ -70,7 +70,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	if opts.Streamed {
 		known = knownByType(t, schema.GroupVersionKind{})
 	}
-	watchListUnsupported := streamsNoLists(opts.Client)
+	watchListUnsupported := lacksWatchList(opts.Client)
 	s := &source{
 		collection: func() collection {
 			c := resource()
@@ -85,7 +85,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 			return opened
 		},
 		tweak:          opts.TweakListOptions,
-		streamsNoLists: func() bool { return watchListUnsupported },
+		lacksWatchList: func() bool { return watchListUnsupported },
 		expected:       expectation{goType: t},
 		itemType:       t,
 		reading:        &reading{},

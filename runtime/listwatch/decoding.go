@@ -26,7 +26,8 @@ type DecodingOptions struct {
 	MetadataOnly bool
 	// ShareValues gives fields with the same text in several objects the same maps, slices and pointers,
 	// which saves the most if objects resemble each other. Changing an object that wasn't copied first then
-	// changes others, too. A source keeps at most 2 MB of text to share.
+	// changes others, too: a transform must not write into maps, slices or pointees. A source keeps at most
+	// 2 MB of text to share.
 	ShareValues bool
 	// KeepUnchanged makes a list in JSON return the cached object, without decoding it, if the list has it
 	// with the same resourceVersion. By default, its text must also equal that in the previous list. Set it
@@ -107,9 +108,9 @@ type decoding struct {
 	decoder *decode.Decoder
 	// off is why nothing is streamed, "" if it is.
 	off string
-	// left is why the client decodes everything from now on: the server or the client does
+	// gaveUp is why the client decodes everything from now on: the server or the client does
 	// what only that understands. It is nil as long as nothing is known of it.
-	left atomic.Pointer[string]
+	gaveUp atomic.Pointer[string]
 	// cached has a list bring what didn't change as it is cached.
 	cached  decode.Cached
 	reading *reading
@@ -144,13 +145,13 @@ func (d *decoding) end() {
 	}
 }
 
-// leave has the client decode everything from now on.
-func (d *decoding) leave(reason string) { d.left.Store(&reason) }
+// giveUp has the client decode everything from now on.
+func (d *decoding) giveUp(reason string) { d.gaveUp.Store(&reason) }
 
 // whyNot returns why nothing is streamed, "" if it is.
 func (d *decoding) whyNot() string {
-	if left := d.left.Load(); left != nil {
-		return *left
+	if gaveUp := d.gaveUp.Load(); gaveUp != nil {
+		return *gaveUp
 	}
 	return d.off
 }

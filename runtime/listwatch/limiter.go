@@ -8,7 +8,7 @@ import (
 
 // Limiter bounds how many lists are read at a time by the sources that share it. Lists that are decoded and
 // not yet in the cache are why programs need more memory at the start than later. A page counts while it is
-// read, a list that is streamed as a watch until its end bookmark. A list that has failed doesn't count while
+// read, a watch-list until its end bookmark. A list that has failed doesn't count while
 // its reflector backs off.
 //
 // With [Limiter.WithBudget] it also bounds the bytes that are decoded.
@@ -36,7 +36,7 @@ func NewLimiter(n int) *Limiter {
 //
 // While the budget is exceeded, sources wait before they decode another item. The list that has held
 // something for the longest never waits, so lists end, even one that is larger than the budget. The budget
-// can be exceeded by that list, and by one item of each other. A list releases what it holds, its slot
+// can be exceeded by that list, and by one item of each other. A list releases what it holds, its place
 // included, when it ends, fails, panics or is stopped, and when its context is done. Between its pages it
 // keeps both: a caller that reads pages itself and stops halfway must end the context, and one that
 // alternates between the pages of two sources in one goroutine may deadlock.
@@ -108,7 +108,7 @@ func isListing(opts metav1.ListOptions) bool {
 type waitsKey struct{}
 
 // WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call wait(true) when they
-// begin to wait for a [Limiter], for a slot or for the budget, and wait(false) when that wait ends, both in
+// begin to wait for a [Limiter], for a place or for the budget, and wait(false) when that wait ends, both in
 // the goroutine that called them. While they wait they send no requests.
 func WithWaits(ctx context.Context, wait func(begins bool)) context.Context {
 	return context.WithValue(ctx, waitsKey{}, wait)

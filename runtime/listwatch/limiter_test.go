@@ -31,7 +31,7 @@ func (g *gated) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Inter
 }
 
 // TestLimiter checks that only so many lists are read at a time, streamed as a watch or not, that each
-// releases its slot however it ends, and that other watches need none.
+// releases its place however it ends, and that other watches need none.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
@@ -70,7 +70,7 @@ func TestLimiter(t *testing.T) {
 		g.release <- errors.New("failed")
 		expect(3)
 
-		// Both slots are taken: a watch has to wait only if it begins with a list.
+		// Both places are taken: a watch has to wait only if it begins with a list.
 		if w, err := source().Watch(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Error(err)
 		} else {

@@ -41,7 +41,7 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 		collection: func() collection { return c },
 		// The lister-watcher is asked each time: it may not know when the source is made,
 		// but only when a reflector asks.
-		streamsNoLists: func() bool { return streamsNoLists(lw) },
+		lacksWatchList: func() bool { return lacksWatchList(lw) },
 		expected:       expect(example),
 		reading:        &reading{},
 	}
@@ -107,7 +107,7 @@ func (s *StreamedListerWatcher) WatchWithContext(
 
 // IsWatchListSemanticsUnSupported reports what lw reports, see
 // [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
-func (s *StreamedListerWatcher) IsWatchListSemanticsUnSupported() bool { return streamsNoLists(s.lw) }
+func (s *StreamedListerWatcher) IsWatchListSemanticsUnSupported() bool { return lacksWatchList(s.lw) }
 
 func listWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOptions) (runtime.Object, error) {
 	if lw, ok := lw.(interface {
@@ -129,9 +129,9 @@ func watchWithContext(
 	return lw.Watch(opts)
 }
 
-// streamsNoLists reports whether a client says that it doesn't support WatchList
+// lacksWatchList reports whether a client says that it doesn't support WatchList
 // semantics. It is client-go's util/watchlist, which would link all of client-go's cache.
-func streamsNoLists(client any) bool {
+func lacksWatchList(client any) bool {
 	asked, ok := client.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && asked.IsWatchListSemanticsUnSupported()
 }

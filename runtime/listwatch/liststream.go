@@ -53,6 +53,12 @@ type listCall struct {
 	err        error
 }
 
+// callListFunc calls the list function. Meanwhile transports hand its responses to c.
+func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
+	defer c.end()
+	return from.list(during(c.ctx, c), opts)
+}
+
 func (c *listCall) see(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -304,7 +310,7 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 		if typ == (metav1.TypeMeta{}) {
 			return nil
 		}
-		b.call.decoding.leave(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
+		b.call.decoding.giveUp(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
 		return fmt.Errorf("the server sent a list of an unexpected kind, %s; "+
 			"the client decodes from now on", name(typ))
 	}

@@ -9,9 +9,9 @@
 // [Wrap]. Other lists are read in one piece; their items are copied out of the list, so that
 // one that is kept doesn't keep all others in memory.
 //
-// A list function is called with a context by which the transport knows its requests. What
-// the transport read decides, not what the function returns: a stream that failed is a
-// failed list, once its first item was read. A function that lists a collection twice is read
+// A list function is called with a context by which the transport knows its requests. The
+// result is what the transport read, not what the function returns: an error after the
+// first item fails the list, even if the function returns none. A function that lists a collection twice is read
 // from its last list, one that lists several collections as client-go reads it.
 package listwatch
 
@@ -36,8 +36,8 @@ type Source interface {
 
 // Receiver receives the objects of a page.
 type Receiver interface {
-	// Add receives an object, which belongs to the receiver. An error ends the list and is
-	// returned by it.
+	// Add receives an object, which belongs to the receiver, unless it is the one that is
+	// cached already: that is shared. An error ends the list and is returned by it.
 	Add(obj any) error
 	// Restart drops what this call of List has added: it reads the page again. An error
 	// ends the list and is returned by it.
@@ -70,7 +70,7 @@ type Event struct {
 	// ResourceVersion is the object's, or the bookmark's.
 	ResourceVersion string
 	// InitialEventsEnd marks the bookmark that ends the initial events of a
-	// streamed list.
+	// watch-list.
 	InitialEventsEnd bool
 }
 

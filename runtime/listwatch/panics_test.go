@@ -34,8 +34,8 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// TestLimiterAndPanics checks that a list or a watch that panics releases its slot, which the next one needs,
-// and its bytes.
+// TestLimiterAndPanics checks that a list or a watch that panics releases its place, which the next one
+// needs, and its bytes.
 func TestLimiterAndPanics(t *testing.T) {
 	bodies := transport{}
 	streaming := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })

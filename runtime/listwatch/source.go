@@ -29,9 +29,9 @@ type source struct {
 	// collection returns the collection. It is called for each list and each watch.
 	collection func() collection
 	tweak      func(*metav1.ListOptions)
-	// streamsNoLists reports whether the client says that it doesn't support WatchList
+	// lacksWatchList reports whether the client says that it doesn't support WatchList
 	// semantics.
-	streamsNoLists func() bool
+	lacksWatchList func() bool
 	// expected is what the object of an event must be. As in client-go, an object of
 	// another type is no event of this resource.
 	expected expectation
@@ -63,11 +63,11 @@ func (s *source) SetDecoding(opts DecodingOptions) bool {
 // KeepUnchanged gives the source access to the cache: lists then hand over objects that
 // didn't change as they are cached. It returns false if the source doesn't stream. Call
 // it before the source is read.
-func (s *source) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
+func (s *source) KeepUnchanged(lookUp func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || s.decoding.off != "" {
 		return false
 	}
-	s.decoding.cached.Known = known
+	s.decoding.cached.LookUp = lookUp
 	return true
 }
 
@@ -75,7 +75,7 @@ func (s *source) KeepUnchanged(known func(decode.Identity) (any, bool)) bool {
 func (s *source) Reading() Reading { return s.reading.read() }
 
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
-func (s *source) IsWatchListSemanticsUnSupported() bool { return s.streamsNoLists() }
+func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
 
 // Written returns what the client remembers of its writes, see [Writing].
 func (s *source) Written(namespace string, after uint64) (Written, bool) {
@@ -87,9 +87,8 @@ func (s *source) Written(namespace string, after uint64) (Written, bool) {
 
 var errNoClient = errors.New("no client to list and watch with")
 
-// open returns the collection with which a request is to be sent, and changes the options
-// of that.
-func (s *source) open(opts *metav1.ListOptions) (collection, error) {
+// prepare applies tweak to the options of a request and returns the collection to ask.
+func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
 	if s.tweak != nil {
 		s.tweak(opts)
 	}
@@ -106,7 +105,7 @@ func (s *source) open(opts *metav1.ListOptions) (collection, error) {
 }
 
 func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error) {
-	c, err := s.open(&opts)
+	c, err := s.prepare(&opts)
 	if err != nil {
 		return ListMeta{}, err
 	}
@@ -137,11 +136,12 @@ func (s *source) list(
 	call := &listCall{
 		ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue,
 	}
-	list, err := call.run(c, opts)
+	list, err := call.callListFunc(c, opts)
 	switch {
 	case call.several:
-		// From now on the client decodes, because the function does that each time.
-		s.decoding.leave(call.unread)
+		// The function will list several collections each time, so the client decodes from
+		// now on.
+		s.decoding.giveUp(call.unread)
 		if err := to.Restart(); err != nil {
 			return ListMeta{}, err
 		}
@@ -170,15 +170,9 @@ func (s *source) noteLeft(seen bool, unread string) {
 	// Otherwise there was no response: client-go opens an empty watch if it can't connect.
 }
 
-// errUnseen is why a list or watch wasn't streamed that no transport saw.
+// errUnseen is why a list or watch wasn't streamed: no transport saw its request.
 const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP client has none, " +
 	"or the list function doesn't pass on its context"
-
-// run calls the list function.
-func (c *listCall) run(from collection, opts metav1.ListOptions) (runtime.Object, error) {
-	defer c.end()
-	return from.list(during(c.ctx, c), opts)
-}
 
 // listWhole has the client decode a list, for a reason.
 func (s *source) listWhole(
@@ -193,7 +187,7 @@ func (s *source) listWhole(
 }
 
 func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
-	c, err := s.open(&opts)
+	c, err := s.prepare(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +222,7 @@ func (s *source) watch(
 			return nil, err
 		}
 		s.reading.note(whole, c.whyNot)
-		return newStream(w, s.expected), nil
+		return clientStreamOf(w, s.expected), nil
 	}
 	call := &watchCall{decoding: s.decoding, known: c.known}
 	w, err := c.watch(during(ctx, call), opts)
@@ -241,11 +235,11 @@ func (s *source) watch(
 		return nil, err
 	case body == nil:
 		s.noteLeft(call.seen, call.unread)
-		return newStream(w, s.expected), nil
+		return clientStreamOf(w, s.expected), nil
 	}
 	s.reading.note(streamed, "")
 	stream := &watchStream{
-		body: body, known: c.known, decoding: s.decoding, left: newStream(w, s.expected),
+		body: body, known: c.known, decoding: s.decoding, fallback: clientStreamOf(w, s.expected),
 	}
 	if isListing(opts) {
 		s.decoding.begin()

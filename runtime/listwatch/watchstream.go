@@ -138,10 +138,10 @@ type watchStream struct {
 	body     *watchBody
 	known    *known
 	decoding *decoding
-	// accepted means that the first event was of the expected kind. If it wasn't, isLeft is
-	// set, and events come from the client, through left.
-	accepted, isLeft bool
-	left             *stream
+	// accepted means that the first event was of the expected kind. If it wasn't, fellBack is
+	// set, and events come from the client, through fallback.
+	accepted, fellBack bool
+	fallback           *clientStream
 	// listing means that the initial events haven't ended.
 	listing bool
 	// lease is that of the initial events, nil without a budget.
@@ -153,14 +153,14 @@ type watchStream struct {
 }
 
 func (s *watchStream) Stop() {
-	s.left.Stop()
+	s.fallback.Stop()
 	// The client's watcher may not close it, if it is wrapped.
 	s.body.Close()
 }
 
 func (s *watchStream) Next(ctx context.Context) (Event, error) {
-	if s.isLeft {
-		return s.left.Next(ctx)
+	if s.fellBack {
+		return s.fallback.Next(ctx)
 	}
 	s.endWith(ctx)
 	if err := ctx.Err(); err != nil {
@@ -178,7 +178,7 @@ func (s *watchStream) Next(ctx context.Context) (Event, error) {
 			return Event{}, s.endError(ctx, err)
 		}
 		if !s.accepted {
-			return s.leave(ctx, fmt.Sprintf("the first event isn't understood: %v", err))
+			return s.fallBack(ctx, fmt.Sprintf("the first event isn't understood: %v", err))
 		}
 		s.endWith(context.Background())
 		return Event{}, undecodable(err)
@@ -192,7 +192,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return Event{}, apierrors.FromObject(raw.Status)
 	}
-	if raw.Known {
+	if raw.FromCache {
 		s.accept()
 		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
@@ -204,9 +204,9 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 		}
 		reason := fmt.Sprintf("the server sent an event with an object of kind %s", kind)
 		if !s.accepted {
-			return s.leave(ctx, reason)
+			return s.fallBack(ctx, reason)
 		}
-		s.decoding.leave(reason)
+		s.decoding.giveUp(reason)
 		return Event{}, undecodable(
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
@@ -229,13 +229,13 @@ func (s *watchStream) accept() {
 	}
 }
 
-// leave has the client read the watch, from its first event on.
-func (s *watchStream) leave(ctx context.Context, reason string) (Event, error) {
+// fallBack has the client read the watch, from its first event on.
+func (s *watchStream) fallBack(ctx context.Context, reason string) (Event, error) {
 	s.endWith(context.Background())
 	s.decoding.reading.takeBack(reason)
-	s.isLeft = true
+	s.fellBack = true
 	s.body.release()
-	return s.left.Next(ctx)
+	return s.fallback.Next(ctx)
 }
 
 // endWith stops the stream when ctx is done. That is nearly always the context of the

@@ -102,10 +102,10 @@ func (s *Server[T, L]) Observe(f func(Request)) { s.set(func(fs *faults) { fs.ob
 func (s *Server[T, L]) NoWatchList() { s.set(func(f *faults) { f.noWatchList = true }) }
 
 // NoWatchListClient makes the server and its ListerWatcher say that they don't support
-// streamed lists, as fake clientsets do.
+// watch-lists, as fake clientsets do.
 func (s *Server[T, L]) NoWatchListClient() { s.set(func(f *faults) { f.noWatchListClient = true }) }
 
-// OmitEndBookmark makes streamed lists end without the bookmark that marks the end.
+// OmitEndBookmark makes watch-lists end without the bookmark that marks the end.
 func (s *Server[T, L]) OmitEndBookmark(omit bool) { s.set(func(f *faults) { f.noEndBookmark = omit }) }
 
 // WatchCache makes lists at a version, "0" included, ignore the limit, as lists from a

@@ -12,15 +12,15 @@ type Pool struct {
 	// want is the number of workers asked for, size the number of those that exist, busy the number of
 	// those that reconcile.
 	want, size, busy int
-	// run counts the runs. A worker that has outlived its run, after the grace period, isn't counted in
-	// the next.
-	run int
+	// generation counts the runs. A worker that has outlived its run, after the grace period, isn't counted
+	// in the next.
+	generation int
 	// start starts a worker; nil while nothing runs.
 	start func()
-	// wait is the context in which idle workers wait. It is derived from base; wake ends it so that they
+	// idleCtx is the context in which idle workers wait. It is derived from base; wake ends it so that they
 	// look at want again.
-	base, wait context.Context
-	wake       context.CancelFunc
+	base, idleCtx context.Context
+	wake          context.CancelFunc
 }
 
 // Size returns the current number of workers.
@@ -54,22 +54,23 @@ func (p *Pool) Resize(workers int) {
 	}
 	if p.size > p.want {
 		p.wake()
-		p.wait, p.wake = context.WithCancel(p.base)
+		p.idleCtx, p.wake = context.WithCancel(p.base)
 	}
 }
 
-// open begins a run. It calls start for each worker, with the pool locked and the number of the run.
-func (p *Pool) open(ctx context.Context, workers int, start func(run int)) {
+// open begins a run. It calls start for each worker, with the pool locked and the generation of the
+// run.
+func (p *Pool) open(ctx context.Context, workers int, start func(generation int)) {
 	p.mu.Lock()
 	if p.start != nil {
 		p.mu.Unlock()
 		panic("workqueue: a Pool can be used by one Run at a time only")
 	}
-	p.run++
-	run := p.run
+	p.generation++
+	generation := p.generation
 	p.size, p.busy = 0, 0
-	p.base, p.start = ctx, func() { start(run) }
-	p.wait, p.wake = context.WithCancel(ctx)
+	p.base, p.start = ctx, func() { start(generation) }
+	p.idleCtx, p.wake = context.WithCancel(ctx)
 	p.mu.Unlock()
 	p.Resize(workers)
 }
@@ -80,37 +81,37 @@ func (p *Pool) close() {
 	defer p.mu.Unlock()
 	p.start = nil
 	p.wake()
-	p.wait = p.base
+	p.idleCtx = p.base
 }
 
-// waiting returns the context in which a worker waits for its next item. It returns false to a surplus
+// idle returns the context in which a worker waits for its next item. It returns false to a surplus
 // worker, which it no longer counts.
-func (p *Pool) waiting(run int) (context.Context, bool) {
+func (p *Pool) idle(generation int) (context.Context, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if run != p.run {
+	if generation != p.generation {
 		return nil, false
 	}
 	if p.start != nil && p.size > p.want {
 		p.size--
 		return nil, false
 	}
-	return p.wait, true
+	return p.idleCtx, true
 }
 
-// left stops counting a worker that ends for another reason.
-func (p *Pool) left(run int) {
+// workerEnded stops counting a worker that ends for another reason.
+func (p *Pool) workerEnded(generation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if run == p.run {
+	if generation == p.generation {
 		p.size--
 	}
 }
 
-func (p *Pool) working(run, n int) {
+func (p *Pool) working(generation, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if run == p.run {
+	if generation == p.generation {
 		p.busy += n
 	}
 }

@@ -19,16 +19,16 @@ type Result struct {
 	RequeueAfter time.Duration
 }
 
-// Run processes the items of q with that many workers until ctx is done, or until q has been shut down
-// and is empty. It returns when all workers have ended: with nil, or with an error if the time of
-// WithGrace is over before that. It returns an error at once if q or a function is nil.
+// Run processes the items of q with the given number of workers until ctx is done, or until q has been
+// shut down and is empty. It returns nil when all workers have ended, or an error if the time of WithGrace
+// runs out first. It returns an error at once if q or a function is nil.
 //
 // For each item a worker calls reconcile and then, depending on the error:
 //
 //	nil                 resets the limiter's failures of the item, and adds it again after the
 //	                    result's RequeueAfter, if any
 //	Terminal            resets the failures, and reports the error
-//	ctx's, at the end   adds the item again
+//	the context's       once that has ended: adds the item again, without a delay or a report
 //	any other           adds the item again after the limiter's delay, and reports the error
 //
 // It calls Done in any case. A queue that has been shut down, as by WithDrain, ignores additions, so
@@ -36,8 +36,8 @@ type Result struct {
 // change both.
 //
 // When ctx is done, workers take no further item, and the context of reconcile ends, unless an option
-// keeps it. Run then leaves q as it is, and it can be run again. Only a queue of another implementation
-// is shut down, because nothing else interrupts its Get.
+// keeps it. Run then leaves q as it is, and q can be given to Run again. Without WithDrain, only a queue of
+// another implementation is shut down, because nothing else interrupts its Get.
 //
 // A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
 // noticed, until the Pool of WithPool is resized; without a Pool Run waits for ctx.
@@ -75,7 +75,7 @@ func Run[T comparable](
 		r.taking = r.processing
 	}
 
-	r.pool.open(r.taking, workers, func(run int) { r.workers.Go(func() { r.work(run) }) })
+	r.pool.open(r.taking, workers, func(generation int) { r.workers.Go(func() { r.work(generation) }) })
 	select {
 	case <-r.down:
 	case <-ctx.Done():
@@ -166,24 +166,24 @@ func (r *runner[T]) wait(ctx context.Context) error {
 	}
 }
 
-func (r *runner[T]) work(run int) {
-	tooMany := false
+func (r *runner[T]) work(generation int) {
+	surplus := false
 	// Deferred for a reconciler that ends the goroutine, as t.FailNow does.
 	defer func() {
-		if !tooMany {
-			r.pool.left(run)
+		if !surplus {
+			r.pool.workerEnded(generation)
 		}
 	}()
 	for {
-		wait, ok := r.pool.waiting(run)
+		idleCtx, ok := r.pool.idle(generation)
 		if !ok {
-			tooMany = true
+			surplus = true
 			return
 		}
-		item, err := r.get(wait)
+		item, err := r.get(idleCtx)
 		switch {
 		case err == nil:
-			r.process(run, item)
+			r.process(generation, item)
 		case errors.Is(err, ErrShutDown):
 			r.downOnce.Do(func() { close(r.down) })
 			return
@@ -209,9 +209,9 @@ func (r *runner[T]) get(ctx context.Context) (T, error) {
 	return item, nil
 }
 
-func (r *runner[T]) process(run int, item T) {
-	r.pool.working(run, 1)
-	defer r.pool.working(run, -1)
+func (r *runner[T]) process(generation int, item T) {
+	r.pool.working(generation, 1)
+	defer r.pool.working(generation, -1)
 	defer r.q.Done(item)
 	result, err := r.call(item)
 	end := r.processing.Err()
@@ -244,6 +244,7 @@ func (r *runner[T]) call(item T) (result Result, err error) {
 	} else {
 		defer utilruntime.HandleCrashWithContext(r.processing)
 	}
+	// This stays if reconcile panics and HandleCrash returns.
 	err = errPanic
 	return r.reconcile(r.processing, item)
 }

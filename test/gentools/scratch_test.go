@@ -106,8 +106,8 @@ func (s *sandbox) must(name string, args ...string) cost {
 func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{
-			"generate", fmt.Sprintf("--lean=%t", s.lean), "--with-applyconfig", "--plural-exceptions",
-			"Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
+			"generate", fmt.Sprintf("--lean=%t", s.lean), fmt.Sprintf("--with-applyconfig=%t", !s.lean),
+			"--plural-exceptions", "Endpoints:Endpoints", "--output-dir", filepath.Join(ours, folder),
 		}, packages)...)
 	}
 	root := module + "/" + upstream + "/" + folder

@@ -12,6 +12,7 @@ import (
 type row struct {
 	name, module, version string
 	apis                  []string // import paths of the API packages
+	wildcard              []string // patterns for the same that the repository's maintainer would write
 	applyDir              string   // folder of the apply configurations
 	flags                 map[string]string
 	// refused is set if the generators must reject these types.
@@ -72,7 +73,8 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 		if missing := unnamed(err.Error(), row.types(ours.dir)); len(missing) > 0 {
 			return "", fmt.Errorf("the error doesn't name %s: %w", strings.Join(missing, ", "), err)
 		}
-		return "refused, each type named", nil
+		strict, err := r.strictRow(row, ours, nil)
+		return "refused, each type named" + strict, err
 	case err != nil:
 		return "", fmt.Errorf("ours: %w", err)
 	}
@@ -90,12 +92,16 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)", result, ours.took.Seconds(),
-		theirs.took.Seconds()), nil
+	strict, err := r.strictRow(row, ours, theirs)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)%s", result, ours.took.Seconds(), theirs.took.Seconds(),
+		strict), nil
 }
 
-// readCorpus reads the columns name, module, version, API packages, apply configurations (the eighth) and
-// flags (the ninth).
+// readCorpus reads the columns name, module, version, API packages, apply configurations (the eighth), flags
+// (the ninth) and wildcard (the last).
 func readCorpus(file string) ([]row, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -107,7 +113,7 @@ func readCorpus(file string) ([]row, error) {
 		if i == 0 {
 			continue // the heading
 		}
-		if len(f) < 13 {
+		if len(f) != 16 {
 			return nil, fmt.Errorf("%s:%d: %d columns", file, i+1, len(f))
 		}
 		dir := filepath.Base(f[7])
@@ -121,7 +127,7 @@ func readCorpus(file string) ([]row, error) {
 		}
 		rows = append(rows, row{
 			name: f[0], module: f[1], version: f[2], apis: strings.Fields(f[3]), applyDir: dir, flags: flags,
-			refused: f[0] == "kyverno-cli",
+			wildcard: strings.Fields(f[15]), refused: f[0] == "kyverno-cli",
 		})
 	}
 	return rows, nil

@@ -1,7 +1,7 @@
 // Command parity regenerates other projects' code with our generators and compares the result with that of
 // upstream's generators. Each check prints one line, "check NAME: N of M".
 //
-//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [client-go] [corpus] [flags]
+//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
 // user's cache.
@@ -30,6 +30,7 @@ type run struct {
 	upstream string   // folder of upstream's
 	rows     []string // the selected rows of the corpus; all if empty
 	steps    []string // the selected steps for client-go; all if empty
+	review   *review  // the messages of kubewright that are known
 }
 
 func main() {
@@ -37,21 +38,24 @@ func main() {
 	rows := flag.String("rows", "", "only these rows of the corpus, comma separated")
 	steps := flag.String("steps", "",
 		"only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
+	record := flag.Bool("record", false,
+		"write the messages of kubewright generate to testdata/messages.tsv instead of comparing them with it")
 	flag.Parse()
-	if err := parity(*work, *rows, *steps, flag.Args()); err != nil {
+	if err := parity(*work, *rows, *steps, *record, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
 		os.Exit(1)
 	}
 }
 
-func parity(work, rows, steps string, checks []string) error {
+func parity(work, rows, steps string, record bool, checks []string) error {
 	if len(checks) == 0 {
-		checks = []string{"client-go", "corpus", "flags"}
+		checks = []string{"client-go", "corpus", "hubs", "flags"}
 	}
 	r, err := prepare(work)
 	if err != nil {
 		return err
 	}
+	r.review.record = record
 	if rows != "" {
 		r.rows = strings.Split(rows, ",")
 	}
@@ -65,10 +69,12 @@ func parity(work, rows, steps string, checks []string) error {
 			failed = append(failed, r.clientGo())
 		case "corpus":
 			failed = append(failed, r.corpus())
+		case "hubs":
+			failed = append(failed, r.hubs())
 		case "flags":
 			failed = append(failed, r.flags())
 		default:
-			return fmt.Errorf("no check %q: there are client-go, corpus and flags", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus, hubs and flags", name)
 		}
 	}
 	return errors.Join(failed...)
@@ -93,6 +99,9 @@ func prepare(work string) (*run, error) {
 	r := &run{
 		root: filepath.Dir(filepath.Dir(here)), here: here, work: work,
 		ours: filepath.Join(work, "bin", "ours"), upstream: filepath.Join(work, "bin", "upstream"),
+	}
+	if r.review, err = readReview(filepath.Join(here, "testdata", "messages.tsv")); err != nil {
+		return nil, err
 	}
 	var theirs []string
 	for _, tool := range tools {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -87,7 +88,8 @@ func (s *scratch) goMod() (string, error) {
 	}
 	for _, m := range s.list("replace") {
 		from, to, _ := strings.Cut(m, "=>")
-		fmt.Fprintf(&b, "replace %s => %s\n", from, strings.ReplaceAll(to, "@", " "))
+		to = strings.ReplaceAll(strings.ReplaceAll(to, "@", " "), "ROOT", s.runtime)
+		fmt.Fprintf(&b, "replace %s => %s\n", from, to)
 	}
 	return b.String(), nil
 }
@@ -175,10 +177,7 @@ func (s *scratch) generate() error {
 	if s.has("prefers-protobuf") {
 		clients = append(clients, "--prefers-protobuf")
 	}
-	name := s.flags["clientset-name"]
-	if name == "" {
-		name = "versioned"
-	}
+	name := s.clientsetName()
 	applies := ""
 	if !s.has("no-applyconfig") {
 		applies = path.Join(s.path(), s.applyDir)
@@ -205,6 +204,9 @@ func (s *scratch) generate() error {
 }
 
 var versioned = regexp.MustCompile(`^v[0-9]`)
+
+// clientsetName returns the name of the clientset's package.
+func (s *scratch) clientsetName() string { return cmp.Or(s.flags["clientset-name"], "versioned") }
 
 // schema returns the repository's OpenAPI document, or "" if it has none.
 func (s *scratch) schema() (string, error) {

@@ -40,7 +40,6 @@ func NewWithApply[T client.Object, C client.Configuration](
 type ClientWithListAndApply[T client.Object, L runtime.Object, C client.Configuration] struct {
 	Client[T]
 	lister[L]
-	collection
 	applier[T, C]
 }
 
@@ -51,7 +50,7 @@ func NewWithListAndApply[T client.Object, L runtime.Object, C client.Configurati
 	opts ...Option,
 ) *ClientWithListAndApply[T, L, C] {
 	c := New[T](fake, namespace, resource, kind, opts...)
-	return &ClientWithListAndApply[T, L, C]{*c, lister[L]{c.at}, collection{c.at}, applier[T, C]{c.at}}
+	return &ClientWithListAndApply[T, L, C]{*c, lister[L]{c.at}, applier[T, C]{c.at}}
 }
 
 // applier adds server-side apply.

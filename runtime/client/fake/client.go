@@ -106,6 +106,15 @@ func (c *untyped) Delete(_ context.Context, name string, opts metav1.DeleteOptio
 	return err
 }
 
+// DeleteCollection records a delete-collection.
+func (c *untyped) DeleteCollection(
+	_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
+) error {
+	_, err := c.at.fake.Invokes(
+		testing.NewDeleteCollectionActionWithOptions(c.at.resource, c.at.namespace, opts, listOpts), nil)
+	return err
+}
+
 // Written reports no writes, see [listwatch.Writing]: a fake's objects have no versions
 // unless a test sets them, so there is nothing to wait for.
 func (c *untyped) Written(string, uint64) (listwatch.Written, bool) {

@@ -19,7 +19,6 @@ import (
 type ClientWithList[T client.Object, L runtime.Object] struct {
 	Client[T]
 	lister[L]
-	collection
 }
 
 // NewWithList returns a fake client of a resource that can be listed. L is the type of its
@@ -29,7 +28,7 @@ func NewWithList[T client.Object, L runtime.Object](
 	opts ...Option,
 ) *ClientWithList[T, L] {
 	c := New[T](fake, namespace, resource, kind, opts...)
-	return &ClientWithList[T, L]{*c, lister[L]{c.at}, collection{c.at}}
+	return &ClientWithList[T, L]{*c, lister[L]{c.at}}
 }
 
 // lister adds the method that returns a list.
@@ -45,18 +44,6 @@ func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) 
 		selectItems(list, answer.(L), selector)
 	}
 	return list, err
-}
-
-// collection adds the methods for collections that need no type parameter.
-type collection struct{ at *target }
-
-// DeleteCollection records a delete-collection.
-func (c *collection) DeleteCollection(
-	_ context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions,
-) error {
-	_, err := c.at.fake.Invokes(
-		testing.NewDeleteCollectionActionWithOptions(c.at.resource, c.at.namespace, opts, listOpts), nil)
-	return err
 }
 
 // selectItems fills the empty list to with from's metadata and with the items

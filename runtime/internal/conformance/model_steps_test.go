@@ -86,7 +86,7 @@ func (m *model) act() {
 	case n == 15:
 		say("a bookmark of no news", m.server.Bookmark)
 	case n == 16:
-		say("the end of a streamed list", m.endStream)
+		say("the end of a watch-list", m.endStream)
 	case n == 17:
 		say("a cut", m.server.CloseWatches)
 	case n == 18:
@@ -127,7 +127,7 @@ func (m *model) act() {
 	}
 }
 
-// endStream sends the bookmark that ends a streamed list, if it was withheld.
+// endStream sends the bookmark that ends a watch-list, if it was withheld.
 func (m *model) endStream() {
 	m.mu.Lock()
 	m.lists++

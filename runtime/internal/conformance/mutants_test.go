@@ -30,12 +30,12 @@ var mutations = map[string]mutation{
 		"if s.live = next; !BUG { s.version = resourceVersion }"},
 
 	"deltafifo: the end of a batch is lost": {"internal/deltafifo/deltafifo.go",
-		"f.log, f.lent = f.lent, f.log",
-		"f.log, f.lent = f.lent, f.log; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
+		"f.pending, f.lent = f.lent, f.pending",
+		"f.pending, f.lent = f.lent, f.pending; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
 	"deltafifo: two deltas are swapped": {"internal/deltafifo/deltafifo.go",
 		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version",
 		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { " +
-			"f.log[n-1], f.log[n] = f.log[n], f.log[n-1] }"},
+			"f.pending[n-1], f.pending[n] = f.pending[n], f.pending[n-1] }"},
 	"deltafifo: a bookmark is lost": {"internal/deltafifo/deltafifo.go",
 		"f.append(Delta[K]{Type: Bookmark, Version: version})",
 		"if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"},

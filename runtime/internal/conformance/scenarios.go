@@ -228,7 +228,7 @@ var basics = []Scenario{
 				ResourceVersion: "200"}}})
 		w.Step("inject")
 	}},
-	{Name: "changes before the end of a streamed list", Script: func(w *World) {
+	{Name: "changes before the end of a watch-list", Script: func(w *World) {
 		w.startUnended("a", "b")
 		w.Put("a", "c")
 		w.Remove("b")

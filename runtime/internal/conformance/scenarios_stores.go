@@ -39,7 +39,7 @@ var transforms = []Scenario{
 		w.Server.Bookmark()
 		w.Step("bookmark")
 	}},
-	{Name: "a transform and a streamed list", Script: func(w *World) {
+	{Name: "a transform and a watch-list", Script: func(w *World) {
 		var calls atomic.Int32
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) { calls.Add(1); return cm, nil })
 		w.Put("a", "b")

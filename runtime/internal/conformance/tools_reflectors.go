@@ -114,7 +114,7 @@ var reflectors = []ToolScenario{
 		b.Server.Create(configMap("a"))
 		b.fill(queue, ofConfigMaps, func() { bubble.Pass(3 * LongEnough) })
 	}},
-	{Name: "Controller: its queue refuses a streamed list", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses a watch-list", Script: func(b *Bench) {
 		refused := 0
 		queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 })
 		b.Server.Create(configMap("a"))

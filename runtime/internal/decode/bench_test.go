@@ -64,8 +64,8 @@ func BenchmarkRelist(b *testing.B) {
 			d := New(reflect.TypeFor[*appsv1.Deployment](), Options{})
 			known := map[Identity]any{}
 			cached := Cached{
-				Known: func(id Identity) (any, bool) { o, ok := known[id]; return o, ok },
-				Texts: texts,
+				LookUp: func(id Identity) (any, bool) { o, ok := known[id]; return o, ok },
+				Texts:  texts,
 			}
 			items := 0
 			relist := func() {
@@ -123,7 +123,7 @@ func BenchmarkList(b *testing.B) {
 			texts := &Texts{}
 			texts.Begin()
 			if _, err := d.List(bytes.NewReader(list), ListVisitor{
-				Cached: Cached{Known: func(Identity) (any, bool) { return nil, false }, Texts: texts},
+				Cached: Cached{LookUp: func(Identity) (any, bool) { return nil, false }, Texts: texts},
 				Item:   func(item any) error { kept = append(kept, item); return nil },
 			}); err != nil {
 				b.Fatal(err)

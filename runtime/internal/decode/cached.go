@@ -9,10 +9,10 @@ import (
 // didn't change are handed over as they are cached, and not decoded: a relist takes a quarter
 // of the time of a first list, and next to no memory.
 type Cached struct {
-	// Known, if not nil, is called before an object in JSON is decoded. If it returns
+	// LookUp, if not nil, is called before an object in JSON is decoded. If it returns
 	// true, its object is handed over instead.
-	Known func(Identity) (any, bool)
-	// Texts, if not nil, limits calls of Known to objects whose text was in the list
+	LookUp func(Identity) (any, bool)
+	// Texts, if not nil, limits calls of LookUp to objects whose text was in the list
 	// before.
 	Texts *Texts
 }
@@ -24,15 +24,15 @@ type Identity struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// identity is the part of an object that is decoded to see whether the object is known.
+// identity is the part of an object that is decoded to look the object up.
 type identity struct {
 	Metadata Identity `json:"metadata"`
 }
 
 // found is an object, decoded or cached.
 type found struct {
-	object any
-	known  bool
+	object    any
+	fromCache bool
 	// version is the resourceVersion of a cached object. The object itself may have
 	// none any more: transform functions may remove it.
 	version string
@@ -42,11 +42,11 @@ type found struct {
 // decodes its identity, and skips the rest.
 func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok bool) {
 	start, depth := d.pos, d.depth
-	if c.Known != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
+	if c.LookUp != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
 		d.identity = identity{}
 		if decodeInto(d, &d.identity) {
 			if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
-				f.object, f.known = c.Known(id)
+				f.object, f.fromCache = c.LookUp(id)
 				f.version = id.ResourceVersion
 			}
 		} else if d.err == errMore {
@@ -55,7 +55,7 @@ func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok b
 		// What has no identity may be an unstructured object all the same, or fails again.
 		d.err, d.path = nil, d.path[:0]
 	}
-	if ok = f.known; !ok {
+	if ok = f.fromCache; !ok {
 		d.pos, d.depth = start, depth
 		f.object, ok = r.object(d)
 	}

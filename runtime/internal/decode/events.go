@@ -16,9 +16,9 @@ type Event struct {
 	Object any
 	// Status is the object of an Error event, if it is a Status.
 	Status *metav1.Status
-	// Known means that Object is from the cache. Version is its resourceVersion then.
-	Known   bool
-	Version string
+	// FromCache means that Object is from the cache. Version is its resourceVersion then.
+	FromCache bool
+	Version   string
 	// Size is the size of the event's text in bytes.
 	Size int
 }
@@ -62,7 +62,7 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Begin announces the initial events of a list that is streamed as a watch: c may contain
+// Begin announces the initial events of a watch-list: c may contain
 // their objects. End announces that they are over. The events that follow are changes,
 // which arrive few at a time. The goroutine that calls Next calls both.
 func (e *Events) Begin(c Cached) { e.cached = c }
@@ -168,8 +168,8 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 		c = e.cached
 	}
 	f, ok := c.object(&e.reader, d, ofEvent)
-	ok = ok && (f.known || d.checkKind(f.object))
-	e.event.Object, e.event.Known, e.event.Version = f.object, f.known, f.version
+	ok = ok && (f.fromCache || d.checkKind(f.object))
+	e.event.Object, e.event.FromCache, e.event.Version = f.object, f.fromCache, f.version
 	return ok
 }
 

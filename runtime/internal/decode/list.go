@@ -20,7 +20,7 @@ type ListVisitor struct {
 	// Decoded, if not nil, is called before Item with the size of the item's text in
 	// bytes, except for items from the cache.
 	Decoded func(size int)
-	// Item is called with each item, which belongs to the receiver.
+	// Item is called with each item, which belongs to the receiver unless it is from the cache.
 	Item func(any) error
 	Cached
 }
@@ -197,7 +197,7 @@ func (l *list) item() error {
 		return err
 	}
 	size := 0
-	if !item.known {
+	if !item.fromCache {
 		size = int(l.in.offset() - start)
 	}
 	return l.handOver(item.object, size)

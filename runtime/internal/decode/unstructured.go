@@ -129,7 +129,7 @@ func (l *list) waits(item any, known bool) bool {
 	if len(l.untyped.waiting) == 0 && (known || l.inherit(item)) {
 		return false
 	}
-	l.untyped.waiting = append(l.untyped.waiting, found{object: item, known: known})
+	l.untyped.waiting = append(l.untyped.waiting, found{object: item, fromCache: known})
 	return true
 }
 
@@ -162,7 +162,7 @@ func (l *list) endUnstructured() error {
 	}
 	l.untyped.hasKind, l.untyped.hasVersion = true, true
 	for i, item := range l.untyped.waiting {
-		if !item.known {
+		if !item.fromCache {
 			l.inherit(item.object)
 		}
 		l.untyped.waiting[i] = found{}

@@ -195,8 +195,8 @@ func TestUnstructuredKnown(t *testing.T) {
 		_, err := d.List(bytes.NewReader(list), ListVisitor{
 			Item: func(item any) error { items = append(items, item.(*unstructured.Unstructured)); return nil },
 			Cached: Cached{
-				Known: func(id Identity) (any, bool) { obj, ok := known[id]; return obj, ok },
-				Texts: texts,
+				LookUp: func(id Identity) (any, bool) { obj, ok := known[id]; return obj, ok },
+				Texts:  texts,
 			},
 		})
 		if err != nil {
@@ -223,10 +223,10 @@ func TestUnstructuredKnownEvents(t *testing.T) {
 	_, _, watch := customResources(2)
 	cached := &unstructured.Unstructured{}
 	events := newUnstructured(Options{}).Events(bytes.NewReader(watch))
-	events.Begin(Cached{Known: func(id Identity) (any, bool) { return cached, id.Name == "database-1" }})
+	events.Begin(Cached{LookUp: func(id Identity) (any, bool) { return cached, id.Name == "database-1" }})
 	for i := range 2 {
 		e, err := events.Next()
-		if err != nil || e.Known != (i == 1) || e.Known && (e.Object != any(cached) || e.Version != "100001") {
+		if err != nil || e.FromCache != (i == 1) || e.FromCache && (e.Object != any(cached) || e.Version != "100001") {
 			t.Errorf("event %d: %+v, %v", i, e, err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestUnstructuredItemsWait(t *testing.T) {
 			}
 			return nil
 		},
-		Cached: Cached{Known: func(id Identity) (any, bool) { return cached, id.Name == "cached" }},
+		Cached: Cached{LookUp: func(id Identity) (any, bool) { return cached, id.Name == "cached" }},
 	})
 	want := []string{"18", "/A 1", "7", "18", "KList of v1", "v1/K 2", "/B 3", "/ <nil>"}
 	if err != nil || !slices.Equal(said, want) {

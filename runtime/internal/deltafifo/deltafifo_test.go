@@ -195,7 +195,7 @@ func TestABurstsBufferIsLetGo(t *testing.T) {
 		for range 3 * keepBatches {
 			add(1)
 		}
-		if n := cap(f.log) + cap(f.lent); n > 2*keepBuffer {
+		if n := cap(f.pending) + cap(f.lent); n > 2*keepBuffer {
 			t.Errorf("after %d deltas and a burst there is room for %d", first, n)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Indexer presents a store as client-go's indexer. What is written through it is
-// visible to all readers of the store at once.
+// visible to all readers of the store at once. Handlers of the informer aren't told, and
+// the next event or list replaces it.
 //
 // It accepts only objects of Keys.Type, if that is set. client-go's indexer accepts
 // every object with a key. It is safe for concurrent use.

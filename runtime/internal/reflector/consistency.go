@@ -13,16 +13,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// inspected keeps what is staged of a streamed list, as it came, for client-go's
+// inspected keeps what is staged of a watch-list, as it came, for client-go's
 // detector of inconsistencies: with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR in the
-// environment of the process, every streamed list is compared with an ordinary
+// environment of the process, every watch-list is compared with an ordinary
 // one of the same version, and a difference panics. It is for tests of servers.
 type inspected struct {
 	Staging
 	items map[cache.ObjectName]metav1.Object
 }
 
-// inspect returns what stands between a streamed list and staging while the
+// inspect returns what stands between a watch-list and staging while the
 // detector is on.
 func inspect(staging Staging) *inspected {
 	return &inspected{Staging: staging, items: map[cache.ObjectName]metav1.Object{}}

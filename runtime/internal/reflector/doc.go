@@ -25,8 +25,12 @@
 //	│ down, or throttled: wait            │
 //	└─────────────────────────────────────┘
 //
-// Every round of list and watch begins at start. A stream that leads back to streaming at
-// once does so the second time after a wait. The rules of each arrow (which
+// Streaming means a watch-list here: a list that is sent as the first events of a watch. For
+// how a response is decoded while it arrives, see package listwatch.
+//
+// Every round of list and watch begins at start. The first return from streaming to
+// streaming is immediate, a second in a row waits. An expired version is the server's answer
+// 410 Gone: it no longer has the history since that version. The rules of each arrow (which
 // resourceVersion a request carries, which error leads where, how long is waited) are
 // those of client-go's reflector, so that a server can't tell the two apart; they are at
 // the states, in listing.go, streaming.go and watching.go.

@@ -30,8 +30,8 @@ func LogError(ctx context.Context, name, typeDescription string, err error) {
 	}
 }
 
-// isExpired reports that the server no longer has the history since the requested version.
-// Servers before 1.18 call that gone.
+// isExpired reports that the server no longer has the history since the requested version:
+// 410 Gone, with the reason Expired or, from servers before 1.18, Gone.
 func isExpired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }

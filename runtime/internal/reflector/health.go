@@ -12,7 +12,7 @@ type State string
 const (
 	// Idle: it wasn't started.
 	Idle State = "Idle"
-	// Streaming: it reads a list as a stream of events.
+	// Streaming: it reads a watch-list, a list that is sent as events.
 	Streaming State = "Streaming"
 	// Listing: it reads a list in pages.
 	Listing State = "Listing"

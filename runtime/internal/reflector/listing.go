@@ -25,12 +25,12 @@ func (listing) step(ctx context.Context, r *round) state {
 	first := r.position.forList()
 	l := lister{Reflector: r.Reflector, limit: r.pageSize(first)}
 	defer l.discard()
-	reading := r.withWaits(ctx, Listing, nil)
-	err := l.list(reading, first)
+	waitCtx := r.withWaits(ctx, Listing, nil)
+	err := l.list(waitCtx, first)
 	if err != nil && isVersionUnavailable(err) {
 		r.position.setUnavailable(true)
 		l.paginated = false
-		err = l.list(reading, r.position.forList())
+		err = l.list(waitCtx, r.position.forList())
 	}
 	if err != nil {
 		if l.sinkErr != nil {
@@ -81,6 +81,7 @@ func (l *lister) list(ctx context.Context, version string) error {
 	l.restart()
 	for {
 		meta, err := l.page(ctx, opts)
+		// As in client-go's pager, the reason Gone, which isExpired accepts too, ends the list.
 		if err != nil && opts.Continue != "" && apierrors.IsResourceExpired(err) {
 			l.restart()
 			if meta, err = l.page(ctx, metav1.ListOptions{ResourceVersion: version}); err == nil {

@@ -61,7 +61,7 @@ type Options struct {
 	// By default it isn't.
 	MaxInternalErrorRetryDuration time.Duration
 	// InitialEventsTimeout is how long to wait for the bookmark that ends a
-	// streamed list before falling back to an ordinary one. Time in which the
+	// watch-list before falling back to an ordinary one. Time in which the
 	// list waits for the source's limiter doesn't count. By default the wait is
 	// unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
@@ -79,6 +79,8 @@ type Options struct {
 	ErrorHandler func(ctx context.Context, err error)
 	// Failed, if not nil, is called from the reflector's goroutine with every
 	// failure, including those that a retry overcomes. Health already includes it then.
+	// What a list gets over at once is no failure: a version that isn't available, pages
+	// that have expired, a server that can't stream lists.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
@@ -107,7 +109,7 @@ type Reflector struct {
 	health   health
 }
 
-// New returns a reflector that doesn't run yet. Whether it streams its lists is
+// New returns a reflector that doesn't run yet. Whether its lists are watch-lists is
 // decided here: if the feature gate WatchListClient of client-go is on and the
 // source doesn't say that its client can't
 // (see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics]).
@@ -282,9 +284,9 @@ func (p *position) forList() string {
 	return p.version
 }
 
-// forStreaming is the version to stream a list at. Its empty version means the
+// forWatchList is the version to ask for a watch-list at. Its empty version means the
 // newest as well, and is the cheap way to ask for it.
-func (p *position) forStreaming() string {
+func (p *position) forWatchList() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unavailable {

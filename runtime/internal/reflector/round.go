@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// round is one pass through the machine, from a list to the end of the watch
-// that follows it.
+// round is one pass through the machine, from a list to the end of the last watch
+// that goes on from it.
 type round struct {
 	*Reflector
 	// session exists while the sink is current, from the commit of the list.
@@ -57,8 +57,9 @@ func (r *round) fail(ctx context.Context, err error) state {
 	return nil
 }
 
-// relist ends the round: the watch is over, and its error has been dealt with.
-func (r *round) relist(ctx context.Context, err error) state {
+// endRound ends the round without an error for the handler: the watch is over, and its
+// error has been dealt with. Run pauses, and the next round lists.
+func (r *round) endRound(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
 	}

@@ -26,11 +26,11 @@ type Sink interface {
 type Staging interface {
 	// Add stages obj. In a list that is read in pages, an error ends the list: the
 	// reflector calls Discard, nothing of the list becomes visible, and the
-	// reflector lists again after its back-off. In a streamed list an error is
+	// reflector lists again after its back-off. In a watch-list an error is
 	// logged, and the list goes on without obj.
 	Add(obj any, resourceVersion string) error
 	// Remove removes what was staged under obj's key, if anything. The reflector
-	// calls it only for a list that is streamed as events: an object may change or
+	// calls it only for a watch-list: an object may change or
 	// be deleted between the first of the events and the end of the list. An error
 	// is logged, and the list goes on.
 	Remove(obj any) error

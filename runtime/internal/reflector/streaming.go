@@ -15,18 +15,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// silenceWarning is how long a streamed list may be silent before each warning.
+// silenceWarning is how long a watch-list may be silent before each warning.
 const silenceWarning = 10 * time.Second
 
-// errNoEndBookmark is the cause of giving up on a streamed list.
+// errNoEndBookmark is the cause of giving up on a watch-list.
 var errNoEndBookmark = errors.New("no bookmark marked the end of the initial events in time")
 
-// streaming reads a list as the first events of a watch, up to the bookmark that
-// marks their end; the same watch then goes on with the changes. What the server
+// streaming reads a watch-list: a list as the first events of a watch, up to the bookmark
+// that marks their end; the same watch then goes on with the changes. What the server
 // answers decides what follows:
 //
 //   - down or busy: wait, then stream again
-//   - the version is expired or too large: stream again at the newest one
+//   - the version is expired (410) or too large: stream again at the newest one
 //   - closed in the middle without an error: stream again
 //   - no end in time: listing, and that is a failure to be seen
 //   - anything else, a server that doesn't know how included: listing
@@ -40,7 +40,7 @@ type streaming struct {
 func (streaming) name() State { return Streaming }
 
 func (s streaming) step(ctx context.Context, r *round) state {
-	list := streamedList{Reflector: r.Reflector}
+	list := watchList{Reflector: r.Reflector}
 	complete, err := list.read(ctx)
 	switch {
 	case complete && err == nil:
@@ -48,13 +48,13 @@ func (s streaming) step(ctx context.Context, r *round) state {
 	case err == nil:
 		return s.repeat()
 	case isWorthWaiting(err):
-		klog.FromContext(ctx).V(2).Info("Streamed list failed, backing off", "err", err)
+		klog.FromContext(ctx).V(2).Info("Watch-list failed, backing off", "err", err)
 		return r.retry(ctx, err, streaming{})
 	case isVersionUnavailable(err):
 		r.position.setUnavailable(true)
 		return s.repeat()
 	case errors.Is(err, errNoEndBookmark):
-		klog.FromContext(ctx).Info("Warning: a streamed list didn't end in time, listing instead",
+		klog.FromContext(ctx).Info("Warning: a watch-list didn't end in time, listing instead",
 			"timeout", r.opts.InitialEventsTimeout)
 		r.health.failed(err)
 		return listing{}
@@ -71,18 +71,18 @@ func (s streaming) repeat() state {
 	return streaming{again: true}
 }
 
-// streamedList is one attempt. After a read that was complete, the stream is
+// watchList is one attempt. After a read that was complete, the stream is
 // open and the list committed.
-type streamedList struct {
+type watchList struct {
 	*Reflector
 	staging Staging
 	stream  listwatch.Stream
 	version string
 }
 
-func (l *streamedList) read(ctx context.Context) (complete bool, err error) {
+func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 	sendInitialEvents := true
-	opts := l.watchOptions(l.position.forStreaming())
+	opts := l.watchOptions(l.position.forWatchList())
 	opts.SendInitialEvents = &sendInitialEvents
 	opts.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
 
@@ -128,13 +128,13 @@ func (l *streamedList) read(ctx context.Context) (complete bool, err error) {
 	staging := l.staging
 	l.staging = nil
 	if err := staging.Commit(l.version); err != nil {
-		return false, fmt.Errorf("unable to sync streamed list: %w", err)
+		return false, fmt.Errorf("unable to sync watch-list: %w", err)
 	}
 	return true, nil
 }
 
 // orTimeout tells the deadline from other ends of ctx.
-func (l *streamedList) orTimeout(ctx context.Context, err error) error {
+func (l *watchList) orTimeout(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errNoEndBookmark) {
 		return errNoEndBookmark
 	}
@@ -143,7 +143,7 @@ func (l *streamedList) orTimeout(ctx context.Context, err error) error {
 
 // stage returns what to do with each event: between the first and the end
 // bookmark, the server may send changes as well as initial objects.
-func (l *streamedList) stage(ctx context.Context) func(listwatch.Event) bool {
+func (l *watchList) stage(ctx context.Context) func(listwatch.Event) bool {
 	return func(e listwatch.Event) (done bool) {
 		var err error
 		switch e.Type {
@@ -173,7 +173,7 @@ func (l *streamedList) stage(ctx context.Context) func(listwatch.Event) bool {
 
 // warnOfSilence logs, until the function that it returns is called, when
 // nothing has arrived for a while.
-func (l *streamedList) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
+func (l *watchList) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestInconsistencyDetector checks that, with client-go's detector on, a streamed list is listed once more,
+// TestInconsistencyDetector checks that, with client-go's detector on, a watch-list is listed once more,
 // at its version, and that a difference panics, as with client-go.
 func TestInconsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()

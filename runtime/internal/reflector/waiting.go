@@ -38,28 +38,28 @@ func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context
 // deadline calls a function after a time in which it wasn't paused. It is for one
 // goroutine. A nil deadline never comes.
 type deadline struct {
-	left  time.Duration
-	since time.Time
-	timer *time.Timer
+	remaining time.Duration
+	since     time.Time
+	timer     *time.Timer
 }
 
 func newDeadline(after time.Duration, end func()) *deadline {
 	if after <= 0 {
 		return nil
 	}
-	return &deadline{left: after, since: time.Now(), timer: time.AfterFunc(after, end)}
+	return &deadline{remaining: after, since: time.Now(), timer: time.AfterFunc(after, end)}
 }
 
 func (d *deadline) pause() {
 	if d != nil && d.timer.Stop() {
-		d.left -= time.Since(d.since)
+		d.remaining -= time.Since(d.since)
 	}
 }
 
 func (d *deadline) resume() {
 	if d != nil {
 		d.since = time.Now()
-		d.timer.Reset(d.left)
+		d.timer.Reset(d.remaining)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
 //   - internal error of the server, within the patience for those: the next watch
-//   - expired, closed within a second without an event, any other error: the
+//   - expired (410), closed within a second without an event, any other error: the
 //     round ends, and the next one lists
 type watching struct {
 	// stream is a watch that is open already, nil to open one.
@@ -52,7 +52,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 		switch {
 		case err == nil:
 		case r.sessionError() != nil:
-			return s.over(ctx, r, r.sessionError())
+			return s.endWith(ctx, r, r.sessionError())
 		case isWorthWaiting(err):
 			logger.V(4).Info("Watch failed, backing off", "err", err)
 			return r.retry(ctx, err, watching{})
@@ -66,7 +66,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer silence.stop()
 
 	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event) bool {
-		silence.broken()
+		silence.heard()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
@@ -77,7 +77,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
-	if silence.ended() {
+	if silence.endedStream() {
 		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
 			"silentFor", r.opts.SilenceTimeout)
 		r.health.failed(errSilent)
@@ -88,12 +88,12 @@ func (s watching) step(ctx context.Context, r *round) state {
 	case err == nil:
 		return watching{}
 	case r.sessionError() != nil:
-		return s.over(ctx, r, r.sessionError())
+		return s.endWith(ctx, r, r.sessionError())
 	case isExpired(err):
 		// The version stays the one to list at, which means at least as new;
 		// only a list that can't be had at it gives it up.
 		logger.V(4).Info("Watch closed", "err", err)
-		return r.relist(ctx, err)
+		return r.endRound(ctx, err)
 	case apierrors.IsTooManyRequests(err):
 		logger.V(2).Info("Watch returned 429, backing off")
 		return r.retry(ctx, err, watching{})
@@ -102,14 +102,15 @@ func (s watching) step(ctx context.Context, r *round) state {
 		r.health.failed(err)
 		return watching{}
 	}
-	return s.over(ctx, r, err)
+	return s.endWith(ctx, r, err)
 }
 
-func (watching) over(ctx context.Context, r *round, err error) state {
+// endWith ends the round with a warning.
+func (watching) endWith(ctx context.Context, r *round, err error) state {
 	if ctx.Err() == nil {
 		klog.FromContext(ctx).Info("Warning: watch ended with error", "err", err)
 	}
-	return r.relist(ctx, err)
+	return r.endRound(ctx, err)
 }
 
 // isChange reports that an event of this type can't be about what exists at the start of
@@ -175,31 +176,31 @@ var errSilent = errors.New("nothing arrived on the watch for too long, not even 
 type silence struct {
 	patience time.Duration
 	timer    *time.Timer
-	over     atomic.Bool
+	ended    atomic.Bool
 }
 
-// endSilence calls end after patience without a call of broken.
+// endSilence calls end after patience without a call of heard.
 func endSilence(end func(), patience time.Duration) *silence {
 	if patience <= 0 {
 		return nil
 	}
 	s := &silence{patience: patience}
 	s.timer = time.AfterFunc(patience, func() {
-		s.over.Store(true)
+		s.ended.Store(true)
 		end()
 	})
 	return s
 }
 
-// broken records that something arrived. It has no effect after the stream was ended.
-func (s *silence) broken() {
+// heard records that something arrived. It has no effect after the stream was ended.
+func (s *silence) heard() {
 	if s != nil && s.timer.Stop() {
 		s.timer.Reset(s.patience)
 	}
 }
 
-// ended reports whether the stream was ended.
-func (s *silence) ended() bool { return s != nil && s.over.Load() }
+// endedStream reports whether the silence has ended the stream.
+func (s *silence) endedStream() bool { return s != nil && s.ended.Load() }
 
 func (s *silence) stop() {
 	if s != nil {

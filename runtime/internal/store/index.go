@@ -8,7 +8,7 @@ import (
 
 // IndexFunc computes the values under which an object is found in an index:
 // none, one or several. It must be deterministic and must not call the store.
-// It runs while other writers wait, and never while readers do.
+// While it runs, other writers wait, and readers don't.
 type IndexFunc func(any) []string
 
 // NoIndexError is the error for an index that a store doesn't have.
@@ -24,11 +24,11 @@ func LabelIndex(label string) string { return "label:" + label }
 // FieldIndex is the name of the index of objects by the value of a field.
 func FieldIndex(field string) string { return "field:" + field }
 
-// ByLabel is the function of a LabelIndex: objects without the label, or without
-// labels at all, aren't in it, one whose label is empty is.
+// ByLabel is the function of a LabelIndex. An object is in it if it has the label, even
+// with an empty value.
 func ByLabel(label string) IndexFunc {
 	return func(object any) []string {
-		labeled, ok := any(object).(interface{ GetLabels() map[string]string })
+		labeled, ok := object.(interface{ GetLabels() map[string]string })
 		if !ok {
 			return nil
 		}
@@ -43,35 +43,42 @@ func ByLabel(label string) IndexFunc {
 type index struct {
 	name   string
 	values IndexFunc
-	// ids has the number of each value.
-	ids map[string]uint32
-	// postings has the slots of each value, by number and in no order. shared has the
-	// values by number, and shorts copies of them: an update compares values only, and
-	// waits for one cache line each.
-	postings [][]uint32
-	shared   []string
-	shorts   []short
-	free     []uint32
-	// refs says for each slot where in which posting it stands, so that
+	// ids has the id of each value.
+	ids map[string]valueID
+	// postings has the slots of each value, by id and in no order. texts has the values by
+	// id. The short ones are copied into shortTexts, where an update compares them and waits
+	// for one cache line each.
+	postings   [][]uint32
+	texts      []string
+	shortTexts []short
+	free       []valueID
+	// column says for each slot where in which posting it stands, so that
 	// taking it out needs neither a search nor the old object.
-	refs column
+	column column
 	// several holds the refs of the slots that have more than one value.
 	several map[uint32][]ref
 }
 
-// ref says where a slot stands.
-type ref struct{ posting, position uint32 }
+// valueID numbers the values of an index. An id without a posting is used again.
+type valueID uint32
 
 const (
-	noPosting       = math.MaxUint32
-	severalPostings = math.MaxUint32 - 1
+	noValue       valueID = math.MaxUint32
+	severalValues valueID = math.MaxUint32 - 1
 )
 
-// refs has a row for each slot and a column for each index. An update that changes no
-// value reads the postings of its row, which are side by side, and no position.
-type refs struct {
-	postings, positions []uint32
-	width               int
+// ref says where a slot stands: in the posting of a value, at a position.
+type ref struct {
+	value    valueID
+	position uint32
+}
+
+// refTable has a row for each slot and a column for each index. An update that changes no
+// value reads the ids of its row, which are side by side, and no position.
+type refTable struct {
+	values    []valueID
+	positions []uint32
+	width     int
 }
 
 // prefetch loads a row into a processor's cache while other memory is waited for,
@@ -79,56 +86,56 @@ type refs struct {
 // to 609 ns). It isn't inlined, or the compiler would drop the load.
 //
 //go:noinline
-func (r *refs) prefetch(slot uint32) (posting uint32) {
+func (r *refTable) prefetch(slot uint32) (value valueID) {
 	if r.width > 0 {
-		posting = r.postings[int(slot)*r.width]
+		value = r.values[int(slot)*r.width]
 	}
-	return posting
+	return value
 }
 
 // appendRow adds the row of the next slot.
-func (r *refs) appendRow() {
+func (r *refTable) appendRow() {
 	for range r.width {
-		r.postings, r.positions = append(r.postings, noPosting), append(r.positions, 0)
+		r.values, r.positions = append(r.values, noValue), append(r.positions, 0)
 	}
 }
 
-func (r *refs) truncateRow() {
-	end := len(r.postings) - r.width
-	r.postings, r.positions = r.postings[:end], r.positions[:end]
+func (r *refTable) truncateRow() {
+	end := len(r.values) - r.width
+	r.values, r.positions = r.values[:end], r.positions[:end]
 }
 
 // widened returns a copy with more columns at the right.
-func (r *refs) widened(columns, rows int) *refs {
+func (r *refTable) widened(columns, rows int) *refTable {
 	width := r.width + columns
-	wide := &refs{width: width, postings: make([]uint32, 0, rows*width),
+	wide := &refTable{width: width, values: make([]valueID, 0, rows*width),
 		positions: make([]uint32, 0, rows*width)}
 	for row := range rows {
 		wide.appendRow()
-		copy(wide.postings[row*width:], r.postings[row*r.width:][:r.width])
+		copy(wide.values[row*width:], r.values[row*r.width:][:r.width])
 		copy(wide.positions[row*width:], r.positions[row*r.width:][:r.width])
 	}
 	return wide
 }
 
-// column is the refs of one index.
+// column has the refs of one index.
 type column struct {
-	refs   *refs
+	table  *refTable
 	number int
 }
 
-func (c column) cell(slot uint32) int { return int(slot)*c.refs.width + c.number }
+func (c column) cell(slot uint32) int { return int(slot)*c.table.width + c.number }
 
-func (c column) posting(slot uint32) uint32 { return c.refs.postings[c.cell(slot)] }
+func (c column) value(slot uint32) valueID { return c.table.values[c.cell(slot)] }
 
 func (c column) at(slot uint32) ref {
 	i := c.cell(slot)
-	return ref{c.refs.postings[i], c.refs.positions[i]}
+	return ref{c.table.values[i], c.table.positions[i]}
 }
 
 func (c column) set(slot uint32, r ref) {
 	i := c.cell(slot)
-	c.refs.postings[i], c.refs.positions[i] = r.posting, r.position
+	c.table.values[i], c.table.positions[i] = r.value, r.position
 }
 
 // lookup returns the slots of a value. They are valid until the next write.
@@ -151,24 +158,24 @@ func (x *index) update(slot uint32, values []string) {
 
 // has reports whether a slot has exactly these values, in this order.
 func (x *index) has(slot uint32, values []string) bool {
-	switch posting := x.refs.posting(slot); posting {
-	case noPosting:
+	switch id := x.column.value(slot); id {
+	case noValue:
 		return len(values) == 0
-	case severalPostings:
+	case severalValues:
 		return slices.EqualFunc(x.several[slot], values, func(r ref, value string) bool {
-			return x.is(r.posting, value)
+			return x.is(r.value, value)
 		})
 	default:
-		return len(values) == 1 && x.is(posting, values[0])
+		return len(values) == 1 && x.is(id, values[0])
 	}
 }
 
-// is reports whether a posting is that of value.
-func (x *index) is(posting uint32, value string) bool {
+// is reports whether id is that of value.
+func (x *index) is(id valueID, value string) bool {
 	if len(value) > maxShort {
-		return x.shared[posting] == value
+		return x.texts[id] == value
 	}
-	s := &x.shorts[posting]
+	s := &x.shortTexts[id]
 	return int(s.length) == len(value) && string(s.text[:len(value)]) == value
 }
 
@@ -178,7 +185,7 @@ func (x *index) set(slot uint32, values []string) {
 		return
 	}
 	if len(values) == 1 {
-		x.refs.set(slot, x.join(slot, values[0]))
+		x.column.set(slot, x.join(slot, values[0]))
 		return
 	}
 	refs := make([]ref, 0, len(values))
@@ -188,21 +195,21 @@ func (x *index) set(slot uint32, values []string) {
 		}
 	}
 	if len(refs) == 1 {
-		x.refs.set(slot, refs[0])
+		x.column.set(slot, refs[0])
 		return
 	}
 	if x.several == nil {
 		x.several = map[uint32][]ref{}
 	}
-	x.refs.set(slot, ref{posting: severalPostings})
+	x.column.set(slot, ref{value: severalValues})
 	x.several[slot] = refs
 }
 
 // unset takes all values from a slot.
 func (x *index) unset(slot uint32) {
-	switch r := x.refs.at(slot); r.posting {
-	case noPosting:
-	case severalPostings:
+	switch r := x.column.at(slot); r.value {
+	case noValue:
+	case severalValues:
 		for _, r := range x.several[slot] {
 			x.leave(r)
 		}
@@ -210,7 +217,7 @@ func (x *index) unset(slot uint32) {
 	default:
 		x.leave(r)
 	}
-	x.refs.set(slot, ref{posting: noPosting})
+	x.column.set(slot, ref{value: noValue})
 }
 
 // join adds a slot to the posting of value.
@@ -220,14 +227,15 @@ func (x *index) join(slot uint32, value string) ref {
 		if n := len(x.free); n > 0 {
 			id, x.free = x.free[n-1], x.free[:n-1]
 		} else {
-			id = uint32(len(x.postings))
+			id = valueID(len(x.postings))
 			x.postings = append(x.postings, nil)
-			x.shared, x.shorts = append(x.shared, ""), append(x.shorts, short{})
+			x.texts, x.shortTexts = append(x.texts, ""), append(x.shortTexts, short{})
 		}
-		// Copies are side by side, and keep nothing alive that they are part of.
+		// A substring would keep the whole string alive that it is part of. Copies are side by
+		// side.
 		value = strings.Clone(value)
-		x.shared[id] = value
-		x.shorts[id] = shortOf(value)
+		x.texts[id] = value
+		x.shortTexts[id] = shortOf(value)
 		x.ids[value] = id
 	}
 	p := &x.postings[id]
@@ -239,54 +247,54 @@ func (x *index) join(slot uint32, value string) ref {
 // place; a posting without slots is given up, so that values which come and
 // go leave nothing behind.
 func (x *index) leave(r ref) {
-	slots := x.postings[r.posting]
+	slots := x.postings[r.value]
 	last := uint32(len(slots) - 1)
 	moved := slots[last]
 	slots[r.position] = moved
-	x.postings[r.posting] = slots[:last]
+	x.postings[r.value] = slots[:last]
 	if last == 0 {
-		delete(x.ids, x.shared[r.posting])
-		x.postings[r.posting], x.shared[r.posting] = nil, ""
-		x.free = append(x.free, r.posting)
+		delete(x.ids, x.texts[r.value])
+		x.postings[r.value], x.texts[r.value] = nil, ""
+		x.free = append(x.free, r.value)
 		return
 	}
 	if r.position != last {
-		*x.position(moved, r.posting) = r.position
+		*x.position(moved, r.value) = r.position
 	}
 	if n := int(last); n >= 32 && n*4 < cap(slots) {
-		x.postings[r.posting] = append(make([]uint32, 0, 2*n), slots[:n]...)
+		x.postings[r.value] = append(make([]uint32, 0, 2*n), slots[:n]...)
 	}
 }
 
 // position returns the position of a slot that is in a posting.
-func (x *index) position(slot, id uint32) *uint32 {
-	if x.refs.posting(slot) != severalPostings {
-		return &x.refs.refs.positions[x.refs.cell(slot)]
+func (x *index) position(slot uint32, id valueID) *uint32 {
+	if x.column.value(slot) != severalValues {
+		return &x.column.table.positions[x.column.cell(slot)]
 	}
 	refs := x.several[slot]
-	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.posting == id })].position
+	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.value == id })].position
 }
 
 // move gives the values of a slot to one that has none.
 func (x *index) move(from, to uint32) {
-	r := x.refs.at(from)
-	switch r.posting {
-	case noPosting:
-	case severalPostings:
+	r := x.column.at(from)
+	switch r.value {
+	case noValue:
+	case severalValues:
 		refs := x.several[from]
 		delete(x.several, from)
 		x.several[to] = refs
 		for _, r := range refs {
-			x.postings[r.posting][r.position] = to
+			x.postings[r.value][r.position] = to
 		}
 	default:
-		x.postings[r.posting][r.position] = to
+		x.postings[r.value][r.position] = to
 	}
-	x.refs.set(to, r)
-	x.refs.set(from, ref{posting: noPosting})
+	x.column.set(to, r)
+	x.column.set(from, ref{value: noValue})
 }
 
-// short is a copy of a value that is found by its number, without following a
+// short is a copy of a value that is found by its id, without following a
 // pointer: half a cache line, enough for most names.
 type short struct {
 	length uint8

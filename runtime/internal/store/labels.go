@@ -30,15 +30,15 @@ func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
 		c := newCandidates(wanted)
 		for _, p := range s.directory {
 			c.learning = learns()
-			known := p.known(c.learning)
-			if known == nil {
+			summaries := p.summariesFor(c.learning)
+			if summaries == nil {
 				if !yield(p.objects) {
 					return
 				}
 				continue
 			}
 			for i, object := range p.objects {
-				c.add(object, &known[i])
+				c.add(object, &summaries[i])
 			}
 			if len(c.found) >= atOnce {
 				if !yield(c.found) {
@@ -72,8 +72,8 @@ func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (fou
 	c.learning = learns()
 	for _, slot := range slots {
 		p, i := snapshot.directory[slot>>pageBits], slot&pageMask
-		if known := p.known(c.learning); known != nil {
-			c.add(p.objects[i], &known[i])
+		if summaries := p.summariesFor(c.learning); summaries != nil {
+			c.add(p.objects[i], &summaries[i])
 		} else {
 			c.found = append(c.found, p.objects[i])
 		}
@@ -106,33 +106,33 @@ const (
 // all the same. They are copied with the page.
 type pageSummaries [pageSize]summary
 
-// known returns the summaries of a page, or nil if there are none. Full pages get
+// summariesFor returns the summaries of a page, or nil if there are none. Full pages get
 // them if a list is learning.
-func (p *page[K]) known(learning bool) *pageSummaries {
-	known := p.summaries.Load()
-	if known == nil && learning && len(p.objects) == pageSize {
+func (p *page[K]) summariesFor(learning bool) *pageSummaries {
+	summaries := p.summaries.Load()
+	if summaries == nil && learning && len(p.objects) == pageSize {
 		p.summaries.CompareAndSwap(nil, new(pageSummaries))
-		known = p.summaries.Load()
+		summaries = p.summaries.Load()
 	}
-	return known
+	return summaries
 }
 
 // forget drops a summary of a page that no snapshot has.
 func (p *page[K]) forget(i uint32) {
-	if known := p.summaries.Load(); known != nil {
-		known[i] = 0
+	if summaries := p.summaries.Load(); summaries != nil {
+		summaries[i] = 0
 	}
 }
 
 // copySummaries gives a new page the summaries of one with the same objects.
 func (p *page[K]) copySummaries(from *page[K]) {
-	known := from.summaries.Load()
-	if known == nil {
+	others := from.summaries.Load()
+	if others == nil {
 		return
 	}
 	own := new(pageSummaries)
 	for i := range own {
-		own[i] = atomic.LoadUint64(&known[i])
+		own[i] = atomic.LoadUint64(&others[i])
 	}
 	p.summaries.Store(own)
 }
@@ -156,11 +156,11 @@ func newCandidates(wanted []LabelValues) *candidates {
 }
 
 // add adds an object that may match, and leaves its summary if the list is learning.
-func (c *candidates) add(object any, known *summary) {
-	lacks := atomic.LoadUint64(known)
+func (c *candidates) add(object any, s *summary) {
+	lacks := atomic.LoadUint64(s)
 	if lacks == 0 && c.learning {
 		lacks = summaryOf(object)
-		atomic.StoreUint64(known, lacks)
+		atomic.StoreUint64(s, lacks)
 	}
 	if c.mayMatch(lacks) {
 		c.found = append(c.found, object)

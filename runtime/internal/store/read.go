@@ -138,7 +138,7 @@ func (s *Store[K]) IndexValues(name string) []string {
 	values := make([]string, 0, len(x.ids))
 	for id, slots := range x.postings {
 		if len(slots) > 0 {
-			values = append(values, x.shared[id])
+			values = append(values, x.texts[id])
 		}
 	}
 	return values

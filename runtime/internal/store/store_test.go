@@ -157,9 +157,9 @@ func TestChurnDoesNotGrow(t *testing.T) {
 	g := s.live
 	x := g.indexes[0]
 	if len(g.pages.directory) != 1 || len(g.table.buckets) > 4 || len(x.ids) != 11 || len(x.postings) > 20 ||
-		len(x.several) != 10 || cap(g.refs.postings) > 32 {
+		len(x.several) != 10 || cap(g.refs.values) > 32 {
 		t.Errorf("10 objects need %d pages, %d buckets, %d values of %d postings, %d refs",
-			len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.postings))
+			len(g.pages.directory), len(g.table.buckets), len(x.ids), len(x.postings), cap(g.refs.values))
 	}
 }
 

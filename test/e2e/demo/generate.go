@@ -24,12 +24,13 @@ func generate(ctx context.Context, scratch string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Print("building kubewright ... ")
 	begin := time.Now()
 	tool := filepath.Join(scratch, "kubewright")
 	if _, err := command(ctx, root, "go", "build", "-o", tool, "./cmd/kubewright"); err != nil {
 		return err
 	}
-	fmt.Printf("built kubewright in %.1f s\n", time.Since(begin).Seconds())
+	fmt.Printf("%.1f s\n", time.Since(begin).Seconds())
 
 	begin = time.Now()
 	dir := filepath.Join(scratch, "generated")

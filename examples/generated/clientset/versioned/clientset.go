@@ -102,5 +102,5 @@ func New(c rest.Interface) *Clientset {
 	}
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

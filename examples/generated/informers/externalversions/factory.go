@@ -190,5 +190,5 @@ func (f *sharedInformerFactory) Shop() shop.Interface {
 	return shop.New(f, f.namespace, f.tweakListOptions)
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

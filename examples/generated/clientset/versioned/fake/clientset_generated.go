@@ -79,5 +79,5 @@ func (c *Clientset) ShopV1beta1() shopv1beta1.ShopV1beta1Interface {
 	return &fakeshopv1beta1.FakeShopV1beta1{Fake: &c.Fake}
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

@@ -20,5 +20,5 @@ type PersonListerExpansion interface{}
 // PersonNamespaceListerExpansion adds methods to PersonNamespaceLister.
 type PersonNamespaceListerExpansion interface{}
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

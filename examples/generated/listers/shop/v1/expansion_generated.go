@@ -24,5 +24,5 @@ type InspectionNamespaceListerExpansion interface{}
 // it by hand in market_expansion.go.
 type MarketListerExpansion interface{}
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

@@ -13,5 +13,5 @@ type BakeryListerExpansion interface{}
 // BakeryNamespaceListerExpansion adds methods to BakeryNamespaceLister.
 type BakeryNamespaceListerExpansion interface{}
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

@@ -24,5 +24,5 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 	return &version{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = runtimeversion.Generation2

@@ -75,5 +75,5 @@ func (c *ShopV1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

@@ -30,5 +30,5 @@ func (c *FakeGiftCardsV1) RESTClient() rest.Interface {
 	return ret
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

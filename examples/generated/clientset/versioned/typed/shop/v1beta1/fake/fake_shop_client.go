@@ -25,5 +25,5 @@ func (c *FakeShopV1beta1) RESTClient() rest.Interface {
 	return ret
 }
 
-// This code is written for the first generation of its runtime.
+// This code needs generation 2 of the runtime.
 const _ = version.Generation2

@@ -39,19 +39,19 @@ func (e expectation) check(obj runtime.Object) (complaint string, details []any)
 	return "", nil
 }
 
-// stream reads a watch.Interface.
-type stream struct {
+// clientStream reads a watch.Interface: the client decodes the events.
+type clientStream struct {
 	watch    watch.Interface
 	expected expectation
 	stopped  chan struct{}
 	stop     sync.Once
 }
 
-func newStream(w watch.Interface, expected expectation) *stream {
-	return &stream{watch: w, expected: expected, stopped: make(chan struct{})}
+func clientStreamOf(w watch.Interface, expected expectation) *clientStream {
+	return &clientStream{watch: w, expected: expected, stopped: make(chan struct{})}
 }
 
-func (s *stream) Stop() {
+func (s *clientStream) Stop() {
 	s.stop.Do(func() {
 		close(s.stopped)
 		s.watch.Stop()
@@ -60,7 +60,7 @@ func (s *stream) Stop() {
 
 // Next logs and skips events whose object isn't of the resource's type. The logger of ctx names the
 // reflector.
-func (s *stream) Next(ctx context.Context) (Event, error) {
+func (s *clientStream) Next(ctx context.Context) (Event, error) {
 	for {
 		raw, err := s.receive(ctx)
 		if err != nil {
@@ -77,7 +77,7 @@ func (s *stream) Next(ctx context.Context) (Event, error) {
 
 // receive takes the next event. The end of ctx wins over an event that is ready
 // as well.
-func (s *stream) receive(ctx context.Context) (watch.Event, error) {
+func (s *clientStream) receive(ctx context.Context) (watch.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return watch.Event{}, err
 	}
@@ -102,7 +102,7 @@ func (s *stream) receive(ctx context.Context) (watch.Event, error) {
 	return raw, nil
 }
 
-func (s *stream) convert(ctx context.Context, raw watch.Event) (Event, bool) {
+func (s *clientStream) convert(ctx context.Context, raw watch.Event) (Event, bool) {
 	if complaint, details := s.expected.check(raw.Object); complaint != "" {
 		utilruntime.HandleErrorWithContext(ctx, nil, complaint, details...)
 		return Event{}, false

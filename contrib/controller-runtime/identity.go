@@ -1,0 +1,133 @@
+package kwctrl
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// identified is an informer that has an identity, and so metrics, while it runs.
+type identified struct {
+	toolscache.SharedIndexInformer
+	names *names
+	form  string
+	gvr   schema.GroupVersionResource
+}
+
+// Untyped returns the informer inside, for the functions of package informer.
+func (i *identified) Untyped() toolscache.SharedInformer { return i.SharedIndexInformer }
+
+func (i *identified) Run(stop <-chan struct{}) { i.run(func() { i.SharedIndexInformer.Run(stop) }) }
+
+func (i *identified) RunWithContext(ctx context.Context) {
+	i.run(func() { i.SharedIndexInformer.RunWithContext(ctx) })
+}
+
+func (i *identified) run(run func()) {
+	id, release := i.names.reserve(i.form, i.gvr)
+	defer release()
+	// After the start this does nothing, and Run only logs that it was called twice.
+	i.SharedIndexInformer.(interface {
+		SetIdentity(func() toolscache.InformerNameAndResource)
+	}).SetIdentity(func() toolscache.InformerNameAndResource { return id })
+	run()
+}
+
+// names are the names in metrics of a cache's informers: the server's host and the objects' form. If a name has
+// the resource already, because a cache has an informer for each of several namespaces, or a process several
+// caches of a server, a number follows. Names of informers that have stopped are used again.
+type names struct {
+	host string
+
+	mu       sync.Mutex
+	reserved map[string]*name
+}
+
+// name is a reserved name, with the resources of running informers.
+type name struct {
+	*toolscache.InformerName
+	ids     map[schema.GroupVersionResource]toolscache.InformerNameAndResource
+	running map[schema.GroupVersionResource]bool
+}
+
+func newNames(host string) *names {
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	return &names{host: host, reserved: map[string]*name{}}
+}
+
+// reserve returns an identity that no other informer of the process has until release is called.
+func (n *names) reserve(form string, gvr schema.GroupVersionResource) (
+	id toolscache.InformerNameAndResource, release func(),
+) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for number := 1; ; number++ {
+		text := n.host + "/" + form
+		if number > 1 {
+			text = fmt.Sprintf("%s/%d", text, number)
+		}
+		candidate := n.reserved[text]
+		if candidate == nil {
+			reserved, err := toolscache.NewInformerName(text)
+			if err != nil {
+				continue // another cache has it
+			}
+			candidate = &name{reserved, map[schema.GroupVersionResource]toolscache.InformerNameAndResource{},
+				map[schema.GroupVersionResource]bool{}}
+			n.reserved[text] = candidate
+		}
+		if candidate.running[gvr] {
+			continue
+		}
+		id, ok := candidate.ids[gvr]
+		if !ok {
+			id = candidate.WithResource(gvr)
+			candidate.ids[gvr] = id
+		}
+		candidate.running[gvr] = true
+		return id, func() { n.release(text, gvr) }
+	}
+}
+
+func (n *names) release(text string, gvr schema.GroupVersionResource) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	reserved := n.reserved[text]
+	delete(reserved.running, gvr)
+	if len(reserved.running) == 0 {
+		reserved.Release()
+		delete(n.reserved, text)
+	}
+}
+
+// formOf says how a cache holds objects like an example.
+func formOf(example runtime.Object) string {
+	switch example.(type) {
+	case runtime.Unstructured:
+		return "unstructured"
+	case *metav1.PartialObjectMetadata:
+		return "metadata"
+	}
+	return "typed"
+}
+
+// resourceOf returns the resource of a kind: the mapper's, which the cache has just asked for it, else the
+// plural that the kind's name suggests.
+func resourceOf(kind schema.GroupVersionKind, mapper meta.RESTMapper) schema.GroupVersionResource {
+	if mapper != nil {
+		if mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil {
+			return mapping.Resource
+		}
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	return plural
+}

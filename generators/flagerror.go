@@ -1,0 +1,85 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// FlagError adds a suggestion to an error about an unknown flag, if it is another tool's flag
+// for something that these flags can do, too, or if there is a flag of a similar name.
+func FlagError(flags *pflag.FlagSet, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	for _, f := range foreignFlags {
+		if f.name == missing.GetSpecifiedName() && hasFlags(flags, f.advice) {
+			return fmt.Errorf("%w; %s", err, f.advice)
+		}
+	}
+	name := "--" + missing.GetSpecifiedName()
+	var known, longer []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		known = append(known, "--"+f.Name)
+		if strings.HasPrefix("--"+f.Name, name+"-") {
+			longer = append(longer, "--"+f.Name)
+		}
+	})
+	if hint := marker.Suggest(name, known); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	// An abbreviation, which pflag doesn't accept. More than three would be a list.
+	if len(longer) > 0 && len(longer) <= 3 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
+	}
+	return err
+}
+
+// hasFlags reports whether all flags that a text names exist.
+func hasFlags(flags *pflag.FlagSet, text string) bool {
+	return !slices.ContainsFunc(flagInText.FindAllStringSubmatch(text, -1),
+		func(match []string) bool { return flags.Lookup(match[1]) == nil })
+}
+
+var flagInText = regexp.MustCompile(`--([a-z-]+)`)
+
+const packagesAreArguments = "packages are arguments, without a flag: ./apis/..., or import paths"
+
+// foreignFlags are flags of kube_codegen.sh, of one of the compatible commands, and of
+// code-generator up to v0.29, with advice for those that try them elsewhere. The first advice
+// holds whose flags exist.
+var foreignFlags = []struct{ name, advice string }{
+	// kube_codegen.sh
+	{"boilerplate", "it is --go-header-file here"},
+	{"versioned-name", "it is --clientset-name here"},
+	{"listers-name", "it is --listers-dir here, with the whole path of the folder"},
+	{"informers-name", "it is --informers-dir here, with the whole path of the folder"},
+	{"applyconfig-name", "it is --applyconfig-dir here, with the whole path of the folder"},
+	{"one-input-api", "name the packages of that API only: ./apis/NAME/..."},
+	{"with-watch", "leave it out: types with the verb watch always get listers and informers"},
+	// the compatible commands
+	{"input", packagesAreArguments},
+	{"input-base", packagesAreArguments},
+	{"clientset-path", "it is --output-pkg here"},
+	{"clientset-only", "only client-gen has it; kubewright generates typed clients, too"},
+	{"versioned-clientset-package", "leave it out: it follows from the output folder"},
+	{"listers-package", "leave it out: it follows from the output folder"},
+	{"external-applyconfigurations", "it is --applyconfig-externals here"},
+	{"openapi-schema", "it is --applyconfig-openapi-schema here"},
+	// code-generator up to v0.29
+	{"input-dirs", "group versions are in --input now, below --input-base"},
+	{"input-dirs", packagesAreArguments},
+	{"output-package", "it is --output-pkg now"},
+	{"output-base", "it is --output-dir now, with the whole path of the folder"},
+	{"trim-path-prefix", "leave it out: --output-dir is the whole path"},
+	{"output-file-base", "leave it out: the names of files follow from those of types"},
+	{"build-tag", "leave it out: generated files have no build tag"},
+	{"verify-only", "kubewright check compares and writes nothing"},
+}

@@ -1,0 +1,83 @@
+package model
+
+import (
+	"go/ast"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checkKeys reports fields of a kind, or of its list, whose json tags have other keys than
+// every server and client expects: objects then lose their kind or their metadata, and
+// lists are empty. Internal types have no tags, and are never encoded.
+func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
+	if st.pkg != p.src || slices.Contains(p.src.methods[name], "MarshalJSON") {
+		return
+	}
+	for _, field := range st.fields {
+		switch fieldName := plainName(field); fieldName {
+		case "TypeMeta":
+			// The key is "" without a tag, too, and with `json:""`.
+			if key, _ := jsonKey(field); key != "" {
+				r.wrongKey(field, "TypeMeta of "+name, key, "apiVersion and kind", `json:",inline"`)
+			}
+		case "ObjectMeta", "ListMeta":
+			if key, _ := jsonKey(field); key != "metadata" {
+				r.wrongKey(field, fieldName+" of "+name, key, "metadata", `json:"metadata,omitempty"`)
+			}
+		case "Items":
+			if key, _ := jsonKey(field); key != "items" {
+				r.wrongKey(field, "Items of "+name, key, "items", `json:"items"`)
+			}
+		}
+	}
+}
+
+// wrongKey reports a field with the key of another, or none.
+func (r *kindReader) wrongKey(field *ast.Field, what, key, lost, tag string) {
+	pos := field.Pos()
+	if field.Tag != nil {
+		pos = field.Tag.Pos()
+	}
+	has := "has no key in JSON"
+	if key != "" {
+		has = "has the key " + strconv.Quote(key) + " in JSON"
+	}
+	r.StrictErrorf(r.fset.Position(pos), "the %s %s, so clients won't find %s; write `%s`", what, has, lost, tag)
+}
+
+// checkInternal reports a kind without json tags in the folder of a version.
+func (r *kindReader) checkInternal(p *candidate, kind *Kind, st *structType) {
+	field := st.field("ObjectMeta")
+	if st.pkg == p.src && len(field.Names) == 0 && versionName.MatchString(path.Base(p.src.path)) {
+		r.StrictErrorf(r.fset.Position(field.Pos()),
+			"the ObjectMeta of %s has no json tag, which makes the type an internal one, although its package "+
+				"is a version; write `json:\"metadata,omitempty\"`",
+			kind.Name)
+	}
+}
+
+// plainName is the name of a field that is declared alone; an embedded field has the name
+// of its type.
+func plainName(field *ast.Field) string {
+	switch len(field.Names) {
+	case 0:
+		return typeName(field.Type)
+	case 1:
+		return field.Names[0].Name
+	}
+	return ""
+}
+
+// jsonKey returns the key in the json tag of a field, "" if it has none, and the options
+// after it.
+func jsonKey(field *ast.Field) (key, options string) {
+	text, err := strconv.Unquote(tagText(field))
+	if err != nil {
+		return "", ""
+	}
+	key, options, _ = strings.Cut(reflect.StructTag(text).Get("json"), ",")
+	return key, options
+}

@@ -1,0 +1,40 @@
+package output
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Imports maps the paths of the generated files in a folder, which have one of the set's headers,
+// to the import paths in them. It leaves out what can't be read.
+func (s Set) Imports(dir string) map[string][]string {
+	imports := map[string][]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return imports
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if !entry.Type().IsRegular() || !strings.HasSuffix(path, ".go") {
+			continue
+		}
+		if generated, err := s.isGeneratedFile(path); err != nil || !generated {
+			continue
+		}
+		imports[path] = nil
+		syntax, _ := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if syntax == nil {
+			continue
+		}
+		for _, spec := range syntax.Imports {
+			if imported, err := strconv.Unquote(spec.Path.Value); err == nil {
+				imports[path] = append(imports[path], imported)
+			}
+		}
+	}
+	return imports
+}

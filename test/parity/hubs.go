@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// hub is a repository of Kubernetes with an internal version beside the others, and with what its script passes
+// to kube_codegen.sh, as flags of kubewright.
+type hub struct {
+	module string
+	flags  string
+}
+
+// hubModules are at version release.
+var hubModules = []hub{
+	{"k8s.io/sample-apiserver", "--output-dir pkg/generated"},
+	{"k8s.io/kube-aggregator", "--output-dir pkg/client --clientsets-dir pkg/client/clientset_generated " +
+		"--clientset-name clientset --prefers-protobuf"},
+	{"k8s.io/apiextensions-apiserver", "--output-dir pkg/client --clientset-name clientset --prefers-protobuf " +
+		"--lint-rules known-tags-only,require-explicit-disablement"},
+}
+
+// hubs regenerates the clients of these repositories in place by kubewright generate ./pkg/apis/..., over those
+// of upstream. Nothing of the exported API may be missing or incompatible, and the repository's own tests pass.
+func (r *run) hubs() error {
+	good := 0
+	var failed []error
+	for _, h := range hubModules {
+		name := filepath.Base(h.module)
+		if !r.wanted(name) {
+			continue
+		}
+		verdict, err := r.hub(h, filepath.Join(r.work, "hubs", name))
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
+			verdict = "FAILS: " + err.Error()
+		} else {
+			good++
+		}
+		fmt.Printf("  %s: %s\n", name, verdict)
+	}
+	fmt.Printf("check hubs: %d of %d\n", good, good+len(failed))
+	return errors.Join(failed...)
+}
+
+func (r *run) hub(h hub, dir string) (string, error) {
+	orig, regenerated := filepath.Join(dir, "orig"), filepath.Join(dir, "new")
+	out, err := said(r.here, "go", "mod", "download", "-json", h.module+"@"+release)
+	if err != nil {
+		return "", err
+	}
+	_, source, _ := strings.Cut(out, `"Dir": "`)
+	source, _, _ = strings.Cut(source, `"`)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	for _, to := range []string{orig, regenerated} {
+		if err := os.CopyFS(to, os.DirFS(source)); err != nil {
+			return "", err
+		}
+	}
+	const own = "github.com/kubewright/kubewright"
+	if _, err := said(regenerated, "go", "mod", "edit", "-require", own+"@v0.0.0", "-replace",
+		own+"="+r.root); err != nil {
+		return "", err
+	}
+	args := append([]string{"generate", "./pkg/apis/...", "--with-applyconfig",
+		"--go-header-file", "hack/boilerplate.go.txt"}, strings.Fields(h.flags)...)
+	messages, err := said(regenerated, filepath.Join(r.ours, "kubewright"), args...)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for line := range strings.Lines(messages) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	if err := r.review.check("hub-"+filepath.Base(h.module), lines); err != nil {
+		return "", err
+	}
+	if _, err := said(regenerated, "go", "build", "./..."); err != nil {
+		return "", err
+	}
+	diff, err := said(orig, filepath.Join(r.work, "bin", "apidiff"), "-missing", "-max", "1000000",
+		"-old", orig, "-new", regenerated, "./pkg/...")
+	if err != nil {
+		return "", err
+	}
+	_, packages, _ := strings.Cut(diff, "apidiff: ")
+	packages, _, _ = strings.Cut(packages, " (")
+	if _, err := said(regenerated, "go", "test", "./..."); err != nil {
+		return "", err
+	}
+	return packages + ", its tests pass", nil
+}
+
+// said runs a command in a folder and returns its output. Its error has the output, too, without packages that
+// pass their tests.
+func said(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return string(out), nil
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "ok ") && !strings.HasPrefix(line, "?") && !strings.HasPrefix(line, "go: ") {
+			lines = append(lines, line)
+		}
+	}
+	return "", fmt.Errorf("%s: %w\n%s", filepath.Base(name), err, strings.Join(lines, ""))
+}

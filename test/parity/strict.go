@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// strictRow runs kubewright generate on a row, once with its packages and once with the wildcard, into modules
+// like ours, and checks that
+//
+//   - both runs have the same verdict, the same files and only messages that somebody has reviewed,
+//   - the files are those of our four binaries, byte for byte, and named as upstream's, and gofmt changes none,
+//   - kubewright check is content with them, and isn't after one byte has changed.
+//
+// kubewright may refuse what the binaries accept, with messages that somebody has reviewed. theirs is nil for
+// types that must be refused. It returns the end of a sentence about the row.
+func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
+	if len(row.wildcard) == 0 {
+		return "", nil
+	}
+	packages, err := r.strictRun(row, ours, "packages", slices.Concat(row.apis, row.list("ac-extra")))
+	if err != nil {
+		return "", err
+	}
+	wildcard, err := r.strictRun(row, ours, "wildcard", slices.Concat(row.wildcard, row.list("ac-extra")))
+	if err != nil {
+		return "", err
+	}
+	messages := slices.Concat(packages.messages, wildcard.messages)
+	slices.Sort(messages)
+	messages = slices.Compact(messages)
+	failed := []error{r.review.check(row.name, messages)}
+	if packages.status != wildcard.status {
+		failed = append(failed, fmt.Errorf("kubewright's exit status is %d on packages, %d on the wildcard",
+			packages.status, wildcard.status))
+	}
+	if theirs == nil && packages.status == 0 {
+		failed = append(failed, errors.New("kubewright makes something of types that can't have clients"))
+	}
+	if theirs == nil || packages.status != 0 || wildcard.status != 0 {
+		return fmt.Sprintf("; kubewright: refused with %d messages", len(messages)), errors.Join(failed...)
+	}
+	failed = append(failed, packages.current(), wildcard.current(), gofmted(packages.files),
+		differ("the run on packages", packages.files, "that on the wildcard", wildcard.files, true))
+	for _, binaries := range []struct {
+		name string
+		*scratch
+		bytes bool
+	}{{"our binaries", ours, true}, {"upstream", theirs, false}} {
+		files, err := binaries.tree()
+		failed = append(failed, err,
+			differ("kubewright", packages.files, binaries.name, files, binaries.bytes))
+	}
+	return fmt.Sprintf("; kubewright: %d files, %d messages", len(packages.files), len(messages)),
+		errors.Join(failed...)
+}
+
+// strictRun is one run of kubewright generate.
+type strictRun struct {
+	*scratch
+	kubewright string // the command
+	args       []string
+	status     int
+	messages   []string
+	files      map[string][]byte
+}
+
+func (r *run) strictRun(row row, like *scratch, name string, patterns []string) (*strictRun, error) {
+	s := &strictRun{
+		scratch:    &scratch{row: row, dir: filepath.Join(r.work, "corpus", name, row.name), runtime: r.root},
+		kubewright: filepath.Join(r.ours, "kubewright"),
+	}
+	if err := s.copyModule(like); err != nil {
+		return nil, err
+	}
+	schema, err := s.schema()
+	if err != nil {
+		return nil, err
+	}
+	s.args = append(s.args, "--output-dir", ".", "--go-header-file", "header.txt",
+		"--clientset-name", s.clientsetName(), "--plural-exceptions", s.flags["plural-exceptions"])
+	for _, flag := range []string{"prefers-protobuf", "single-directory"} {
+		if s.has(flag) {
+			s.args = append(s.args, "--"+flag)
+		}
+	}
+	if !s.has("no-applyconfig") {
+		s.args = append(s.args, "--with-applyconfig", "--applyconfig-dir", s.applyDir,
+			"--applyconfig-externals", s.flags["ac-externals"], "--applyconfig-openapi-schema", schema)
+	}
+	s.args = append(s.args, patterns...)
+	_, stderr, status, err := s.command("generate")
+	if err != nil {
+		return nil, err
+	}
+	s.status = status
+	for line := range strings.Lines(stderr) {
+		s.messages = append(s.messages, portable(strings.TrimSpace(line)))
+	}
+	s.files, err = s.tree()
+	return s, err
+}
+
+// command runs kubewright with the arguments of the run.
+func (s *strictRun) command(name string) (stdout, stderr string, status int, err error) {
+	cmd := exec.Command(s.kubewright, append([]string{name}, s.args...)...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "PWD="+s.dir, "GOWORK=off", "GOFLAGS=-mod=mod")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		status, err = exit.ExitCode(), nil
+	}
+	return out.String(), errs.String(), status, err
+}
+
+// current checks that kubewright check finds nothing to do after the run, and finds a byte that is changed
+// in the middle of a file.
+func (s *strictRun) current() error {
+	stdout, _, status, err := s.command("check")
+	if err != nil || status != 0 {
+		return fmt.Errorf("kubewright check after generate: exit status %d, %w\n%.2000s", status, err, stdout)
+	}
+	names := slices.Sorted(maps.Keys(s.files))
+	name := names[len(names)/2]
+	file, text := filepath.Join(s.dir, name), s.files[name]
+	changed := bytes.Clone(text)
+	changed[len(changed)/2] ^= 1
+	if err := os.WriteFile(file, changed, 0o644); err != nil {
+		return err
+	}
+	stdout, stderr, status, err := s.command("check")
+	if err != nil || status != 1 || !strings.Contains(stdout, "\n+++ "+name+"\n") ||
+		!strings.HasSuffix(stderr, "not current: 1 file to write, 0 stale; run kubewright generate\n") {
+		return fmt.Errorf("kubewright check after a change in %s: exit status %d, %w\n%.2000s%s", name, status,
+			err, stdout, stderr)
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// tree returns the generated files by path.
+func (s *scratch) tree() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, folder := range s.folders() {
+		if folder == s.applyDir && s.has("no-applyconfig") {
+			continue
+		}
+		dir := filepath.Join(s.dir, folder)
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name, err := filepath.Rel(s.dir, path)
+			if err != nil {
+				return err
+			}
+			files[filepath.ToSlash(name)], err = os.ReadFile(path)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// differ compares two sets of files, with their contents if bytesToo is set.
+func differ(name string, files map[string][]byte, other string, others map[string][]byte, bytesToo bool) error {
+	var found []string
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if text, ok := others[file]; !ok {
+			found = append(found, file+": only of "+name)
+		} else if bytesToo && !bytes.Equal(text, files[file]) {
+			found = append(found, file+": differs")
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(others)) {
+		if _, ok := files[file]; !ok {
+			found = append(found, file+": only of "+other)
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return fmt.Errorf("%s and %s: %d files differ\n%s", name, other, len(found),
+		strings.Join(found[:min(len(found), 20)], "\n"))
+}
+
+// gofmted checks that gofmt changes none of the files.
+func gofmted(files map[string][]byte) error {
+	var found []error
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text, err := format.Source(files[name])
+		if err != nil {
+			found = append(found, fmt.Errorf("%s: %w", name, err))
+		} else if !bytes.Equal(text, files[name]) {
+			found = append(found, fmt.Errorf("%s: gofmt changes it", name))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// portable returns a message without the parts that differ from machine to machine.
+func portable(message string) string {
+	for _, part := range []string{"/pkg/mod/", "kubewright-parity/"} {
+		if _, rest, ok := strings.Cut(message, part); ok {
+			return rest
+		}
+	}
+	return message
+}
