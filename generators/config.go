@@ -44,6 +44,8 @@ type Config struct {
 	Lister   *ListerOptions
 	Informer *InformerOptions
 	Apply    *ApplyOptions
+	DeepCopy *DeepCopyOptions
+	Register *RegisterOptions
 }
 
 // Input is a package pattern; see [model.Input].
@@ -103,6 +105,21 @@ type ApplyOptions struct {
 	OpenAPISchema string
 }
 
+// DeepCopyOptions are the options of deepcopy-gen.
+type DeepCopyOptions struct {
+	// File is the name of the file in each package. With Config.Strict the file that a
+	// package has already keeps its name.
+	File string
+	// ReplaceControllerGen has the functions made where controller-gen has made them.
+	ReplaceControllerGen bool
+}
+
+// RegisterOptions are the options of register-gen.
+type RegisterOptions struct {
+	// File is that of DeepCopyOptions.
+	File string
+}
+
 // allExternals are Externals and those of meta/v1.
 func (o *ApplyOptions) allExternals() map[model.TypeName]string {
 	externals := defaultExternals()
@@ -141,6 +158,14 @@ func (c *Config) model() (model.Config, error) {
 	}
 	if c.Informer != nil {
 		m.Generators |= model.Informers
+	}
+	if c.DeepCopy != nil {
+		m.Generators |= model.DeepCopies
+		m.CopiesFile, m.ReplaceControllerGen = c.DeepCopy.File, c.DeepCopy.ReplaceControllerGen
+	}
+	if c.Register != nil {
+		m.Generators |= model.Registrations
+		m.RegistersFile = c.Register.File
 	}
 	if c.Apply != nil {
 		m.Generators |= model.ApplyConfigurations

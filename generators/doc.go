@@ -1,6 +1,7 @@
 // Package generators turns annotated API types into clientsets, listers, informers and
-// apply configurations. The commands kubewright, client-gen, lister-gen, informer-gen and
-// applyconfiguration-gen are thin shells around it.
+// apply configurations, and adds deep copies and registration to their packages. The
+// command kubewright, and those with the names of upstream's generators, are thin shells
+// around it.
 //
 // [Plan] is the pipeline. Each stage returns a value for the next:
 //
@@ -9,10 +10,10 @@
 //	render.Render      templates and views -> formatted text in memory
 //	output.Compare     text -> what has to change on the disk, or a diff
 //
-// A generator is one file (client.go, lister.go, informer.go, applyconfig.go). It has a
-// table, which says which template makes which files, and the views that the templates
+// A generator is one file (client.go, lister.go, informer.go, applyconfig.go, deepcopy.go,
+// register.go). It has a table, which says which template makes which files, and the views that the templates
 // print. All decisions are made when a view is built; templates only have if and range.
 //
-// flags.go declares the flags of all commands, tool.go the four compatible commands, and
+// flags.go declares the flags of all commands, tool.go and helpers.go the compatible commands, and
 // layout.go what kubewright derives from a single output folder.
 package generators

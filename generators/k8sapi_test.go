@@ -34,7 +34,9 @@ func everything() Config {
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,
 		},
-		Apply: &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
+		Apply:    &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
+		DeepCopy: &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
+		Register: &RegisterOptions{File: "zz_generated.register.go"},
 	}
 }
 
@@ -62,6 +64,12 @@ func kubernetes(t testing.TB, o order) *model.API {
 	if problems.Fatal() {
 		t.Fatal(problems)
 	}
+	// All of these packages have a register.go.
+	api.Registrations = append(api.Registrations, &model.Registration{
+		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop",
+			File: "register.go"},
+		Group: "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
+	})
 	return api
 }
 
@@ -70,7 +78,7 @@ func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _, err := newHeaders("", generatorNames[:]...)
+	h, _, err := newHeaders("")
 	if err != nil {
 		t.Fatal(err)
 	}

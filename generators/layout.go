@@ -25,6 +25,7 @@ type Layout struct {
 	lister   ListerOptions
 	informer InformerOptions
 	apply    ApplyOptions
+	helpers  helperOptions
 	// withApply adds apply configurations.
 	withApply bool
 	// dir and pkg are the output folder and its import path. The other folders are
@@ -60,6 +61,7 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.lister.addFlags(fs)
 	l.informer.addFlags(fs)
 	l.apply.addFlags(fs, "applyconfig-externals", "applyconfig-openapi-schema")
+	l.helpers.addFlags(fs)
 	l.Config.AddFlags(fs)
 }
 
@@ -102,6 +104,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
 	}
+	l.helpers.apply(&cfg)
 	if err := cfg.validateFolders(); err != nil {
 		return Config{}, err
 	}
@@ -151,7 +154,7 @@ func (l *Layout) validate(patterns []string) error {
 		return errors.New("--lean leaves the Apply methods out of the clientset, so that apply configurations" +
 			" have no use; leave out --lean or the flags of apply configurations")
 	}
-	if err := l.validateLint(); err != nil {
+	if err := errors.Join(l.validateLint(), l.helpers.validate()); err != nil {
 		return err
 	}
 	for _, name := range []string{"applyconfig-dir", "applyconfig-externals", "applyconfig-openapi-schema"} {

@@ -110,6 +110,8 @@ type apiPackage struct {
 	hasGroup               bool
 	goName                 string
 	kinds                  []apiKind
+	// helpers is true if deep copies and registration are to be generated, too.
+	helpers bool
 }
 
 type apiKind struct {
@@ -200,6 +202,9 @@ func randomAPI(seed uint64) api {
 	if len(a.packages) == 0 {
 		return randomAPI(seed + 1<<50)
 	}
+	for i := range a.packages {
+		a.packages[i].helpers = r.IntN(2) == 0
+	}
 	for _, f := range []string{
 		"--with-applyconfig", "--single-directory", "--prefers-protobuf", "--fake-clientset=false", "--lean",
 		"--metadata-informers", "--read-only-views",
@@ -228,7 +233,8 @@ func (a api) String() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, a.flags)
 	for _, p := range a.packages {
-		fmt.Fprintf(&b, "%s/%s group %q go name %q: %v\n", p.folder, p.version, p.group, p.goName, p.kinds)
+		fmt.Fprintf(&b, "%s/%s group %q go name %q helpers %t: %v\n", p.folder, p.version, p.group, p.goName,
+			p.helpers, p.kinds)
 	}
 	return b.String()
 }
@@ -245,14 +251,25 @@ func (a api) write(t *testing.T, dir string) {
 		if p.goName != "" {
 			fmt.Fprintf(&doc, "// +groupGoName=%s\n", p.goName)
 		}
+		methods := apiMethods
+		if p.helpers {
+			doc.WriteString("// +k8s:deepcopy-gen=package\n// +k8s:register-gen=true\n")
+			types.WriteString("package p\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n")
+			methods = ""
+		} else {
+			fmt.Fprintf(&types, apiHeader, p.group, p.version)
+		}
 		doc.WriteString("package p\n")
-		fmt.Fprintf(&types, apiHeader, p.group, p.version)
 		for _, k := range p.kinds {
-			tags := ""
+			tags, copies := "", ""
+			if p.helpers {
+				copies = "// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object\n"
+			}
 			for _, tag := range k.tags {
 				tags += "// " + tag + "\n"
 			}
-			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags).Replace(apiType))
+			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags, "// COPIES\n",
+				copies).Replace(apiType+methods))
 		}
 		folder := filepath.Join("apis", p.folder, p.version)
 		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(),
@@ -297,6 +314,7 @@ func AddToScheme(*runtime.Scheme) error { return nil }
 
 const apiType = `
 // +genclient
+// COPIES
 // TAGS
 type KIND struct {
 	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
@@ -306,14 +324,17 @@ type KIND struct {
 	Status *metav1.Condition ` + "`json:\"status,omitempty\"`" + `
 }
 
-func (in *KIND) DeepCopyObject() runtime.Object { return in }
-
+// COPIES
 type KINDList struct {
 	metav1.TypeMeta ` + "`json:\",inline\"`" + `
 	metav1.ListMeta ` + "`json:\"metadata,omitempty\"`" + `
 
 	Items []KIND ` + "`json:\"items\"`" + `
 }
+`
+
+const apiMethods = `
+func (in *KIND) DeepCopyObject() runtime.Object { return in }
 
 func (in *KINDList) DeepCopyObject() runtime.Object { return in }
 `

@@ -47,7 +47,7 @@ const (
 // then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile, generatorNames[:]...)
+	headers, problems, err := newHeaders(cfg.HeaderFile)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -70,16 +70,19 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	var trees []place
 	var folders []string
 	for _, gen := range gens {
-		trees = append(trees, gen.tree())
-		folders = append(folders, gen.tree().dir)
+		if tree := gen.tree(); tree.dir != "" {
+			trees = append(trees, tree)
+			folders = append(folders, tree.dir)
+		}
 	}
 	set := output.Set{
-		Files: contents, Trees: folders, Roots: treeRoots(), Headers: generatedLines(),
+		Files: contents, Trees: folders, Roots: treeRoots(),
+		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
 		KeepOthers: cfg.Strict,
 	}
 	changes, err := set.Compare()
 	if changes != nil {
-		problems = append(problems, cfg.orphanWarnings(set, changes.Stale)...)
+		problems = append(problems, cfg.orphanWarnings(set, changes.Stale, api)...)
 	}
 	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
 		return changes, problems, err
@@ -114,13 +117,24 @@ type generator interface {
 	// files lists the files; their views are built when they are rendered.
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
-	// that the generator doesn't list is stale.
+	// that the generator doesn't list is stale. It has no dir for generators that write
+	// into the folders of others.
 	tree() place
 }
 
 // generators are those that the options ask for.
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
+	if c.DeepCopy != nil {
+		gens = append(gens, &deepCopyGen{api.Copies})
+	}
+	if c.Register != nil {
+		gens = append(gens, &registerGen{api.Registrations})
+	}
+	// Without such code, load has reported packages without kinds.
+	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {
+		return gens, nil
+	}
 	if c.Client != nil {
 		gens = append(gens, newClientGen(*c.Client, api))
 	}
@@ -177,13 +191,19 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 
 // orphanWarnings warns of output that this run doesn't update: it gets out of date, and
 // one day it won't compile. What the run removes isn't worth a warning.
-func (c *Config) orphanWarnings(set output.Set, stale []string) Problems {
+func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) Problems {
 	var problems Problems
+	var packages []string
+	for _, p := range api.Packages {
+		packages = append(packages, p.Path)
+	}
 	for _, o := range c.orphans {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
 		})
-		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) {
+		// Without these packages it is the output of a run for other ones.
+		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) &&
+			set.AnyImports(o.dir, packages) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})

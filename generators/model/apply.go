@@ -230,8 +230,9 @@ func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
 			// An object is applied by its name, which is in ObjectMeta.
 			if kind.applies && !slices.Contains(p.bare, kind) {
 				a.Warnf(kind.Pos,
-					"type %s gets no apply configuration, because it doesn't embed metav1.ObjectMeta "+
-						"directly; embed it, or add // +genclient:skipVerbs=apply,applyStatus",
+					"type %s gets no apply configuration, because it doesn't embed "+
+						"k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta directly; embed it, or add "+
+						"// +genclient:skipVerbs=apply,applyStatus",
 					kind.Name)
 			}
 			continue

@@ -276,8 +276,13 @@ func (c *checker) inputs(packages []*candidate) {
 // empty reports packages that nothing is generated for.
 func (c *checker) empty(packages []*candidate) {
 	kinds := 0
+	helped := slices.ContainsFunc(c.hubs, func(p *candidate) bool { return p.helped })
 	for _, p := range packages {
 		kinds += len(p.kinds)
+		if p.helped {
+			helped = true
+			continue // what is generated into the package is enough of a reason to name it
+		}
 		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,
 				"package %s has no type with +genclient; add // +genclient above a type, or leave the "+
@@ -290,7 +295,7 @@ func (c *checker) empty(packages []*candidate) {
 				p.src.path)
 		}
 	}
-	if kinds > 0 || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
+	if kinds > 0 || helped || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}

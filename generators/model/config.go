@@ -20,6 +20,12 @@ type Config struct {
 	// AppliedElsewhere are types whose apply configurations exist in another
 	// package. The apply configurations of types that refer to them use those.
 	AppliedElsewhere []TypeName
+	// CopiesFile and RegistersFile are the names of the files for deep copies and
+	// registrations, unless Strict: then the file that a package has is kept.
+	CopiesFile, RegistersFile string
+	// ReplaceControllerGen has deep copies made for packages for which controller-gen made
+	// them. Otherwise a warning says that there are none.
+	ReplaceControllerGen bool
 	// LintRules are the rules of --lint-rules; see [LintRules].
 	LintRules []string
 	// Strict makes input that code-generator accepts, but that has no meaning, an
@@ -50,7 +56,17 @@ const (
 	ApplyConfigurations
 	// Views fills in API.Types.
 	Views
+	// DeepCopies fills in API.Copies, Registrations API.Registrations. They have to be asked
+	// for, as they need more than most packages have.
+	DeepCopies
+	Registrations
 )
+
+// helpers are the generators that write into API packages, and don't need resources.
+const helpers = DeepCopies | Registrations
+
+// makes reports whether a generator was asked for by name.
+func (c *Config) makes(g Generators) bool { return c.Generators&g != 0 }
 
 // has reports whether any generator of the set g is to run.
 func (c *Config) has(g Generators) bool {

@@ -13,11 +13,10 @@ import (
 // grouper assigns packages to groups and versions.
 type grouper struct{ *session }
 
-// group builds the groups and versions. Packages belong to one group if their paths name
+// group adds the groups and versions. Packages belong to one group if their paths name
 // it by the same element: that is how client-gen and informer-gen group them, whatever
 // +groupName says.
-func (g *grouper) group(packages []*candidate) *API {
-	api := &API{}
+func (g *grouper) group(api *API, packages []*candidate) {
 	groups := map[string]*Group{}
 	for _, p := range packages {
 		api.Packages = append(api.Packages, p.pkg)
@@ -41,7 +40,6 @@ func (g *grouper) group(packages []*candidate) *API {
 		g.addVersion(p, group, version)
 	}
 	slices.SortStableFunc(api.Groups, func(a, b *Group) int { return strings.Compare(a.element, b.element) })
-	return api
 }
 
 // place returns the path element that names the group, and the version: those of the

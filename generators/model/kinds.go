@@ -27,9 +27,9 @@ func (r *kindReader) readPackage(p *candidate) {
 		Client:                !p.tags.OptsOut("client-gen"),
 		Lister:                !p.tags.OptsOut("lister-gen"),
 		Informer:              !p.tags.OptsOut("informer-gen"),
-		HasResource:           p.src.declares("Resource"),
-		HasSchemeGroupVersion: p.src.declares("SchemeGroupVersion"),
-		HasAddToScheme:        p.src.declares("AddToScheme"),
+		HasResource:           p.registers || p.src.declares("Resource"),
+		HasSchemeGroupVersion: p.registers || p.src.declares("SchemeGroupVersion"),
+		HasAddToScheme:        p.registers || p.src.declares("AddToScheme"),
 	}
 	p.pkg.Pos = p.position(r.base)
 	(&linter{r.session}).lint(p)
@@ -47,7 +47,7 @@ func (r *kindReader) readPackage(p *candidate) {
 			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
 			p.src.path)
 	}
-	if p.pkg.Client && r.cfg.has(Clients) {
+	if p.pkg.Client && !p.registers && r.cfg.has(Clients) {
 		r.checkRegisteredTypes(p)
 	}
 }

@@ -25,26 +25,20 @@ import (
 // Load is safe for concurrent use. The API isn't changed afterwards.
 func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	s := newSession(ctx, cfg)
-	packages := s.leaveOutHubs(s.parse(s.find()))
+	packages := s.parse(s.find())
 	s.checkVendor(packages)
-	kinds := kindReader{session: s, namers: newNamers(cfg.PluralExceptions)}
-	for _, p := range packages {
-		kinds.readPackage(p)
+	api := &API{}
+	if cfg.makes(Registrations) { // first: other checks see what is about to be made
+		api.Registrations = s.readRegistrations(packages)
 	}
-	s.checkRegisteredGroups(packages)
-	// After all packages: methods refer to types of each other's packages.
-	kinds.resolveMethods(packages)
-	api := (&grouper{s}).group(packages)
-	check := checker{s}
-	check.names(api)
-	if cfg.has(ApplyConfigurations) {
-		api.Apply = (&applyReader{s}).read(packages)
+	if cfg.makes(DeepCopies) {
+		api.Copies = s.readCopies(packages)
 	}
-	if cfg.has(Views) {
-		api.Types = s.viewedTypes(packages)
+	if cfg.Generators&^helpers != 0 || cfg.Generators == 0 {
+		s.readAPI(api, packages)
+	} else {
+		s.lintAll(packages)
 	}
-	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
-	check.inputs(packages)
 	if err := context.Cause(ctx); err != nil {
 		s.Errorf(token.Position{}, "%v", err)
 	}
@@ -53,6 +47,37 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 		return nil, problems
 	}
 	return api, problems
+}
+
+// readAPI adds groups, versions, kinds, and what follows from them.
+func (s *session) readAPI(api *API, packages []*candidate) {
+	packages = s.leaveOutHubs(packages)
+	kinds := kindReader{session: s, namers: newNamers(s.cfg.PluralExceptions)}
+	for _, p := range packages {
+		kinds.readPackage(p)
+	}
+	s.checkRegisteredGroups(packages)
+	// After all packages: methods refer to types of each other's packages.
+	kinds.resolveMethods(packages)
+	(&grouper{s}).group(api, packages)
+	check := checker{s}
+	check.names(api)
+	if s.cfg.has(ApplyConfigurations) {
+		api.Apply = (&applyReader{s}).read(packages)
+	}
+	if s.cfg.has(Views) {
+		api.Types = s.viewedTypes(packages)
+	}
+	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
+	check.inputs(packages)
+}
+
+// lintAll checks tags by the rules of [Config.LintRules] if no resources are read.
+func (s *session) lintAll(packages []*candidate) {
+	for _, p := range packages {
+		p.pkg = &Package{Pos: p.position(s.base)}
+		(&linter{s}).lint(p)
+	}
 }
 
 // session is what the stages of one [Load] share: the configuration, the packages
@@ -85,7 +110,14 @@ type candidate struct {
 	bare          []*Kind // the kinds without ObjectMeta
 	// internal is true for hub types; see Version.Internal.
 	internal bool
+	// registers is true if generated code registers the types, helped if any code is
+	// generated into the package.
+	registers, helped bool
 }
+
+// own reports whether the package is in the main module or the workspace: others aren't ours to
+// write to.
+func (p *candidate) own() bool { return p.listed.Module == nil || p.listed.Module.Main }
 
 // newSession returns a session without any packages.
 func newSession(ctx context.Context, cfg Config) *session {

@@ -25,6 +25,10 @@ type API struct {
 	// Types are the kinds that can have read-only views, and all types that are
 	// reachable from them. It is nil unless Config.Generators has Views.
 	Types map[TypeName]*Type
+	// Copies are the packages that get deep copies, Registrations those whose types generated
+	// code registers, both in the order of Packages.
+	Copies        []*CopyPackage
+	Registrations []*Registration
 }
 
 // Group is an API group.

@@ -119,7 +119,7 @@ func (s *session) imported(f *file, name string) *source {
 func (s *session) checkRegisteredGroups(packages []*candidate) {
 	votes := map[string]map[string]int{}
 	for _, p := range packages {
-		if p.input.Explicit || len(p.kinds) == 0 || !s.groupMatters(p) {
+		if p.input.Explicit || p.registers || len(p.kinds) == 0 || !s.groupMatters(p) {
 			continue
 		}
 		p.registered = s.registeredGroup(p.src)

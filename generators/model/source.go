@@ -31,6 +31,8 @@ type source struct {
 	methods map[string][]string
 	// bodies has the methods that describe a type to OpenAPI, by "Type.Method".
 	bodies map[string]*ast.BlockStmt
+	// copies are the methods whose names begin with DeepCopy.
+	copies []copyMethod
 }
 
 // file is a file of a package. syntax is nil while the file is deferred.
@@ -161,6 +163,9 @@ func (s *source) index(f *file) {
 				if strings.HasPrefix(decl.Name.Name, "OpenAPI") {
 					s.bodies[receiver+"."+decl.Name.Name] = decl.Body
 				}
+				if strings.HasPrefix(decl.Name.Name, "DeepCopy") {
+					s.copies = append(s.copies, copyMethod{receiver, decl, f})
+				}
 			}
 		case *ast.GenDecl:
 			for _, spec := range decl.Specs {
@@ -197,15 +202,39 @@ func (s *source) undefer(name string, found func() bool) {
 		if found() {
 			return
 		}
-		if f.syntax != nil || !f.read() || !bytes.Contains(f.text, []byte(name)) {
-			continue
-		}
-		if f.ignored && !bytes.Contains(header(f.text), []byte("!"+buildTag)) {
-			continue // for another platform, not generated
-		}
-		f.parse(s.fset)
-		s.index(f)
+		s.undeferFile(f, name)
 	}
+}
+
+// undeferFile parses a deferred file if it mentions name.
+func (s *source) undeferFile(f *file, name string) {
+	if f.syntax != nil || !f.read() || !bytes.Contains(f.text, []byte(name)) ||
+		f.ignored && !f.generatedHere() {
+		return
+	}
+	f.parse(s.fset)
+	s.index(f)
+}
+
+// generatedHere reports whether an unparsed file that go list excludes is a generated one, and not
+// one for another platform.
+func (f *file) generatedHere() bool { return bytes.Contains(header(f.text), []byte("!"+buildTag)) }
+
+// undeferTypes parses the deferred files, other than the one at path, that declare types or methods
+// for deep copies: gengo sees all files but those that buildTag excludes.
+func (s *source) undeferTypes(except string) {
+	for _, f := range s.files {
+		if f.syntax == nil && !f.ignored && f.path != except && f.read() &&
+			(bytes.Contains(f.text, []byte("\ntype ")) || bytes.Contains(f.text, []byte(") DeepCopy"))) {
+			f.parse(s.fset)
+			s.index(f)
+		}
+	}
+}
+
+// has reports whether the package has a file of that name.
+func (s *source) has(name string) bool {
+	return slices.ContainsFunc(s.files, func(f *file) bool { return filepath.Base(f.path) == name })
 }
 
 // typeName returns the name in the type of a receiver or of an embedded field, without

@@ -3,11 +3,33 @@ package output
 import (
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// AnyImports reports whether a generated file in a tree, with one of the set's headers, imports one
+// of the packages.
+func (s Set) AnyImports(tree string, packages []string) bool {
+	found := false
+	_ = filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil // an unreadable folder has nothing to say
+		}
+		for _, imports := range s.Imports(path) {
+			found = found || slices.ContainsFunc(imports,
+				func(imported string) bool { return slices.Contains(packages, imported) })
+		}
+		if found {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
 
 // Imports maps the paths of the generated files in a folder, which have one of the set's headers,
 // to the import paths in them. It leaves out what can't be read.

@@ -129,12 +129,12 @@ func (s Set) isGeneratedFile(path string) (bool, error) {
 }
 
 // isGenerated reports whether a line before the package clause of the file is one of the
-// set's headers.
-func (s Set) isGenerated(file io.Reader) bool {
+// set's headers, or one of the others.
+func (s Set) isGenerated(file io.Reader, others ...string) bool {
 	// Only the start of the file is read, which in a big tree saves most of the time.
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
-		if slices.Contains(s.Headers, line) {
+		if slices.Contains(s.Headers, line) || slices.Contains(others, line) {
 			return true
 		}
 		if strings.HasPrefix(line, "package ") {

@@ -21,7 +21,7 @@ func assemble(f File, body []byte) []byte {
 	out := make([]byte, 0, len(f.Header)+len(body)+1024)
 	out = append(out, f.Header...)
 	out = append(out, bytes.TrimLeft(clause, "\n")...)
-	out = appendImports(out, names)
+	out = appendImports(out, names, f.NamesImports)
 	return align(squeeze(out, resolve(rest, f.Package, names)))
 }
 
@@ -70,8 +70,9 @@ func cutMark(body []byte) (before, text, after []byte, found bool) {
 
 // appendImports appends the import block: the standard library, then the rest, each sorted
 // by path. Only paths of a single element have no alias: the name of any other package is
-// in its package clause, which isn't read, and needn't be the last element of the path.
-func appendImports(out []byte, names map[string]string) []byte {
+// in its package clause, which isn't read, and needn't be the last element of the path. With
+// always, these have one, too.
+func appendImports(out []byte, names map[string]string, always bool) []byte {
 	if len(names) == 0 {
 		return out
 	}
@@ -92,7 +93,7 @@ func appendImports(out []byte, names map[string]string) []byte {
 		slices.Sort(paths)
 		for _, path := range paths {
 			out = append(out, '\t')
-			if names[path] != path {
+			if names[path] != path || always {
 				out = append(out, names[path]...)
 				out = append(out, ' ')
 			}

@@ -29,6 +29,8 @@ type File struct {
 	// Reserved are names that no import of the file may have: identifiers that other
 	// files of the package declare.
 	Reserved []string
+	// NamesImports has each import written with its name, even one that is the same as its path.
+	NamesImports bool
 }
 
 // Templates is a set of parsed templates. It is safe for concurrent use.

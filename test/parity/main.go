@@ -1,7 +1,8 @@
 // Command parity regenerates other projects' code with our generators and compares the result with that of
 // upstream's generators. Each check prints one line, "check NAME: N of M".
 //
-//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
+//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags] [deepcopy]
+//	       [register]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
 // user's cache.
@@ -20,6 +21,9 @@ import (
 
 // tools are upstream's four generators, and ours of the same names.
 var tools = []string{"client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen"}
+
+// helperTools are those that write into API packages.
+var helperTools = []string{"deepcopy-gen", "register-gen"}
 
 // run is one invocation: its folders and its selection of checks.
 type run struct {
@@ -49,7 +53,7 @@ func main() {
 
 func parity(work, rows, steps string, record bool, checks []string) error {
 	if len(checks) == 0 {
-		checks = []string{"client-go", "corpus", "hubs", "flags"}
+		checks = []string{"client-go", "corpus", "hubs", "flags", "deepcopy", "register"}
 	}
 	r, err := prepare(work)
 	if err != nil {
@@ -73,8 +77,12 @@ func parity(work, rows, steps string, record bool, checks []string) error {
 			failed = append(failed, r.hubs())
 		case "flags":
 			failed = append(failed, r.flags())
+		case "deepcopy":
+			failed = append(failed, r.deepCopies())
+		case "register":
+			failed = append(failed, r.registrations())
 		default:
-			return fmt.Errorf("no check %q: there are client-go, corpus, hubs and flags", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus, hubs, flags, deepcopy and register", name)
 		}
 	}
 	return errors.Join(failed...)
@@ -104,7 +112,7 @@ func prepare(work string) (*run, error) {
 		return nil, err
 	}
 	var theirs []string
-	for _, tool := range tools {
+	for _, tool := range slices.Concat(tools, helperTools) {
 		theirs = append(theirs, "k8s.io/code-generator/cmd/"+tool)
 	}
 	if err := build(here, r.upstream, theirs...); err != nil {

@@ -1,0 +1,76 @@
+package generators
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
+)
+
+// deepCopyGenName is the name of upstream's binary, as in the generated line.
+const deepCopyGenName = "deepcopy-gen"
+
+// deepCopyGen makes the DeepCopy functions of API types, in their own packages.
+type deepCopyGen struct{ packages []*model.CopyPackage }
+
+// tree is none: the folders belong to the packages.
+func (g *deepCopyGen) tree() place { return place{} }
+
+func (g *deepCopyGen) files(h headers) []render.File {
+	var files []render.File
+	for _, p := range g.packages {
+		files = append(files, render.File{
+			Path:         shorten(filepath.Join(p.Dir, p.File)),
+			Package:      p.Path,
+			Header:       h[deepCopyGenName],
+			Template:     "deepcopy/package.tmpl",
+			View:         func() any { return newDeepCopyView(p) },
+			NamesImports: true,
+		})
+	}
+	return files
+}
+
+// deepCopyView is a package of types with DeepCopy functions.
+type deepCopyView struct {
+	PackageName string
+	Types       []copyTypeView
+}
+
+// copyTypeView is a type with DeepCopy functions.
+type copyTypeView struct {
+	*model.CopyType
+	// Code is the type in code; the Name of a generic one has no blank after commas.
+	Code string
+	// Receiver is the type of the receiver, and of DeepCopy's result.
+	Receiver string
+	// Body is the text of DeepCopyInto.
+	Body string
+	// Interfaces are the types of the methods DeepCopy and their name.
+	Interfaces []render.Ident
+}
+
+// newDeepCopyView builds the view of a package.
+func newDeepCopyView(p *model.CopyPackage) any {
+	view := deepCopyView{PackageName: p.Name}
+	names := newImportNames(p.Path)
+	for _, t := range p.Types {
+		v := copyTypeView{CopyType: t, Code: strings.ReplaceAll(t.Name, ",", ", ")}
+		v.Receiver = "*" + v.Code
+		if t.Reference {
+			v.Receiver = v.Code
+		}
+		if t.Into {
+			v.Body = copyBody(names, t)
+		}
+		for _, path := range t.Imports {
+			names.of(path)
+		}
+		for _, i := range t.Interfaces {
+			v.Interfaces = append(v.Interfaces, names.of(i.Path).Ident(i.Name))
+		}
+		view.Types = append(view.Types, v)
+	}
+	return view
+}

@@ -1,0 +1,79 @@
+package generators
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// controllerGenName is the generator whose deep copies --replace-controller-gen replaces.
+const controllerGenName = "controller-gen"
+
+// replaceable are the generators whose files in API packages a run may replace.
+func (c *Config) replaceable() []string {
+	names := helperNames[:]
+	if c.DeepCopy != nil && c.DeepCopy.ReplaceControllerGen {
+		names = append(slices.Clone(names), controllerGenName)
+	}
+	return names
+}
+
+// newHelperTool returns a command that writes one file into each of the packages that its arguments
+// name. defaultFile is the default of --output-file; set puts the name of the file into the
+// configuration.
+func newHelperTool(name, defaultFile, missingFile string, set func(*Config, string)) *Tool {
+	t := newTool(name)
+	var c Config
+	var file string
+	t.flags.StringVar(&file, "output-file", defaultFile, "the name of the file to write in each package")
+	c.addInputFlags(t.flags)
+	t.config = func(patterns []string) (Config, error) {
+		if file == "" {
+			return Config{}, errors.New(missingFile)
+		}
+		c.Inputs = packageInputs(patterns)
+		set(&c, file)
+		return c, c.validateLint()
+	}
+	return t
+}
+
+// NewDeepCopyGen returns the command deepcopy-gen.
+func NewDeepCopyGen() *Tool {
+	return newHelperTool(deepCopyGenName, "generated.deepcopy.go", "--output-file must be specified",
+		func(c *Config, file string) { c.DeepCopy = &DeepCopyOptions{File: file} })
+}
+
+// NewRegisterGen returns the command register-gen.
+func NewRegisterGen() *Tool {
+	return newHelperTool(registerGenName, "generated.register.go", "output file base name cannot be empty",
+		func(c *Config, file string) { c.Register = &RegisterOptions{File: file} })
+}
+
+// helperOptions are the flags of kubewright for the code in API packages.
+type helperOptions struct{ on, replaceControllerGen bool }
+
+// addFlags adds them.
+func (o *helperOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.on, "helpers", true,
+		"also write deep copies and the registration of types, into the API packages that ask for them")
+	fs.BoolVar(&o.replaceControllerGen, "replace-controller-gen", false,
+		"also write deep copies where controller-gen has written them, and replace its file")
+}
+
+// validate checks the flags.
+func (o *helperOptions) validate() error {
+	if o.replaceControllerGen && !o.on {
+		return errors.New("--replace-controller-gen has no effect with --helpers=false; leave out one of them")
+	}
+	return nil
+}
+
+// apply adds the generators.
+func (o *helperOptions) apply(c *Config) {
+	if o.on {
+		c.DeepCopy = &DeepCopyOptions{ReplaceControllerGen: o.replaceControllerGen}
+		c.Register = &RegisterOptions{}
+	}
+}

@@ -1,0 +1,139 @@
+package marker
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+
+	"k8s.io/gengo/v2/codetags"
+)
+
+// The tags of deepcopy-gen, and those of controller-gen that ask for the same.
+const (
+	copyTag           = "k8s:deepcopy-gen"
+	copyInterfacesTag = copyTag + ":interfaces"
+	copyByValueTag    = copyTag + ":nonpointer-interfaces"
+	objectCopyTag     = "kubebuilder:object:generate"
+	objectRootTag     = "kubebuilder:object:root"
+)
+
+// Copies is the meaning of the deepcopy tags of one type, or of a package.
+type Copies struct {
+	// Value is the value of +k8s:deepcopy-gen, without its arguments: "true" or "false" for a
+	// type, "package" or "false" for a package, "" without the tag. Pos is its position.
+	Value string
+	Pos   token.Position
+	// Interfaces are those of +k8s:deepcopy-gen:interfaces, in order.
+	Interfaces []CopyInterface
+	// ByValue is true if the methods of the interfaces have the type itself as receiver.
+	ByValue bool
+	// Generate and Root are the values of +kubebuilder:object:generate and
+	// +kubebuilder:object:root, "" without them. KubebuilderPos is the position of one of them.
+	Generate, Root string
+	KubebuilderPos token.Position
+}
+
+// CopyInterface is an interface that a type is to have a DeepCopy method for: an import path
+// and a name, "k8s.io/apimachinery/pkg/runtime.Object".
+type CopyInterface struct {
+	Path, Name string
+	Pos        token.Position
+}
+
+// ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true, and
+// those of controller-gen only if kubebuilder is. What upstream refuses is an error, whatever the
+// command.
+func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
+	var p tagParser
+	var c Copies
+	for _, tag := range tags {
+		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
+		if !strings.HasPrefix(name, copyTag) &&
+			(!kubebuilder || name != objectCopyTag && name != objectRootTag) {
+			continue
+		}
+		parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))
+		switch {
+		case err != nil:
+			p.Errorf(tag.Pos, "+%s can't be parsed: %v", tag.Text, err)
+			continue
+		case len(parsed.Args) > 0:
+			p.Errorf(tag.Pos, "+%s takes no arguments; write +%s=value", name, name)
+			continue
+		}
+		switch name {
+		case copyTag:
+			p.copyValue(&c, tag, parsed.Value, ofPackage)
+		case copyInterfacesTag:
+			p.copyInterfaces(&c, tag)
+		case copyByValueTag:
+			if byValue := parsed.Value == "true"; c.ByValue && !byValue {
+				p.Errorf(tag.Pos, "+%s is both true and %q; remove one", name, parsed.Value)
+			} else {
+				c.ByValue = byValue
+			}
+		case objectCopyTag, objectRootTag:
+			p.kubebuilder(&c, tag, name, parsed.Value)
+		}
+	}
+	return c, p.Problems
+}
+
+// copyValue parses the value of +k8s:deepcopy-gen. Its only argument, register, has no effect
+// any more.
+func (p *tagParser) copyValue(c *Copies, tag Tag, text string, ofPackage bool) {
+	value, arguments, _ := strings.Cut(text, ",")
+	for argument := range strings.SplitSeq(arguments, ",") {
+		if name, _, _ := strings.Cut(argument, "="); argument != "" && name != "register" {
+			p.Errorf(tag.Pos, "+%s has no argument %q; remove it", copyTag, name)
+		}
+	}
+	known := []string{"true", "false"}
+	if ofPackage {
+		known = []string{"package", "false"}
+	}
+	switch {
+	case !slices.Contains(known, value):
+		p.Errorf(tag.Pos, "+%s takes %s here, not %q", copyTag, strings.Join(known, " or "), value)
+	// Upstream lets a package be told twice that there are to be none.
+	case c.Value != "" && !(ofPackage && c.Value == "false" && value == "false"):
+		p.Errorf(tag.Pos, "+%s is given twice; remove one", copyTag)
+	default:
+		c.Value, c.Pos = value, tag.Pos
+	}
+}
+
+// copyInterfaces adds the interfaces of a tag.
+func (p *tagParser) copyInterfaces(c *Copies, tag Tag) {
+	offset := 0
+	for name := range strings.SplitSeq(tag.Value, ",") {
+		pos := tag.ValueAt(offset)
+		offset += len(name) + 1
+		dot := strings.LastIndex(name, ".")
+		switch {
+		case name == "":
+		case dot < 0:
+			p.Errorf(pos, "+%s takes an import path and a name, as in "+
+				"k8s.io/apimachinery/pkg/runtime.Object, not %q", copyInterfacesTag, name)
+		default:
+			c.Interfaces = append(c.Interfaces, CopyInterface{name[:dot], name[dot+1:], pos})
+		}
+	}
+}
+
+// kubebuilder parses a tag of controller-gen, for which "+name" means true. The last one counts.
+func (p *tagParser) kubebuilder(c *Copies, tag Tag, name, value string) {
+	if value == "" {
+		value = "true"
+	}
+	if value != "true" && value != "false" {
+		p.Errorf(tag.Pos, "+%s takes true or false, not %q", name, value)
+		return
+	}
+	c.KubebuilderPos = tag.Pos
+	if name == objectRootTag {
+		c.Root = value
+	} else {
+		c.Generate = value
+	}
+}
