@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -37,7 +38,7 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //	ls folder     list the files below a folder
 //
 // A command may have NAME=value before it, which sets a variable for it, and after that
-// "in folder", where it runs then.
+// "in folder", where it runs then. A command that ends in "< file" reads the file.
 //
 // The transcript has each command with its output (stderr marked by "! "), its
 // exit status unless 0, and the files that it added (+), changed (~) or
@@ -164,7 +165,16 @@ func runCommand(t *testing.T, transcript *bytes.Buffer, bin, dir string, args []
 		}
 	default:
 		generates = true
+		var stdin io.Reader
+		if last := len(args) - 2; last > 0 && args[last] == "<" {
+			text, err := os.ReadFile(filepath.Join(dir, args[last+1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdin, args = bytes.NewReader(text), args[:last]
+		}
 		command := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
+		command.Stdin = stdin
 		command.Dir = dir
 		command.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOFILE=")
 		command.Env = append(command.Env, env...)

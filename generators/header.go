@@ -53,7 +53,7 @@ func newHeaders(file string) (headers, Problems, error) {
 		}
 		return nil
 	}
-	if err := add(generatorNames[:], ""); err != nil {
+	if err := add(append(generatorNames[:], importName), ""); err != nil {
 		return nil, nil, err
 	}
 	return h, nil, add(helperNames[:], buildConstraint)

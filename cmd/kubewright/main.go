@@ -54,7 +54,7 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 		SilenceErrors: true,
 	}
 	generate, check := generateCommand(), checkCommand()
-	root.AddCommand(generate, check, versionCommand())
+	root.AddCommand(generate, check, importCommand(), versionCommand())
 	// Files are completed only where they make sense.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	if err := errors.Join(completeValues(generate), completeValues(check)); err != nil {

@@ -64,6 +64,11 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	}
 }
 
+// Resource returns the resource of a kind, as in paths of requests, if no +resourceName says otherwise.
+func Resource(kind string) string {
+	return newNamers(nil).lowerPlural.Name(&types.Type{Name: types.Name{Name: kind}})
+}
+
 // fileName returns the base name of the file for a type, without ".go". The go command
 // would take some names with an underscore for tests (_test) or for files of one platform
 // (_windows, _arm64).

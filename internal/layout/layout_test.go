@@ -30,13 +30,14 @@ var allowed = []struct {
 }{
 	{"cmd/...", []string{"generators"}},
 	{"generators", []string{
-		"generators/marker", "generators/model", "generators/render", "generators/schema",
+		"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/crd",
 		"generators/output", "templates",
 	}},
 	{"generators/model", []string{"generators/marker"}},
 	{"generators/marker", nil},
 	{"generators/render", nil},
 	{"generators/schema", nil},
+	{"generators/crd", []string{"generators/marker", "generators/model", "generators/render"}},
 	{"generators/output", nil},
 	{"templates", nil},
 

@@ -1,0 +1,165 @@
+package crd
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// limitMarkers are the names of markers by keyword, without +kubebuilder:validation.
+var limitMarkers = map[string]string{"minimum": "Minimum", "exclusiveMinimum": "ExclusiveMinimum",
+	"maximum": "Maximum", "exclusiveMaximum": "ExclusiveMaximum", "multipleOf": "MultipleOf",
+	"minLength": "MinLength", "maxLength": "MaxLength", "pattern": "Pattern", "minItems": "MinItems",
+	"maxItems": "MaxItems", "uniqueItems": "UniqueItems", "minProperties": "MinProperties",
+	"maxProperties": "MaxProperties"}
+
+// markers are the markers of a field: those of its schema, and those of its items. The values of a map have
+// none, as there is no marker for them.
+func (s *Schema) markers(required bool) []string {
+	markers := []string{"+optional"}
+	if required {
+		markers = []string{"+required"}
+	}
+	if s.Nullable {
+		markers = append(markers, "+nullable")
+	}
+	if s.Default != "" && s.Default != "null" {
+		markers = append(markers, "+default="+s.Default)
+	}
+	if s.ListType != "" {
+		markers = append(markers, "+listType="+s.ListType)
+	}
+	for _, key := range s.ListKeys {
+		markers = append(markers, "+listMapKey="+key)
+	}
+	if s.MapType != "" && (s.Values != nil || s.AnyValues) { // that of a struct is its type's
+		markers = append(markers, "+mapType="+s.MapType)
+	}
+	if s.PreserveUnknown {
+		markers = append(markers, "+kubebuilder:pruning:PreserveUnknownFields")
+	}
+	if s.Embedded {
+		markers = append(markers, "+kubebuilder:validation:EmbeddedResource")
+	}
+	markers = append(markers, s.validation("+kubebuilder:validation:")...)
+	if s.Items != nil {
+		markers = append(markers, s.Items.validation("+kubebuilder:validation:items:")...)
+	}
+	return markers
+}
+
+// validation are the markers of a schema that limit its values.
+func (s *Schema) validation(prefix string) []string {
+	var markers []string
+	if len(s.Enum) > 0 && s.Type != "string" { // that of strings is their type's
+		markers = append(markers, prefix+"Enum="+enumMarker(s.Enum))
+	}
+	switch s.Format {
+	case "", "int32", "int64", "float", "double", "date-time", "byte": // what the type says
+	default:
+		markers = append(markers, prefix+"Format="+s.Format)
+	}
+	for _, limit := range s.Limits {
+		text := limit.Value
+		if limit.Keyword == "pattern" {
+			text = markerString(text)
+		}
+		markers = append(markers, prefix+limitMarkers[limit.Keyword]+"="+text)
+	}
+	for _, rule := range s.Rules {
+		text := prefix + "XValidation:rule=" + jsonOf(oneLine(rule.Rule))
+		if rule.Message != "" {
+			text += ",message=" + jsonOf(oneLine(rule.Message))
+		}
+		markers = append(markers, text)
+	}
+	return markers
+}
+
+// plainValue matches the strings that a marker needs no quotes for.
+var plainValue = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
+
+// enumMarker returns the values of an enumeration as a marker has them.
+func enumMarker(enum []any) string {
+	values := make([]string, len(enum))
+	for i, v := range enum {
+		values[i] = jsonOf(v)
+		if s, ok := v.(string); ok && plainValue.MatchString(s) && s != "true" && s != "false" {
+			values[i] = s
+		}
+	}
+	return strings.Join(values, ";")
+}
+
+// markerString returns a JSON string as controller-gen reads it best: patterns are full of backslashes.
+func markerString(text string) string {
+	var s string
+	if json.Unmarshal([]byte(text), &s) != nil || strings.Contains(s, "`") ||
+		strings.ContainsFunc(s, unicode.IsControl) {
+		return text
+	}
+	return "`" + s + "`"
+}
+
+// oneLine returns a text without line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// kindMarkers are the markers of a kind.
+func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []string {
+	markers := []string{"+genclient"}
+	scope := "Namespaced"
+	if !d.Namespaced {
+		scope = "Cluster"
+		markers = append(markers, "+genclient:nonNamespaced")
+	}
+	if hasStatus && !v.Status {
+		markers = append(markers, "+genclient:noStatus")
+	}
+	if v.Scale != nil {
+		const scale = "k8s.io/api/autoscaling/v1.Scale"
+		markers = append(markers, "+genclient:method=GetScale,verb=get,subresource=scale,result="+scale,
+			"+genclient:method=UpdateScale,verb=update,subresource=scale,input="+scale+",result="+scale)
+	}
+	if resource != d.Plural {
+		markers = append(markers, "+resourceName="+d.Plural)
+	}
+	path := "+kubebuilder:resource:path=" + d.Plural + ",scope=" + scope
+	if d.Singular != "" {
+		path += ",singular=" + d.Singular
+	}
+	if len(d.ShortNames) > 0 {
+		path += ",shortName=" + strings.Join(d.ShortNames, ";")
+	}
+	if len(d.Categories) > 0 {
+		path += ",categories=" + strings.Join(d.Categories, ";")
+	}
+	markers = append(markers, path)
+	if v.Status {
+		markers = append(markers, "+kubebuilder:subresource:status")
+	}
+	if v.Scale != nil {
+		text := fmt.Sprintf("+kubebuilder:subresource:scale:specpath=%s,statuspath=%s", v.Scale.Spec,
+			v.Scale.Status)
+		if v.Scale.Selector != "" {
+			text += ",selectorpath=" + v.Scale.Selector
+		}
+		markers = append(markers, text)
+	}
+	if v.Storage {
+		markers = append(markers, "+kubebuilder:storageversion")
+	}
+	if v.Deprecated {
+		text := "+kubebuilder:deprecatedversion"
+		if v.Warning != "" {
+			text += ":warning=" + jsonOf(v.Warning)
+		}
+		markers = append(markers, text)
+	}
+	markers = append(markers, v.Schema.validation("+kubebuilder:validation:")...)
+	return append(markers, objectMarker)
+}
+
+// objectMarker makes a type a runtime.Object.
+const objectMarker = "+k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object"

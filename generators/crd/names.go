@@ -1,0 +1,109 @@
+package crd
+
+import (
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// initialisms are words that Go writes in capitals.
+var initialisms = []string{"acl", "api", "ascii", "ca", "cidr", "cpu", "css", "db", "dns", "eof", "gid",
+	"grpc", "guid", "html", "http", "https", "id", "ip", "json", "jwt", "os", "pvc", "qps", "ram", "rpc", "sla",
+	"smtp", "sni", "sql", "ssh", "ssl", "tcp", "tls", "ttl", "udp", "ui", "uid", "uri", "url", "utf8", "uuid",
+	"vm", "xml", "yaml"}
+
+// words splits a name at characters that an identifier can't have, and before capitals that follow a letter
+// that is none.
+func words(name string) []string {
+	var words []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	lower := false
+	for _, r := range name {
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if !letter || unicode.IsUpper(r) && lower {
+			end()
+		}
+		if letter {
+			word.WriteRune(r)
+		}
+		lower = letter && !unicode.IsUpper(r)
+	}
+	end()
+	return words
+}
+
+// goName returns an exported identifier for a name in JSON, such as HTTPPort for httpPort. otherwise begins
+// those that would begin with no capital letter.
+func goName(name, otherwise string) string {
+	var b strings.Builder
+	for _, word := range words(name) {
+		if slices.Contains(initialisms, strings.ToLower(word)) {
+			b.WriteString(strings.ToUpper(word))
+			continue
+		}
+		first := []rune(word)
+		first[0] = unicode.ToUpper(first[0])
+		b.WriteString(string(first))
+	}
+	if ident := b.String(); token.IsIdentifier(ident) && token.IsExported(ident) {
+		return ident
+	}
+	return otherwise + b.String()
+}
+
+// nameSet makes names unique.
+type nameSet map[string]bool
+
+func newNameSet(taken ...string) nameSet {
+	set := nameSet{}
+	for _, name := range taken {
+		set[name] = true
+	}
+	return set
+}
+
+// add returns the name, with a number if it is taken.
+func (set nameSet) add(name string) string {
+	unique := name
+	for n := 2; set[unique]; n++ {
+		unique = name + strconv.Itoa(n)
+	}
+	set[unique] = true
+	return unique
+}
+
+// copyMethods are the methods of generated types. A field can't have the name of a method.
+var copyMethods = []string{"DeepCopy", "DeepCopyInto", "DeepCopyObject"}
+
+// kindNames are the names of the fields and methods that a kind has from metav1. A field of that name would
+// hide one.
+var kindNames = func() []string {
+	names := append([]string{"TypeMeta", "ObjectMeta"}, copyMethods...)
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[*metav1.TypeMeta](), reflect.TypeFor[*metav1.ObjectMeta](),
+	} {
+		for method := range typ.Methods() {
+			names = append(names, method.Name)
+		}
+	}
+	return names
+}()
+
+// validTag reports whether encoding/json takes a name from a tag.
+func validTag(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
+	})
+}

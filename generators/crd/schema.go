@@ -1,0 +1,208 @@
+package crd
+
+import (
+	"encoding/json"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// Schema is the part of an OpenAPI schema that types and markers need.
+type Schema struct {
+	Pos token.Position
+	// Type is "" where it isn't one of OpenAPI's: for IntOrString, and for anything with PreserveUnknown.
+	Type, Format, Description string
+	// Properties are sorted by name.
+	Properties []Property
+	Required   []string
+	// Items is the schema of the items of an array, Values that of the values of a map.
+	Items, Values *Schema
+	// AnyValues is true for a map of anything.
+	AnyValues                                        bool
+	Nullable, IntOrString, PreserveUnknown, Embedded bool
+	// Enum are the values of the enumeration, in order; Default is JSON, "" for none.
+	Enum    []any
+	Default string
+	// Limits are the other keywords that validate, in the order of limitKeywords; each is JSON.
+	Limits []Limit
+	Rules  []Rule
+	// ListType, ListKeys and MapType are for server-side apply.
+	ListType string
+	ListKeys []string
+	MapType  string
+}
+
+// Property is a property of an object.
+type Property struct {
+	Name string
+	*Schema
+}
+
+// Limit is a keyword and its value, as JSON.
+type Limit struct{ Keyword, Value string }
+
+// Rule is a validation rule in CEL.
+type Rule struct{ Rule, Message string }
+
+// The keywords of schemas. Those that limit values become markers.
+var (
+	limitKeywords = []string{"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
+		"minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minProperties",
+		"maxProperties"}
+	typeKeywords = []string{"type", "format", "description", "properties", "required", "items",
+		"additionalProperties", "nullable", "enum", "default", "x-kubernetes-int-or-string",
+		"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-validations",
+		"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
+	// otherKeywords say nothing that a type or a marker could.
+	otherKeywords = []string{"title", "example", "externalDocs", "allOf", "anyOf", "oneOf", "not"}
+	// forbiddenKeywords are those that no server accepts.
+	forbiddenKeywords = []string{"$ref", "$schema", "definitions", "dependencies", "id", "patternProperties",
+		"additionalItems"}
+	types = []string{"object", "array", "string", "integer", "number", "boolean"}
+)
+
+// required reports whether a property has to be there.
+func (s *Schema) required(name string) bool { return slices.Contains(s.Required, name) }
+
+// schema reads a schema. root is true for that of a whole object.
+func (v value) schema(root bool) *Schema {
+	s := &Schema{Pos: v.pos()}
+	before := v.r.errors()
+	fields := v.object()
+	for _, key := range sortedKeys(fields) {
+		s.keyword(key, fields[key])
+	}
+	v.checkKeywords(fields)
+	for _, keyword := range limitKeywords {
+		if limit, ok := fields[keyword]; ok && !limit.isNull() {
+			s.Limits = append(s.Limits, Limit{keyword, limit.jsonText()})
+		}
+	}
+	slices.SortFunc(s.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	// What can't be read makes no sense as a whole.
+	if v.r.errors() == before {
+		v.checkStructure(s, root)
+	}
+	return s
+}
+
+// checkKeywords reports the keywords that no server accepts, and warns of those that it would ignore.
+func (v value) checkKeywords(fields map[string]value) {
+	for _, key := range sortedKeys(fields) {
+		switch {
+		case slices.Contains(limitKeywords, key), slices.Contains(typeKeywords, key),
+			slices.Contains(otherKeywords, key):
+		case slices.Contains(forbiddenKeywords, key):
+			fields[key].errorf("no server accepts this in the schema of a CustomResourceDefinition")
+		default:
+			known := slices.Concat(limitKeywords, typeKeywords, otherKeywords)
+			fields[key].report(true, "unknown keyword, which servers ignore%s", marker.Suggest(key, known))
+		}
+	}
+}
+
+// keyword reads a keyword that is about the type.
+func (s *Schema) keyword(key string, v value) {
+	switch key {
+	case "type":
+		s.Type = v.text()
+		if s.Type != "" && !slices.Contains(types, s.Type) {
+			v.errorf("%q is no type of OpenAPI%s", s.Type, marker.Suggest(s.Type, types))
+		}
+	case "format":
+		s.Format = v.text()
+	case "description":
+		s.Description = v.text()
+	case "properties":
+		for _, e := range v.entries() {
+			s.Properties = append(s.Properties, Property{e.key, e.schema(false)})
+		}
+	case "required":
+		s.Required = v.texts()
+	case "items":
+		s.Items = v.schema(false)
+	case "additionalProperties":
+		if any, ok := v.json().(bool); !ok {
+			s.Values = v.schema(false)
+		} else if s.AnyValues = any; !any {
+			v.errorf("false is what no server accepts; leave it out: it is the default")
+		}
+	case "nullable":
+		s.Nullable = v.flag()
+	case "enum":
+		for _, item := range v.list() {
+			s.Enum = append(s.Enum, item.json())
+		}
+	case "default":
+		s.Default = v.jsonText()
+	case "x-kubernetes-int-or-string":
+		s.IntOrString = v.flag()
+	case "x-kubernetes-preserve-unknown-fields":
+		s.PreserveUnknown = v.flag()
+	case "x-kubernetes-embedded-resource":
+		s.Embedded = v.flag()
+	case "x-kubernetes-validations":
+		for _, item := range v.list() {
+			fields := item.object()
+			var rule Rule
+			if text, ok := item.need(fields, "rule"); ok {
+				rule.Rule = text.text()
+			}
+			if text, ok := fields["message"]; ok {
+				rule.Message = text.text()
+			}
+			s.Rules = append(s.Rules, rule)
+		}
+	case "x-kubernetes-list-type":
+		s.ListType = v.text()
+	case "x-kubernetes-list-map-keys":
+		s.ListKeys = v.texts()
+	case "x-kubernetes-map-type":
+		s.MapType = v.text()
+	}
+}
+
+// jsonText returns the value as JSON.
+func (v value) jsonText() string { return jsonOf(v.json()) }
+
+// checkStructure reports what keeps a schema from being structural: no server accepts it, and it has no type.
+func (v value) checkStructure(s *Schema, root bool) {
+	switch anyKind := s.Type == "" && s.PreserveUnknown; {
+	case root && s.Type != "object" && !anyKind:
+		v.errorf("the schema of a whole object needs type: object")
+	case root && (s.Values != nil || s.AnyValues):
+		v.errorf("a whole object can't have additionalProperties")
+	case s.IntOrString && (s.PreserveUnknown || s.Embedded):
+		v.errorf("x-kubernetes-int-or-string excludes the keywords for objects")
+	case s.Embedded && s.Type != "object":
+		v.errorf("x-kubernetes-embedded-resource needs type: object")
+	case s.Type == "" && !s.IntOrString && !anyKind:
+		v.errorf("type is missing; give one, or x-kubernetes-int-or-string or" +
+			" x-kubernetes-preserve-unknown-fields: true")
+	case s.Type == "array" && s.Items == nil:
+		v.errorf("an array needs items")
+	case (s.Values != nil || s.AnyValues) && len(s.Properties) > 0:
+		v.errorf("additionalProperties and properties exclude each other")
+	case s.ListType == "map" && len(s.ListKeys) == 0:
+		v.errorf("x-kubernetes-list-type: map needs x-kubernetes-list-map-keys")
+	case s.Type == "string":
+		for i, item := range s.Enum {
+			if _, ok := item.(string); !ok && item != nil {
+				v.errorf("value %d of enum is %s, not a string; quote it", i+1, jsonOf(item))
+			}
+		}
+	}
+}
+
+// jsonOf returns JSON of what value.json returns, on one line.
+func jsonOf(v any) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err) // it can be encoded
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}

@@ -1,0 +1,287 @@
+package crd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// Source is a file of manifests: YAML, or JSON, which is YAML.
+type Source struct {
+	// Name is how problems name the file.
+	Name string
+	Text []byte
+}
+
+// reader collects the problems of a source.
+type reader struct {
+	marker.Reporter
+	file string
+	// visits counts the values that were read: aliases can make a short text endless.
+	visits int
+}
+
+// The limits of what is read. Those of an API server (3 MB for an object) are far below.
+const (
+	maxVisits = 1 << 20
+	maxDepth  = 100
+)
+
+// errors counts the problems that are not just warnings.
+func (r *reader) errors() (n int) {
+	for _, p := range r.Problems {
+		if !p.Warning {
+			n++
+		}
+	}
+	return n
+}
+
+// value is a value of a manifest, and where it is.
+type value struct {
+	*yaml.Node
+	r     *reader
+	path  string
+	depth int
+}
+
+// syntaxLine finds the line in an error of the parser, which has no other form.
+var syntaxLine = regexp.MustCompile(`line (\d+): (.*)`)
+
+// documents parses the source.
+func (r *reader) documents(text []byte) []value {
+	var docs []value
+	for decoder := yaml.NewDecoder(strings.NewReader(string(text))); ; {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		switch {
+		case errors.Is(err, io.EOF):
+			return docs
+		case err != nil:
+			pos := token.Position{Filename: r.file, Line: 1, Column: 1}
+			message := strings.TrimPrefix(err.Error(), "yaml: ")
+			if m := syntaxLine.FindStringSubmatch(message); m != nil {
+				pos.Line, _ = strconv.Atoi(m[1])
+				message = m[2]
+			}
+			r.Errorf(pos, "not YAML: %s", message)
+			return docs
+		case len(doc.Content) == 1: // else it is empty
+			docs = append(docs, value{Node: doc.Content[0], r: r}.resolve())
+		}
+	}
+}
+
+// resolve follows an alias.
+func (v value) resolve() value {
+	for v.Kind == yaml.AliasNode {
+		v.Node = v.Alias
+	}
+	return v
+}
+
+func (v value) pos() token.Position {
+	return token.Position{Filename: v.r.file, Line: v.Line, Column: v.Column}
+}
+
+// errorf reports a problem of the value, with its path in the manifest.
+func (v value) errorf(format string, args ...any) { v.report(false, format, args...) }
+
+func (v value) report(warning bool, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	path := v.path
+	if n := len(path); n > 500 {
+		path = path[:200] + "..." + path[n-200:]
+	}
+	if path != "" {
+		message = path + ": " + message
+	}
+	v.r.Report(warning, v.pos(), "%s", message)
+}
+
+func (v value) isNull() bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
+
+// child is a value inside this one.
+func (v value) child(node *yaml.Node, step string) value {
+	if v.path == "" {
+		step = strings.TrimPrefix(step, ".")
+	}
+	return value{node, v.r, v.path + step, v.depth + 1}.resolve()
+}
+
+// entry is a value of an object, and its key.
+type entry struct {
+	key string
+	value
+}
+
+// plainKey matches the keys that need no quotes in a path.
+var plainKey = regexp.MustCompile(`^[\w$-]+$`)
+
+// entries returns the entries of an object, none for null. Anything else is reported.
+func (v value) entries() []entry {
+	if v.isNull() {
+		return nil
+	}
+	if v.Kind != yaml.MappingNode {
+		v.errorf("is %s, not an object", v.kind())
+		return nil
+	}
+	if v.r.visits += len(v.Content); v.r.visits > maxVisits || v.depth > maxDepth {
+		if v.r.visits <= 2*maxVisits {
+			v.errorf("too big or too deep; are there aliases of aliases?")
+			v.r.visits = 2*maxVisits + 1
+		}
+		return nil
+	}
+	var all []entry
+	lines := map[string]int{}
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		key := v.Content[i]
+		step := "." + key.Value
+		if !plainKey.MatchString(key.Value) {
+			step = "[" + strconv.Quote(key.Value) + "]"
+		}
+		at := v.child(key, step)
+		switch {
+		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
+			at.errorf("not a plain key; write the object out")
+			continue
+		case lines[key.Value] > 0:
+			at.errorf("given twice, first in line %d; remove one", lines[key.Value])
+			continue
+		}
+		lines[key.Value] = key.Line
+		child := v.child(v.Content[i+1], step)
+		all = append(all, entry{key.Value, child})
+	}
+	return all
+}
+
+// object returns the entries of an object by key.
+func (v value) object() map[string]value {
+	all := map[string]value{}
+	for _, e := range v.entries() {
+		all[e.key] = e.value
+	}
+	return all
+}
+
+// list returns the items of a list, none for null. Anything else is reported.
+func (v value) list() []value {
+	if v.isNull() {
+		return nil
+	}
+	if v.Kind != yaml.SequenceNode {
+		v.errorf("is %s, not a list", v.kind())
+		return nil
+	}
+	var items []value
+	for i, node := range v.Content {
+		items = append(items, v.child(node, "["+strconv.Itoa(i)+"]"))
+	}
+	return items
+}
+
+// text returns a string, "" for null. Anything else is reported.
+func (v value) text() string {
+	switch s, ok := v.json().(string); {
+	case ok:
+		return s
+	case !v.isNull():
+		v.errorf("is %s, not a string", v.kind())
+	}
+	return ""
+}
+
+// texts returns a list of strings.
+func (v value) texts() []string {
+	var texts []string
+	for _, item := range v.list() {
+		texts = append(texts, item.text())
+	}
+	return texts
+}
+
+// flag returns a boolean, false for null. Anything else is reported.
+func (v value) flag() bool {
+	switch b, ok := v.json().(bool); {
+	case ok:
+		return b
+	case !v.isNull():
+		v.errorf("is %s, not true or false", v.kind())
+	}
+	return false
+}
+
+// oldBool are the plain words that kubectl, whose YAML is 1.1, reads as booleans.
+var oldBool = regexp.MustCompile(`^(?i:(y|yes|on)|(n|no|off))$`)
+
+// json returns the value as kubectl sends it: with json.Number for numbers.
+func (v value) json() any {
+	switch v.Kind {
+	case yaml.MappingNode:
+		object := map[string]any{}
+		for _, e := range v.entries() {
+			object[e.key] = e.json()
+		}
+		return object
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range v.list() {
+			list = append(list, item.json())
+		}
+		return list
+	}
+	if m := oldBool.FindStringSubmatch(v.Value); m != nil && v.Style == 0 {
+		return m[1] != ""
+	}
+	switch v.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!str", "!!timestamp", "!!binary":
+		return v.Value
+	}
+	var parsed any
+	if err := v.Decode(&parsed); err != nil {
+		v.errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil
+	}
+	text, err := json.Marshal(parsed)
+	if err != nil { // an infinite number
+		v.errorf("%s is nothing that JSON has", v.Value)
+		return nil
+	}
+	if text[0] == 't' || text[0] == 'f' {
+		return parsed
+	}
+	return json.Number(text)
+}
+
+// kind names what a value is, for problems.
+func (v value) kind() string {
+	switch v.Kind {
+	case yaml.MappingNode:
+		return "an object"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch v.json().(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean (" + v.Value + ")"
+	case json.Number:
+		return "a number (" + v.Value + ")"
+	}
+	return "a string"
+}

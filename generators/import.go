@@ -1,0 +1,97 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+	"go/format"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/crd"
+	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/templates"
+)
+
+// importName is in the generated line of imported types.
+const importName = "kubewright import"
+
+// Import is the configuration of kubewright import. The zero value is ready for AddFlags.
+type Import struct {
+	// Stdin is what the source "-" stands for.
+	Stdin io.Reader
+	// dir is the folder for the folders of groups.
+	dir, headerFile string
+	wellKnown       bool
+}
+
+// AddFlags adds the flags of kubewright import.
+func (i *Import) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&i.dir, "output-dir", "apis", "the folder to write to, which gets a folder for each group")
+	fs.StringVar(&i.headerFile, "go-header-file", "", "a file with the comment above each file")
+	fs.BoolVar(&i.wellKnown, "well-known-types", true,
+		"use types of k8s.io/apimachinery and k8s.io/api, such as LabelSelector, where a schema has their fields")
+}
+
+// Plan reads the manifests in files and folders, makes the types in memory, and compares them with the disk.
+// It writes nothing; Changes.Apply does. The results are those of the function [Plan].
+func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, error) {
+	headers, problems, err := newHeaders(i.headerFile)
+	if err != nil || problems.Fatal() {
+		return nil, problems, err
+	}
+	manifests, err := output.Manifests(from, i.Stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sources []crd.Source
+	for _, m := range manifests {
+		sources = append(sources, crd.Source(m))
+	}
+	defs, problems := crd.Read(sources)
+	if problems.Fatal() {
+		return nil, problems, ctx.Err()
+	}
+	if len(defs) == 0 {
+		return nil, problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(from, ", "))
+	}
+	places, err := newImportPlaces(i.dir, defs)
+	if err != nil {
+		return nil, problems, err
+	}
+	types, more := crd.Options{WellKnown: i.wellKnown, Taken: places.declared}.Types(defs)
+	if problems = append(problems, more...).Sort(); problems.Fatal() {
+		return nil, problems, nil
+	}
+	problems = append(problems, places.warnings(defs)...)
+	contents, err := renderTypes(places.files(types, headers[importName]))
+	if err != nil {
+		return nil, problems, err
+	}
+	changes, err := output.Set{
+		Files: contents, Headers: []string{generatedLine(importName)}, KeepOthers: true,
+	}.Compare()
+	return changes, problems, err
+}
+
+// renderTypes is renderFiles, and gofmt: it also formats comments, and these are other people's text. That
+// costs more than all the rest, but types are imported rarely.
+func renderTypes(files []render.File) (map[string][]byte, error) {
+	parsed, err := render.Parse(templates.Files, packages())
+	if err != nil {
+		return nil, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	contents, err := parsed.Render(files)
+	if err != nil {
+		return nil, fmt.Errorf("kubewright's own templates: %w", err)
+	}
+	for path, text := range contents {
+		if contents[path], err = format.Source(text); err != nil {
+			return nil, fmt.Errorf("kubewright made types that are no Go for %s: %w", filepath.Base(path), err)
+		}
+	}
+	return contents, nil
+}

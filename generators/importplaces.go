@@ -1,0 +1,168 @@
+package generators
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/generators/crd"
+	"github.com/kubewright/kubewright/generators/marker"
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/render"
+)
+
+// importPlaces are the folders of groups below the folder of an import.
+type importPlaces struct {
+	dir string
+	// folders are the names by group, goNames the Go names of the groups for which the default won't do.
+	folders, goNames map[string]string
+	// own are the files of this run.
+	own map[string]bool
+}
+
+// newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has
+// that label, too. A folder that exists stays that of its group.
+func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, error) {
+	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}}
+	groups := map[string][]string{} // by first label
+	for _, d := range defs {
+		label := folderName(firstLabel(d.Group))
+		if !slices.Contains(groups[label], d.Group) {
+			groups[label] = append(groups[label], d.Group)
+		}
+		for _, v := range d.Versions {
+			p.own[typesFile(d.Kind)+"/"+d.Group+"/"+v.Name] = true
+		}
+	}
+	for label, sharing := range groups {
+		holder, err := groupOf(filepath.Join(dir, label))
+		if err != nil {
+			return nil, err
+		}
+		for _, group := range sharing {
+			long := folderName(group)
+			holdsLong, err := groupOf(filepath.Join(dir, long))
+			switch {
+			case err != nil:
+				return nil, err
+			case holdsLong != group && (holder == group || holder == "" && len(sharing) == 1):
+				p.folders[group] = label
+			case holdsLong != "" && holdsLong != group:
+				return nil, fmt.Errorf("%s has group %s; import %s to another --output-dir",
+					filepath.Join(dir, long), holdsLong, group)
+			default:
+				p.folders[group] = long
+				p.goNames[group] = goGroupName(group)
+			}
+		}
+	}
+	return p, nil
+}
+
+func firstLabel(group string) string {
+	label, _, _ := strings.Cut(group, ".")
+	return label
+}
+
+// folderName returns the letters and digits of a group or of a part of it.
+func folderName(group string) string {
+	name := strings.NewReplacer("-", "", ".", "").Replace(group)
+	if slices.Contains([]string{"internal", "vendor", "testdata"}, name) {
+		name += "group"
+	}
+	return name
+}
+
+// goGroupName returns the Go name of a group with all its labels.
+func goGroupName(group string) string {
+	var name strings.Builder
+	for word := range strings.FieldsFuncSeq(group, func(r rune) bool { return r == '.' || r == '-' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// groupOf returns the group whose versions are in a folder, "" if there are none.
+func groupOf(dir string) (string, error) {
+	for _, version := range output.Folders(dir) {
+		file := filepath.Join(dir, version, "doc.go")
+		if !output.Exists(file) {
+			continue
+		}
+		text, err := output.Read(file)
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(text) {
+			if group, ok := strings.CutPrefix(strings.TrimSpace(line), "// +groupName="); ok {
+				return group, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// typesFile is the file for the types of a kind. Its suffix keeps the go command from taking it for a test or
+// for that of a platform.
+func typesFile(kind string) string { return strings.ToLower(kind) + "_types.go" }
+
+func (p *importPlaces) folder(group, version string) string {
+	return filepath.Join(p.dir, p.folders[group], version)
+}
+
+// declared returns the names that files of other runs and hand-written ones declare, and where.
+func (p *importPlaces) declared(group, version string) map[string]string {
+	return model.Declared(p.folder(group, version), func(file string) bool {
+		return !p.own[file+"/"+group+"/"+version]
+	})
+}
+
+// importedPackage is the view of a doc.go.
+type importedPackage struct{ Group, GroupGoName, Version string }
+
+// files lists the files. A doc.go that was written by hand stays.
+func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
+	var files []render.File
+	docs := map[string]bool{}
+	for _, t := range all {
+		dir := p.folder(t.Group, t.Name)
+		files = append(files, render.File{Path: filepath.Join(dir, typesFile(t.Kind)), Header: header,
+			Template: "types/kind.tmpl", View: func() any { return t }})
+		doc := filepath.Join(dir, "doc.go")
+		if docs[doc] || p.keepsDoc(doc) {
+			continue
+		}
+		docs[doc] = true
+		files = append(files, render.File{Path: doc, Header: header, Template: "types/doc.tmpl",
+			View: func() any { return importedPackage{t.Group, p.goNames[t.Group], t.Name} }})
+	}
+	return files
+}
+
+// keepsDoc reports whether a doc.go exists that no import made.
+func (p *importPlaces) keepsDoc(file string) bool {
+	return output.Exists(file) &&
+		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
+}
+
+// warnings are about types of versions that are no longer served: nothing updates them.
+func (p *importPlaces) warnings(defs []*crd.Definition) Problems {
+	var problems Problems
+	set := output.Set{Headers: []string{generatedLine(importName)}}
+	for _, d := range defs {
+		dir := filepath.Join(p.dir, p.folders[d.Group])
+		for _, version := range output.Folders(dir) {
+			if p.own[typesFile(d.Kind)+"/"+d.Group+"/"+version] ||
+				!set.Has(filepath.Join(dir, version), typesFile(d.Kind)) {
+				continue
+			}
+			problems = append(problems, marker.Problem{Warning: true,
+				Pos: d.Pos,
+				Message: fmt.Sprintf("%s, which an earlier import wrote, is of a version that is no longer served;"+
+					" remove it", filepath.Join(dir, version, typesFile(d.Kind)))})
+		}
+	}
+	return problems.Sort()
+}

@@ -1,0 +1,5 @@
+// Package crds imports the CustomResourceDefinitions of real projects, compiles their types, and sends random
+// objects through them: see import_test.go.
+//
+// modules.tsv lists the Go modules that the definitions are in, and the folders there.
+package crds
