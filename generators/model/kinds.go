@@ -102,12 +102,11 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 // start their own API from have such a tag on a list, or in the internal version.
 func (r *kindReader) withoutClient(p *candidate, decl *typeDecl, client marker.Client) {
 	for _, tag := range client.Dead {
-		const message = "+%s has no effect without +genclient on the same type; add // +genclient above the " +
-			"type, or remove it"
+		const message = "+%s has no effect without +genclient on the same type; "
 		if tagged, _ := p.src.taggedObject(decl.name); tagged {
-			r.StrictErrorf(tag.Pos, message, tag.Name)
+			r.StrictErrorf(tag.Pos, message+"add // +genclient above the type, or remove it", tag.Name)
 		} else {
-			r.Warnf(tag.Pos, message, tag.Name)
+			r.Warnf(tag.Pos, message+"remove it", tag.Name)
 		}
 	}
 }

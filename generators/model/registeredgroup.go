@@ -137,6 +137,9 @@ func (s *session) checkRegisteredGroups(packages []*candidate) {
 	}
 	for _, p := range packages {
 		s.checkRegistered(p, votes[p.groupFolder()])
+		if len(p.kinds) == 0 && !p.helped {
+			continue // nothing asks for its group
+		}
 		for _, tag := range p.elsewhere {
 			s.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
 		}
