@@ -76,3 +76,12 @@ func TestRows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestPortable(t *testing.T) {
+	s := &scratch{dir: "/tmp/w/corpus/packages/shop"}
+	got := s.portable("/root/go/pkg/mod/shop.io@v1/a.go:1:2: as in /root/go/pkg/mod/shop.io@v1/b.go:3; not " +
+		"/tmp/w/corpus/packages/shop/c.go:4")
+	if want := "shop.io@v1/a.go:1:2: as in shop.io@v1/b.go:3; not c.go:4"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
