@@ -113,7 +113,7 @@ func TestCustomResources(t *testing.T) {
 			if !reflect.DeepEqual(streamedWatch, plainWatch) {
 				t.Errorf("%s, a watch, %s: streamed %+v, plain %+v", name, r.name, streamedWatch, plainWatch)
 			}
-			streams += reading(ours).Streamed
+			streams += readingOf(ours).Streamed
 		}
 		if streams < 2 {
 			t.Errorf("%s: %d streams", name, streams)
@@ -147,7 +147,7 @@ func TestMetadataInProtobuf(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if got := reading(source).Streamed; (got == 1) != streamed {
+		if got := readingOf(source).Streamed; (got == 1) != streamed {
 			t.Errorf("streamed %v: %d streams", streamed, got)
 		}
 	}

@@ -43,10 +43,10 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 		// but only when a reflector asks.
 		lacksWatchList: func() bool { return lacksWatchList(lw) },
 		expected:       expect(example),
-		reading:        &reading{},
+		tally:          &tally{},
 	}
 	if streamed, ok := lw.(*StreamedListerWatcher); ok {
-		c.known, c.whyNot = knownToScheme(example, streamed.scheme)
+		c.kinds, c.notStreamed = kindsInScheme(example, streamed.scheme)
 		if t := s.expected.goType; t != nil && t.Kind() == reflect.Pointer {
 			s.decodeWith(t, DecodingOptions{})
 		}

@@ -70,8 +70,8 @@ func maps(client *rest.RESTClient) *cache.ListWatch {
 	return cache.NewListWatchFromClient(client, "configmaps", "ns", fields.Everything())
 }
 
-// reading is how a source has read.
-func reading(source listwatch.Source) listwatch.Reading {
+// readingOf is how a source has read.
+func readingOf(source listwatch.Source) listwatch.Reading {
 	return source.(interface{ Reading() listwatch.Reading }).Reading()
 }
 
@@ -196,7 +196,7 @@ func TestListFuncRetries(t *testing.T) {
 	if err != nil || meta.ResourceVersion != "9" || fmt.Sprint(got) != "{[b] 1}" {
 		t.Errorf("%v, %v, %v", got, meta, err)
 	}
-	if r := reading(source); r.Streamed != 1 || r.Whole != 0 {
+	if r := readingOf(source); r.Streamed != 1 || r.Whole != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -279,7 +279,7 @@ func TestListFuncOfSeveral(t *testing.T) {
 			t.Errorf("%v, %v, want %s", got, err, want)
 		}
 	}
-	if r := reading(source); r.Whole != 2 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Whole != 2 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -327,7 +327,7 @@ func TestWatchWithoutConnection(t *testing.T) {
 	client := restClient(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true)
 	source := fromListWatch(maps(client))
 	readWatch(t, source)
-	if r := reading(source); r != (listwatch.Reading{}) {
+	if r := readingOf(source); r != (listwatch.Reading{}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -338,7 +338,7 @@ func TestUnseen(t *testing.T) {
 	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 {
 		t.Errorf("items %v", items)
 	}
-	if r := reading(source); r.Unseen != 1 || r.Whole != 1 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Unseen != 1 || r.Whole != 1 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -366,7 +366,7 @@ func TestWatchFuncOfSeveral(t *testing.T) {
 	if w := readWatch(t, source); len(w.events) != 1 || w.end != io.EOF {
 		t.Errorf("%v", w)
 	}
-	if r := reading(source); r.Whole != 1 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Whole != 1 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }
