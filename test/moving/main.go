@@ -4,8 +4,8 @@
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, from the module cache, and those in testdata. Each
-// does the same before it has moved, and passes its tests if it has any.
+// The programs are client-go's own example of a work queue, from the module cache, and those in testdata.
+// Each does the same before it has moved, and passes its tests if it has any.
 package main
 
 import (
@@ -74,7 +74,7 @@ func (p program) check(ctx context.Context, m *scratch.Module, kubeconfig string
 	}
 	binary := filepath.Join(m.Dir, "bin", p.name)
 	for _, args := range [][]string{
-		{"vet", "./" + p.name + "/..."}, {"test", "-count=1", "./" + p.name + "/..."},
+		{"vet", "./" + p.name + "/..."}, {"test", "-count=1", "-timeout=2m", "./" + p.name + "/..."},
 		{"build", "-o", binary, "./" + p.name},
 	} {
 		if _, err := m.Run("go", args...); err != nil {

@@ -62,7 +62,7 @@ var programs = []program{
 	}},
 	{name: "dynamic", source: "testdata/dynamic", edits: []string{
 		"\t\"k8s.io/client-go/dynamic/dynamicinformer\"\n",
-		"\tdynamicinformer \"github.com/kubewright/kubewright/informers\"\n" +
+		"\t\"github.com/kubewright/kubewright/informers/dynamicinformer\"\n" +
 			"\t\"github.com/kubewright/kubewright/runtime/listwatch\"\n",
 		"\tclient := dynamic.NewForConfigOrDie(config)\n",
 		"\tconfig.Wrap(listwatch.Wrap)\n\tclient := dynamic.NewForConfigOrDie(config)\n",
@@ -71,16 +71,23 @@ var programs = []program{
 		`"k8s.io/client-go/informers"`, `"github.com/kubewright/kubewright/informers"`,
 		`"k8s.io/client-go/util/workqueue"`, `"github.com/kubewright/kubewright/runtime/workqueue"`,
 		upstreamsGenerators,
-		"go tool kubewright generate --go-header-file hack/boilerplate.go.txt ./pkg/apis/... --output-dir pkg/generated\n",
+		"go tool kubewright generate --go-header-file hack/boilerplate.go.txt --output-dir pkg/generated " +
+			"./pkg/apis/...\n",
 	}, says: []string{
 		"synced default/one: one-web with 1 replicas", "synced default/two: two-web with 2 replicas",
 	}},
 }
 
 // upstreamsGenerators are the lines of the sample controller's script that one of ours replaces.
-const upstreamsGenerators = `go tool client-gen --go-header-file hack/boilerplate.go.txt --clientset-name versioned --input-base "" --input $pkg/apis/samplecontroller/v1alpha1 --output-dir pkg/generated/clientset --output-pkg $pkg/generated/clientset
-go tool lister-gen --go-header-file hack/boilerplate.go.txt --output-dir pkg/generated/listers --output-pkg $pkg/generated/listers ./pkg/apis/samplecontroller/v1alpha1
-go tool informer-gen --go-header-file hack/boilerplate.go.txt --output-dir pkg/generated/informers --output-pkg $pkg/generated/informers --versioned-clientset-package $pkg/generated/clientset/versioned --listers-package $pkg/generated/listers ./pkg/apis/samplecontroller/v1alpha1
+const upstreamsGenerators = `go tool client-gen --go-header-file hack/boilerplate.go.txt \
+  --clientset-name versioned --input-base "" --input $pkg/apis/samplecontroller/v1alpha1 \
+  --output-dir pkg/generated/clientset --output-pkg $pkg/generated/clientset
+go tool lister-gen --go-header-file hack/boilerplate.go.txt --output-dir pkg/generated/listers \
+  --output-pkg $pkg/generated/listers ./pkg/apis/samplecontroller/v1alpha1
+go tool informer-gen --go-header-file hack/boilerplate.go.txt --output-dir pkg/generated/informers \
+  --output-pkg $pkg/generated/informers \
+  --versioned-clientset-package $pkg/generated/clientset/versioned \
+  --listers-package $pkg/generated/listers ./pkg/apis/samplecontroller/v1alpha1
 `
 
 // generate is a program's script that generates code.
@@ -115,8 +122,8 @@ func (p program) copy(m *scratch.Module) error {
 	})
 }
 
-// move changes the import paths of the copy, or what the program's edits say, in all files but tests and those
-// that its script generates. It returns the number of lines that were changed or added.
+// move changes the import paths of the copy, or what the program's edits say, in all files but tests and
+// those that its script generates. It returns the number of lines that were changed or added.
 func (p program) move(m *scratch.Module) (changed int, err error) {
 	found := make([]int, len(p.edits))
 	err = filepath.WalkDir(filepath.Join(m.Dir, p.name), func(name string, entry fs.DirEntry, err error) error {

@@ -123,7 +123,7 @@ func (c *Controller) processNextWorkItem(ctx context.Context) bool {
 	return true
 }
 
-// syncHandler makes the Deployment of a Foo what the Foo asks for, and writes the Foo's status.
+// syncHandler makes the Deployment of a Foo what the Foo asks for, and writes the Foo's status if it changed.
 func (c *Controller) syncHandler(ctx context.Context, name cache.ObjectName) error {
 	foo, err := c.foosLister.Foos(name.Namespace).Get(name.Name)
 	if apierrors.IsNotFound(err) {
@@ -166,6 +166,9 @@ func (c *Controller) syncHandler(ctx context.Context, name cache.ObjectName) err
 func (c *Controller) updateFooStatus(
 	ctx context.Context, foo *samplev1alpha1.Foo, deployment *appsv1.Deployment,
 ) error {
+	if foo.Status.AvailableReplicas == deployment.Status.AvailableReplicas {
+		return nil
+	}
 	foo = foo.DeepCopy() // the cache owns the original
 	foo.Status.AvailableReplicas = deployment.Status.AvailableReplicas
 	_, err := c.sampleclientset.SamplecontrollerV1alpha1().Foos(foo.Namespace).

@@ -41,7 +41,7 @@ func newFixture(t *testing.T, foos []runtime.Object, deployments []runtime.Objec
 	f := &fixture{t: t,
 		kube:     kubefake.NewClientset(deployments...),
 		sample:   fake.NewSimpleClientset(foos...),
-		recorder: record.NewFakeRecorder(10),
+		recorder: record.NewFakeRecorder(100),
 	}
 	f.kubeFactory = kubeinformers.NewSharedInformerFactory(f.kube, 0)
 	f.foosFactory = informers.NewSharedInformerFactory(f.sample, 0)
@@ -107,7 +107,7 @@ const synced = "Normal Synced the Foo has its Deployment"
 func TestCreatesDeployment(t *testing.T) {
 	foo := newFoo("test", 1)
 	f := newFixture(t, []runtime.Object{foo}, nil)
-	f.sync(foo, false, synced, "create deployments", "update foos/status")
+	f.sync(foo, false, synced, "create deployments")
 }
 
 func TestDoesNothingForAForeignName(t *testing.T) {
@@ -120,7 +120,7 @@ func TestUpdatesDeployment(t *testing.T) {
 	deployment := newDeployment(foo)
 	foo = newFoo("test", 2)
 	f := newFixture(t, []runtime.Object{foo}, []runtime.Object{deployment})
-	f.sync(foo, false, synced, "update deployments", "update foos/status")
+	f.sync(foo, false, synced, "update deployments")
 }
 
 func TestNotControlledByUs(t *testing.T) {
@@ -146,8 +146,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestRun runs the whole controller: it makes the Deployment of a Foo that exists and of one that is added, and
-// makes a Deployment anew that was deleted.
+// TestRun runs the whole controller: it makes the Deployment of a Foo that exists and of one that is added,
+// and makes a Deployment anew that was deleted.
 func TestRun(t *testing.T) {
 	f := newFixture(t, []runtime.Object{newFoo("first", 1)}, nil)
 	created := make(chan string, 10)
@@ -188,7 +188,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.kube.AppsV1().Deployments("default").Delete(ctx, "second-web", metav1.DeleteOptions{}); err != nil {
+	deployments := f.kube.AppsV1().Deployments("default")
+	if err := deployments.Delete(ctx, "second-web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	expect("second-web")

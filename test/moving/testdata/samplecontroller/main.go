@@ -1,4 +1,4 @@
-// Command samplecontroller keeps a Deployment for each Foo. It has the shape of Kubernetes' sample-controller:
+// Command samplecontroller keeps a Deployment for each Foo, in the shape of Kubernetes' sample-controller:
 // a generated clientset, an informer of Foos and one of Deployments, a work queue, events.
 package main
 
