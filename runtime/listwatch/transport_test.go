@@ -28,10 +28,13 @@ import (
 
 // restClient is client-go's client of the core group at a server, with the transport if
 // wrapped.
-func restClient(t *testing.T, handler http.HandlerFunc, wrapped bool, adjust ...func(*rest.Config)) *rest.RESTClient {
+func restClient(
+	t *testing.T, handler http.HandlerFunc, wrapped bool, adjust ...func(*rest.Config),
+) *rest.RESTClient {
 	t.Helper()
 	config := serve(t, handler, wrapped)
-	config.ContentType, config.GroupVersion, config.APIPath = runtime.ContentTypeJSON, &corev1.SchemeGroupVersion, "/api"
+	config.GroupVersion, config.APIPath = &corev1.SchemeGroupVersion, "/api"
+	config.ContentType = runtime.ContentTypeJSON
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	for _, f := range adjust {
 		f(config)
@@ -104,7 +107,8 @@ func TestTransport(t *testing.T) {
 	for _, r := range watches {
 		t.Run("watch/"+r.name, func(t *testing.T) {
 			streamed := readWatch(t, fromListWatch(maps(restClient(t, r.serve, true))))
-			plain := readWatch(t, listwatch.FromListerWatcher(maps(restClient(t, r.serve, false)), &corev1.ConfigMap{}))
+			plain := readWatch(t,
+				listwatch.FromListerWatcher(maps(restClient(t, r.serve, false)), &corev1.ConfigMap{}))
 			if !reflect.DeepEqual(streamed.events, plain.events) || (streamed.end == io.EOF) != (plain.end == io.EOF) {
 				t.Errorf("streamed: %v, plain: %v", streamed, plain)
 			}
@@ -135,13 +139,16 @@ func TestListWithoutItems(t *testing.T) {
 			w.Write(body)
 		}, true)
 		var got *corev1.ConfigMapList
-		source := fromListWatch(&cache.ListWatch{ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		source := fromListWatch(&cache.ListWatch{ListWithContextFunc: func(
+			ctx context.Context, opts metav1.ListOptions,
+		) (runtime.Object, error) {
 			list, err := maps(client).ListWithContextFunc(ctx, opts)
 			got, _ = list.(*corev1.ConfigMapList)
 			return list, err
 		}})
 		items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
-		if len(items) != 1 || items[0].Name != "a" || meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
+		wantMeta := listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}
+		if len(items) != 1 || items[0].Name != "a" || meta != wantMeta {
 			t.Errorf("%s: items %v, meta %v", contentType, items, meta)
 		}
 		if got == nil || len(got.Items) != 0 || !reflect.DeepEqual(got.ListMeta, want.ListMeta) {
@@ -225,7 +232,8 @@ func TestListFuncHidesErrors(t *testing.T) {
 		seen = err != nil
 		return &corev1.ConfigMapList{}, nil
 	})
-	if _, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return refused }); err != refused || !seen {
+	_, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return refused })
+	if err != refused || !seen {
 		t.Errorf("%v; the function saw an error: %v", err, seen)
 	}
 }
@@ -259,12 +267,15 @@ func TestListFuncPages(t *testing.T) {
 // next list on.
 func TestListFuncOfSeveral(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
-		reply{body: strings.Replace(listHead, `,"continue":"more"`, "", 1) + item(strings.Split(r.URL.Path, "/")[4]) + "]}"}.serve(w, r)
+		namespace := strings.Split(r.URL.Path, "/")[4]
+		head := strings.Replace(listHead, `,"continue":"more"`, "", 1)
+		reply{body: head + item(namespace) + "]}"}.serve(w, r)
 	}, true)
 	source := listing(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		var both corev1.ConfigMapList
 		for _, namespace := range []string{"x", "y"} {
-			list, err := cache.NewListWatchFromClient(client, "configmaps", namespace, fields.Everything()).ListWithContextFunc(ctx, opts)
+			lw := cache.NewListWatchFromClient(client, "configmaps", namespace, fields.Everything())
+			list, err := lw.ListWithContextFunc(ctx, opts)
 			if err != nil {
 				return nil, err
 			}
@@ -287,7 +298,9 @@ func TestListFuncOfSeveral(t *testing.T) {
 // So is one that lists them at the same time: both responses arrive before one is read.
 func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
-		reply{body: strings.Replace(listHead, `,"continue":"more"`, "", 1) + item(strings.Split(r.URL.Path, "/")[4]) + "]}"}.serve(w, r)
+		namespace := strings.Split(r.URL.Path, "/")[4]
+		head := strings.Replace(listHead, `,"continue":"more"`, "", 1)
+		reply{body: head + item(namespace) + "]}"}.serve(w, r)
 	}, true)
 	source := listing(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		var responses []io.ReadCloser
@@ -316,7 +329,8 @@ func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	})
 	for range 2 {
 		var got staged
-		if _, err := source.List(t.Context(), metav1.ListOptions{}, &got); err != nil || fmt.Sprint(got.items) != "[x y]" {
+		_, err := source.List(t.Context(), metav1.ListOptions{}, &got)
+		if err != nil || fmt.Sprint(got.items) != "[x y]" {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
@@ -355,7 +369,9 @@ func TestTransportTwice(t *testing.T) {
 // A watch function that opens two watches is read through its own watcher.
 func TestWatchFuncOfSeveral(t *testing.T) {
 	client := restClient(t, reply{body: event("ADDED", watchedMap)}.serve, true)
-	source := fromListWatch(&cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	source := fromListWatch(&cache.ListWatch{WatchFuncWithContext: func(
+		ctx context.Context, opts metav1.ListOptions,
+	) (watch.Interface, error) {
 		first, err := maps(client).WatchFuncWithContext(ctx, opts)
 		if err != nil {
 			return nil, err
