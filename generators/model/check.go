@@ -267,14 +267,20 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 }
 
 // inputs reports inputs and flags that have no effect.
-func (c *checker) inputs(packages []*candidate) {
-	c.empty(packages)
+func (c *checker) inputs(api *API, packages []*candidate) {
+	c.empty(api, packages)
 	c.plurals(packages)
 	c.included(packages)
 }
 
 // empty reports packages that nothing is generated for.
-func (c *checker) empty(packages []*candidate) {
+func (c *checker) empty(api *API, packages []*candidate) {
+	applied := map[*Package]bool{}
+	if api.Apply != nil {
+		for _, p := range api.Apply.Packages {
+			applied[p.Package] = true
+		}
+	}
 	kinds := 0
 	helped := slices.ContainsFunc(c.hubs, func(p *candidate) bool { return p.helped })
 	for _, p := range packages {
@@ -283,7 +289,7 @@ func (c *checker) empty(packages []*candidate) {
 			helped = true
 			continue // what is generated into the package is enough of a reason to name it
 		}
-		if len(p.kinds) == 0 && !p.wildcard && (c.cfg.Strict || p.input.Explicit) {
+		if len(p.kinds) == 0 && !p.wildcard && !applied[p.pkg] && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,
 				"package %s has no type with +genclient; add // +genclient above a type, or leave the "+
 					"package out",

@@ -69,7 +69,7 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 		api.Types = s.viewedTypes(packages)
 	}
 	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
-	check.inputs(packages)
+	check.inputs(api, packages)
 }
 
 // lintAll checks tags by the rules of [Config.LintRules] if no resources are read.

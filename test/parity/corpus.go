@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +66,9 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 	if err := ours.prepare(); err != nil {
 		return "", err
 	}
+	if slices.Contains(r.steps, "strict") {
+		return r.strictRow(row, ours, nil)
+	}
 	err := ours.generate()
 	switch {
 	case row.refused && err == nil:
@@ -74,7 +78,7 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 			return "", fmt.Errorf("the error doesn't name %s: %w", strings.Join(missing, ", "), err)
 		}
 		strict, err := r.strictRow(row, ours, nil)
-		return "refused, each type named" + strict, err
+		return "refused, each type named; " + strict, err
 	case err != nil:
 		return "", fmt.Errorf("ours: %w", err)
 	}
@@ -96,7 +100,7 @@ func (r *run) corpusRow(row row, listed additions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s (%.1f s, upstream %.1f s)%s", result, ours.took.Seconds(), theirs.took.Seconds(),
+	return fmt.Sprintf("%s (%.1f s, upstream %.1f s); %s", result, ours.took.Seconds(), theirs.took.Seconds(),
 		strict), nil
 }
 

@@ -33,7 +33,7 @@ type run struct {
 	ours     string   // folder of our generators
 	upstream string   // folder of upstream's
 	rows     []string // the selected rows of the corpus; all if empty
-	steps    []string // the selected steps for client-go; all if empty
+	steps    []string // the selected steps of client-go and corpus; all if empty
 	review   *review  // the messages of kubewright that are known
 }
 
@@ -41,7 +41,8 @@ func main() {
 	work := flag.String("work", "", "scratch folder (default: in the user's cache)")
 	rows := flag.String("rows", "", "only these rows of the corpus, comma separated")
 	steps := flag.String("steps", "",
-		"only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test")
+		"only these steps of client-go, comma separated: generate, build, vet, apidiff, probe, test; "+
+			"of corpus: strict, kubewright generate without the binaries")
 	record := flag.Bool("record", false,
 		"write the messages of kubewright generate to testdata/messages.tsv instead of comparing them with it")
 	flag.Parse()

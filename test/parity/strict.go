@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,11 +23,11 @@ import (
 //     none,
 //   - kubewright check is content with them, and isn't after one byte has changed.
 //
-// kubewright may refuse what the binaries accept, with messages that somebody has reviewed. theirs is nil for
-// types that must be refused. It returns the end of a sentence about the row.
+// kubewright may refuse what the binaries accept, with messages that somebody has reviewed. theirs is nil
+// where the binaries didn't run. It returns a part of a sentence about the row.
 func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
 	if len(row.wildcard) == 0 {
-		return "", nil
+		return "kubewright: no wildcard", nil
 	}
 	packages, err := r.strictRun(row, ours, "packages", slices.Concat(row.apis, row.list("ac-extra")))
 	if err != nil {
@@ -44,11 +45,11 @@ func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
 		failed = append(failed, fmt.Errorf("kubewright's exit status is %d on packages, %d on the wildcard",
 			packages.status, wildcard.status))
 	}
-	if theirs == nil && packages.status == 0 {
+	if row.refused && packages.status == 0 {
 		failed = append(failed, errors.New("kubewright makes something of types that can't have clients"))
 	}
-	if theirs == nil || packages.status != 0 || wildcard.status != 0 {
-		return fmt.Sprintf("; kubewright: refused with %d messages", len(messages)), errors.Join(failed...)
+	if packages.status != 0 || wildcard.status != 0 {
+		return fmt.Sprintf("kubewright: refused with %d messages", len(messages)), errors.Join(failed...)
 	}
 	failed = append(failed, packages.current(), wildcard.current(), gofmted(packages.files),
 		differ("the run on packages", packages.files, "that on the wildcard", wildcard.files, true))
@@ -57,11 +58,14 @@ func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
 		*scratch
 		bytes bool
 	}{{"our binaries", ours, true}, {"upstream", theirs, false}} {
+		if theirs == nil {
+			break
+		}
 		files, err := binaries.tree()
 		failed = append(failed, err,
 			differ("kubewright", packages.files, binaries.name, files, binaries.bytes))
 	}
-	return fmt.Sprintf("; kubewright: %d files, %d messages", len(packages.files), len(messages)),
+	return fmt.Sprintf("kubewright: %d files, %d messages", len(packages.files), len(messages)),
 		errors.Join(failed...)
 }
 
@@ -105,7 +109,7 @@ func (r *run) strictRun(row row, like *scratch, name string, patterns []string) 
 	}
 	s.status = status
 	for line := range strings.Lines(stderr) {
-		s.messages = append(s.messages, portable(strings.TrimSpace(line)))
+		s.messages = append(s.messages, s.portable(strings.TrimSpace(line)))
 	}
 	s.files, err = s.tree()
 	return s, err
@@ -216,12 +220,10 @@ func gofmted(files map[string][]byte) error {
 	return errors.Join(found...)
 }
 
+// moduleCache is the start of a path in the module cache.
+var moduleCache = regexp.MustCompile(`/\S*/pkg/mod/`)
+
 // portable returns a message without the parts that differ from machine to machine.
-func portable(message string) string {
-	for _, part := range []string{"/pkg/mod/", "kubewright-parity/"} {
-		if _, rest, ok := strings.Cut(message, part); ok {
-			return rest
-		}
-	}
-	return message
+func (s *scratch) portable(message string) string {
+	return moduleCache.ReplaceAllString(strings.ReplaceAll(message, s.dir+"/", ""), "")
 }
