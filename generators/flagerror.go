@@ -64,7 +64,10 @@ var foreignFlags = []struct{ name, advice string }{
 	{"applyconfig-name", "it is --applyconfig-dir here, with the whole path of the folder"},
 	{"one-input-api", "name the packages of that API only: ./apis/NAME/..."},
 	{"with-watch", "leave it out: types with the verb watch always get listers and informers"},
+	{"extra-peer-dir", "leave it out: it is for conversions, which stay conversion-gen's"},
 	// the compatible commands
+	{"bounding-dirs", "leave it out: types of packages that aren't named are copied by their own functions"},
+	{"output-file", "leave it out: the file that the package has is written, or zz_generated.deepcopy.go"},
 	{"input", packagesAreArguments},
 	{"input-base", packagesAreArguments},
 	{"clientset-path", "it is --output-pkg here"},

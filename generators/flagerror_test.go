@@ -27,7 +27,8 @@ func TestForeignFlags(t *testing.T) {
 		return said
 	}
 	for _, tool := range []*Tool{
-		NewClientGen(), NewListerGen(), NewInformerGen(), NewApplyConfigurationGen(),
+		NewClientGen(), NewListerGen(), NewInformerGen(), NewApplyConfigurationGen(), NewDeepCopyGen(),
+		NewRegisterGen(),
 	} {
 		logging := newTool(tool.name).flags
 		tool.flags.VisitAll(func(f *pflag.Flag) {

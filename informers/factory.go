@@ -135,7 +135,7 @@ func (f *sharedInformerFactory) informerOf(b *builtIn) internalinterfaces.NewInf
 			Resource:         b.gvr(),
 			Namespace:        f.namespace,
 			ResyncPeriod:     resyncPeriod,
-			Indexers:         byNamespace(),
+			Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 			InformerName:     f.InformerName(),
 			TweakListOptions: factory.TweaksOf(f, b.object, f.tweakListOptions),
 		})

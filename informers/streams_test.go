@@ -3,7 +3,6 @@ package informers_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,6 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/informers/dynamicinformer"
+	"github.com/kubewright/kubewright/informers/metadatainformer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -30,19 +31,23 @@ func TestStreams(t *testing.T) {
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
 	for name, newInformer := range map[string]func(*rest.Config) cache.SharedIndexInformer{
 		"clientset": func(config *rest.Config) cache.SharedIndexInformer {
-			return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0).Core().V1().Pods().Informer()
+			client := kubernetes.NewForConfigOrDie(config)
+			return informers.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer()
 		},
 		"clientset in protobuf": func(config *rest.Config) cache.SharedIndexInformer {
 			config.ContentType = runtime.ContentTypeProtobuf
-			return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0).Core().V1().Pods().Informer()
+			client := kubernetes.NewForConfigOrDie(config)
+			return informers.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer()
 		},
 		"dynamic": func(config *rest.Config) cache.SharedIndexInformer {
 			config.Wrap(listwatch.Wrap)
-			return informers.NewDynamicSharedInformerFactory(dynamic.NewForConfigOrDie(config), 0).ForResource(pods).Informer()
+			f := dynamicinformer.NewDynamicSharedInformerFactory(dynamic.NewForConfigOrDie(config), 0)
+			return f.ForResource(pods).Informer()
 		},
 		"metadata": func(config *rest.Config) cache.SharedIndexInformer {
 			config.Wrap(listwatch.Wrap)
-			return informers.NewMetadataSharedInformerFactory(metadata.NewForConfigOrDie(config), 0).ForResource(pods).Informer()
+			f := metadatainformer.NewSharedInformerFactory(metadata.NewForConfigOrDie(config), 0)
+			return f.ForResource(pods).Informer()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +55,8 @@ func TestStreams(t *testing.T) {
 			defer server.Close()
 			i := newInformer(&rest.Config{Host: server.URL, QPS: -1})
 			changed := make(chan struct{})
-			if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { close(changed) }}); err != nil {
+			handler := cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { close(changed) }}
+			if _, err := i.AddEventHandler(handler); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -77,7 +83,8 @@ func TestStreams(t *testing.T) {
 // servePods lists two pods, and changes one of them. It knows no WatchList.
 func servePods(w http.ResponseWriter, r *http.Request) {
 	pod := func(kind, version, name, resourceVersion string) string {
-		return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q}}`,
+		return fmt.Sprintf(
+			`{"kind":%q,"apiVersion":%q,"metadata":{"name":%q,"namespace":"ns","resourceVersion":%q}}`,
 			kind, version, name, resourceVersion)
 	}
 	kind, version := "Pod", "v1"
@@ -95,18 +102,21 @@ func servePods(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	case strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) && kind == "Pod":
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-		info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+		info, _ := runtime.SerializerInfoForMediaType(
+			scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+		encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 		list := &corev1.PodList{Items: make([]corev1.Pod, 2)}
 		list.ResourceVersion = "3"
 		for n, name := range []string{"a", "b"} {
-			list.Items[n].Name, list.Items[n].Namespace, list.Items[n].ResourceVersion = name, "ns", fmt.Sprint(n+1)
+			list.Items[n].Namespace, list.Items[n].Name = "ns", name
+			list.Items[n].ResourceVersion = fmt.Sprint(n + 1)
 		}
-		if err := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion).Encode(list, w); err != nil {
+		if err := encoder.Encode(list, w); err != nil {
 			panic(err)
 		}
 	default:
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		io.WriteString(w, fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"3"},"items":[%s,%s]}`,
-			kind+"List", version, pod(kind, version, "a", "1"), pod(kind, version, "b", "2")))
+		fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"3"},"items":[%s,%s]}`,
+			kind+"List", version, pod(kind, version, "a", "1"), pod(kind, version, "b", "2"))
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/dynamicinformer"
+	clientgodynamic "k8s.io/client-go/dynamic/dynamicinformer"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clientgo "k8s.io/client-go/informers"
 	metadatafake "k8s.io/client-go/metadata/fake"
-	"k8s.io/client-go/metadata/metadatainformer"
+	clientgometadata "k8s.io/client-go/metadata/metadatainformer"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/informers/dynamicinformer"
+	"github.com/kubewright/kubewright/informers/metadatainformer"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
@@ -61,13 +62,19 @@ func TestLikeClientGo(t *testing.T) {
 		"dynamic": func() (ours, theirs sharedFactory) {
 			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 				map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
-			return informers.NewDynamicSharedInformerFactory(
-				client, 0), dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+			return dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+				clientgodynamic.NewDynamicSharedInformerFactory(client, 0)
 		},
 		"metadata": func() (ours, theirs sharedFactory) {
 			client := metadatafake.NewSimpleMetadataClient(scheme, meta)
-			return informers.NewMetadataSharedInformerFactory(
-				client, 0), metadatainformer.NewSharedInformerFactory(client, 0)
+			transform := func(obj any) (any, error) {
+				obj.(*metav1.PartialObjectMetadata).Annotations = map[string]string{"transformed": "yes"}
+				return obj, nil
+			}
+			return metadatainformer.NewSharedInformerFactoryWithOptions(
+					client, 0, metadatainformer.WithTransform(transform)),
+				clientgometadata.NewSharedInformerFactoryWithOptions(
+					client, 0, clientgometadata.WithTransform(transform))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +94,12 @@ func TestLikeClientGo(t *testing.T) {
 						labels.SelectorFromSet(labels.Set{"name": "a"}))
 					if err != nil || len(found) != 1 {
 						t.Errorf("found %v, %v", found, err)
+					}
+					for _, obj := range found {
+						transformed := obj.(metav1.Object).GetAnnotations()["transformed"] == "yes"
+						if transformed != (name == "metadata") {
+							t.Errorf("it was transformed: %v", transformed)
+						}
 					}
 					if _, err := i.Lister().ByNamespace("ns").Get("b"); !apierrors.IsNotFound(err) ||
 						err.Error() != `things.example.com "b" not found` {
@@ -109,7 +122,7 @@ func TestFactoryFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 			map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
-		f := informers.NewDynamicSharedInformerFactory(client, 0)
+		f := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 		first := f.ForResource(things).Informer()
 		ctx, cancel := context.WithCancel(t.Context())
 		f.Start(ctx.Done())
@@ -144,7 +157,7 @@ func TestFactoryFunctions(t *testing.T) {
 func TestListByFields(t *testing.T) {
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"), thing("b"))
-	f := informers.NewDynamicSharedInformerFactory(client, 0)
+	f := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	i := f.ForResource(things)
 	if err := informer.IndexField(i.Informer(),
 		"metadata.name", func(u *unstructured.Unstructured) []string {
@@ -177,12 +190,12 @@ func TestNames(t *testing.T) {
 		}
 		for typ, factories := range map[string][2]sharedFactory{
 			"*unstructured.Unstructured": {
-				informers.NewDynamicSharedInformerFactory(dynamicClient, 0),
-				informers.NewFilteredDynamicSharedInformerFactory(dynamicClient, 0, "ns", nil),
+				dynamicinformer.NewDynamicSharedInformerFactory(dynamicClient, 0),
+				dynamicinformer.NewFilteredDynamicSharedInformerFactory(dynamicClient, 0, "ns", nil),
 			},
 			"*v1.PartialObjectMetadata": {
-				informers.NewMetadataSharedInformerFactory(metadataClient, 0),
-				informers.NewFilteredMetadataSharedInformerFactory(metadataClient, 0, "ns", nil),
+				metadatainformer.NewSharedInformerFactory(metadataClient, 0),
+				metadatainformer.NewFilteredSharedInformerFactory(metadataClient, 0, "ns", nil),
 			},
 		} {
 			for n, f := range factories {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -24,7 +24,7 @@ func TestWrappedClients(t *testing.T) {
 	config.Wrap(listwatch.Wrap)
 	client := struct{ dynamic.Interface }{dynamic.NewForConfigOrDie(config)}
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
-	i := informers.NewDynamicSharedInformerFactory(client, 0).ForResource(pods).Informer()
+	i := dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(pods).Informer()
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

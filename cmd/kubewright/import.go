@@ -19,14 +19,14 @@ func importCommand() *cobra.Command {
 The manifests are YAML or JSON, in files, in folders or on standard input (-).
 Other objects in them are ignored. The types of example.com/v1 go to
 apis/example/v1: doc.go, and a file for each kind. Run import again when the
-definition has changed; hand-written files beside the types stay. Then run
-deepcopy-gen, register-gen and kubewright generate for the packages.
+definition has changed; hand-written files beside the types stay. Then kubewright
+generate makes deep copies, registration and clients of the packages.
 
 If anything is wrong with a manifest, each problem is reported on a line of its
 own as file:line:col: path: message, nothing is written, and the exit status
 is 2.`,
 		Example: `  # the types of cert-manager, to apis/certmanager/v1 and apis/acme/v1
-  kubewright import cert-manager.crds.yaml
+  kubewright import cert-manager.crds.yaml && kubewright generate ./apis/...
   # of a definition in a cluster
   kubectl get crd certificates.cert-manager.io -o yaml | kubewright import -`,
 		Args: func(_ *cobra.Command, args []string) error {

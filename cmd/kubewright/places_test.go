@@ -24,6 +24,22 @@ type repository struct {
 const own = "github.com/kubewright/kubewright"
 
 func newRepository(t *testing.T, folder string) *repository {
+	r := newModule(t, folder)
+	for _, name := range []string{
+		"doc.go", "register.go", "types.go", "scale.go", "zz_generated.deepcopy.go",
+	} {
+		text, err := os.ReadFile(filepath.Join("../../examples/apis/shop/v1beta1", name))
+		if err == nil {
+			r.write(filepath.Join(folder, "apis/shop/v1beta1", name), string(text))
+		} else if !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// newModule returns a repository without an API. It requires this repository.
+func newModule(t *testing.T, folder string) *repository {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -42,16 +58,6 @@ func newRepository(t *testing.T, folder string) *repository {
 		"/cmd/kubewright\n"
 	r.write(filepath.Join(folder, "go.mod"), mod)
 	r.write(filepath.Join(folder, "go.sum"), r.read(filepath.Join(root, "go.sum")))
-	for _, name := range []string{
-		"doc.go", "register.go", "types.go", "scale.go", "zz_generated.deepcopy.go",
-	} {
-		text, err := os.ReadFile(filepath.Join(root, "examples/apis/shop/v1beta1", name))
-		if err == nil {
-			r.write(filepath.Join(folder, "apis/shop/v1beta1", name), string(text))
-		} else if !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
 	return r
 }
 

@@ -90,9 +90,9 @@ const anyNumber = 1 << 16
 
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
 // The cache is what Options.NewCache makes, with informers of kubewright that read lists and
-// watches as streams, and have client-go's metrics of informers in controller-runtime's registry, with the
-// server's host and the form of the objects as their name. A NewInformer in opts stays. The HTTP client is copied, so other
-// clients of the program don't change.
+// watches as streams, and have client-go's metrics of informers in controller-runtime's registry,
+// with the server's host and the form of the objects as their name. A NewInformer in opts stays.
+// The HTTP client is copied, so other clients of the program don't change.
 func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	newCache := c.options.NewCache
 	if newCache == nil {

@@ -77,7 +77,9 @@ type seen struct {
 }
 
 // watchAll returns what is seen of a form until an object called last is deleted.
-func watchAll(t *testing.T, c cache.Cache, form func() (client.Object, client.ObjectList), transformed *[]string) seen {
+func watchAll(
+	t *testing.T, c cache.Cache, form func() (client.Object, client.ObjectList), transformed *[]string,
+) seen {
 	t.Helper()
 	obj, list := form()
 	// The handler must be there before the first event.
@@ -194,7 +196,9 @@ func TestOptionsOfCaches(t *testing.T) {
 	})
 	t.Run("NewInformer", func(t *testing.T) {
 		opts, called := options(), false
-		opts.NewInformer = func(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		opts.NewInformer = func(
+			lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+		) toolscache.SharedIndexInformer {
 			called = true
 			return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
 		}
@@ -203,13 +207,16 @@ func TestOptionsOfCaches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.GetInformer(start(t, c), &corev1.ConfigMap{}); err != nil || !called || len(caches.Statuses()) != 0 {
+		_, err = c.GetInformer(start(t, c), &corev1.ConfigMap{})
+		if err != nil || !called || len(caches.Statuses()) != 0 {
 			t.Errorf("%v, %v", err, called)
 		}
 	})
 	t.Run("NewCache", func(t *testing.T) {
 		refused := errors.New("refused")
-		caches := kwctrl.New(kwctrl.Options{NewCache: func(*rest.Config, cache.Options) (cache.Cache, error) { return nil, refused }})
+		caches := kwctrl.New(kwctrl.Options{NewCache: func(*rest.Config, cache.Options) (cache.Cache, error) {
+			return nil, refused
+		}})
 		if _, err := caches.NewCache(newServer(t, jsonEncoding), options()); err != refused {
 			t.Error(err)
 		}
@@ -223,7 +230,8 @@ func TestOptionsOfCaches(t *testing.T) {
 		t.Cleanup(httpClient.CloseIdleConnections)
 		before := httpClient.Transport
 		opts.HTTPClient = httpClient
-		if _, err := kwctrl.New(kwctrl.Options{}).NewCache(config, opts); err != nil || httpClient.Transport != before || config.WrapTransport != nil {
+		_, err = kwctrl.New(kwctrl.Options{}).NewCache(config, opts)
+		if err != nil || httpClient.Transport != before || config.WrapTransport != nil {
 			t.Errorf("the program's client or configuration changed: %v", err)
 		}
 	})
@@ -319,11 +327,13 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 
-	broken, err := caches.NewCache(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), options())
+	forbidden := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	broken, err := caches.NewCache(forbidden, options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := broken.GetInformer(start(t, broken), &corev1.ConfigMap{}, cache.BlockUntilSynced(false)); err != nil {
+	_, err = broken.GetInformer(start(t, broken), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := check(&http.Request{}); err == nil || !strings.Contains(err.Error(), "ConfigMap") {

@@ -40,9 +40,9 @@ func (i *identified) run(run func()) {
 	run()
 }
 
-// names are the names in metrics of a cache's informers: the server's host and the objects' form. If a name has
-// the resource already, because a cache has an informer for each of several namespaces, or a process several
-// caches of a server, a number follows. Names of informers that have stopped are used again.
+// names are the names in metrics of a cache's informers: the server's host and the objects' form. If a name
+// has the resource already, because a cache has an informer for each of several namespaces, or a process
+// several caches of a server, a number follows. Names of informers that have stopped are used again.
 type names struct {
 	host string
 

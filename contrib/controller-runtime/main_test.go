@@ -10,9 +10,9 @@ import (
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 )
 
-// TestMain looks for leaks. controller-runtime filters the watches of metadata, and the filter's goroutine stays
-// if client-go's informer stops while an event, such as the error of its own end, is on the way. Ours reads
-// nothing through that watch.
+// TestMain looks for leaks. controller-runtime filters the watches of metadata, and the filter's goroutine
+// stays if client-go's informer stops while an event, such as the error of its own end, is on the way. Ours
+// reads nothing through that watch.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 }

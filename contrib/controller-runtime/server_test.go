@@ -109,7 +109,10 @@ func (e encoder) list(objects ...*corev1.ConfigMap) {
 		}
 		list = all
 	} else {
-		all := &corev1.ConfigMapList{TypeMeta: metav1.TypeMeta{Kind: "ConfigMapList", APIVersion: "v1"}, ListMeta: metav1.ListMeta{ResourceVersion: "3"}}
+		all := &corev1.ConfigMapList{
+			TypeMeta: metav1.TypeMeta{Kind: "ConfigMapList", APIVersion: "v1"},
+			ListMeta: metav1.ListMeta{ResourceVersion: "3"},
+		}
 		for _, obj := range objects {
 			all.Items = append(all.Items, *obj)
 		}

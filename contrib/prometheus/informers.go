@@ -22,9 +22,9 @@ func UseInformers(registerer prometheus.Registerer) {
 //	informer_store_resource_version
 //
 // It is for the MetricsProvider of an informer's configuration, or for client-go's
-// SetInformerMetricsProvider in a program that hasn't called that. It uses metrics that the registry has already, as NewProvider
-// does. It registers nothing before the first informer with a reserved identity starts.
-// When an identity is released, its metrics keep their last values.
+// SetInformerMetricsProvider in a program that hasn't called that. It uses metrics that the registry
+// has already, as NewProvider does. It registers nothing before the first informer with a reserved
+// identity starts. When an identity is released, its metrics keep their last values.
 func NewInformerProvider(registerer prometheus.Registerer) cache.InformerMetricsProvider {
 	return &informerProvider{registerer: registerer}
 }

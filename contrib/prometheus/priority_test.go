@@ -46,7 +46,8 @@ workqueue_depth{controller="one",name="one",priority="-100"} 1
 workqueue_depth{controller="one",name="one",priority="0"} 0
 workqueue_depth{controller="one",name="one",priority="5"} 1
 `
-	err := testutil.GatherAndCompare(registry, strings.NewReader(want), "workqueue_adds_total", "workqueue_depth")
+	err := testutil.GatherAndCompare(
+		registry, strings.NewReader(want), "workqueue_adds_total", "workqueue_depth")
 	if err != nil {
 		t.Error(err)
 	}

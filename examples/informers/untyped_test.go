@@ -11,7 +11,8 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
 
-	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/informers/dynamicinformer"
+	"github.com/kubewright/kubewright/informers/metadatainformer"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
@@ -28,7 +29,7 @@ func Example_dynamic() {
 	}}
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{ovens: "OvenList"}, oven)
-	shop := informers.NewDynamicSharedInformerFactory(client, 0)
+	shop := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
@@ -54,7 +55,7 @@ func Example_metadata() {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Oven"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "old"},
 	})
-	shop := informers.NewMetadataSharedInformerFactory(client, 0)
+	shop := metadatainformer.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()

@@ -96,6 +96,9 @@ var kindNames = func() []string {
 		for method := range typ.Methods() {
 			names = append(names, method.Name)
 		}
+		for field := range typ.Elem().Fields() {
+			names = append(names, field.Name)
+		}
 	}
 	return names
 }()

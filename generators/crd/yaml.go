@@ -127,6 +127,19 @@ type entry struct {
 // plainKey matches the keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[\w$-]+$`)
 
+// tooBig counts what is inside an object or a list, and reports once that there is too much of it.
+func (v value) tooBig() bool {
+	v.r.visits += len(v.Content)
+	if v.r.visits <= maxVisits && v.depth <= maxDepth {
+		return false
+	}
+	if v.r.visits <= 2*maxVisits {
+		v.errorf("too big or too deep; are there aliases of aliases?")
+		v.r.visits = 2*maxVisits + 1
+	}
+	return true
+}
+
 // entries returns the entries of an object, none for null. Anything else is reported.
 func (v value) entries() []entry {
 	if v.isNull() {
@@ -136,11 +149,7 @@ func (v value) entries() []entry {
 		v.errorf("is %s, not an object", v.kind())
 		return nil
 	}
-	if v.r.visits += len(v.Content); v.r.visits > maxVisits || v.depth > maxDepth {
-		if v.r.visits <= 2*maxVisits {
-			v.errorf("too big or too deep; are there aliases of aliases?")
-			v.r.visits = 2*maxVisits + 1
-		}
+	if v.tooBig() {
 		return nil
 	}
 	var all []entry
@@ -183,6 +192,9 @@ func (v value) list() []value {
 	}
 	if v.Kind != yaml.SequenceNode {
 		v.errorf("is %s, not a list", v.kind())
+		return nil
+	}
+	if v.tooBig() {
 		return nil
 	}
 	var items []value

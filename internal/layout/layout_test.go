@@ -68,6 +68,7 @@ var allowed = []struct {
 	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
 	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
+	{"informers/...", []string{"informers/internal/resources", "runtime/informer", "runtime/factory"}},
 
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{

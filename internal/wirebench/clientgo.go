@@ -3,15 +3,17 @@ package wirebench
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
+	clientgodynamic "k8s.io/client-go/dynamic/dynamicinformer"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
+	clientgometadata "k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers"
+	"github.com/kubewright/kubewright/informers/dynamicinformer"
+	"github.com/kubewright/kubewright/informers/metadatainformer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -45,18 +47,18 @@ func init() {
 	addClientGo(unstructured, func(config *rest.Config) cache.SharedIndexInformer {
 		config.Wrap(listwatch.Wrap)
 		client := must(dynamic.NewForConfig(config))
-		return informers.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
+		return dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	}, func(config *rest.Config) cache.SharedIndexInformer {
 		client := must(dynamic.NewForConfig(config))
-		return dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
+		return clientgodynamic.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	})
 	addClientGo(partial, func(config *rest.Config) cache.SharedIndexInformer {
 		config.Wrap(listwatch.Wrap)
 		client := must(metadata.NewForConfig(config))
-		return informers.NewMetadataSharedInformerFactory(client, 0).ForResource(resource).Informer()
+		return metadatainformer.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	}, func(config *rest.Config) cache.SharedIndexInformer {
 		client := must(metadata.NewForConfig(config))
-		return metadatainformer.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
+		return clientgometadata.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	})
 }
 

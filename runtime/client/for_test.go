@@ -238,9 +238,11 @@ func TestForKinds(t *testing.T) {
 		wanted *schema.GroupVersion
 		want   string // the resource, or a part of the error
 	}{
-		"another name":      {newScheme(t, as("v1", "Gadget")), nil, "example.com/v1 gadgets"},
-		"two names":         {newScheme(t, as("v1", "Gadget"), as("v1", "Widget")), nil, "example.com/v1 widgets"},
-		"internal, too":     {newScheme(t, as(internal, "Widget"), as("v1", "Widget")), nil, "example.com/v1 widgets"},
+		"another name": {newScheme(t, as("v1", "Gadget")), nil, "example.com/v1 gadgets"},
+		"two names":    {newScheme(t, as("v1", "Gadget"), as("v1", "Widget")), nil, "example.com/v1 widgets"},
+		"internal, too": {
+			newScheme(t, as(internal, "Widget"), as("v1", "Widget")), nil, "example.com/v1 widgets",
+		},
 		"the wanted one":    {newScheme(t, as("v1", "Widget"), as("v2", "Widget")), v2, "example.com/v2 widgets"},
 		"not the wanted":    {newScheme(t, as("v1", "Widget")), v2, "example.com/v1 widgets"},
 		"two versions":      {newScheme(t, as("v1", "Widget"), as("v2", "Widget")), nil, "set GroupVersion"},
@@ -284,12 +286,12 @@ func TestForRefuses(t *testing.T) {
 	_, unstruct := client.For[*unstructured.Unstructured, *unstructured.UnstructuredList](config, core)
 	_, wrapped := client.For[*corev1.Pod, *list](config, core)
 	_, unlisted := client.For[*Widget, *WidgetList](config, types(&Widget{}))
-	_, listedElsewhere := client.For[*Widget, *WidgetList](config, elsewhere)
+	_, listsElsewhere := client.For[*Widget, *WidgetList](config, elsewhere)
 	_, noOptions := client.For[*Widget, *WidgetList](config, types(&Widget{}, &WidgetList{}))
 	_, noTransport := client.For[*corev1.Pod, *corev1.PodList](
 		&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, core)
 	for want, err := range map[string]error{
-		"only as [example.com/v2, Kind=WidgetList]: add that, too":                                    listedElsewhere,
+		"only as [example.com/v2, Kind=WidgetList]: add that, too":                                    listsElsewhere,
 		"make a client of *v1.Pod: the configuration is nil":                                          noConfig,
 		"make a client of *v1.Pod: the scheme is nil":                                                 noScheme,
 		"the scheme doesn't have *v1.Deployment: add it, as AddToScheme of k8s.io/api/apps/v1 should": unknown,

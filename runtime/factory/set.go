@@ -242,7 +242,8 @@ func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.informers[k]; e != nil {
-		return fmt.Errorf("the %s has been made already: change its options before it is asked for", nameOf(e.informer))
+		return fmt.Errorf("the %s has been made already: change its options before it is asked for",
+			nameOf(e.informer))
 	}
 	s.tweaksMu.Lock()
 	defer s.tweaksMu.Unlock()

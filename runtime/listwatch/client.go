@@ -65,30 +65,32 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		resource = explainPanic(cmp.Or(opts.Subject, t.String()), resource)
 	}
-	var known *known
-	whyNot := "the client is no generated one"
+	var kinds *responseKinds
+	notStreamed := "the client is no generated one"
 	if opts.Streamed {
-		known = knownByType(t, schema.GroupVersionKind{})
+		kinds = kindsOfType(t, schema.GroupVersionKind{})
 	}
 	watchListUnsupported := lacksWatchList(opts.Client)
 	s := &source{
 		collection: func() collection {
-			c := resource()
-			if c.client == nil {
+			typed := resource()
+			if typed.client == nil {
 				return collection{}
 			}
-			opened := collection{list: c.list, watch: c.client.Watch, known: known, whyNot: whyNot}
-			if streaming, ok := c.client.(Streaming); ok {
-				opened = streaming.RESTResource().collection(t)
+			c := collection{
+				list: typed.list, watch: typed.client.Watch, kinds: kinds, notStreamed: notStreamed,
 			}
-			opened.written, _ = c.client.(Writing)
-			return opened
+			if streaming, ok := typed.client.(Streaming); ok {
+				c = streaming.RESTResource().collection(t)
+			}
+			c.written, _ = typed.client.(Writing)
+			return c
 		},
 		tweak:          opts.TweakListOptions,
 		lacksWatchList: func() bool { return watchListUnsupported },
 		expected:       expectation{goType: t},
 		itemType:       t,
-		reading:        &reading{},
+		tally:          &tally{},
 	}
 	s.decodeWith(t, opts.Decoding)
 	return s

@@ -22,8 +22,9 @@ import (
 
 // widget is a custom resource as servers write it: with its kind, in lists, too.
 func widget(name string) string {
-	return fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q,"namespace":"ns",`+
-		`"resourceVersion":"5","labels":{"x":"y"}},"spec":{"n":7,"f":1.5,"l":[1,"a",null,{"b":true}]}}`, name)
+	return fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget",`+
+		`"metadata":{"name":%q,"namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},`+
+		`"spec":{"n":7,"f":1.5,"l":[1,"a",null,{"b":true}]}}`, name)
 }
 
 // metadataOf is the metadata of an object as servers write it.
@@ -34,16 +35,21 @@ func metadataOf(name string) string {
 
 // customLists are lists of custom resources. Servers write the members of these by name.
 var customLists = []reply{
-	{name: "custom resources", body: `{"apiVersion":"shop.example.com/v1","items":[` + widget("a") + "," + widget("b") +
-		`],"kind":"WidgetList","metadata":{"continue":"","resourceVersion":"9"}}`},
-	{name: "no custom resources", body: `{"apiVersion":"shop.example.com/v1","items":[],"kind":"WidgetList","metadata":{"resourceVersion":"9"}}`},
+	{name: "custom resources", body: `{"apiVersion":"shop.example.com/v1","items":[` +
+		widget("a") + "," + widget("b") + `],"kind":"WidgetList",` +
+		`"metadata":{"continue":"","resourceVersion":"9"}}`},
+	{name: "no custom resources", body: `{"apiVersion":"shop.example.com/v1","items":[],` +
+		`"kind":"WidgetList","metadata":{"resourceVersion":"9"}}`},
 	{name: "a built-in type", body: listHead + configMap + "]}"},
-	{name: "a table", body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"rows":[]}`},
-	{name: "an item without a kind", body: `{"apiVersion":"v1","items":[` + configMap + `],"kind":"ConfigMapList","metadata":{"resourceVersion":"9"}}`},
-	{name: "metadata", body: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":[` +
-		metadataOf("a") + "," + metadataOf("b") + "]}"},
+	{name: "a table", body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"resourceVersion":"9"},"rows":[]}`},
+	{name: "an item without a kind", body: `{"apiVersion":"v1","items":[` + configMap +
+		`],"kind":"ConfigMapList","metadata":{"resourceVersion":"9"}}`},
+	{name: "metadata", body: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"resourceVersion":"9"},"items":[` + metadataOf("a") + "," + metadataOf("b") + "]}"},
 	{name: "a status", body: gone},
-	{name: "refused", status: 403, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`},
+	{name: "refused", status: 403, body: `{"kind":"Status","apiVersion":"v1",` +
+		`"status":"Failure","reason":"Forbidden","code":403}`},
 	{name: "cut", body: `{"apiVersion":"shop.example.com/v1","items":[` + widget("a") + ",", cut: true},
 }
 
@@ -113,7 +119,7 @@ func TestCustomResources(t *testing.T) {
 			if !reflect.DeepEqual(streamedWatch, plainWatch) {
 				t.Errorf("%s, a watch, %s: streamed %+v, plain %+v", name, r.name, streamedWatch, plainWatch)
 			}
-			streams += reading(ours).Streamed
+			streams += readingOf(ours).Streamed
 		}
 		if streams < 2 {
 			t.Errorf("%s: %d streams", name, streams)
@@ -124,8 +130,10 @@ func TestCustomResources(t *testing.T) {
 // The metadata of objects in protobuf is the same, streamed or not.
 func TestMetadataInProtobuf(t *testing.T) {
 	one := metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "5", Labels: map[string]string{"x": "y"}},
+		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", Namespace: "ns", ResourceVersion: "5", Labels: map[string]string{"x": "y"},
+		},
 	}
 	list := metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
@@ -137,7 +145,8 @@ func TestMetadataInProtobuf(t *testing.T) {
 	}
 	both := map[bool][]any{}
 	for _, streamed := range []bool{true, false} {
-		client := metadata.NewForConfigOrDie(serve(t, handler, streamed)).Resource(corev1.SchemeGroupVersion.WithResource("configmaps"))
+		client := metadata.NewForConfigOrDie(serve(t, handler, streamed)).
+			Resource(corev1.SchemeGroupVersion.WithResource("configmaps"))
 		source := listwatch.FromClient(reflect.TypeFor[*metav1.PartialObjectMetadata](),
 			func() listwatch.Client[*metav1.PartialObjectMetadataList] { return client },
 			listwatch.ClientOptions{Streamed: streamed})
@@ -147,7 +156,7 @@ func TestMetadataInProtobuf(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if got := reading(source).Streamed; (got == 1) != streamed {
+		if got := readingOf(source).Streamed; (got == 1) != streamed {
 			t.Errorf("streamed %v: %d streams", streamed, got)
 		}
 	}

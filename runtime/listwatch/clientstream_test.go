@@ -115,14 +115,14 @@ func TestStreamEnds(t *testing.T) {
 	s, _ := watched(t, nil)
 	ends := func(ctx context.Context, end func(), want error) {
 		t.Helper()
-		var reading sync.WaitGroup
-		reading.Go(func() {
+		var readers sync.WaitGroup
+		readers.Go(func() {
 			if _, err := s.Next(ctx); !errors.Is(err, want) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		})
 		end()
-		reading.Wait()
+		readers.Wait()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ends(ctx, cancel, context.Canceled)

@@ -58,8 +58,8 @@ type Reading struct {
 	NotStreamed string
 }
 
-// reading collects a source's Reading. It is safe for concurrent use.
-type reading struct {
+// tally counts for a source's Reading. It is safe for concurrent use.
+type tally struct {
 	mu sync.Mutex
 	Reading
 }
@@ -71,35 +71,35 @@ const (
 	unseen
 )
 
-// note counts a page or a watch. why is why it wasn't streamed.
-func (r *reading) note(how int, why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.NotStreamed = why
+// note counts a page or a watch. notStreamed is why it wasn't streamed.
+func (t *tally) note(how int, notStreamed string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.NotStreamed = notStreamed
 	switch how {
 	case streamed:
-		r.Streamed++
+		t.Streamed++
 	case unseen:
-		r.Unseen++
+		t.Unseen++
 		fallthrough
 	case whole:
-		r.Whole++
+		t.Whole++
 	}
 }
 
 // takeBack counts the last watch, which was to be streamed, as read in one piece.
-func (r *reading) takeBack(why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Streamed--
-	r.Whole++
-	r.NotStreamed = why
+func (t *tally) takeBack(notStreamed string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Streamed--
+	t.Whole++
+	t.NotStreamed = notStreamed
 }
 
-func (r *reading) read() Reading {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Reading
+func (t *tally) total() Reading {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.Reading
 }
 
 // decoding is what the requests of one source have in common. It is safe for
@@ -109,17 +109,17 @@ type decoding struct {
 	// off is why nothing is streamed, "" if it is.
 	off string
 	// gaveUp is why the client decodes everything from now on: the server or the client does
-	// what only that understands. It is nil as long as nothing is known of it.
+	// what only that understands. It is nil as long as neither does.
 	gaveUp atomic.Pointer[string]
 	// cached has a list bring what didn't change as it is cached.
-	cached  decode.Cached
-	reading *reading
+	cached decode.Cached
+	tally  *tally
 }
 
 // newDecoding returns the decoding of a source of objects of type t, a pointer. It
 // streams unless opts or the environment turn that off.
-func newDecoding(t reflect.Type, opts DecodingOptions, reading *reading) *decoding {
-	d := &decoding{decoder: decode.New(t, opts.decode()), reading: reading}
+func newDecoding(t reflect.Type, opts DecodingOptions, tally *tally) *decoding {
+	d := &decoding{decoder: decode.New(t, opts.decode()), tally: tally}
 	switch on, err := strconv.ParseBool(os.Getenv(StreamingVariable)); {
 	case opts.Off:
 		d.off = "the decoding options turn streams off"
@@ -148,8 +148,8 @@ func (d *decoding) end() {
 // giveUp has the client decode everything from now on.
 func (d *decoding) giveUp(reason string) { d.gaveUp.Store(&reason) }
 
-// whyNot returns why nothing is streamed, "" if it is.
-func (d *decoding) whyNot() string {
+// notStreamed returns why nothing is streamed, "" if it is.
+func (d *decoding) notStreamed() string {
 	if gaveUp := d.gaveUp.Load(); gaveUp != nil {
 		return *gaveUp
 	}

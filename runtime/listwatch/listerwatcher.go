@@ -43,10 +43,10 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 		// but only when a reflector asks.
 		lacksWatchList: func() bool { return lacksWatchList(lw) },
 		expected:       expect(example),
-		reading:        &reading{},
+		tally:          &tally{},
 	}
 	if streamed, ok := lw.(*StreamedListerWatcher); ok {
-		c.known, c.whyNot = knownToScheme(example, streamed.scheme)
+		c.kinds, c.notStreamed = kindsInScheme(example, streamed.scheme)
 		if t := s.expected.goType; t != nil && t.Kind() == reflect.Pointer {
 			s.decodeWith(t, DecodingOptions{})
 		}
@@ -68,9 +68,9 @@ type StreamedListerWatcher struct {
 // must not convert, default, filter or change objects, nor take a list from anywhere but the server. Like
 // client-go's clients, it must clear the kind of a watch's objects, unless they are unstructured. Its
 // functions must pass on the context that they are called with: those of a
-// [k8s.io/client-go/tools/cache.ListWatch] are ListWithContextFunc and WatchFuncWithContext. The client's HTTP
-// client must have the transport of [Wrap]. If one of these two is missing, lw is read in one piece, and the
-// informer's status says so.
+// [k8s.io/client-go/tools/cache.ListWatch] are ListWithContextFunc and WatchFuncWithContext. The client's
+// HTTP client must have the transport of [Wrap]. If one of these two is missing, lw is read in one piece, and
+// the informer's status says so.
 //
 // An informer knows by its example which objects to expect. An example of a Go type is read if scheme
 // registers the type and its list type; its own kind, if it has one, chooses among several. Unstructured

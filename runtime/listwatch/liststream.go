@@ -25,7 +25,7 @@ import (
 type listCall struct {
 	ctx      context.Context
 	decoding *decoding
-	known    *known
+	kinds    *responseKinds
 	// lease is that of the list, nil without a budget.
 	lease *lease
 	to    Receiver
@@ -42,8 +42,8 @@ type listCall struct {
 	// several means that the function read more than one collection. Its list is read
 	// again, in one piece.
 	several bool
-	// reading is the body that is being read.
-	reading *listBody
+	// current is the body that is being read.
+	current *listBody
 	// accepted means that a list of collection was read, or is being read. complete, meta
 	// and err are the result.
 	accepted   bool
@@ -84,7 +84,7 @@ func (c *listCall) take(req *http.Request, contentType string, body io.ReadClose
 	switch {
 	case c.ended || c.unread != "":
 		return nil
-	case c.reading != nil || c.accepted && !c.goesOn(collection, page):
+	case c.current != nil || c.accepted && !c.goesOn(collection, page):
 		c.leave("the list function lists several collections")
 		return nil
 	}
@@ -95,13 +95,13 @@ func (c *listCall) take(req *http.Request, contentType string, body io.ReadClose
 	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeJSON:
 		b.decode, b.encode = c.decoding.decoder.List, encodeJSON
 	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeProtobuf &&
-		c.known.protobuf && c.decoding.decoder.HasProtobuf():
+		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
 		b.decode, b.encode = c.decoding.decoder.ListProtobuf, encodeProtobuf
 	default:
 		c.leave("the response is of type " + contentType)
 		return nil
 	}
-	c.reading = b
+	c.current = b
 	return b
 }
 
@@ -158,10 +158,10 @@ func (c *listCall) add(obj any) error {
 func (c *listCall) finish(b *listBody, meta metav1.ListMeta, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reading != b || c.ended {
+	if c.current != b || c.ended {
 		return
 	}
-	c.reading = nil
+	c.current = nil
 	c.complete, c.meta, c.err = err == nil, meta, err
 }
 
@@ -169,10 +169,10 @@ func (c *listCall) finish(b *listBody, meta metav1.ListMeta, err error) {
 func (c *listCall) abandon(b *listBody, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reading != b || c.ended {
+	if c.current != b || c.ended {
 		return
 	}
-	c.reading = nil
+	c.current = nil
 	if reason != "" {
 		c.leave(reason)
 	}
@@ -187,11 +187,11 @@ func (c *listCall) end() {
 
 // result returns the result of a list that was accepted. err is the function's.
 func (c *listCall) result(err error) (ListMeta, error) {
-	var reading *readFailure
+	var failure *readFailure
 	switch {
-	case errors.As(c.err, &reading) && err == nil:
-		return ListMeta{}, reading.error
-	case c.err != nil && reading == nil:
+	case errors.As(c.err, &failure) && err == nil:
+		return ListMeta{}, failure.error
+	case c.err != nil && failure == nil:
 		return ListMeta{}, c.err
 	case err != nil:
 		return ListMeta{}, err
@@ -303,7 +303,7 @@ func (b *listBody) send(obj runtime.Object) io.Reader {
 // items; then the first item has shown what the list has.
 func (b *listBody) listType(typ metav1.TypeMeta) error {
 	b.typ = typ
-	if b.call.known.list(typ) {
+	if b.call.kinds.list(typ) {
 		return b.accept()
 	}
 	if b.accepted {
@@ -331,7 +331,7 @@ func (b *listBody) charge(size int) {
 func (b *listBody) item(obj any) error {
 	if !b.accepted {
 		// An item that is as it is cached came from this source before.
-		if o, ok := obj.(runtime.Object); b.decoded && (!ok || !b.call.known.object(kindOf(o))) {
+		if o, ok := obj.(runtime.Object); b.decoded && (!ok || !b.call.kinds.object(kindOf(o))) {
 			b.refused = "the server sent a list whose kind isn't known before its items"
 			return errRefused
 		}
@@ -340,7 +340,7 @@ func (b *listBody) item(obj any) error {
 		}
 	}
 	if b.decoded { // Objects of the cache are shared.
-		b.call.known.listed(obj)
+		b.call.kinds.listed(obj)
 	}
 	b.decoded = false
 	return b.call.add(obj)

@@ -11,8 +11,9 @@
 //
 // A list function is called with a context by which the transport knows its requests. The
 // result is what the transport read, not what the function returns: an error after the
-// first item fails the list, even if the function returns none. A function that lists a collection twice is read
-// from its last list, one that lists several collections as client-go reads it.
+// first item fails the list, even if the function returns none. A function that lists a
+// collection twice is read from its last list, one that lists several collections as
+// client-go reads it.
 package listwatch
 
 import (

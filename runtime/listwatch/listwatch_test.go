@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 }
 
 // each lists, and calls item with each object.
-func each(ctx context.Context, s listwatch.Source, opts metav1.ListOptions, item func(any) error) (listwatch.ListMeta, error) {
+func each(
+	ctx context.Context, s listwatch.Source, opts metav1.ListOptions, item func(any) error,
+) (listwatch.ListMeta, error) {
 	return s.List(ctx, opts, receiver(item))
 }
 

@@ -36,11 +36,11 @@ func (r RESTResource) collection(t reflect.Type) collection {
 	case !isList(r.List, t.Elem()):
 		return r.with(r.Client, nil, "lists of type "+r.List.String()+" have no items")
 	default:
-		return r.with(wrapped(client), knownToClient(client, t, r.List), "")
+		return r.with(wrapped(client), kindsOfClient(client, t, r.List), "")
 	}
 }
 
-func (r RESTResource) with(client rest.Interface, known *known, whyNot string) collection {
+func (r RESTResource) with(client rest.Interface, kinds *responseKinds, notStreamed string) collection {
 	return collection{
 		list: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
@@ -51,8 +51,8 @@ func (r RESTResource) with(client rest.Interface, known *known, whyNot string) c
 			opts.Watch = true
 			return r.Request(client, &opts).Watch(ctx)
 		},
-		known:  known,
-		whyNot: whyNot,
+		kinds:       kinds,
+		notStreamed: notStreamed,
 	}
 }
 

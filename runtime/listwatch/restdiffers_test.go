@@ -24,7 +24,9 @@ func TestResponseSize(t *testing.T) {
 	before := metrics.ResponseSize
 	t.Cleanup(func() { metrics.ResponseSize = before })
 	list, event := listHead+configMap+"]}", event("ADDED", watchedMap)
-	for name, want := range map[string]sizes{"plain": {float64(len(list))}, "streamed": {float64(len(listHead + "]}"))}} {
+	for name, want := range map[string]sizes{
+		"plain": {float64(len(list))}, "streamed": {float64(len(listHead + "]}"))},
+	} {
 		var seen sizes
 		metrics.ResponseSize = &seen
 		source := sources(configMapClient(t, reply{body: list}.serve))[name]
@@ -57,7 +59,8 @@ func TestRefusedLists(t *testing.T) {
 		reply
 		want string
 	}{
-		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap + `],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
+		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap +
+			`],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
 	} {
 		for name, source := range sources(configMapClient(t, r.serve)) {
 			items := []string{}

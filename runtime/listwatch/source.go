@@ -17,9 +17,10 @@ import (
 type collection struct {
 	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	// known is what is read as a stream. It is nil if nothing is, and whyNot says why.
-	known  *known
-	whyNot string
+	// kinds are those of the responses that are decoded on arrival. They are nil for none, and
+	// notStreamed says why.
+	kinds       *responseKinds
+	notStreamed string
 	// written is the client, if it remembers its writes.
 	written Writing
 }
@@ -39,7 +40,7 @@ type source struct {
 	itemType reflect.Type
 	// decoding is nil in a source that never streams.
 	decoding *decoding
-	reading  *reading
+	tally    *tally
 	limiter  *Limiter
 	// paused is the lease of a list between two of its pages.
 	paused atomic.Pointer[lease]
@@ -47,7 +48,7 @@ type source struct {
 
 // decodeWith sets how objects of type t are decoded.
 func (s *source) decodeWith(t reflect.Type, opts DecodingOptions) {
-	s.decoding, s.limiter = newDecoding(t, opts, s.reading), opts.Limiter
+	s.decoding, s.limiter = newDecoding(t, opts, s.tally), opts.Limiter
 }
 
 // SetDecoding replaces the decoding options. It returns false if the source is of a kind that
@@ -72,7 +73,7 @@ func (s *source) KeepUnchanged(lookUp func(decode.Identity) (any, bool)) bool {
 }
 
 // Reading returns how the source has read its lists and watches.
-func (s *source) Reading() Reading { return s.reading.read() }
+func (s *source) Reading() Reading { return s.tally.total() }
 
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
@@ -96,10 +97,10 @@ func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
 	switch {
 	case c.list == nil:
 		return c, errNoClient
-	case s.decoding == nil && c.whyNot == "":
-		c.known, c.whyNot = nil, "the informer's list function may change objects"
-	case s.decoding != nil && s.decoding.whyNot() != "":
-		c.known, c.whyNot = nil, s.decoding.whyNot()
+	case s.decoding == nil && c.notStreamed == "":
+		c.kinds, c.notStreamed = nil, "the informer's list function may change objects"
+	case s.decoding != nil && s.decoding.notStreamed() != "":
+		c.kinds, c.notStreamed = nil, s.decoding.notStreamed()
 	}
 	return c, nil
 }
@@ -130,11 +131,11 @@ func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver)
 func (s *source) list(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to Receiver,
 ) (ListMeta, error) {
-	if c.known == nil {
-		return s.listWhole(ctx, c, opts, to, c.whyNot)
+	if c.kinds == nil {
+		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
 	call := &listCall{
-		ctx: ctx, decoding: s.decoding, known: c.known, lease: counting(lease), to: to, page: opts.Continue,
+		ctx: ctx, decoding: s.decoding, kinds: c.kinds, lease: counting(lease), to: to, page: opts.Continue,
 	}
 	list, err := call.callListFunc(c, opts)
 	switch {
@@ -149,7 +150,7 @@ func (s *source) list(
 	case call.accepted:
 		page, err := call.result(err)
 		if err == nil {
-			s.reading.note(streamed, "")
+			s.tally.note(streamed, "")
 		}
 		return page, err
 	case err != nil:
@@ -163,9 +164,9 @@ func (s *source) list(
 func (s *source) noteLeft(seen bool, unread string) {
 	switch {
 	case !seen:
-		s.reading.note(unseen, errUnseen)
+		s.tally.note(unseen, errUnseen)
 	case unread != "":
-		s.reading.note(whole, unread)
+		s.tally.note(whole, unread)
 	}
 	// Otherwise there was no response: client-go opens an empty watch if it can't connect.
 }
@@ -182,7 +183,7 @@ func (s *source) listWhole(
 	if err != nil {
 		return ListMeta{}, err
 	}
-	s.reading.note(whole, reason)
+	s.tally.note(whole, reason)
 	return readList(list, s.itemType, to.Add)
 }
 
@@ -216,15 +217,15 @@ func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, er
 func (s *source) watch(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease,
 ) (Stream, error) {
-	if c.known == nil {
+	if c.kinds == nil {
 		w, err := c.watch(ctx, opts)
 		if err != nil {
 			return nil, err
 		}
-		s.reading.note(whole, c.whyNot)
+		s.tally.note(whole, c.notStreamed)
 		return clientStreamOf(w, s.expected), nil
 	}
-	call := &watchCall{decoding: s.decoding, known: c.known}
+	call := &watchCall{decoding: s.decoding, kinds: c.kinds}
 	w, err := c.watch(during(ctx, call), opts)
 	body := call.end()
 	switch {
@@ -237,9 +238,9 @@ func (s *source) watch(
 		s.noteLeft(call.seen, call.unread)
 		return clientStreamOf(w, s.expected), nil
 	}
-	s.reading.note(streamed, "")
+	s.tally.note(streamed, "")
 	stream := &watchStream{
-		body: body, known: c.known, decoding: s.decoding, fallback: clientStreamOf(w, s.expected),
+		body: body, kinds: c.kinds, decoding: s.decoding, fallback: clientStreamOf(w, s.expected),
 	}
 	if isListing(opts) {
 		s.decoding.begin()

@@ -15,7 +15,7 @@ import (
 //
 //	config.Wrap(listwatch.Wrap)
 //
-// The dynamic and metadata informers of package informers use it then, and the
+// The informers of packages dynamicinformer and metadatainformer use it then, and the
 // lister-watchers that [Streamed] returns. Generated clients and client-go's typed clients
 // need no call: their informers bring the transport along.
 //

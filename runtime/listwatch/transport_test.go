@@ -28,10 +28,13 @@ import (
 
 // restClient is client-go's client of the core group at a server, with the transport if
 // wrapped.
-func restClient(t *testing.T, handler http.HandlerFunc, wrapped bool, adjust ...func(*rest.Config)) *rest.RESTClient {
+func restClient(
+	t *testing.T, handler http.HandlerFunc, wrapped bool, adjust ...func(*rest.Config),
+) *rest.RESTClient {
 	t.Helper()
 	config := serve(t, handler, wrapped)
-	config.ContentType, config.GroupVersion, config.APIPath = runtime.ContentTypeJSON, &corev1.SchemeGroupVersion, "/api"
+	config.GroupVersion, config.APIPath = &corev1.SchemeGroupVersion, "/api"
+	config.ContentType = runtime.ContentTypeJSON
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	for _, f := range adjust {
 		f(config)
@@ -70,8 +73,8 @@ func maps(client *rest.RESTClient) *cache.ListWatch {
 	return cache.NewListWatchFromClient(client, "configmaps", "ns", fields.Everything())
 }
 
-// reading is how a source has read.
-func reading(source listwatch.Source) listwatch.Reading {
+// readingOf is how a source has read.
+func readingOf(source listwatch.Source) listwatch.Reading {
 	return source.(interface{ Reading() listwatch.Reading }).Reading()
 }
 
@@ -104,7 +107,8 @@ func TestTransport(t *testing.T) {
 	for _, r := range watches {
 		t.Run("watch/"+r.name, func(t *testing.T) {
 			streamed := readWatch(t, fromListWatch(maps(restClient(t, r.serve, true))))
-			plain := readWatch(t, listwatch.FromListerWatcher(maps(restClient(t, r.serve, false)), &corev1.ConfigMap{}))
+			plain := readWatch(t,
+				listwatch.FromListerWatcher(maps(restClient(t, r.serve, false)), &corev1.ConfigMap{}))
 			if !reflect.DeepEqual(streamed.events, plain.events) || (streamed.end == io.EOF) != (plain.end == io.EOF) {
 				t.Errorf("streamed: %v, plain: %v", streamed, plain)
 			}
@@ -135,13 +139,16 @@ func TestListWithoutItems(t *testing.T) {
 			w.Write(body)
 		}, true)
 		var got *corev1.ConfigMapList
-		source := fromListWatch(&cache.ListWatch{ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		source := fromListWatch(&cache.ListWatch{ListWithContextFunc: func(
+			ctx context.Context, opts metav1.ListOptions,
+		) (runtime.Object, error) {
 			list, err := maps(client).ListWithContextFunc(ctx, opts)
 			got, _ = list.(*corev1.ConfigMapList)
 			return list, err
 		}})
 		items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
-		if len(items) != 1 || items[0].Name != "a" || meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
+		wantMeta := listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}
+		if len(items) != 1 || items[0].Name != "a" || meta != wantMeta {
 			t.Errorf("%s: items %v, meta %v", contentType, items, meta)
 		}
 		if got == nil || len(got.Items) != 0 || !reflect.DeepEqual(got.ListMeta, want.ListMeta) {
@@ -196,7 +203,7 @@ func TestListFuncRetries(t *testing.T) {
 	if err != nil || meta.ResourceVersion != "9" || fmt.Sprint(got) != "{[b] 1}" {
 		t.Errorf("%v, %v, %v", got, meta, err)
 	}
-	if r := reading(source); r.Streamed != 1 || r.Whole != 0 {
+	if r := readingOf(source); r.Streamed != 1 || r.Whole != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -225,7 +232,8 @@ func TestListFuncHidesErrors(t *testing.T) {
 		seen = err != nil
 		return &corev1.ConfigMapList{}, nil
 	})
-	if _, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return refused }); err != refused || !seen {
+	_, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return refused })
+	if err != refused || !seen {
 		t.Errorf("%v; the function saw an error: %v", err, seen)
 	}
 }
@@ -259,12 +267,15 @@ func TestListFuncPages(t *testing.T) {
 // next list on.
 func TestListFuncOfSeveral(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
-		reply{body: strings.Replace(listHead, `,"continue":"more"`, "", 1) + item(strings.Split(r.URL.Path, "/")[4]) + "]}"}.serve(w, r)
+		namespace := strings.Split(r.URL.Path, "/")[4]
+		head := strings.Replace(listHead, `,"continue":"more"`, "", 1)
+		reply{body: head + item(namespace) + "]}"}.serve(w, r)
 	}, true)
 	source := listing(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		var both corev1.ConfigMapList
 		for _, namespace := range []string{"x", "y"} {
-			list, err := cache.NewListWatchFromClient(client, "configmaps", namespace, fields.Everything()).ListWithContextFunc(ctx, opts)
+			lw := cache.NewListWatchFromClient(client, "configmaps", namespace, fields.Everything())
+			list, err := lw.ListWithContextFunc(ctx, opts)
 			if err != nil {
 				return nil, err
 			}
@@ -279,7 +290,7 @@ func TestListFuncOfSeveral(t *testing.T) {
 			t.Errorf("%v, %v, want %s", got, err, want)
 		}
 	}
-	if r := reading(source); r.Whole != 2 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Whole != 2 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -287,7 +298,9 @@ func TestListFuncOfSeveral(t *testing.T) {
 // So is one that lists them at the same time: both responses arrive before one is read.
 func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
-		reply{body: strings.Replace(listHead, `,"continue":"more"`, "", 1) + item(strings.Split(r.URL.Path, "/")[4]) + "]}"}.serve(w, r)
+		namespace := strings.Split(r.URL.Path, "/")[4]
+		head := strings.Replace(listHead, `,"continue":"more"`, "", 1)
+		reply{body: head + item(namespace) + "]}"}.serve(w, r)
 	}, true)
 	source := listing(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		var responses []io.ReadCloser
@@ -316,7 +329,8 @@ func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	})
 	for range 2 {
 		var got staged
-		if _, err := source.List(t.Context(), metav1.ListOptions{}, &got); err != nil || fmt.Sprint(got.items) != "[x y]" {
+		_, err := source.List(t.Context(), metav1.ListOptions{}, &got)
+		if err != nil || fmt.Sprint(got.items) != "[x y]" {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
@@ -327,7 +341,7 @@ func TestWatchWithoutConnection(t *testing.T) {
 	client := restClient(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true)
 	source := fromListWatch(maps(client))
 	readWatch(t, source)
-	if r := reading(source); r != (listwatch.Reading{}) {
+	if r := readingOf(source); r != (listwatch.Reading{}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -338,7 +352,7 @@ func TestUnseen(t *testing.T) {
 	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 {
 		t.Errorf("items %v", items)
 	}
-	if r := reading(source); r.Unseen != 1 || r.Whole != 1 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Unseen != 1 || r.Whole != 1 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -355,7 +369,9 @@ func TestTransportTwice(t *testing.T) {
 // A watch function that opens two watches is read through its own watcher.
 func TestWatchFuncOfSeveral(t *testing.T) {
 	client := restClient(t, reply{body: event("ADDED", watchedMap)}.serve, true)
-	source := fromListWatch(&cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	source := fromListWatch(&cache.ListWatch{WatchFuncWithContext: func(
+		ctx context.Context, opts metav1.ListOptions,
+	) (watch.Interface, error) {
 		first, err := maps(client).WatchFuncWithContext(ctx, opts)
 		if err != nil {
 			return nil, err
@@ -366,7 +382,7 @@ func TestWatchFuncOfSeveral(t *testing.T) {
 	if w := readWatch(t, source); len(w.events) != 1 || w.end != io.EOF {
 		t.Errorf("%v", w)
 	}
-	if r := reading(source); r.Whole != 1 || r.NotStreamed == "" {
+	if r := readingOf(source); r.Whole != 1 || r.NotStreamed == "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -23,7 +23,7 @@ import (
 // watchCall is one call of a watch function. A transport gives it the body of the watch.
 type watchCall struct {
 	decoding *decoding
-	known    *known
+	kinds    *responseKinds
 
 	mu sync.Mutex
 	// ended means that the function has returned. Later requests, as those of a watcher that
@@ -67,7 +67,7 @@ func (c *watchCall) take(req *http.Request, contentType string, real io.ReadClos
 	case err == nil && mediaType == runtime.ContentTypeJSON:
 		body.events = c.decoding.decoder.Events(&body.recorder)
 	case err == nil && mediaType == runtime.ContentTypeProtobuf &&
-		c.known.protobuf && c.decoding.decoder.HasProtobuf():
+		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
 		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
 	default:
 		c.unread = "the response is of type " + contentType
@@ -136,7 +136,7 @@ func (b *watchBody) Close() error {
 // watchStream reads the events of a watch as they arrive.
 type watchStream struct {
 	body     *watchBody
-	known    *known
+	kinds    *responseKinds
 	decoding *decoding
 	// accepted means that the first event was of the expected kind. If it wasn't, fellBack is
 	// set, and events come from the client, through fallback.
@@ -197,7 +197,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	obj, ok := raw.Object.(object)
-	if !ok || !s.known.object(kindOf(obj)) {
+	if !ok || !s.kinds.object(kindOf(obj)) {
 		kind := "unknown"
 		if ok {
 			kind = name(kindOf(obj))
@@ -211,7 +211,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
 	s.accept()
-	s.known.watched(obj)
+	s.kinds.watched(obj)
 	if raw.Type == watch.Error {
 		return Event{}, apierrors.FromObject(obj)
 	}
@@ -232,7 +232,7 @@ func (s *watchStream) accept() {
 // fallBack has the client read the watch, from its first event on.
 func (s *watchStream) fallBack(ctx context.Context, reason string) (Event, error) {
 	s.endWith(context.Background())
-	s.decoding.reading.takeBack(reason)
+	s.decoding.tally.takeBack(reason)
 	s.fellBack = true
 	s.body.release()
 	return s.fallback.Next(ctx)

@@ -30,7 +30,7 @@ const objects = 50
 // values, too.
 func TestImport(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the types of hundreds of definitions")
+		t.Skip("compiles the types of real projects")
 	}
 	all := manifests(t)
 	checkSources(t, all)
@@ -50,14 +50,10 @@ func TestImport(t *testing.T) {
 		}
 	}
 	run("go", "build", "-o", "bin/", "github.com/kubewright/kubewright/cmd/kubewright",
-		"k8s.io/code-generator/cmd/deepcopy-gen")
+		"github.com/kubewright/kubewright/cmd/deepcopy-gen")
 	run("bin/kubewright", "import", "manifests", "--output-dir", "plain", "--well-known-types=false")
 	run("bin/kubewright", "import", "manifests", "--output-dir", "known")
-	if err := s.Write("header.txt", ""); err != nil {
-		t.Fatal(err)
-	}
-	run("bin/deepcopy-gen", "--go-header-file", "header.txt", "--output-file", "zz_generated.deepcopy.go",
-		"./plain/...", "./known/...")
+	run("bin/deepcopy-gen", "--output-file", "zz_generated.deepcopy.go", "./plain/...", "./known/...")
 	packages := importedPackages(t, s.Dir)
 	if err := s.Write("main.go", program(all, packages)); err != nil {
 		t.Fatal(err)
@@ -74,19 +70,22 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// checkSources checks that there are enough definitions, and from many projects.
+// checkSources checks that there are enough definitions, and from many projects if all are read.
 func checkSources(t *testing.T, all []manifest) {
-	modules := map[string]int{}
+	counts := map[string]int{}
 	versions := 0
 	for _, m := range all {
-		modules[m.module]++
+		counts[m.module]++
 		versions += len(m.def.Versions)
 	}
-	t.Logf("%d definitions with %d served versions in %d modules: %v", len(all), versions, len(modules), modules)
-	if len(all) < 150 || len(modules) < 10 {
-		t.Errorf("only %d definitions in %d modules", len(all), len(modules))
+	t.Logf("%d definitions with %d served versions in %d modules: %v", len(all), versions, len(counts), counts)
+	if *modules > 0 {
+		return
 	}
-	for name, n := range modules {
+	if len(all) < 150 || len(counts) < 10 {
+		t.Errorf("only %d definitions in %d modules", len(all), len(counts))
+	}
+	for name, n := range counts {
 		if n > len(all)/2 {
 			t.Errorf("%d of the %d definitions are of %s", n, len(all), name)
 		}

@@ -82,8 +82,8 @@ func (r *runner) build(s suite) error {
 }
 
 // run runs a suite, and up to two times again if a test failed: upstream's wait for at most a second in many
-// places, which a busy machine exceeds. Ginkgo's own retries don't do, because a process can give a controller
-// its name only once.
+// places, which a busy machine exceeds. Ginkgo's own retries don't do, because a process can give a
+// controller its name only once.
 func (r *runner) run(s suite, variant string) (results, use, error) {
 	found, made, err := r.once(s, variant)
 	for runs := 1; err == nil && runs < 3 && found.failed(); runs++ {

@@ -8,7 +8,7 @@ import (
 
 const (
 	queuePath = `"` + clientGo + `util/workqueue"`
-	ourQueue  = `"` + kubewright + `workqueue"`
+	ourQueue  = `"` + kubewright + `runtime/workqueue"`
 )
 
 // TestProgram compiles client-go's example of a work queue with only an import path changed.

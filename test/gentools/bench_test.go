@@ -149,7 +149,8 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	bakeries, err := versioned.NewForConfigOrDie(config).ShopV1beta1().Bakeries("").List(context.Background(), metav1.ListOptions{})
+	client := versioned.NewForConfigOrDie(config)
+	bakeries, err := client.ShopV1beta1().Bakeries("").List(context.Background(), metav1.ListOptions{})
 	fmt.Println(bakeries, err)
 }
 `

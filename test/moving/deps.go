@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/kubewright/kubewright/contrib/controller-runtime"
 	_ "github.com/kubewright/kubewright/informers"
+	_ "github.com/kubewright/kubewright/informers/dynamicinformer"
 	_ "github.com/kubewright/kubewright/runtime/cache"
 	_ "github.com/kubewright/kubewright/runtime/workqueue"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMoving moves each program by changing import paths only.
+// TestMoving moves each program by changing at most three lines, and checks it before and after.
 func TestMoving(t *testing.T) {
 	var report strings.Builder
 	err := run(t.Context(), &report)

@@ -15,11 +15,12 @@ import (
 	"strings"
 )
 
-// strictRow runs kubewright generate on a row, once with its packages and once with the wildcard, into modules
-// like ours, and checks that
+// strictRow runs kubewright generate on a row, once with its packages and once with the wildcard, into
+// modules like ours, and checks that
 //
 //   - both runs have the same verdict, the same files and only messages that somebody has reviewed,
-//   - the files are those of our four binaries, byte for byte, and named as upstream's, and gofmt changes none,
+//   - the files are those of our four binaries, byte for byte, and named as upstream's, and gofmt changes
+//     none,
 //   - kubewright check is content with them, and isn't after one byte has changed.
 //
 // kubewright may refuse what the binaries accept, with messages that somebody has reviewed. theirs is nil
@@ -182,7 +183,9 @@ func (s *scratch) tree() (map[string][]byte, error) {
 }
 
 // differ compares two sets of files, with their contents if bytesToo is set.
-func differ(name string, files map[string][]byte, other string, others map[string][]byte, bytesToo bool) error {
+func differ(
+	name string, files map[string][]byte, other string, others map[string][]byte, bytesToo bool,
+) error {
 	var found []string
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if text, ok := others[file]; !ok {

@@ -112,14 +112,21 @@ func listUnstructured(d *Decoder, from io.Reader) (
 
 // unstructuredDocuments are whole objects and parts of them.
 var unstructuredDocuments = append([]string{
-	`-0.0`, `1E3`, `1e-3`, `-1e3`, `12345678901234567`, `999999999999999999`, `-999999999999999999`, `1000000000000000000`, `-0.5`,
-	`255`, `-255`, `1e999`, `[1e999]`, `{"a":{"b":-1e999}}`, `{"a":1,"a":{"b":2},"b":3,"a":[4]}`, `{"\u0061":1,"a":2}`, "{\"\xff\":1,\"\xfe\":2}",
-	`{"kind":"K"}`, `{"apiVersion":"v1"}`, `{"kind":"K","apiVersion":"a/b"}`, `{"kind":"K","apiVersion":"a/b/c"}`, `{"kind":"","apiVersion":""}`,
-	`{"Kind":"K","APIVersion":"v1"}`, `{"kind":null,"apiVersion":null}`, `{"kind":"K","kind":null}`, `{"kind":5,"apiVersion":6}`,
-	`{"items":[]}`, `{"items":[{"kind":"K"}],"kind":"K"}`, `{"metadata":[{"name":"n"}],"kind":"K"}`, `{"metadata":{"name":5,"uid":null,"resourceVersion":{}},"kind":"K"}`,
-	`{"metadata":{"name":"n","name":"m","uid":"","labels":{"name":"n"}},"kind":"K"}`, `{"a":{"metadata":{"name":"n"}},"kind":"K"}`,
+	`-0.0`, `1E3`, `1e-3`, `-1e3`, `12345678901234567`, `999999999999999999`, `-999999999999999999`,
+	`1000000000000000000`, `-0.5`,
+	`255`, `-255`, `1e999`, `[1e999]`, `{"a":{"b":-1e999}}`, `{"a":1,"a":{"b":2},"b":3,"a":[4]}`,
+	`{"\u0061":1,"a":2}`, "{\"\xff\":1,\"\xfe\":2}",
+	`{"kind":"K"}`, `{"apiVersion":"v1"}`, `{"kind":"K","apiVersion":"a/b"}`,
+	`{"kind":"K","apiVersion":"a/b/c"}`, `{"kind":"","apiVersion":""}`,
+	`{"Kind":"K","APIVersion":"v1"}`, `{"kind":null,"apiVersion":null}`, `{"kind":"K","kind":null}`,
+	`{"kind":5,"apiVersion":6}`,
+	`{"items":[]}`, `{"items":[{"kind":"K"}],"kind":"K"}`, `{"metadata":[{"name":"n"}],"kind":"K"}`,
+	`{"metadata":{"name":5,"uid":null,"resourceVersion":{}},"kind":"K"}`,
+	`{"metadata":{"name":"n","name":"m","uid":"","labels":{"name":"n"}},"kind":"K"}`,
+	`{"a":{"metadata":{"name":"n"}},"kind":"K"}`,
 	`{"resourceVersion":"7","continue":"c","remainingItemCount":3,"selfLink":"s","shardInfo":{"selector":"x"}}`,
-	`{"resourceVersion":7,"continue":null,"remainingItemCount":3.5,"selfLink":[],"shardInfo":5}`, `{"shardInfo":{"selector":5}}`,
+	`{"resourceVersion":7,"continue":null,"remainingItemCount":3.5,"selfLink":[],"shardInfo":5}`,
+	`{"shardInfo":{"selector":5}}`,
 	`"K"`, `"KList"`, `"List"`, `"a/v1"`, `"a/b/c"`,
 }, documents...)
 
@@ -127,8 +134,10 @@ var unstructuredDocuments = append([]string{
 func eachUnstructured(f func(data []byte)) {
 	for _, doc := range unstructuredDocuments {
 		for _, around := range []string{
-			`%s`, ` {"kind":"K","apiVersion":"v1","v":%s} `, `{"kind":"K","v":[%s,{"w":%[1]s}]}`, `{"kind":%s}`, `{"kind":"K","apiVersion":%s}`,
-			`{"kind":"K","metadata":%s}`, `{"kind":"K","metadata":{"name":%s,"uid":%[1]s,"labels":{"a":%[1]s}}}`, `{"kind":%s,"kind":"K"}`, `{"kind":"K","items":%s}`,
+			`%s`, ` {"kind":"K","apiVersion":"v1","v":%s} `, `{"kind":"K","v":[%s,{"w":%[1]s}]}`, `{"kind":%s}`,
+			`{"kind":"K","apiVersion":%s}`,
+			`{"kind":"K","metadata":%s}`, `{"kind":"K","metadata":{"name":%s,"uid":%[1]s,"labels":{"a":%[1]s}}}`,
+			`{"kind":%s,"kind":"K"}`, `{"kind":"K","items":%s}`,
 		} {
 			f(fmt.Appendf(nil, around, doc))
 		}
@@ -139,10 +148,17 @@ func eachUnstructured(f func(data []byte)) {
 func eachUnstructuredList(f func(data []byte)) {
 	for _, doc := range unstructuredDocuments {
 		for _, around := range []string{
-			`%s`, `{"kind":"KList","apiVersion":"v1","items":[%s]}`, `{"apiVersion":"v1","items":[{},%s,null,{"kind":"X"}],"kind":"KList"}`, `{"items":[null,{"kind":"L"}],"kind":%s,"apiVersion":"v1"}`,
-			`{"items":[{"a":1},{}],"apiVersion":%s,"kind":"KList"}`, `{"kind":"KList","metadata":%s}`, `{"kind":"KList","apiVersion":"v1","items":%s}`, `{"kind":"List","v":%s,"metadata":{"resourceVersion":%[1]s}}`,
-			`{"kind":"A","kind":%s,"items":[{}],"apiVersion":"v1"}`, `{"kind":"A","apiVersion":"v1","items":[{}],"kind":%s}`, `{"kind":"A","items":null,"items":[%s]}`, `{"kind":"A","items":[%s],"items":null}`,
-			`{"kind":"A","metadata":{"resourceVersion":"1"},"metadata":%s}`, `{"kind":"A","apiVersion":"v1","items":[{"kind":%s},{"apiVersion":%[1]s}]}`,
+			`%s`, `{"kind":"KList","apiVersion":"v1","items":[%s]}`,
+			`{"apiVersion":"v1","items":[{},%s,null,{"kind":"X"}],"kind":"KList"}`,
+			`{"items":[null,{"kind":"L"}],"kind":%s,"apiVersion":"v1"}`,
+			`{"items":[{"a":1},{}],"apiVersion":%s,"kind":"KList"}`, `{"kind":"KList","metadata":%s}`,
+			`{"kind":"KList","apiVersion":"v1","items":%s}`,
+			`{"kind":"List","v":%s,"metadata":{"resourceVersion":%[1]s}}`,
+			`{"kind":"A","kind":%s,"items":[{}],"apiVersion":"v1"}`,
+			`{"kind":"A","apiVersion":"v1","items":[{}],"kind":%s}`, `{"kind":"A","items":null,"items":[%s]}`,
+			`{"kind":"A","items":[%s],"items":null}`,
+			`{"kind":"A","metadata":{"resourceVersion":"1"},"metadata":%s}`,
+			`{"kind":"A","apiVersion":"v1","items":[{"kind":%s},{"apiVersion":%[1]s}]}`,
 		} {
 			f(fmt.Appendf(nil, around, doc))
 		}
@@ -192,7 +208,8 @@ func TestUnstructuredKinds(t *testing.T) {
 		}
 	})
 	eachKind(t, runtime.ContentTypeJSON, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
-		list := unstructuredWire{t, fill, []*Decoder{newUnstructured(Options{}), newUnstructured(Options{ShareValues: true})}}
+		decoders := []*Decoder{newUnstructured(Options{}), newUnstructured(Options{ShareValues: true})}
+		list := unstructuredWire{t, fill, decoders}
 		for done := 0; done < *perKind; done += perList {
 			var items [][]byte
 			for range min(perList, *perKind-done) {
@@ -223,7 +240,8 @@ func (w unstructuredWire) list(gvk schema.GroupVersionKind, items [][]byte) {
 	version, kind := gvk.ToAPIVersionAndKind()
 	members := []string{
 		fmt.Sprintf(`"kind":"%sList"`, kind), fmt.Sprintf(`"apiVersion":%q`, version),
-		`"metadata":{"resourceVersion":"5","remainingItemCount":3}`, fmt.Sprintf(`"items":[%s]`, bytes.Join(items, []byte(","))),
+		`"metadata":{"resourceVersion":"5","remainingItemCount":3}`,
+		fmt.Sprintf(`"items":[%s]`, bytes.Join(items, []byte(","))),
 	}
 	w.rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	data := []byte("{" + strings.Join(members, ",") + "}")

@@ -20,7 +20,8 @@ var unstructuredOptions = []struct {
 
 // dynamicDecoder decodes as client-go's dynamic client does.
 var dynamicDecoder = kubejson.NewSerializerWithOptions(kubejson.DefaultMetaFactory,
-	unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper(), kubejson.SerializerOptions{})
+	unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper(),
+	kubejson.SerializerOptions{})
 
 // BenchmarkUnstructuredList decodes a list of 1,000 custom resources.
 func BenchmarkUnstructuredList(b *testing.B) {

@@ -226,7 +226,8 @@ func TestUnstructuredKnownEvents(t *testing.T) {
 	events.Begin(Cached{LookUp: func(id Identity) (any, bool) { return cached, id.Name == "database-1" }})
 	for i := range 2 {
 		e, err := events.Next()
-		if err != nil || e.FromCache != (i == 1) || e.FromCache && (e.Object != any(cached) || e.Version != "100001") {
+		if err != nil || e.FromCache != (i == 1) ||
+			e.FromCache && (e.Object != any(cached) || e.Version != "100001") {
 			t.Errorf("event %d: %+v, %v", i, e, err)
 		}
 	}
@@ -236,11 +237,15 @@ func TestUnstructuredKnownEvents(t *testing.T) {
 // are read, and a cached item isn't touched.
 func TestUnstructuredItemsWait(t *testing.T) {
 	cached := &unstructured.Unstructured{Object: map[string]any{"cached": true}}
-	list := `{"items":[{"kind":"A","n":1},{"n":2},{"kind":"B","n":3},{"metadata":{"name":"cached"}}],"metadata":{},"kind":"KList","apiVersion":"v1"}`
+	list := `{"items":[{"kind":"A","n":1},{"n":2},{"kind":"B","n":3},{"metadata":{"name":"cached"}}],` +
+		`"metadata":{},"kind":"KList","apiVersion":"v1"}`
 	var said []string
 	_, err := newUnstructured(Options{}).List(strings.NewReader(list), ListVisitor{
 		Decoded: func(size int) { said = append(said, fmt.Sprint(size)) },
-		Type:    func(typ metav1.TypeMeta) error { said = append(said, typ.Kind+" of "+typ.APIVersion); return nil },
+		Type: func(typ metav1.TypeMeta) error {
+			said = append(said, typ.Kind+" of "+typ.APIVersion)
+			return nil
+		},
 		Item: func(item any) error {
 			u := item.(*unstructured.Unstructured)
 			said = append(said, fmt.Sprintf("%s/%s %v", u.GetAPIVersion(), u.GetKind(), u.Object["n"]))
@@ -270,7 +275,8 @@ func TestUnstructuredListMeta(t *testing.T) {
 // Errors of a watch are Statuses for unstructured objects, too.
 func TestUnstructuredStatus(t *testing.T) {
 	events := newUnstructured(Options{}).Events(strings.NewReader(
-		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410}}{"type":"BOOKMARK","object":{"kind":"K","metadata":{"resourceVersion":"5"}}}`))
+		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410}}` +
+			`{"type":"BOOKMARK","object":{"kind":"K","metadata":{"resourceVersion":"5"}}}`))
 	if e, err := events.Next(); err != nil || e.Status == nil || e.Status.Code != 410 {
 		t.Errorf("%v, %v", e, err)
 	}

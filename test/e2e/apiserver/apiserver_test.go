@@ -32,7 +32,8 @@ spec:
   - name: v1
     served: true
     storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {length: {type: integer}}}}}}
+    schema: {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {length: {type: integer}}}}}}
 `
 
 var boats = schema.GroupVersionResource{Group: "harbour.example", Version: "v1", Resource: "boats"}

@@ -13,9 +13,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// known says which responses a source reads as streams: those whose kinds have the type of
-// its objects. All others are left to the client, which has a scheme, or reports an error.
-type known struct {
+// responseKinds are the kinds of the responses that a source reads as streams: those that have
+// the type of its objects. All others are left to the client, which has a scheme, or reports an
+// error.
+type responseKinds struct {
 	// objects and lists are the kinds. For unstructured objects of any kind both are empty.
 	objects, lists []metav1.TypeMeta
 	// protobuf means that these kinds have an encoding in protobuf.
@@ -38,19 +39,19 @@ const (
 	setKind
 )
 
-// knownToClient is what is read of a resource of a generated client.
-func knownToClient(client *rest.RESTClient, item, list reflect.Type) *known {
-	return &known{
+// kindsOfClient returns those that are read of a resource of a generated client.
+func kindsOfClient(client *rest.RESTClient, item, list reflect.Type) *responseKinds {
+	return &responseKinds{
 		objects:  []metav1.TypeMeta{typeMeta(client.APIVersion().WithKind(item.Elem().Name()))},
 		lists:    []metav1.TypeMeta{typeMeta(client.APIVersion().WithKind(list.Elem().Name()))},
 		protobuf: isProtobufList(list.Elem()),
 	}
 }
 
-// knownToScheme is what is read of objects like example: those of the kinds under which the
-// scheme registers the example's type, or of the example's own kind, if it has one. Without
-// any, why says the reason.
-func knownToScheme(example any, scheme *runtime.Scheme) (k *known, why string) {
+// kindsInScheme returns those that are read of objects like example: the kinds under which the
+// scheme registers the example's type, or the example's own kind, if it has one. It returns nil
+// for none, and notStreamed says why.
+func kindsInScheme(example any, scheme *runtime.Scheme) (k *responseKinds, notStreamed string) {
 	obj, ok := example.(runtime.Object)
 	if !ok || reflect.TypeOf(example).Kind() != reflect.Pointer {
 		return nil, "there is no example of the objects"
@@ -59,7 +60,7 @@ func knownToScheme(example any, scheme *runtime.Scheme) (k *known, why string) {
 		obj = reflect.New(reflect.TypeOf(example).Elem()).Interface().(runtime.Object)
 	}
 	own := obj.GetObjectKind().GroupVersionKind()
-	if k := knownByType(reflect.TypeOf(obj), own); k != nil {
+	if k := kindsOfType(reflect.TypeOf(obj), own); k != nil {
 		return k, ""
 	}
 	if scheme == nil {
@@ -72,7 +73,7 @@ func knownToScheme(example any, scheme *runtime.Scheme) (k *known, why string) {
 	if !own.Empty() {
 		kinds = slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return kind != own })
 	}
-	k = &known{protobuf: true}
+	k = &responseKinds{protobuf: true}
 	for _, kind := range kinds {
 		listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
 		list := scheme.AllKnownTypes()[listKind]
@@ -89,13 +90,13 @@ func knownToScheme(example any, scheme *runtime.Scheme) (k *known, why string) {
 	return k, ""
 }
 
-// knownByType is what is read of objects whose type says it all: unstructured ones and
-// metadata. kind is what an informer says of their kind, if anything. It returns nil for
+// kindsOfType returns those that are read of objects whose type says it all: unstructured
+// ones and metadata. kind is what an informer says of their kind, if anything. It returns nil for
 // all other types.
-func knownByType(t reflect.Type, kind schema.GroupVersionKind) *known {
+func kindsOfType(t reflect.Type, kind schema.GroupVersionKind) *responseKinds {
 	switch t {
 	case reflect.TypeFor[*unstructured.Unstructured]():
-		k := &known{events: keepKind}
+		k := &responseKinds{events: keepKind}
 		if !kind.Empty() {
 			k.objects = []metav1.TypeMeta{typeMeta(kind)}
 			k.lists = []metav1.TypeMeta{typeMeta(kind.GroupVersion().WithKind(kind.Kind + "List"))}
@@ -103,7 +104,7 @@ func knownByType(t reflect.Type, kind schema.GroupVersionKind) *known {
 		return k
 	case reflect.TypeFor[*metav1.PartialObjectMetadata]():
 		v1 := metav1.SchemeGroupVersion
-		k := &known{
+		k := &responseKinds{
 			objects:  []metav1.TypeMeta{typeMeta(v1.WithKind("PartialObjectMetadata"))},
 			lists:    []metav1.TypeMeta{typeMeta(v1.WithKind("PartialObjectMetadataList"))},
 			protobuf: true,
@@ -122,7 +123,7 @@ func typeMeta(kind schema.GroupVersionKind) metav1.TypeMeta {
 }
 
 // list reports whether a list of a kind is read.
-func (k *known) list(kind metav1.TypeMeta) bool {
+func (k *responseKinds) list(kind metav1.TypeMeta) bool {
 	if len(k.lists) > 0 {
 		return slices.Contains(k.lists, kind)
 	}
@@ -130,7 +131,7 @@ func (k *known) list(kind metav1.TypeMeta) bool {
 }
 
 // object reports whether an object of a kind is read.
-func (k *known) object(kind metav1.TypeMeta) bool {
+func (k *responseKinds) object(kind metav1.TypeMeta) bool {
 	if len(k.objects) > 0 {
 		return slices.Contains(k.objects, kind)
 	}
@@ -160,14 +161,14 @@ func setKindOf(obj runtime.Object, kind metav1.TypeMeta) {
 }
 
 // listed gives an object of a list the kind that it shall have.
-func (k *known) listed(obj any) {
+func (k *responseKinds) listed(obj any) {
 	if o, ok := obj.(runtime.Object); ok && k.events == setKind {
 		setKindOf(o, k.kind)
 	}
 }
 
 // watched gives the object of an event the kind that it shall have.
-func (k *known) watched(obj runtime.Object) {
+func (k *responseKinds) watched(obj runtime.Object) {
 	switch k.events {
 	case clearKind:
 		setKindOf(obj, metav1.TypeMeta{})

@@ -1,0 +1,94 @@
+package crd_test
+
+import (
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/kubewright/kubewright/generators/crd"
+	"github.com/kubewright/kubewright/generators/marker"
+)
+
+// FuzzRead checks that each problem has a position in the manifest, and that what is read without an error
+// becomes types whose names are Go's and differ.
+func FuzzRead(f *testing.F) {
+	archives, err := filepath.Glob("../testdata/*import*.txtar")
+	if err != nil || len(archives) == 0 {
+		f.Fatalf("no archives: %v", err)
+	}
+	for _, file := range archives {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, source := range archive.Files {
+			if ext := filepath.Ext(source.Name); ext == ".yaml" || ext == ".json" {
+				f.Add(source.Data)
+			}
+		}
+	}
+	// Lists that contain themselves.
+	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {scope: &a [*a]}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		defs, problems := crd.Read([]crd.Source{{Name: "crd.yaml", Text: text}})
+		checkPositions(t, text, problems)
+		if problems.Fatal() {
+			return
+		}
+		for _, wellKnown := range []bool{true, false} {
+			types, problems := crd.Options{WellKnown: wellKnown}.Types(defs)
+			checkPositions(t, text, problems)
+			if !problems.Fatal() {
+				checkNames(t, types)
+			}
+		}
+	})
+}
+
+func checkPositions(t *testing.T, text []byte, problems marker.Problems) {
+	lines := 1
+	for _, r := range string(text) {
+		if strings.ContainsRune("\r\n\u0085\u2028\u2029", r) { // what ends a line in YAML
+			lines++
+		}
+	}
+	for _, p := range problems {
+		if p.Pos.Filename != "crd.yaml" || p.Pos.Line < 1 || p.Pos.Line > lines || p.Pos.Column < 1 {
+			t.Errorf("position %v in %d lines: %s", p.Pos, lines, p.Message)
+		}
+	}
+}
+
+func checkNames(t *testing.T, all []*crd.Types) {
+	declared := map[string]bool{}
+	declare := func(names map[string]bool, scope, name string) {
+		if !token.IsIdentifier(name) || !token.IsExported(name) || names[scope+name] {
+			t.Errorf("%s%s is no exported name, or given twice", scope, name)
+		}
+		names[scope+name] = true
+	}
+	for _, types := range all {
+		scope := types.Group + "/" + types.Name + "."
+		declare(declared, scope, types.Kind)
+		declare(declared, scope, types.Kind+"List")
+		checkFields(declare, types.Fields)
+		for _, decl := range types.Decls {
+			declare(declared, scope, decl.Name)
+			for _, c := range decl.Consts {
+				declare(declared, scope, c.Name)
+			}
+			checkFields(declare, decl.Fields)
+		}
+	}
+}
+
+func checkFields(declare func(map[string]bool, string, string), fields []crd.Field) {
+	names := map[string]bool{}
+	for _, field := range fields {
+		declare(names, "field ", field.Name)
+	}
+}

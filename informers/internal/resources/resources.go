@@ -1,0 +1,89 @@
+// Package resources is what dynamic and metadata informers have in common: a factory that has an informer
+// for each resource.
+package resources
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	clientgo "k8s.io/client-go/informers"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Config says how the informers of a client list, watch and store.
+type Config struct {
+	// Client is the clientset.
+	Client           any
+	Namespace        string
+	ResyncPeriod     time.Duration
+	TweakListOptions func(*metav1.ListOptions)
+}
+
+// NewInformer returns an informer of a resource. of returns the resource's client.
+func NewInformer[T cache.Object, L runtime.Object](
+	config Config, resource schema.GroupVersionResource, indexers cache.Indexers,
+	of func() informer.ResourceClient[L],
+) cache.SharedIndexInformer {
+	return informer.NewShared[T](of, informer.Options{
+		Client: config.Client, Resource: resource, Namespace: config.Namespace,
+		ResyncPeriod: config.ResyncPeriod, Indexers: indexers, TweakListOptions: config.TweakListOptions,
+		Streamed: returnsAsSent(config.Client),
+	})
+}
+
+// returnsAsSent reports whether a client returns what the server sends: client-go's own clients do,
+// while wrappers and fakes may change it.
+func returnsAsSent(client any) bool {
+	switch client.(type) {
+	case *dynamic.DynamicClient, *metadata.Client:
+		return true
+	}
+	return false
+}
+
+// Factory has one informer for each resource. Its methods are safe for concurrent use.
+type Factory struct {
+	factory.Handle
+	make func(schema.GroupVersionResource, cache.Indexers) cache.SharedIndexInformer
+	set  *factory.Set[schema.GroupVersionResource]
+}
+
+// New returns a factory whose informers are made by a function.
+func New(make func(schema.GroupVersionResource, cache.Indexers) cache.SharedIndexInformer) *Factory {
+	set := &factory.Set[schema.GroupVersionResource]{}
+	return &Factory{Handle: set.Handle(), make: make, set: set}
+}
+
+// ForResource returns the informer of a resource. The first call for a resource makes it.
+func (f *Factory) ForResource(resource schema.GroupVersionResource) clientgo.GenericInformer {
+	i := f.set.Get(resource, func() cache.SharedIndexInformer {
+		return f.make(resource, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+	return factory.NewGeneric(i, resource.GroupResource())
+}
+
+// Start is StartWithContext for a stop channel.
+func (f *Factory) Start(stopCh <-chan struct{}) { f.StartWithContext(wait.ContextForChannel(stopCh)) }
+
+// StartWithContext starts, on goroutines of their own, the informers that were
+// not started yet. They run until ctx is done.
+func (f *Factory) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
+
+// WaitForCacheSync waits, on channels, until all started informers have synced or
+// stopCh is closed, and says which have.
+func (f *Factory) WaitForCacheSync(stopCh <-chan struct{}) map[schema.GroupVersionResource]bool {
+	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
+}
+
+// Shutdown waits until all informers have stopped, and starts no more. It doesn't stop them:
+// end the context that they were started with.
+func (f *Factory) Shutdown() { f.set.Shutdown() }
