@@ -5,33 +5,39 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"path"
 	"strings"
 	"testing"
 )
 
+// mixed has the packages of the mixtures by name.
+var mixed = map[string]string{
+	"cache":            clientGo + "tools/cache",
+	"informers":        clientGo + "informers",
+	"metadatainformer": clientGo + "metadata/metadatainformer",
+}
+
 // mixtures has the types of client-go that a facade declares itself, each with declarations that have a value
 // of one package in place of the other's, in both directions. docs/differences.md has a row for each.
 var mixtures = map[string][2]string{
-	clientGo + "tools/cache.StoreOption": {
+	"cache.StoreOption": {
 		"var _ = theirs.NewStore(nil, ours.WithTransformer(nil))",
 		"var _ = ours.NewStore(nil, theirs.WithTransformer(nil))",
 	},
-	clientGo + "tools/cache.ThreadSafeStoreOption": {
+	"cache.ThreadSafeStoreOption": {
 		"var _ = theirs.NewThreadSafeStore(nil, nil, " +
 			"ours.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
 		"var _ = ours.NewThreadSafeStore(nil, nil, " +
 			"theirs.WithThreadSafeStoreMetrics(ours.InformerNameAndResource{}, nil))",
 	},
-	clientGo + "tools/cache.DeltaFIFO": {
+	"cache.DeltaFIFO": {
 		"var _ *theirs.DeltaFIFO = ours.NewDeltaFIFO(nil, nil)",
 		"var _ *ours.DeltaFIFO = theirs.NewDeltaFIFO(nil, nil)",
 	},
-	clientGo + "informers.SharedInformerOption": {
+	"informers.SharedInformerOption": {
 		"var _ = theirs.NewSharedInformerFactoryWithOptions(nil, 0, ours.WithTransform(nil))",
 		"var _ = ours.NewSharedInformerFactoryWithOptions(nil, 0, theirs.WithTransform(nil))",
 	},
-	clientGo + "metadata/metadatainformer.SharedInformerOption": {
+	"metadatainformer.SharedInformerOption": {
 		"var _ = theirs.NewSharedInformerFactoryWithOptions(nil, 0, ours.WithTransform(nil))",
 		"var _ = ours.NewSharedInformerFactoryWithOptions(nil, 0, theirs.WithTransform(nil))",
 	},
@@ -41,9 +47,9 @@ var mixtures = map[string][2]string{
 // accepts the other's values; if the facade declares a type of its own, neither does.
 func TestMixtures(t *testing.T) {
 	for qualified, declarations := range mixtures {
-		t.Run(path.Base(qualified), func(t *testing.T) {
-			dot := strings.LastIndex(qualified, ".")
-			compile := compiler(t, qualified[:dot], qualified[dot+1:])
+		t.Run(qualified, func(t *testing.T) {
+			pkg, name, _ := strings.Cut(qualified, ".")
+			compile := compiler(t, mixed[pkg], name)
 			for _, declaration := range declarations {
 				pure := strings.ReplaceAll(declaration, "theirs.", "ours.")
 				if err := compile(pure); err != nil {
