@@ -4,8 +4,6 @@ import (
 	"go/token"
 	"slices"
 	"strings"
-
-	"k8s.io/gengo/v2/codetags"
 )
 
 // The tags of deepcopy-gen, and those of controller-gen that ask for the same.
@@ -52,28 +50,23 @@ func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 			(!kubebuilder || name != objectCopyTag && name != objectRootTag) {
 			continue
 		}
-		parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))
-		switch {
-		case err != nil:
-			p.Errorf(tag.Pos, "+%s can't be parsed: %v", tag.Text, err)
-			continue
-		case len(parsed.Args) > 0:
-			p.Errorf(tag.Pos, "+%s takes no arguments; write +%s=value", name, name)
+		value, ok := p.codetagValue(tag, name)
+		if !ok {
 			continue
 		}
 		switch name {
 		case copyTag:
-			p.copyValue(&c, tag, parsed.Value, ofPackage)
+			p.copyValue(&c, tag, value, ofPackage)
 		case copyInterfacesTag:
 			p.copyInterfaces(&c, tag)
 		case copyByValueTag:
-			if byValue := parsed.Value == "true"; c.ByValue && !byValue {
-				p.Errorf(tag.Pos, "+%s is both true and %q; remove one", name, parsed.Value)
+			if byValue := value == "true"; c.ByValue && !byValue {
+				p.Errorf(tag.Pos, "+%s is both true and %q; remove one", name, value)
 			} else {
 				c.ByValue = byValue
 			}
 		case objectCopyTag, objectRootTag:
-			p.kubebuilder(&c, tag, name, parsed.Value)
+			p.kubebuilder(&c, tag, name, value)
 		}
 	}
 	return c, p.Problems

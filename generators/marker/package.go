@@ -63,16 +63,10 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 		}
 		// Upstream reads these tags with codetags, whose grammar has arguments and
 		// quotes; the tags of types it reads with a plain split.
-		parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))
-		switch {
-		case err != nil:
-			p.Errorf(tag.Pos, "+%s can't be parsed: %v", tag.Text, err)
-			continue
-		case len(parsed.Args) > 0:
-			p.Errorf(tag.Pos, "+%s takes no arguments; write +%s=value", name, name)
+		value, ok := p.codetagValue(tag, name)
+		if !ok {
 			continue
 		}
-		value := parsed.Value
 		switch name {
 		case "groupName":
 			switch {
@@ -138,6 +132,21 @@ func notFalse(a, b string) string {
 		return b
 	}
 	return a
+}
+
+// codetagValue returns the value of a tag by the grammar of gengo's codetags. It reports a tag that
+// doesn't parse, or that has arguments.
+func (p *tagParser) codetagValue(tag Tag, name string) (value string, ok bool) {
+	parsed, err := codetags.Parse(tag.Text, codetags.RawValues(true))
+	switch {
+	case err != nil:
+		p.Errorf(tag.Pos, "+%s can't be parsed: %v", tag.Text, err)
+		return "", false
+	case len(parsed.Args) > 0:
+		p.Errorf(tag.Pos, "+%s takes no arguments; write +%s=value", name, name)
+		return "", false
+	}
+	return parsed.Value, true
 }
 
 // codetag is the name of a tag as gengo's codetags see it: it ends with the
