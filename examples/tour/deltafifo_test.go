@@ -14,7 +14,7 @@ import (
 // type for programs that use one directly.
 func Example_deltaFIFO() {
 	// Known objects are those that the consumer has. With them, Replace can tell what is gone.
-	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	known := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
 	queue := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known})
 	rye := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye", ResourceVersion: version}}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,8 @@ func TestReflector(t *testing.T) {
 		go reflector.RunWithContext(t.Context()) // until the test ends
 		check := func(when string, want ...string) {
 			t.Helper()
-			synctest.Wait() // until the reflector waits for the server
+			time.Sleep(time.Minute) // the bubble's: a reflector waits before it tries again
+		synctest.Wait()         // until it waits for the server
 			got := store.ListKeys()
 			slices.Sort(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {

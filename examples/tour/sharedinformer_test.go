@@ -34,6 +34,7 @@ func TestSharedInformer(t *testing.T) {
 		add(&quick, func() {})
 		registered := add(&slow, func() { <-mayGoOn })
 		go informer.RunWithContext(t.Context())
+		synctest.Wait() // it watches
 		for _, name := range []string{"rye", "oat", "spelt"} {
 			server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name}})
 		}
