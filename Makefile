@@ -14,10 +14,10 @@ demo: ## the main job, end to end, on an embedded real API server
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
 
-nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs; the definitions of 18 projects imported
+nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs, and 500 orders of arguments; the definitions of 18 projects imported
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
-	@go test -timeout 3h ./generators -run '^TestNames$$' -names 2000 -names-compiled 20 -names-seed 0
+	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-compiled 20 -names-seed 0 -orders 500
 	@cd test/crds && go test -timeout 3h . -modules 0
 
 e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time)

@@ -81,16 +81,6 @@ func TestGolden(t *testing.T) {
 
 const transcriptName = "transcript"
 
-// buildCommands builds the binaries once.
-func buildCommands(t *testing.T) string {
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../cmd/...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return bin
-}
-
 func runArchive(t *testing.T, bin string, archive *txtar.Archive) []byte {
 	dir := t.TempDir()
 	for _, f := range archive.Files {

@@ -28,8 +28,8 @@ var (
 //
 //	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
 func TestNames(t *testing.T) {
+	t.Parallel()
 	bin := buildCommands(t)
-	checker := newTypeChecker(t)
 	first := *seed
 	if first == 0 {
 		first = rand.Uint64N(1 << 40)
@@ -40,6 +40,7 @@ func TestNames(t *testing.T) {
 	var workers sync.WaitGroup
 	next := make(chan uint64)
 	for range 2 {
+		checker := newTypeChecker(t)
 		workers.Go(func() {
 			for seed := range next {
 				api := randomAPI(seed)
@@ -47,7 +48,7 @@ func TestNames(t *testing.T) {
 				api.write(t, dir)
 				out, err := api.generate(bin, dir)
 				if err == nil {
-					err = checker.check(dir, module)
+					err = checker.check(dir)
 					out = ""
 				} else if strings.Contains(out, ": ") && !strings.Contains(out, "panic") {
 					mu.Lock()
