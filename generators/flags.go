@@ -194,7 +194,7 @@ func includedTypes(values []string) (map[string][]string, error) {
 			parts = []string{parts[0], "", parts[1]}
 		case 3: // group/version/type
 		default:
-			return nil, fmt.Errorf("invalid value: %s, should be of the form group/version/type", value)
+			return nil, fmt.Errorf("--included-types-overrides: %q is not of the form group/version/type", value)
 		}
 		groupVersion := parts[0] + "/" + parts[1]
 		included[groupVersion] = append(included[groupVersion], parts[2])

@@ -161,6 +161,9 @@ func (o *options) run(cmd *cobra.Command, patterns []string,
 		clock.start("")
 	}
 	if o.asJSON {
+		if _, checked := errors.AsType[notCurrentError](err); err != nil && !checked {
+			plan = nil // what it says of files didn't happen
+		}
 		err = errors.Join(err, newReport(cmd.Name(), plan, problems, err, clock).write(cmd.OutOrStdout()))
 	}
 	if err == nil && problems.Fatal() {

@@ -72,7 +72,13 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	var err error
+	if len(args) > 0 && (args[0] == generate.Name() || args[0] == check.Name()) {
+		err = generators.HelpError(args)
+	}
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return 0
 	}

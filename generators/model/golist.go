@@ -121,8 +121,13 @@ func noFolder(ctx context.Context, dir, importPath string) string {
 	}
 	below, ok := strings.CutPrefix(importPath, module.Path+"/")
 	folder := filepath.Join(module.Dir, filepath.FromSlash(below))
-	if _, err := os.Stat(folder); !ok || err == nil {
+	exists := func(folder string) bool { _, err := os.Stat(folder); return err == nil }
+	if !ok || exists(folder) {
 		return ""
+	}
+	// The outermost one that is missing may be misspelt.
+	for !exists(filepath.Dir(folder)) {
+		folder = filepath.Dir(folder)
 	}
 	var siblings []string
 	entries, _ := os.ReadDir(filepath.Dir(folder)) // on an error there is no suggestion
@@ -132,7 +137,7 @@ func noFolder(ctx context.Context, dir, importPath string) string {
 		}
 	}
 	return fmt.Sprintf("there is no folder %s in the module %s%s", below, module.Path,
-		marker.Suggest(path.Base(below), siblings))
+		marker.Suggest(filepath.Base(folder), siblings))
 }
 
 // oneLine joins the lines of a message of the go command.

@@ -68,6 +68,7 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 	if s.cfg.has(Views) {
 		api.Types = s.viewedTypes(packages)
 	}
+	s.checkImports(packages) // now it's known which ones matter
 	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
 	check.inputs(api, packages)
 }

@@ -86,10 +86,11 @@ func (s Set) Compare() (*Plan, error) {
 			if sameButLineEnds(olds[i], s.Files[path]) {
 				p.LineEnds = append(p.LineEnds, path)
 			}
-			if s.KeepOthers && !s.isGenerated(bytes.NewReader(olds[i]), s.Replaceable...) {
+			header := func(text []byte) string { return s.header(bytes.NewReader(text), s.Replaceable...) }
+			if s.KeepOthers && header(olds[i]) == "" {
 				return nil, fmt.Errorf(
-					"%s was not generated: there is no line like %q above its package clause; move it or "+
-						"remove it", path, s.Headers[0])
+					"%s was not generated: there is no line %q above its package clause; move it or remove it",
+					path, header(s.Files[path]))
 			}
 		}
 	}
