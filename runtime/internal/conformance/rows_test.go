@@ -146,3 +146,19 @@ func TestNilIndexFunctionIsRefused(t *testing.T) {
 		}()
 	}
 }
+
+func TestNilHandlerIsRefused(t *testing.T) {
+	for implementation, refuses := range map[*conformance.Implementation]bool{
+		&conformance.ClientGo: false, &facade: true, &typed: true,
+	} {
+		i := implementation.New(conformance.NewConfigMaps(), conformance.InformerOptions{})
+		_, plain := i.AddEventHandler(nil)
+		_, resyncing := i.AddEventHandlerWithResyncPeriod(nil, time.Hour)
+		_, logging := i.AddEventHandlerWithOptions(nil, clientgo.HandlerOptions{})
+		for _, err := range []error{plain, resyncing, logging} {
+			if (err != nil) != refuses {
+				t.Errorf("%s: %v, want an error: %t", implementation.Name, err, refuses)
+			}
+		}
+	}
+}
