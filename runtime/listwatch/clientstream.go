@@ -5,6 +5,7 @@ import (
 	"io"
 	"reflect"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,9 +54,37 @@ func clientStreamOf(w watch.Interface, expected expectation) *clientStream {
 
 func (s *clientStream) Stop() {
 	s.stop.Do(func() {
-		close(s.stopped)
-		s.watch.Stop()
+		s.end()
+		s.drain()
 	})
+}
+
+// end tells the watcher to stop. Call it once.
+func (s *clientStream) end() {
+	close(s.stopped)
+	s.watch.Stop()
+}
+
+// drainFor is how long a watcher may take to close its channel after Stop. Most have closed it by then.
+const drainFor = 100 * time.Millisecond
+
+// drain receives what the watcher still sends until it closes its channel, as the contract of
+// [watch.Interface] demands: a watcher that is blocked in a send, such as that of [watch.Filter], would
+// never end. It gives up on watchers that don't close it: [watch.ProxyWatcher], and [watch.MockWatcher] if
+// its functions don't.
+func (s *clientStream) drain() {
+	patience := time.NewTimer(drainFor)
+	defer patience.Stop()
+	for {
+		select {
+		case _, open := <-s.watch.ResultChan():
+			if !open {
+				return
+			}
+		case <-patience.C:
+			return
+		}
+	}
 }
 
 // Next logs and skips events whose object isn't of the resource's type. The logger of ctx names the

@@ -33,8 +33,8 @@ type listCall struct {
 	page string
 
 	mu sync.Mutex
-	// ended means that the function has returned. What it still reads is dropped, and the
-	// fields don't change any more.
+	// ended means that the function has returned, or was left behind. What it still reads is
+	// dropped, and the fields don't change any more.
 	ended bool
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
@@ -56,7 +56,7 @@ type listCall struct {
 // callListFunc calls the list function. Meanwhile transports hand its responses to c.
 func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
 	defer c.end()
-	return from.list(during(c.ctx, c), opts)
+	return from.listWithin(during(c.ctx, c), opts)
 }
 
 func (c *listCall) see(reason string) {
@@ -178,7 +178,7 @@ func (c *listCall) abandon(b *listBody, reason string) {
 	}
 }
 
-// end notes that the function has returned. After it nothing is handed over.
+// end notes that the function has returned or was left behind. After it nothing is handed over.
 func (c *listCall) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

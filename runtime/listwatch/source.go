@@ -139,7 +139,7 @@ func (s *source) list(
 	}
 	list, err := call.callListFunc(c, opts)
 	switch {
-	case call.several:
+	case call.several && ctx.Err() == nil:
 		// The function will list several collections each time, so the client decodes from
 		// now on.
 		s.decoding.giveUp(call.unread)
@@ -179,7 +179,7 @@ const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP clie
 func (s *source) listWhole(
 	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver, reason string,
 ) (ListMeta, error) {
-	list, err := c.list(ctx, opts)
+	list, err := c.listWithin(ctx, opts)
 	if err != nil {
 		return ListMeta{}, err
 	}

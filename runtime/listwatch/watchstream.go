@@ -150,12 +150,16 @@ type watchStream struct {
 	// the reader uses both.
 	done    <-chan struct{}
 	unwatch func() bool
+	stop    sync.Once
 }
 
 func (s *watchStream) Stop() {
-	s.fallback.Stop()
-	// The client's watcher may not close it, if it is wrapped.
-	s.body.Close()
+	s.stop.Do(func() {
+		s.fallback.end()
+		// The client's watcher may not close it, if it is wrapped. Until it is closed, that reads.
+		s.body.Close()
+		s.fallback.drain()
+	})
 }
 
 func (s *watchStream) Next(ctx context.Context) (Event, error) {

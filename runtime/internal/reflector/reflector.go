@@ -200,7 +200,8 @@ func (r *Reflector) Health() Health {
 }
 
 // Run lists and watches until ctx is done, and returns when everything that it started
-// has ended. It waits for a list or watch of a source that ignores its context.
+// has ended. Only a list function that ignores its context is left behind, see
+// [listwatch.FromListerWatcher].
 func (r *Reflector) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)
