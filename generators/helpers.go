@@ -2,10 +2,50 @@ package generators
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
 )
+
+// helperGen is a generator that writes one file into each of some API packages.
+type helperGen struct {
+	// name is that of upstream's binary, as in the generated line.
+	name, template string
+	packages       []helperPackage
+}
+
+// helperPackage is one of them.
+type helperPackage struct {
+	model.HelperPackage
+	view func() any
+}
+
+// add adds a package, with a function that builds the view of its file.
+func (g *helperGen) add(p model.HelperPackage, view func() any) {
+	g.packages = append(g.packages, helperPackage{p, view})
+}
+
+// tree is none: the folders belong to the packages.
+func (g *helperGen) tree() place { return place{} }
+
+func (g *helperGen) files(h headers) []render.File {
+	var files []render.File
+	for _, p := range g.packages {
+		files = append(files, render.File{
+			Path:         shorten(filepath.Join(p.Dir, p.File)),
+			Package:      p.Path,
+			Header:       h[g.name],
+			Template:     g.template,
+			View:         p.view,
+			NamesImports: true,
+		})
+	}
+	return files
+}
 
 // controllerGenName is the generator whose deep copies --replace-controller-gen replaces.
 const controllerGenName = "controller-gen"

@@ -126,10 +126,10 @@ type generator interface {
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
 	if c.DeepCopy != nil {
-		gens = append(gens, &deepCopyGen{api.Copies})
+		gens = append(gens, newDeepCopyGen(api.Copies))
 	}
 	if c.Register != nil {
-		gens = append(gens, &registerGen{api.Registrations})
+		gens = append(gens, newRegisterGen(api.Registrations))
 	}
 	// Without such code, load has reported packages without kinds.
 	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {

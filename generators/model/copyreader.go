@@ -77,21 +77,31 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 			pkg.Types = append(pkg.Types, t)
 		}
 	}
+	left := controllerGen && !pkg.Replaces
+	if len(pkg.Types) == 0 || left { // the file stays as it is
+		r.keep(p.src)
+		delete(r.methods, p.src)
+	}
 	if len(pkg.Types) == 0 {
 		return nil
 	}
-	slices.SortFunc(pkg.Types, func(a, b *CopyType) int { return strings.Compare(a.Name, b.Name) })
 	p.helped = true
-	if controllerGen && !pkg.Replaces {
+	if left {
 		r.left = append(r.left, p)
 		return nil
 	}
+	slices.SortFunc(pkg.Types, func(a, b *CopyType) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range pkg.Types {
-		name, _, _ := strings.Cut(t.Name, "[")
-		r.made[p.src.path+"."+name+".DeepCopyInto"] = t.Into
-		r.made[p.src.path+"."+name+".DeepCopy"] = t.Copy
+		r.made[p.src.path+"."+t.bare()+".DeepCopyInto"] = t.Into
+		r.made[p.src.path+"."+t.bare()+".DeepCopy"] = t.Copy
 	}
 	return pkg
+}
+
+// bare is the name of the type without its parameters.
+func (t *CopyType) bare() string {
+	name, _, _ := strings.Cut(t.Name, "[")
+	return name
 }
 
 // tags reads the tags of a package and of its types.
@@ -176,8 +186,7 @@ func (r *copyReader) copyable(src *source, name string) bool {
 	case structForm, mapForm, sliceForm:
 		return true
 	case plainForm:
-		copies, into, _ := s.manual()
-		return copies || into
+		return r.byHand(s)
 	}
 	return false
 }
@@ -195,6 +204,7 @@ func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) 
 		}
 		t.Name += "[" + strings.Join(names, ",") + "]"
 	}
+	r.byHand(s) // reports what can't be called
 	copies, into, pointer := s.manual()
 	t.Into, t.Copy = !into, !copies
 	t.FromCopy, t.FromPointer = copies, copies && pointer
@@ -226,6 +236,9 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 			r.Errorf(i.Pos, "%s.%s is not an interface", i.Path, i.Name)
 		// The compiler would refuse a second one; hasCopy knows the one to be replaced.
 		case slices.Contains(t.Interfaces, name), r.hasCopy(s, "DeepCopy"+i.Name):
+		case slices.ContainsFunc(t.Interfaces, func(other TypeName) bool { return other.Name == i.Name }):
+			r.StrictErrorf(i.Pos, "type %s would have two methods DeepCopy%s, as another of its interfaces is "+
+				"called %[2]s, too; remove one", t.Name, i.Name)
 		default:
 			t.Interfaces = append(t.Interfaces, name)
 		}
@@ -240,7 +253,7 @@ func (r *copyReader) plan(src *source, t *CopyType) {
 	if !t.Into || t.FromCopy {
 		return
 	}
-	name, _, _ := strings.Cut(t.Name, "[")
+	name := t.bare()
 	r.pos, r.what = src.types[name].spec.Name.Pos(), "type "+name
 	t.Body = r.copyOf(r.declared(src, name, nil))
 }
