@@ -91,21 +91,44 @@ func NewRegisterGen() *Tool {
 		func(c *Config, file string) { c.Register = &RegisterOptions{File: file} })
 }
 
+// NewDefaulterGen returns the command defaulter-gen.
+func NewDefaulterGen() *Tool {
+	o := DefaulterOptions{BuildTag: new(string)}
+	t := newHelperTool(defaulterGenName, "generated.defaults.go", "--output-file must be specified",
+		func(c *Config, file string) {
+			o.File = file
+			c.Defaulter = &o
+		})
+	o.addFlags(t.flags)
+	t.flags.StringVar(o.BuildTag, "build-tag", defaultBuildTag,
+		"the tag in the build constraint of the files, by which the next run doesn't read them")
+	return t
+}
+
 // helperOptions are the flags of kubewright for the code in API packages.
-type helperOptions struct{ on, replaceControllerGen bool }
+type helperOptions struct {
+	on, replaceControllerGen bool
+	defaulter                DefaulterOptions
+}
 
 // addFlags adds them.
 func (o *helperOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.on, "helpers", true,
-		"also write deep copies and the registration of types, into the API packages that ask for them")
+		"also write deep copies, registration and functions that set defaults, into the API packages that ask "+
+			"for them")
 	fs.BoolVar(&o.replaceControllerGen, "replace-controller-gen", false,
 		"also write deep copies where controller-gen has written them, and replace its file")
+	o.defaulter.addFlags(fs)
 }
 
 // validate checks the flags.
 func (o *helperOptions) validate() error {
-	if o.replaceControllerGen && !o.on {
+	switch {
+	case o.on:
+	case o.replaceControllerGen:
 		return errors.New("--replace-controller-gen has no effect with --helpers=false; leave out one of them")
+	case len(o.defaulter.Peers) > 0:
+		return errors.New("--extra-peer-dirs has no effect with --helpers=false; leave out one of them")
 	}
 	return nil
 }
@@ -115,5 +138,6 @@ func (o *helperOptions) apply(c *Config) {
 	if o.on {
 		c.DeepCopy = &DeepCopyOptions{ReplaceControllerGen: o.replaceControllerGen}
 		c.Register = &RegisterOptions{}
+		c.Defaulter = &o.defaulter
 	}
 }

@@ -34,9 +34,10 @@ func everything() Config {
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,
 		},
-		Apply:    &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
-		DeepCopy: &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
-		Register: &RegisterOptions{File: "zz_generated.register.go"},
+		Apply:     &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
+		DeepCopy:  &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
+		Register:  &RegisterOptions{File: "zz_generated.register.go"},
+		Defaulter: &DefaulterOptions{File: "zz_generated.defaults.go"},
 	}
 }
 
@@ -64,12 +65,15 @@ func kubernetes(t testing.TB, o order) *model.API {
 	if problems.Fatal() {
 		t.Fatal(problems)
 	}
-	// All of these packages have a register.go.
+	// All of these packages have a register.go, and none has functions that set defaults.
+	shop := func(file string) model.HelperPackage {
+		return model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop", File: file}
+	}
 	api.Registrations = append(api.Registrations, &model.Registration{
-		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop",
-			File: "register.go"},
-		Group: "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
+		HelperPackage: shop("register.go"),
+		Group:         "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
 	})
+	api.Defaults = append(api.Defaults, &model.DefaultsPackage{HelperPackage: shop("defaults.go")})
 	return api
 }
 
@@ -78,7 +82,7 @@ func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _, err := newHeaders("")
+	h, _, err := newHeaders("", defaultBuildTag)
 	if err != nil {
 		t.Fatal(err)
 	}

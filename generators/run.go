@@ -47,7 +47,7 @@ const (
 // then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile)
+	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag())
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -130,6 +130,9 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 	}
 	if c.Register != nil {
 		gens = append(gens, newRegisterGen(api.Registrations))
+	}
+	if c.Defaulter != nil {
+		gens = append(gens, newDefaulterGen(api.Defaults))
 	}
 	// Without such code, load has reported packages without kinds.
 	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {

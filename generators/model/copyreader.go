@@ -20,8 +20,9 @@ type copyReader struct {
 	left []*candidate
 }
 
-// readCopies returns the packages whose types get DeepCopy functions.
-func (s *session) readCopies(packages []*candidate) []*CopyPackage {
+// readCopies returns the packages whose types get DeepCopy functions, given those whose types are
+// registered.
+func (s *session) readCopies(packages []*candidate, registrations []*Registration) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
 		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
 	var found []*CopyPackage
@@ -37,6 +38,11 @@ func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 		}
 	}
 	r.reportLeft()
+	if s.cfg.Strict {
+		for _, registration := range registrations {
+			r.checkObjects(registration)
+		}
+	}
 	return found
 }
 
@@ -94,6 +100,9 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 	for _, t := range pkg.Types {
 		r.made[p.src.path+"."+t.bare()+".DeepCopyInto"] = t.Into
 		r.made[p.src.path+"."+t.bare()+".DeepCopy"] = t.Copy
+		for _, i := range t.Interfaces {
+			r.made[p.src.path+"."+t.bare()+".DeepCopy"+i.Name] = true
+		}
 	}
 	return pkg
 }

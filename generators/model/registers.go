@@ -106,22 +106,17 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 
 // asked reads the tags of doc.go. pos is the position of +k8s:register-gen, if there is one.
 func (r *registerReader) asked(p *candidate) (asked bool, pos token.Position, tags marker.Package) {
-	for _, f := range p.src.files {
-		if f.syntax == nil || !f.isDoc() {
+	found := r.docTags(p.src)
+	// Its problems are reported with the groups, if this run has some.
+	tags, _ = marker.ParsePackage(found, r.cfg.Strict)
+	for _, tag := range found {
+		if tag.Name != registersTag {
 			continue
 		}
-		found := marker.ScanPackage(r.fset, f.syntax.Comments...)
-		// Its problems are reported with the groups, if this run has some.
-		tags, _ = marker.ParsePackage(found, r.cfg.Strict)
-		for _, tag := range found {
-			if tag.Name != registersTag {
-				continue
-			}
-			if on := tag.Value != "false"; pos.IsValid() && on != asked {
-				r.Errorf(tag.Pos, "+%s is both false and another value; remove one", registersTag)
-			} else {
-				asked, pos = on, tag.Pos
-			}
+		if on := tag.Value != "false"; pos.IsValid() && on != asked {
+			r.Errorf(tag.Pos, "+%s is both false and another value; remove one", registersTag)
+		} else {
+			asked, pos = on, tag.Pos
 		}
 	}
 	return asked, pos, tags
@@ -153,6 +148,24 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 		}
 	}
 	return versioned
+}
+
+// checkObjects warns of types that generated code registers and that are no objects, as the code doesn't
+// compile then. Embedded types may have the method.
+func (c *copyPlanner) checkObjects(registration *Registration) {
+	src := c.byPath[registration.Path]
+	known := []string{"TypeMeta", "ObjectMeta", "ListMeta"}
+	for _, name := range registration.Types {
+		s := c.declared(src, name, nil)
+		embeds := slices.ContainsFunc(s.expr.(*ast.StructType).Fields.List, func(f *ast.Field) bool {
+			return len(f.Names) == 0 && !slices.Contains(known, typeName(f.Type))
+		})
+		if !embeds && !c.hasCopy(s, "DeepCopyObject") {
+			c.Warnf(c.at(src.types[name].spec), "type %s is to be registered and has no DeepCopyObject, without "+
+				"which its package doesn't compile; write // +k8s:deepcopy-gen=true and "+
+				"// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object above it", name)
+		}
+	}
 }
 
 // declaredBeside returns the first of names that a file of the package other than the one at output
