@@ -81,6 +81,12 @@ func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 			"(default: the schema follows from the Go types)")
 }
 
+// addFlags adds the flag of functions that set defaults.
+func (o *DefaulterOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&o.Peers, "extra-peer-dirs", nil,
+		"import paths of further packages with functions that set defaults, separated by commas")
+}
+
 // LintRules are the values of --lint-rules.
 func LintRules() []string { return model.LintRules() }
 

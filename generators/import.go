@@ -39,7 +39,7 @@ func (i *Import) AddFlags(fs *pflag.FlagSet) {
 // Plan reads the manifests in files and folders, makes the types in memory, and compares them with the disk.
 // It writes nothing; Changes.Apply does. The results are those of the function [Plan].
 func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, error) {
-	headers, problems, err := newHeaders(i.headerFile)
+	headers, problems, err := newHeaders(i.headerFile, defaultBuildTag)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}

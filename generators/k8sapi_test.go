@@ -35,9 +35,10 @@ func everything() Config {
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,
 		},
-		Apply:    &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
-		DeepCopy: &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
-		Register: &RegisterOptions{File: "zz_generated.register.go"},
+		Apply:     &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
+		DeepCopy:  &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
+		Register:  &RegisterOptions{File: "zz_generated.register.go"},
+		Defaulter: &DefaulterOptions{File: "zz_generated.defaults.go"},
 	}
 }
 
@@ -62,12 +63,15 @@ func loadKubernetes(reorder func(paths []string)) (*model.API, error) {
 	if problems.Fatal() {
 		return nil, problems
 	}
-	// All of these packages have a register.go.
+	// All of these packages have a register.go, and none has functions that set defaults.
+	shop := func(file string) model.HelperPackage {
+		return model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop", File: file}
+	}
 	api.Registrations = append(api.Registrations, &model.Registration{
-		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop",
-			File: "register.go"},
-		Group: "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
+		HelperPackage: shop("register.go"),
+		Group:         "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
 	})
+	api.Defaults = append(api.Defaults, &model.DefaultsPackage{HelperPackage: shop("defaults.go")})
 	return api, nil
 }
 
@@ -76,7 +80,7 @@ func filesOf(cfg Config, api *model.API) ([]render.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, _, err := newHeaders("")
+	h, _, err := newHeaders("", defaultBuildTag)
 	return files(gens, h), err
 }
 

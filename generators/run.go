@@ -47,7 +47,7 @@ const (
 // then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile)
+	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag())
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -122,10 +122,13 @@ type generator interface {
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
 	if c.DeepCopy != nil {
-		gens = append(gens, &deepCopyGen{api.Copies})
+		gens = append(gens, newDeepCopyGen(api.Copies))
 	}
 	if c.Register != nil {
-		gens = append(gens, &registerGen{api.Registrations})
+		gens = append(gens, newRegisterGen(api.Registrations))
+	}
+	if c.Defaulter != nil {
+		gens = append(gens, newDefaulterGen(api.Defaults))
 	}
 	clients := c.hasClients(api)
 	if c.Client != nil && clients {

@@ -62,7 +62,7 @@ func lookUp(ctx context.Context, dir string, modules []listedModule, importPath 
 				return Looked{Dir: folder}
 			}
 		default: // vendored, or not downloaded
-			packages, err := goList(ctx, dir, []string{importPath})
+			packages, err := goList(ctx, dir, buildTag, []string{importPath})
 			switch {
 			case err != nil:
 				looked.Err = err

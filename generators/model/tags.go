@@ -194,15 +194,9 @@ func specName(kind token.Token, specs []ast.Spec) string {
 }
 
 // packageTags parses the tags of doc.go. elsewhere are package tags in other files,
-// which have no effect; gengo reads all comments of doc.go and no others
-// (addPkgToUniverse in parser/parse.go).
+// which have no effect.
 func (s *session) packageTags(p *source) (pkg marker.Package, elsewhere []marker.Tag) {
-	var doc []marker.Tag
-	for _, f := range p.files {
-		if f.syntax != nil && f.isDoc() {
-			doc = marker.ScanPackage(s.fset, f.syntax.Comments...)
-		}
-	}
+	doc := s.docTags(p)
 	pkg, problems := marker.ParsePackage(doc, s.cfg.Strict)
 	s.Problems = append(s.Problems, problems...)
 	for _, f := range p.files {
