@@ -44,7 +44,7 @@ const maxDepth = 100
 
 // newReader returns a reader. A text has fewer values than bytes, and each is read a few times at most.
 func newReader(source Source) *reader {
-	return &reader{file: source.Name, maxVisits: 1<<20 + 4*len(source.Text), reported: map[problemOf]bool{}}
+	return &reader{file: source.Name, maxVisits: 1<<17 + 4*len(source.Text), reported: map[problemOf]bool{}}
 }
 
 // errors counts the problems that are not just warnings.
