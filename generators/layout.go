@@ -37,7 +37,7 @@ type Layout struct {
 	flags                                       *pflag.FlagSet
 }
 
-// AddFlags adds the flags of kubewright generate and check.
+// AddFlags adds the flags of kubewright generate, check and import.
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.flags = fs
 	fs.StringVar(&l.dir, "output-dir", "",

@@ -14,7 +14,7 @@ import "embed"
 // and applyconfiguration-gen use lister/, informer/ and applyconfig/, deepcopy-gen, register-gen and
 // defaulter-gen deepcopy/, register/ and defaulter/. The first four use shared/, which has definitions
 // only.
-// kubewright import uses types/, and formats what that prints.
+// kubewright import and init use types/, and format what that prints.
 //
 //go:embed */*.tmpl
 var Files embed.FS

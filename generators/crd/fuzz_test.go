@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/tools/txtar"
 
@@ -30,9 +31,15 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	}
+	// What would end a line of a comment, were it taken as it is.
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n" +
+		"  group: a.b\n  scope: Cluster\n  names: {kind: A, plural: as}\n  versions:\n  - name: v1\n" +
+		"    served: true\n    schema: {openAPIV3Schema: {type: object, properties: {\n" +
+		"      a: {type: string, format: \"a\\nb\"}}}}\n"))
 	// Lists that contain themselves.
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
-	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {scope: &a [*a]}\n"))
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+		"spec: {scope: &a [*a]}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		defs, problems := crd.Read([]crd.Source{{Name: "crd.yaml", Text: text}})
 		checkPositions(t, text, problems)
@@ -76,12 +83,30 @@ func checkNames(t *testing.T, all []*crd.Types) {
 		declare(declared, scope, types.Kind)
 		declare(declared, scope, types.Kind+"List")
 		checkFields(declare, types.Fields)
+		checkComment(t, types.Doc)
+		checkComment(t, types.ListDoc)
+		for _, field := range types.Fields {
+			checkComment(t, field.Doc)
+		}
 		for _, decl := range types.Decls {
 			declare(declared, scope, decl.Name)
+			checkComment(t, decl.Doc)
+			for _, field := range decl.Fields {
+				checkComment(t, field.Doc)
+			}
 			for _, c := range decl.Consts {
 				declare(declared, scope, c.Name)
 			}
 			checkFields(declare, decl.Fields)
+		}
+	}
+}
+
+// checkComment checks that a comment stays one: no line of it may end early.
+func checkComment(t *testing.T, lines []string) {
+	for _, line := range lines {
+		if strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+			t.Errorf("%q can't be a line of a comment", line)
 		}
 	}
 }

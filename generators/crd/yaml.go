@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,15 +27,25 @@ type Source struct {
 type reader struct {
 	marker.Reporter
 	file string
-	// visits counts the values that were read: aliases can make a short text endless.
-	visits int
+	// visits counts the values that were read, which aliases can make endless, and maxVisits limits them.
+	visits, maxVisits int
+	// reported are the problems of a value: it has them once, whatever aliases lead to it.
+	reported map[problemOf]bool
 }
 
-// The limits of what is read. Those of an API server (3 MB for an object) are far below.
-const (
-	maxVisits = 1 << 20
-	maxDepth  = 100
-)
+// problemOf is a message about a value, or about what it lacks: step ends the path.
+type problemOf struct {
+	*yaml.Node
+	step, message string
+}
+
+// maxDepth limits how deep values may be. What API servers accept is far below.
+const maxDepth = 100
+
+// newReader returns a reader. A text has fewer values than bytes, and each is read a few times at most.
+func newReader(source Source) *reader {
+	return &reader{file: source.Name, maxVisits: 1<<17 + 4*len(source.Text), reported: map[problemOf]bool{}}
+}
 
 // errors counts the problems that are not just warnings.
 func (r *reader) errors() (n int) {
@@ -60,7 +71,7 @@ var syntaxLine = regexp.MustCompile(`line (\d+): (.*)`)
 // documents parses the source.
 func (r *reader) documents(text []byte) []value {
 	var docs []value
-	for decoder := yaml.NewDecoder(strings.NewReader(string(text))); ; {
+	for decoder := yaml.NewDecoder(bytes.NewReader(withoutSurrogates(text))); ; {
 		var doc yaml.Node
 		err := decoder.Decode(&doc)
 		switch {
@@ -81,6 +92,25 @@ func (r *reader) documents(text []byte) []value {
 	}
 }
 
+// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is taken
+// for the beginning of such an escape.
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML doesn't
+// have, and any other text as it is.
+func withoutSurrogates(text []byte) []byte {
+	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
+		return text
+	}
+	return surrogates.ReplaceAllFunc(text, func(escape []byte) []byte {
+		var s string
+		if len(escape) == 2 || json.Unmarshal([]byte(`"`+string(escape)+`"`), &s) != nil {
+			return escape
+		}
+		return []byte(s)
+	})
+}
+
 // resolve follows an alias.
 func (v value) resolve() value {
 	for v.Kind == yaml.AliasNode {
@@ -99,6 +129,11 @@ func (v value) errorf(format string, args ...any) { v.report(false, format, args
 func (v value) report(warning bool, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	path := v.path
+	problem := problemOf{v.Node, path[max(0, strings.LastIndexAny(path, ".[")):], message}
+	if v.r.reported[problem] {
+		return
+	}
+	v.r.reported[problem] = true
 	if n := len(path); n > 500 {
 		path = path[:200] + "..." + path[n-200:]
 	}
@@ -130,12 +165,12 @@ var plainKey = regexp.MustCompile(`^[\w$-]+$`)
 // tooBig counts what is inside an object or a list, and reports once that there is too much of it.
 func (v value) tooBig() bool {
 	v.r.visits += len(v.Content)
-	if v.r.visits <= maxVisits && v.depth <= maxDepth {
+	if v.r.visits <= v.r.maxVisits && v.depth <= maxDepth {
 		return false
 	}
-	if v.r.visits <= 2*maxVisits {
+	if v.r.visits <= 2*v.r.maxVisits {
 		v.errorf("too big or too deep; are there aliases of aliases?")
-		v.r.visits = 2*maxVisits + 1
+		v.r.visits = 2*v.r.maxVisits + 1
 	}
 	return true
 }
@@ -165,6 +200,9 @@ func (v value) entries() []entry {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
 			at.errorf("not a plain key; write the object out")
 			continue
+		case key.Style == 0 && oldBool.MatchString(key.Value):
+			at.errorf("kubectl reads this key as true or false; quote it")
+			continue
 		case lines[key.Value] > 0:
 			at.errorf("given twice, first in line %d; remove one", lines[key.Value])
 			continue
@@ -174,6 +212,23 @@ func (v value) entries() []entry {
 		all = append(all, entry{key.Value, child})
 	}
 	return all
+}
+
+// field returns a field of an object and ignores the others: they may be those of an object that isn't ours.
+func (v value) field(key string) (field value, ok bool) {
+	if v.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(v.Content); i += 2 {
+			if v.Content[i].Value == key {
+				return v.child(v.Content[i+1], "."+key), true
+			}
+		}
+	}
+	return value{}, false
+}
+
+// is reports whether the value is a string that begins with prefix.
+func (v value) is(prefix string) bool {
+	return v.Kind == yaml.ScalarNode && strings.HasPrefix(v.Value, prefix)
 }
 
 // object returns the entries of an object by key.
@@ -235,8 +290,8 @@ func (v value) flag() bool {
 	return false
 }
 
-// oldBool are the plain words that kubectl, whose YAML is 1.1, reads as booleans.
-var oldBool = regexp.MustCompile(`^(?i:(y|yes|on)|(n|no|off))$`)
+// oldBool matches the plain words that kubectl, whose YAML is 1.1, reads as booleans.
+var oldBool = regexp.MustCompile(`^(?:(y|Y|yes|Yes|YES|on|On|ON)|n|N|no|No|NO|off|Off|OFF)$`)
 
 // json returns the value as kubectl sends it: with json.Number for numbers.
 func (v value) json() any {
@@ -264,8 +319,8 @@ func (v value) json() any {
 		return v.Value
 	}
 	var parsed any
-	if err := v.Decode(&parsed); err != nil {
-		v.errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	if v.Decode(&parsed) != nil {
+		v.errorf("%q is no value of the type %s", v.Value, v.ShortTag())
 		return nil
 	}
 	text, err := json.Marshal(parsed)

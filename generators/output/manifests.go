@@ -21,18 +21,6 @@ type Manifest struct {
 func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 	var all []Manifest
 	seen := map[string]bool{}
-	read := func(path string) error {
-		if seen[clean(path)] {
-			return nil
-		}
-		seen[clean(path)] = true
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("can't read %s: %w", path, reason(err))
-		}
-		all = append(all, Manifest{path, text})
-		return nil
-	}
 	for _, path := range from {
 		if path == "-" {
 			text, err := io.ReadAll(stdin)
@@ -42,26 +30,41 @@ func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 			all = append(all, Manifest{"<stdin>", text})
 			continue
 		}
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() {
-			err = read(path)
-		} else if err == nil {
-			err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-				switch {
-				case err != nil:
-					return err
-				case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
-					return filepath.SkipDir
-				case d.Type().IsRegular() &&
-					slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
-					return read(file)
-				}
-				return nil
-			})
-		}
+		files, err := manifestFiles(path)
 		if err != nil {
 			return nil, fmt.Errorf("can't read %s: %w", path, reason(err))
 		}
+		for _, file := range files {
+			if seen[clean(file)] {
+				continue
+			}
+			seen[clean(file)] = true
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("can't read %s: %w", file, reason(err))
+			}
+			all = append(all, Manifest{file, text})
+		}
 	}
 	return all, nil
+}
+
+// manifestFiles returns the files to read for a path: itself if it is none of a folder.
+func manifestFiles(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var files []string
+	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.Type().IsRegular() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files, err
 }

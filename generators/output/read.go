@@ -3,6 +3,8 @@ package output
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Read returns the text of a file that a flag names.
@@ -12,6 +14,27 @@ func Read(path string) (string, error) {
 		return "", fmt.Errorf("can't read %s: %w", path, reason(err))
 	}
 	return string(text), nil
+}
+
+// AnyLine reports whether a line of one of the Go files in a folder, but not in folders below it, is wanted.
+// There is none if dir doesn't exist.
+func AnyLine(dir string, wanted func(line string) bool) (bool, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return false, err
+	}
+	for _, file := range files {
+		text, err := Read(file)
+		if err != nil {
+			return false, err
+		}
+		for line := range strings.Lines(text) {
+			if wanted(line) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // Exists reports whether there is a file at path. It doesn't follow links: a broken link is
