@@ -88,7 +88,7 @@ func goGroupName(group string) string {
 func groupOf(dir string) (string, error) {
 	for _, version := range output.Folders(dir) {
 		file := filepath.Join(dir, version, "doc.go")
-		if !output.Exists(file) {
+		if !output.IsFile(file) {
 			continue
 		}
 		text, err := output.Read(file)
@@ -143,7 +143,7 @@ func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 
 // keepsDoc reports whether a doc.go exists that no import made.
 func (p *importPlaces) keepsDoc(file string) bool {
-	return output.Exists(file) &&
+	return output.IsFile(file) &&
 		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
 }
 

@@ -115,7 +115,9 @@ func (v value) need(fields map[string]value, key string) (field value, ok bool) 
 		if v.path != "" {
 			path = v.path + "." + key
 		}
-		v.r.Errorf(v.pos(), "%s: missing", path)
+		if !v.r.endless() {
+			v.r.Errorf(v.pos(), "%s: missing", path)
+		}
 		return value{}, false
 	}
 	return field, true
@@ -130,7 +132,7 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 	def := &Definition{Pos: doc.pos()}
 	if group, ok := specValue.need(spec, "group"); ok {
 		def.Group = group.text()
-		if def.Group != "" && !groupName.MatchString(def.Group) {
+		if def.Group != "" && (!groupName.MatchString(def.Group) || len(def.Group) > 253) {
 			group.errorf("%q is not a DNS name", def.Group)
 		}
 	}
@@ -170,7 +172,30 @@ var (
 	groupName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 	versionName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 	kindName    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	// resourceName is that of a resource in paths and in kubectl.
+	resourceName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 )
+
+// maxName is the length of the longest name of a kind, a version or a resource.
+const maxName = 63
+
+// resource returns the name of a resource. What isn't one is reported.
+func (v value) resource() string {
+	name := v.text()
+	if name != "" && (!resourceName.MatchString(name) || len(name) > maxName) {
+		v.errorf("%q can't be the name of a resource, which has lower-case letters, digits and hyphens only", name)
+	}
+	return name
+}
+
+// resources returns a list of names of resources.
+func (v value) resources() []string {
+	var names []string
+	for _, item := range v.list() {
+		names = append(names, item.resource())
+	}
+	return names
+}
 
 func (d *Definition) names(names value) {
 	fields := names.object()
@@ -180,6 +205,8 @@ func (d *Definition) names(names value) {
 		case !kindName.MatchString(d.Kind):
 			kind.errorf("%q can't be the name of a Go type, as it is no capital letter followed by letters and"+
 				" digits; write its types by hand", d.Kind)
+		case len(d.Kind) > maxName:
+			kind.errorf("%d characters are too many: no server accepts more than %d", len(d.Kind), maxName)
 		case slices.Contains(registration, d.Kind):
 			kind.errorf("a type %s collides with what registers the types of a package; write its types by hand",
 				d.Kind)
@@ -189,16 +216,16 @@ func (d *Definition) names(names value) {
 		list.report(true, "generated clients can't list: they know lists of kind %sList only", d.Kind)
 	}
 	if plural, ok := names.need(fields, "plural"); ok {
-		d.Plural = plural.text()
+		d.Plural = plural.resource()
 	}
 	if v, ok := fields["singular"]; ok {
-		d.Singular = v.text()
+		d.Singular = v.resource()
 	}
 	if v, ok := fields["shortNames"]; ok {
-		d.ShortNames = v.texts()
+		d.ShortNames = v.resources()
 	}
 	if v, ok := fields["categories"]; ok {
-		d.Categories = v.texts()
+		d.Categories = v.resources()
 	}
 }
 
@@ -224,7 +251,7 @@ func (r *reader) version(item value, seen map[string]bool) *Version {
 	if !ok || !served.flag() {
 		return nil
 	}
-	if !versionName.MatchString(v.Name) || token.IsKeyword(v.Name) ||
+	if !versionName.MatchString(v.Name) || len(v.Name) > maxName || token.IsKeyword(v.Name) ||
 		slices.Contains([]string{"internal", "main", "vendor", "testdata"}, v.Name) {
 		name.errorf("%q can't be the name of a Go package; write its types by hand", v.Name)
 	}
@@ -246,7 +273,7 @@ func (r *reader) version(item value, seen map[string]bool) *Version {
 			for key, to := range map[string]*string{"specReplicasPath": &v.Scale.Spec,
 				"statusReplicasPath": &v.Scale.Status, "labelSelectorPath": &v.Scale.Selector} {
 				if path, ok := paths[key]; ok {
-					*to = path.text()
+					*to = path.line()
 				}
 			}
 		}

@@ -21,6 +21,13 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// IsFile reports whether path is a file, and no folder, device or pipe, whose reading may never end. It
+// follows links.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Folders returns the names of the folders in dir, none if dir doesn't exist.
 func Folders(dir string) []string {
 	entries, err := os.ReadDir(dir)

@@ -120,6 +120,9 @@ func (s Set) Has(dir, pattern string) bool {
 
 // isGeneratedFile is isGenerated for a file on the disk.
 func (s Set) isGeneratedFile(path string) (bool, error) {
+	if !IsFile(path) {
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
