@@ -91,6 +91,7 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	}
 	changes, err := output.Set{
 		Files: contents, Headers: []string{generatedLine(importName)}, KeepOthers: true,
+		Folders: []string{i.dir},
 	}.Compare()
 	return changes, problems, err
 }

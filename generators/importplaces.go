@@ -164,7 +164,7 @@ func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 
 // keepsDoc reports whether a doc.go exists that no import made.
 func (p *importPlaces) keepsDoc(file string) bool {
-	return output.Exists(file) &&
+	return output.IsFile(file) &&
 		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
 }
 

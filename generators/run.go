@@ -70,7 +70,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	set := output.Set{
 		Files: contents, Roots: treeRoots(),
 		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
-		KeepOthers: cfg.Strict,
+		KeepOthers: cfg.Strict, Folders: cfg.folders(),
 	}
 	trees := cfg.trees(gens, set, api)
 	for _, tree := range trees {
@@ -106,6 +106,24 @@ func (c *Config) load(ctx context.Context) (*model.API, Problems, error) {
 	}
 	api, problems := model.Load(ctx, cfg)
 	return api, problems, nil
+}
+
+// folders are the output folders.
+func (c *Config) folders() []string {
+	var folders []string
+	if c.Client != nil {
+		folders = append(folders, c.Client.Dir)
+	}
+	if c.Lister != nil {
+		folders = append(folders, c.Lister.Dir)
+	}
+	if c.Informer != nil {
+		folders = append(folders, c.Informer.Dir)
+	}
+	if c.Apply != nil {
+		folders = append(folders, c.Apply.Dir)
+	}
+	return folders
 }
 
 // generator makes the files of one output tree.

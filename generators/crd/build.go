@@ -95,7 +95,7 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 	}
 	names := newNameSet(registration...)
 	for name := range taken {
-		names[name] = true
+		names.take(name)
 	}
 	for _, t := range kinds {
 		for _, name := range []string{t.Kind, t.Kind + "List"} {
@@ -103,7 +103,7 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 				problems.Errorf(t.Definition.Pos, "%s, a type of %s/%s, is declared in %s, too; remove one of them,"+
 					" or import all definitions of the group in one run", name, t.Group, t.Name, at)
 			}
-			names[name] = true
+			names.take(name)
 		}
 	}
 	for _, t := range kinds {
@@ -270,13 +270,13 @@ func typeDoc(doc []string, s *Schema) []string {
 func (b *builder) enum(s *Schema, name, path string) string {
 	name = b.names.add(name)
 	decl := Decl{Name: name, Doc: b.about(s, name, path)}
-	var values []string
+	seen := map[string]bool{}
 	for i, v := range s.Enum {
 		value, ok := v.(string)
-		if !ok || slices.Contains(values, value) {
+		if !ok || seen[value] {
 			continue // null, which is nullable's, or once more
 		}
-		values = append(values, value)
+		seen[value] = true
 		suffix := goName(value, "")
 		switch {
 		case value == "":

@@ -40,6 +40,24 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
 	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
 		"spec: {scope: &a [*a]}\n"))
+	// What would end a comment, a string or a line, leave a folder, or take long.
+	for _, seed := range []string{
+		"description: \"*/\\n//go:build x\\r+genclient\\u2028\\v\"",
+		"properties: {\"a`b\": {type: string}, \"c\\nd\": {type: string}, \"\\\"\": {type: string}}",
+		"properties: {a: {type: string, format: \"x\\ny\", default: \"`\\n\", enum: [\"`\", \"\\n\"]}}",
+		"properties: {a: {type: array, items: {type: object}, x-kubernetes-list-map-keys: [\"a\\nb\"]}}",
+		"properties: {a: &a {type: object, description: &d \"" + strings.Repeat("x ", 500) +
+			"\", properties: {b: {type: string, description: *d}}}, c: *a}",
+		"properties: {" + strings.Repeat("a", 5000) + ": {type: object, properties: {a!: {type: string}," +
+			" a#: {type: string}, a$: {type: string}}}}",
+		"properties: {a: {type: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}",
+	} {
+		for _, group := range []string{"shop.example.com", "../../x"} {
+			f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: " + group +
+				"\n  scope: Cluster\n  names: {kind: A, plural: \"as\", singular: \"a\\nb\"}\n  versions:\n" +
+				"  - name: v1\n    served: true\n    schema:\n      openAPIV3Schema: {type: object, " + seed + "}\n"))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		defs, problems := crd.Read([]crd.Source{{Name: "crd.yaml", Text: text}})
 		checkPositions(t, text, problems)
@@ -51,6 +69,7 @@ func FuzzRead(f *testing.F) {
 			checkPositions(t, text, problems)
 			if !problems.Fatal() {
 				checkNames(t, types)
+				checkTags(t, types)
 			}
 		}
 	})
@@ -107,6 +126,24 @@ func checkComment(t *testing.T, lines []string) {
 	for _, line := range lines {
 		if strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
 			t.Errorf("%q can't be a line of a comment", line)
+		}
+	}
+}
+
+// checkTags checks that tags stay in their strings.
+func checkTags(t *testing.T, all []*crd.Types) {
+	check := func(fields []crd.Field) {
+		for _, field := range fields {
+			if strings.Trim(field.Tag, "`") != field.Tag[1:len(field.Tag)-1] || strings.Count(field.Tag, "`") != 2 ||
+				strings.ContainsAny(field.Tag, "\n\r\x00") {
+				t.Errorf("%q is no tag", field.Tag)
+			}
+		}
+	}
+	for _, types := range all {
+		check(types.Fields)
+		for _, decl := range types.Decls {
+			check(decl.Fields)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 	def := &Definition{Pos: doc.pos()}
 	if group, ok := specValue.need(spec, "group"); ok {
 		def.Group = group.text()
-		if def.Group != "" && !groupName.MatchString(def.Group) {
+		if def.Group != "" && (!groupName.MatchString(def.Group) || len(def.Group) > 253) {
 			group.errorf("%q is not a DNS name", def.Group)
 		}
 	}
@@ -194,6 +194,9 @@ var (
 	kindName     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 )
 
+// maxName is the length of the longest name of a kind, a version or a resource.
+const maxName = 63
+
 func (d *Definition) names(names value) {
 	fields := names.object()
 	if kind, ok := names.need(fields, "kind"); ok {
@@ -202,6 +205,8 @@ func (d *Definition) names(names value) {
 		case !kindName.MatchString(d.Kind):
 			kind.errorf("%q can't be the name of a Go type, as it is no capital letter followed by letters and"+
 				" digits; write its types by hand", d.Kind)
+		case len(d.Kind) > maxName:
+			kind.errorf("%d characters are too many: no server accepts more than %d", len(d.Kind), maxName)
 		case slices.Contains(registration, d.Kind):
 			kind.errorf("a type %s collides with what registers the types of a package; write its types by hand",
 				d.Kind)
@@ -229,8 +234,8 @@ func (d *Definition) names(names value) {
 func (v value) resourceName() string {
 	before := v.r.errors()
 	name := v.text()
-	if v.r.errors() == before && !resourceName.MatchString(name) {
-		v.errorf("%q is not a DNS label: lower-case letters, digits and - only, a letter first", name)
+	if v.r.errors() == before && (!resourceName.MatchString(name) || len(name) > maxName) {
+		v.errorf("%q is not a DNS label: at most %d lower-case letters, digits and -, a letter first", name, maxName)
 	}
 	return name
 }
@@ -260,7 +265,7 @@ func (r *reader) version(item value, seen map[string]bool) *Version {
 	if !ok || !served.flag() {
 		return nil
 	}
-	if !versionName.MatchString(v.Name) || token.IsKeyword(v.Name) ||
+	if !versionName.MatchString(v.Name) || len(v.Name) > maxName || token.IsKeyword(v.Name) ||
 		slices.Contains([]string{"internal", "main", "vendor", "testdata"}, v.Name) {
 		name.errorf("%q can't be the name of a Go package; write its types by hand", v.Name)
 	}

@@ -18,7 +18,8 @@ type Schema struct {
 	Type, Format, Description string
 	// Properties are sorted by name.
 	Properties []Property
-	Required   []string
+	// Required are names, sorted, too.
+	Required []string
 	// Items is the schema of the items of an array, Values that of the values of a map.
 	Items, Values *Schema
 	// AnyValues is true for a map of anything, and beside properties for an object with more fields.
@@ -69,7 +70,10 @@ var (
 )
 
 // required reports whether a property has to be there.
-func (s *Schema) required(name string) bool { return slices.Contains(s.Required, name) }
+func (s *Schema) required(name string) bool {
+	_, found := slices.BinarySearch(s.Required, name)
+	return found
+}
 
 // schema reads a schema. root is true for that of a whole object.
 func (v value) schema(root bool) *Schema {
@@ -122,7 +126,7 @@ func (s *Schema) keyword(key string, v value) {
 			v.errorf("%q is no type of OpenAPI%s", s.Type, marker.Suggest(s.Type, types))
 		}
 	case "format":
-		s.Format = v.text()
+		s.Format = v.line()
 	case "description":
 		s.Description = v.text()
 	case "properties":
@@ -131,6 +135,7 @@ func (s *Schema) keyword(key string, v value) {
 		}
 	case "required":
 		s.Required = v.texts()
+		slices.Sort(s.Required)
 	case "items":
 		s.Items = v.schema(false)
 	case "additionalProperties":
@@ -163,7 +168,7 @@ func (s *Schema) keyword(key string, v value) {
 	case "x-kubernetes-list-type":
 		s.ListType = v.oneOf("atomic", "set", "map")
 	case "x-kubernetes-list-map-keys":
-		s.ListKeys = v.texts()
+		s.ListKeys = v.lines()
 	case "x-kubernetes-map-type":
 		s.MapType = v.oneOf("atomic", "granular")
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,7 +28,8 @@ type Source struct {
 type reader struct {
 	marker.Reporter
 	file string
-	// visits counts the values that were read, which aliases can make endless, and maxVisits limits them.
+	// visits counts the values that were read, long ones several times: aliases can make a short text endless.
+	// maxVisits limits them.
 	visits, maxVisits int
 	// reported are the problems of a value: it has them once, whatever aliases lead to it.
 	reported map[problemOf]bool
@@ -39,8 +41,18 @@ type problemOf struct {
 	step, message string
 }
 
-// maxDepth limits how deep values may be. What API servers accept is far below.
-const maxDepth = 100
+// endless reports whether there is too much to read, which was reported.
+func (r *reader) endless() bool { return r.visits > 2*r.maxVisits }
+
+// The limits of what is read. Those of an API server (3 MB for an object) are far below.
+const (
+	maxDepth = 100
+	// visitText is how much text counts as a visit: what each value has a copy of, and what is copied into the
+	// types for each value that it stands for.
+	visitText = 256
+	// maxMessage is where messages end: values can have any length.
+	maxMessage = 2000
+)
 
 // newReader returns a reader. A text has fewer values than bytes, and each is read a few times at most.
 func newReader(source Source) *reader {
@@ -127,7 +139,13 @@ func (v value) pos() token.Position {
 func (v value) errorf(format string, args ...any) { v.report(false, format, args...) }
 
 func (v value) report(warning bool, format string, args ...any) {
+	if v.r.endless() {
+		return
+	}
 	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
+	}
 	path := v.path
 	problem := problemOf{v.Node, path[max(0, strings.LastIndexAny(path, ".[")):], message}
 	if v.r.reported[problem] {
@@ -162,18 +180,22 @@ type entry struct {
 // plainKey matches the keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[\w$-]+$`)
 
-// tooBig counts what is inside an object or a list, and reports once that there is too much of it.
-func (v value) tooBig() bool {
-	v.r.visits += len(v.Content)
-	if v.r.visits <= v.r.maxVisits && v.depth <= maxDepth {
+// tooBig counts visits, and reports once that there are too many.
+func (v value) tooBig(visits int) bool {
+	switch {
+	case v.r.endless():
+		return true
+	case v.r.visits+visits <= v.r.maxVisits && v.depth <= maxDepth:
+		v.r.visits += visits
 		return false
 	}
-	if v.r.visits <= 2*v.r.maxVisits {
-		v.errorf("too big or too deep; are there aliases of aliases?")
-		v.r.visits = 2*v.r.maxVisits + 1
-	}
+	v.errorf("too big or too deep; are there aliases of aliases?")
+	v.r.visits = 2*v.r.maxVisits + 1
 	return true
 }
+
+// content returns the visits for what is inside an object or a list. Each value in it has the path of this one.
+func (v value) content() int { return len(v.Content) * (1 + len(v.path)/visitText) }
 
 // entries returns the entries of an object, none for null. Anything else is reported.
 func (v value) entries() []entry {
@@ -184,7 +206,7 @@ func (v value) entries() []entry {
 		v.errorf("is %s, not an object", v.kind())
 		return nil
 	}
-	if v.tooBig() {
+	if v.tooBig(v.content()) {
 		return nil
 	}
 	var all []entry
@@ -249,7 +271,7 @@ func (v value) list() []value {
 		v.errorf("is %s, not a list", v.kind())
 		return nil
 	}
-	if v.tooBig() {
+	if v.tooBig(v.content()) {
 		return nil
 	}
 	var items []value
@@ -268,6 +290,24 @@ func (v value) text() string {
 		v.errorf("is %s, not a string", v.kind())
 	}
 	return ""
+}
+
+// line returns a string that can stand in a line of a comment. One that can't is reported.
+func (v value) line() string {
+	text := v.text()
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		v.errorf("%q has a character that can't stand in a comment", text)
+	}
+	return text
+}
+
+// lines returns a list of strings of which each can stand in a line of a comment.
+func (v value) lines() []string {
+	var texts []string
+	for _, item := range v.list() {
+		texts = append(texts, item.line())
+	}
+	return texts
 }
 
 // texts returns a list of strings.
@@ -308,6 +348,9 @@ func (v value) json() any {
 			list = append(list, item.json())
 		}
 		return list
+	}
+	if v.tooBig(len(v.Value) / visitText) {
+		return nil
 	}
 	if m := oldBool.FindStringSubmatch(v.Value); m != nil && v.Style == 0 {
 		return m[1] != ""

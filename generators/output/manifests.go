@@ -16,18 +16,31 @@ type Manifest struct {
 	Text []byte
 }
 
+// maxManifest is the largest size of a file: more than all definitions of a cluster, and little enough for the
+// memory that its syntax tree takes.
+const maxManifest = 32 << 20
+
 // Manifests reads files, the files of folders at any depth whose names end in .yaml, .yml or .json, and stdin
 // for "-". It doesn't follow links in folders, nor enter those whose names begin with a dot.
 func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 	var all []Manifest
 	seen := map[string]bool{}
+	add := func(name string, from io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(from, maxManifest+1))
+		switch {
+		case err != nil:
+			return fmt.Errorf("can't read %s: %w", name, reason(err))
+		case len(text) > maxManifest:
+			return fmt.Errorf("%s has more than %d MB; split it", name, maxManifest>>20)
+		}
+		all = append(all, Manifest{name, text})
+		return nil
+	}
 	for _, path := range from {
 		if path == "-" {
-			text, err := io.ReadAll(stdin)
-			if err != nil {
-				return nil, fmt.Errorf("can't read standard input: %w", err)
+			if err := add("<stdin>", stdin); err != nil {
+				return nil, err
 			}
-			all = append(all, Manifest{"<stdin>", text})
 			continue
 		}
 		files, err := manifestFiles(path)
@@ -39,11 +52,15 @@ func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 				continue
 			}
 			seen[clean(file)] = true
-			text, err := os.ReadFile(file)
+			f, err := os.Open(file)
 			if err != nil {
 				return nil, fmt.Errorf("can't read %s: %w", file, reason(err))
 			}
-			all = append(all, Manifest{file, text})
+			err = add(file, f)
+			f.Close()
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return all, nil

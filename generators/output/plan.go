@@ -33,6 +33,9 @@ type Set struct {
 	// KeepOthers makes it an error to replace a file that has none of Headers and
 	// Replaceable, as it must be hand-written.
 	KeepOthers bool
+	// Folders are the output folders, which no file may leave by a link. Trees are in them or stand for
+	// themselves.
+	Folders []string
 }
 
 // Plan is the difference between a Set and the disk.
@@ -54,6 +57,9 @@ type Plan struct {
 // else changes the files.
 func (s Set) Compare() (*Plan, error) {
 	paths := slices.Sorted(maps.Keys(s.Files))
+	if err := s.checkPlaces(paths); err != nil {
+		return nil, err
+	}
 	olds := make([][]byte, len(paths))
 	exists := make([]bool, len(paths))
 	errs := make([]error, len(paths))

@@ -24,6 +24,9 @@ func AnyLine(dir string, wanted func(line string) bool) (bool, error) {
 		return false, err
 	}
 	for _, file := range files {
+		if !IsFile(file) {
+			continue
+		}
 		text, err := Read(file)
 		if err != nil {
 			return false, err
@@ -42,6 +45,13 @@ func AnyLine(dir string, wanted func(line string) bool) (bool, error) {
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// IsFile reports whether path is a file, and no folder, device or pipe, whose reading may never end. It
+// follows links.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Folders returns the names of the folders in dir, none if dir doesn't exist.

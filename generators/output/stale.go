@@ -120,6 +120,9 @@ func (s Set) Has(dir, pattern string) bool {
 
 // isGeneratedFile reports whether a file on the disk has one of the set's headers.
 func (s Set) isGeneratedFile(path string) (bool, error) {
+	if !IsFile(path) {
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

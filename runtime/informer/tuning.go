@@ -35,7 +35,8 @@ type Tuning struct {
 	MutationSample int
 	// OnMutation is called once for each object that was found to be modified, with a copy from before and
 	// with the object, within ten seconds or, if the informer stops, after its handlers have returned. The
-	// default reports an error to utilruntime, with the object's namespace and name and the difference.
+	// default reports an error to utilruntime, with the object's namespace and name and the fields that differ,
+	// without their values.
 	OnMutation func(original, modified runtime.Object)
 }
 

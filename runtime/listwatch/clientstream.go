@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,7 +95,7 @@ func (s *clientStream) Next(ctx context.Context) (Event, error) {
 			return Event{}, err
 		}
 		if raw.Type == watch.Error {
-			return Event{}, apierrors.FromObject(raw.Object)
+			return Event{}, errorOf(raw.Object)
 		}
 		if event, ok := s.convert(ctx, raw); ok {
 			return event, nil
@@ -138,7 +137,8 @@ func (s *clientStream) convert(ctx context.Context, raw watch.Event) (Event, boo
 	}
 	m, err := meta.Accessor(raw.Object)
 	if err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "event", raw)
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event",
+			"eventType", raw.Type, "objectType", reflect.TypeOf(raw.Object))
 		return Event{}, false
 	}
 	event := Event{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}

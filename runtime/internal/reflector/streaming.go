@@ -161,11 +161,11 @@ func (l *watchList) stage(ctx context.Context) func(listwatch.Event) bool {
 			l.version = e.ResourceVersion
 			done = e.InitialEventsEnd
 		default:
-			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 		}
 		if err != nil {
 			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object",
-				"eventType", e.Type, "object", e.Object)
+				"eventType", e.Type, "object", nameOf(e.Object))
 		}
 		return done
 	}

@@ -160,11 +160,11 @@ func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
 	case watch.Bookmark:
 		err = r.sink.Bookmark(e.ResourceVersion)
 	default:
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 	}
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on",
-			"eventType", e.Type, "object", e.Object)
+			"eventType", e.Type, "object", nameOf(e.Object))
 	}
 }
 
