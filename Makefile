@@ -1,11 +1,11 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly vuln e2e-kube bench parity ctrl-suites generate check lint
+.PHONY: help demo test nightly vuln e2e-kube bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job, end to end, on an embedded real API server
 	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
@@ -43,3 +43,6 @@ check: ## fail with a diff if the generated code of examples/ is not current
 
 lint: ## gofmt, go vet, staticcheck
 	@go run ./internal/testall -only gofmt && go run ./internal/testall -only vet && go run ./internal/testall -only staticcheck
+
+release-rehearsal: ## install and compile what VERSION=v0.37.0 would give users, from a module proxy in a folder
+	@go run ./internal/release -version "$(VERSION)"
