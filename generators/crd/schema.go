@@ -126,7 +126,7 @@ func (s *Schema) keyword(key string, v value) {
 			v.errorf("%q is no type of OpenAPI%s", s.Type, marker.Suggest(s.Type, types))
 		}
 	case "format":
-		s.Format = v.line()
+		s.Format = v.text()
 	case "description":
 		s.Description = v.text()
 	case "properties":
