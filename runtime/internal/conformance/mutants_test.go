@@ -1,22 +1,14 @@
 package conformance_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/planted"
 )
 
-// mutation plants a bug: it replaces the text old of a source file by new. In new, BUG is true in the process
-// that shall have the bug, and false in others.
-type mutation struct {
-	file, old, new string
-}
-
-var mutations = map[string]mutation{
+// mutations are bugs by name.
+var mutations = map[string]planted.Bug{
 	"store: an index isn't updated": {"internal/store/generation.go",
 		"x.update(p.slot, values[i])", "if !BUG { x.update(p.slot, values[i]) }"},
 	"store: what moves into a gap isn't found": {"internal/store/table.go",
@@ -87,27 +79,23 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime once more")
 	}
-	binary := buildWithBugs(t)
-	run := func(bug, test string) (string, error) {
-		// A bug that makes the tests hang is found by the timeout.
-		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s",
-			"-model.seeds=9")
-		again.Env = append(os.Environ(), "PLANTED_BUG="+bug)
-		out, err := again.CombinedOutput()
-		return string(out), err
+	tests := planted.Build(t, "../..", mutations)
+	run := func(bug, pattern string) error {
+		_, err := tests.Run(bug, pattern, "-model.seeds=9")
+		return err
 	}
 	const model, rig = "TestModel", "TestConformance|TestToolConformance"
-	for _, test := range []string{model, rig} {
-		if out, err := run("", test); err != nil {
+	for _, pattern := range []string{model, rig} {
+		if out, err := tests.Run("", pattern, "-model.seeds=9"); err != nil {
 			t.Fatalf("without a bug: %v\n%s", err, out)
 		}
 	}
 	perPackage := map[string]int{}
 	for bug := range mutations {
-		_, byModel := run(bug, model)
+		byModel := run(bug, model)
 		var byRig error
 		if byModel == nil {
-			_, byRig = run(bug, rig)
+			byRig = run(bug, rig)
 		}
 		t.Logf("%s: found by the model %t, by the rig %t", bug, byModel != nil, byRig != nil)
 		if byModel == nil && byRig == nil {
@@ -121,63 +109,4 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			t.Errorf("%s has %d bugs only", where, perPackage[where])
 		}
 	}
-}
-
-// buildWithBugs builds this package's tests with a copy of the runtime that has all the bugs. A bug is
-// inactive unless the environment names it.
-func buildWithBugs(t *testing.T) string {
-	dir := t.TempDir()
-	absolute := func(path string) string {
-		p, err := filepath.Abs(filepath.Join("..", "..", path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	sources := map[string]string{}
-	for bug, m := range mutations {
-		path := absolute(m.file)
-		if sources[path] == "" {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[path] = string(text)
-		}
-		if n := strings.Count(sources[path], m.old); n != 1 {
-			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", bug, m.old, n, m.file)
-		}
-		sources[path] = strings.Replace(sources[path], m.old,
-			strings.ReplaceAll(m.new, "BUG", fmt.Sprintf("planted(%q)", bug)), 1)
-		where := filepath.Dir(m.file)
-		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
-
-import "os"
-
-var plantedBug = os.Getenv("PLANTED_BUG")
-
-func planted(bug string) bool { return bug == plantedBug }
-`
-	}
-	overlay := map[string]string{}
-	for path, text := range sources {
-		replacement := filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
-		overlay[path] = replacement
-		if err := os.WriteFile(replacement, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": overlay})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "conformance.test")
-	if err := os.WriteFile(listed, list, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary,
-		".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
 }
