@@ -11,6 +11,6 @@
 //     [Network] in memory, which works in a bubble, too.
 //
 // A [Fault] is a row of the table that [All] returns. A [Plan] decides which requests meet with which faults:
-// a [Script] says so step by step, [Random] draws from a seed. What happened is in [Proxy.Trace], a Script that
-// does the same again, and that may be shortened.
+// a [Script] says so step by step, [Random] draws from a seed. What happened is in [Proxy.Trace], a Script by
+// which it happens again, and which may be shortened.
 package fault

@@ -91,7 +91,7 @@ func (f Fault) Draw(r *rand.Rand, request Request) Step {
 
 // ByName returns the fault of that name. It panics if there is none.
 func ByName(name string) Fault {
-	for _, f := range All() {
+	for _, f := range rows() {
 		if f.Name == name {
 			return f
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,10 +38,12 @@ func (s Step) String() string {
 type Plan interface {
 	// decide returns the step for a request, false for none. The request has all its fields.
 	decide(Request) (Step, bool)
+	// mentions reports whether the plan may decide on the fault of that name.
+	mentions(fault string) bool
 }
 
-// Script is a plan that has been written down. Of several steps that match a request, the first one counts. A
-// step whose Nth is zero happens to each request that matches.
+// Script is a plan that has been written down. Of several steps that match a request, the first counts. A step
+// whose Nth is zero happens to each request that matches.
 type Script []Step
 
 func (s Script) decide(r Request) (Step, bool) {
@@ -51,6 +54,10 @@ func (s Script) decide(r Request) (Step, bool) {
 		}
 	}
 	return Step{}, false
+}
+
+func (s Script) mentions(fault string) bool {
+	return slices.ContainsFunc(s, func(step Step) bool { return step.Fault == fault })
 }
 
 // String returns the steps as JSON, one a line, which [ParseScript] reads.
@@ -90,6 +97,8 @@ type Random struct {
 	Rate float64
 	// Faults are drawn from; nil means All.
 	Faults []Fault
+	// Longest bounds the time of a step, zero does not.
+	Longest time.Duration
 }
 
 func (p Random) decide(request Request) (Step, bool) {
@@ -97,17 +106,13 @@ func (p Random) decide(request Request) (Step, bool) {
 		return Step{}, false
 	}
 	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%+v", request)
+	hash.Write([]byte(request.String()))
 	r := rand.New(rand.NewPCG(p.Seed, hash.Sum64()))
 	if r.Float64() >= p.Rate {
 		return Step{}, false
 	}
-	faults := p.Faults
-	if faults == nil {
-		faults = All()
-	}
 	var possible []Fault
-	for _, f := range faults {
+	for _, f := range p.faults() {
 		if f.On&request.Kind != 0 {
 			possible = append(possible, f)
 		}
@@ -115,5 +120,20 @@ func (p Random) decide(request Request) (Step, bool) {
 	if len(possible) == 0 {
 		return Step{}, false
 	}
-	return possible[r.IntN(len(possible))].Draw(r, request), true
+	step := possible[r.IntN(len(possible))].Draw(r, request)
+	if p.Longest > 0 {
+		step.For = min(step.For, p.Longest)
+	}
+	return step, true
+}
+
+func (p Random) faults() []Fault {
+	if p.Faults == nil {
+		return rows()
+	}
+	return p.Faults
+}
+
+func (p Random) mentions(fault string) bool {
+	return slices.ContainsFunc(p.faults(), func(f Fault) bool { return f.Name == fault })
 }

@@ -1,8 +1,10 @@
 package fault
 
 import (
-	"context"
-	"errors"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -15,33 +17,33 @@ import (
 // use. It works inside a bubble of synctest and has no goroutines, unless it listens.
 type Proxy struct {
 	backend http.RoundTripper
-	closed  chan struct{}
 
 	mu       sync.Mutex
+	closed   bool
 	plan     Plan
 	counts   map[Request]int // without Nth
 	trace    Script
 	open     map[*exchange]struct{}
 	episodes []*episode
 	servers  []*Server
-	memory   memory
+	past     map[string]past
 }
 
 // New returns a proxy before a backend. With a nil plan nothing happens to requests.
 func New(backend http.RoundTripper, plan Plan) *Proxy {
 	return &Proxy{
-		backend: backend, plan: plan, closed: make(chan struct{}),
-		counts: map[Request]int{}, open: map[*exchange]struct{}{},
+		backend: backend, plan: plan,
+		counts: map[Request]int{}, open: map[*exchange]struct{}{}, past: map[string]past{},
 	}
 }
 
 // Config returns a configuration of clients that reach the proxy by its method RoundTrip, without a
 // connection. Set its UserAgent to tell clients apart.
 func (p *Proxy) Config() *rest.Config {
-	return &rest.Config{Host: "http://" + memoryHost, Transport: p, QPS: -1}
+	return &rest.Config{Host: "http://fault.invalid", Transport: p, QPS: -1}
 }
 
-// Plan replaces the plan, for requests from now on. Requests are counted on. nil means no more faults.
+// Plan replaces the plan, for requests from now on. nil means no more faults.
 func (p *Proxy) Plan(plan Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,29 +54,41 @@ func (p *Proxy) Plan(plan Plan) {
 // goes on. A stream that was silenced, or lacks events, stays so: the informer has to notice.
 func (p *Proxy) Calm() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.plan = nil
-	for _, e := range p.episodes {
-		e.end()
-	}
+	episodes := p.episodes
 	p.episodes = nil
 	for x := range p.open {
 		x.calm()
 	}
+	p.mu.Unlock()
+	for _, e := range episodes {
+		e.end()
+	}
 }
 
-// Expire ends every open watch that isn't silenced with 410 Expired, so that informers list again. It returns
-// how many there were.
+// Expire ends every open watch, unless it is silenced, with the event 410, so that informers list again. It
+// returns how many there were.
 func (p *Proxy) Expire() int {
-	return p.interrupt(func(x *exchange) bool { return x.request.Kind&Watches != 0 }, errExpireNow)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for x := range p.open {
+		if x.request.Kind&Watches != 0 && !x.isSilenced() {
+			x.cancel(errExpired)
+			n++
+		}
+	}
+	return n
 }
 
-// Cut resets every open connection, or, without connections, every open request.
+// Cut resets every connection, and every request that has none.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	servers := slices.Clone(p.servers)
+	for x := range p.open {
+		x.cancel(errReset)
+	}
 	p.mu.Unlock()
-	p.interrupt(func(*exchange) bool { return true }, errReset)
 	for _, s := range servers {
 		s.cut()
 	}
@@ -89,15 +103,17 @@ func (p *Proxy) Trace() Script {
 
 // Counts returns how many requests came of each sort, those that met with a fault included. Nth is zero in
 // the keys.
-func (p *Proxy) Counts() map[Request]int
+func (p *Proxy) Counts() map[Request]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.counts)
+}
 
 // Count returns how many requests came that match a pattern, whose Nth is ignored.
 func (p *Proxy) Count(pattern Request) int {
 	pattern.Nth = 0
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	n := 0
-	for r, count := range p.counts {
+	for r, count := range p.Counts() {
 		if pattern.matches(r) {
 			n += count
 		}
@@ -105,11 +121,118 @@ func (p *Proxy) Count(pattern Request) int {
 	return n
 }
 
-// Open returns the requests whose response isn't read to its end or closed.
-func (p *Proxy) Open() []Request
+// Open returns the requests whose response is neither read to its end nor closed.
+func (p *Proxy) Open() []Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var open []Request
+	for x := range p.open {
+		open = append(open, x.request)
+	}
+	return open
+}
 
 // Close ends every request and every server of the proxy, and returns when nothing of it runs any more.
 // Requests fail from then on.
-func (p *Proxy) Close()
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	servers := p.servers
+	p.servers = nil
+	for x := range p.open {
+		x.cancel(errClosed)
+	}
+	p.mu.Unlock()
+	p.Calm()
+	for _, s := range servers {
+		s.close()
+	}
+}
 
-var _ = []any{context.Background, errors.New, time.Now}
+// RoundTrip answers as a connection to the API server would. A response that is gzipped without the client
+// having asked for it is unpacked, as by http.Transport.
+func (p *Proxy) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := p.exchange(req, nil, seenBy)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Header.Get("Content-Encoding") == "gzip" && req.Header.Get("Accept-Encoding") == "" {
+		resp.Header.Del("Content-Encoding")
+		resp.Body, resp.Uncompressed = &unpacked{packed: resp.Body}, true
+	}
+	return resp, nil
+}
+
+// exchange answers a request. Errors, those of the body included, are converted.
+func (p *Proxy) exchange(
+	req *http.Request, c *conn, convert func(error) error,
+) (*http.Response, error) {
+	x := newExchange(p, req, c)
+	resp, err := p.enter(x)(x)
+	if err != nil {
+		x.leave()
+		return nil, convert(x.cause(err))
+	}
+	resp.Request = req
+	resp.Body = &lastBody{x: x, ReadCloser: resp.Body, convert: convert}
+	return resp, nil
+}
+
+// enter counts a request and decides what happens to it.
+func (p *Proxy) enter(x *exchange) func(*exchange) (*http.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return failing(errClosed)
+	}
+	x.request = describe(x.http)
+	p.counts[x.request]++
+	x.request.Nth = p.counts[key(x.request)]
+	p.open[x] = struct{}{}
+	p.episodes = slices.DeleteFunc(p.episodes, func(e *episode) bool { return !time.Now().Before(e.until) })
+	for _, e := range p.episodes {
+		if e.covers(x.request) {
+			return e.do
+		}
+	}
+	if p.plan == nil {
+		return (*exchange).pass
+	}
+	step, ok := p.plan.decide(x.request)
+	if !ok {
+		return p.remembering(x)
+	}
+	p.trace = append(p.trace, step)
+	x.step = step
+	return ByName(step.Fault).do
+}
+
+func (p *Proxy) left(x *exchange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, x)
+}
+
+// key is a request without its number.
+func key(r Request) Request {
+	r.Nth = 0
+	return r
+}
+
+// unpacked is a gzipped body that is unpacked while it is read.
+type unpacked struct {
+	packed io.ReadCloser
+	reader *gzip.Reader
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.reader == nil {
+		var err error
+		if u.reader, err = gzip.NewReader(u.packed); err != nil {
+			return 0, fmt.Errorf("unpack the response: %w", err)
+		}
+	}
+	return u.reader.Read(p)
+}
+
+func (u *unpacked) Close() error { return u.packed.Close() }

@@ -1,20 +1,32 @@
 package fault
 
-// All returns the table of faults, in the order of documentation:
-//
-// Network and server within their contract (Kept):
-//
-//	delay, slow-headers, no-answer, throttle, reset, refused, cut, cut-mid-frame, cut-mid-rune, close-early,
-//	stream-reset, black-hole, half-open, goaway, goaway-cut, certificate-rotation, wrong-certificate, restart,
-//	410-list, 410-watch, 410-event, expired-token, too-large-version, 429, 429-retry-after, 500, 500-event, 502-html,
-//	503, 504, 403-while, 401-while, 404-while, missing-bookmarks
-//
-// Unusable:
-//
-//	wrong-content-type, empty-body, truncated-list, truncated-event, corrupt-list, corrupt-event,
-//	corrupt-framing, gzip-ends-early, no-end-bookmark, unknown-event, status-200
-//
-// Wrong:
-//
-//	duplicate-events, repeated-events, older-events, lost-event, swapped-events, stale-list
-func All() []Fault
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// All returns the table of faults: those of the network, those of servers within their contract, the unusable
+// ones, and the wrong ones.
+func All() []Fault { return slices.Clone(rows()) }
+
+var table struct {
+	once sync.Once
+	rows []Fault
+}
+
+func rows() []Fault {
+	table.once.Do(func() {
+		table.rows = slices.Concat(networkFaults(), serverFaults(), unusableFaults(), wrongFaults())
+	})
+	return table.rows
+}
+
+// The ranges that parameters are drawn from.
+var (
+	fewEvents = [2]int{0, 5}
+	someBytes = [2]int{0, 1 << 16}
+	aWhile    = [2]time.Duration{10 * time.Millisecond, 10 * time.Second}
+	soon      = [2]time.Duration{0, 10 * time.Second}
+	seconds   = [2]time.Duration{time.Second, 5 * time.Second}
+)
