@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -130,10 +131,7 @@ func (w *world) play(ops []Op) {
 		w.mu.Lock()
 		w.op = i
 		w.mu.Unlock()
-		doing(op.Do)(w, rand.New(rand.NewPCG(op.N, 2)))
-		for _, s := range w.subjects {
-			s.look("meanwhile")
-		}
+		w.do(op)
 		if w.failed() {
 			break
 		}
@@ -149,6 +147,19 @@ func (w *world) play(ops []Op) {
 	running.Wait()
 	w.checkNothingLeft()
 	w.proxy.Close()
+}
+
+// do does an operation. No panic of a handler may come out of it.
+func (w *world) do(op Op) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			w.fail("nobody panics", "%s panics: %v\n%s", op.Do, reason, debug.Stack())
+		}
+	}()
+	doing(op.Do)(w, rand.New(rand.NewPCG(op.N, 2)))
+	for _, s := range w.subjects {
+		s.look("meanwhile")
+	}
 }
 
 // end stops an informer.
