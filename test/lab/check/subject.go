@@ -165,7 +165,7 @@ func (s *subject) contents() (string, map[cache.ObjectName]cluster.Object) {
 		o := obj.(cluster.Object)
 		objects[cache.MetaObjectToName(o)] = o
 	}
-	return s.informer.GetStore().LastStoreSyncResourceVersion(), objects
+	return s.informer.LastSyncResourceVersion(), objects
 }
 
 // look checks that a snapshot is what the server had. It is safe for concurrent use.
