@@ -33,8 +33,8 @@ func (s Step) String() string {
 	return b.String()
 }
 
-// Plan decides which fault a request meets with: [Script] or [Random]. A plan has no state, so what it decides
-// depends only on the request.
+// Plan decides which fault a request meets with: [Script] or [Random]. A plan has no state, so what it
+// decides depends only on the request.
 type Plan interface {
 	// decide returns the step for a request, false for none. The request has all its fields.
 	decide(Request) (Step, bool)
@@ -42,8 +42,8 @@ type Plan interface {
 	mentions(fault string) bool
 }
 
-// Script is a plan that has been written down. Of several steps that match a request, the first counts. A step
-// whose Nth is zero happens to each request that matches.
+// Script is a plan that has been written down. Of several steps that match a request, the first counts. A
+// step whose Nth is zero happens to each request that matches.
 type Script []Step
 
 func (s Script) decide(r Request) (Step, bool) {

@@ -1,0 +1,81 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	clientfeatures "k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
+
+	"github.com/kubewright/kubewright/examples/crds"
+	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/test/lab/fault"
+)
+
+// embedded are the servers that tests share: one with a watch cache, the default, and one without. The first
+// test that asks for one starts it.
+var embedded = map[bool]*lazyServer{true: {}, false: {opts: apiserver.Options{DisableWatchCache: true}}}
+
+type lazyServer struct {
+	opts   apiserver.Options
+	once   sync.Once
+	server *apiserver.Server
+	err    error
+}
+
+func (l *lazyServer) get(t *testing.T) *apiserver.Server {
+	t.Helper()
+	l.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if l.server, l.err = apiserver.Start(ctx, l.opts); l.err == nil {
+			l.err = l.server.InstallCRDs(ctx, crds.Files)
+		}
+	})
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.server
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, l := range embedded {
+		if l.server == nil {
+			continue
+		}
+		if err := l.server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func embeddedCluster(t *testing.T, watchCache bool) cluster {
+	t.Helper()
+	server := embedded[watchCache].get(t)
+	return cluster{
+		name: "embedded", config: server.Config(), resource: bakeries,
+		enter: func(context.Context, string) error { return nil }, // namespaces are plain names
+	}
+}
+
+// TestEachFault makes each fault happen to each implementation.
+func TestEachFault(t *testing.T) {
+	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{})
+}
+
+// TestEachFaultOverHTTP1 does so without HTTP/2, whose pings notice dead connections.
+func TestEachFaultOverHTTP1(t *testing.T) {
+	if !*full {
+		t.Skip("make lab runs it")
+	}
+	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{HTTP1: true})
+}
