@@ -211,7 +211,7 @@ func (w *world) handle(r *rand.Rand) {
 	s := w.subject(r)
 	o := handlerOptions{
 		manner: manner(r.IntN(int(manners))), typed: r.IntN(2) == 0, coalesce: r.IntN(3) == 0,
-		contain: r.IntN(2) == 0, resync: time.Duration(r.IntN(3)) * 20 * time.Second,
+		contain: r.IntN(2) == 0, resync: time.Duration(r.IntN(3)) * time.Minute,
 	}
 	if w.implementation.Name != Ours.Name {
 		o.coalesce, o.contain = false, false

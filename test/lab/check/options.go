@@ -47,7 +47,7 @@ func drawOptions(r *rand.Rand, kinds int) options {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	o := options{
 		kind: r.IntN(kinds), sort: sort(r.IntN(3)),
-		resync: time.Duration(r.IntN(3)) * 20 * time.Second, transform: yes(4),
+		resync: time.Duration(r.IntN(3)) * time.Minute, transform: yes(4),
 		protobuf: yes(2), noWatchList: yes(2), plain: yes(4), off: yes(8),
 		keepUnchanged: yes(3), shareValues: yes(3), limited: yes(4),
 	}

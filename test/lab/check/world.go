@@ -183,7 +183,7 @@ func (w *world) settle() {
 // The times that quiet takes beside the bounds of faults.
 const (
 	// untilTold is longer than slow and panicking handlers need for their backlog.
-	untilTold = 20 * time.Minute
+	untilTold = 10 * time.Minute
 	// untilListed is longer than a list takes after the one that failed last.
 	untilListed = 2 * time.Minute
 )
