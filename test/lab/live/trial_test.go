@@ -27,6 +27,7 @@ var tuning = informer.Tuning{SilenceTimeout: 5 * time.Second, InitialEventsTimeo
 
 // trial is an informer behind a proxy with a plan, while objects change.
 type trial struct {
+	test      string
 	cluster   cluster
 	who       implementation
 	namespace string
