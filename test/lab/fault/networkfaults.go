@@ -16,6 +16,8 @@ func networkFaults() []Fault {
 			About: "the response comes late, and is as old as it is late"},
 		{Name: "no-answer", On: Reads, For: aWhile, do: noAnswer,
 			About: "no response comes; at last the connection is reset"},
+		{Name: "no-headers", On: Watches, Silence: true, InitialEvents: true, do: noHeaders,
+			About: "the response to a watch doesn't begin"},
 		{Name: "throttle", On: Reads, For: aWhile, do: throttle,
 			About: "the body begins to come in pieces of 64 bytes"},
 		{Name: "reset", On: Reads, do: failing(errReset),
@@ -78,6 +80,8 @@ func noAnswer(x *exchange) (*http.Response, error) {
 	}
 	return nil, errReset
 }
+
+func noHeaders(x *exchange) (*http.Response, error) { return nil, x.silence() }
 
 func throttle(x *exchange) (*http.Response, error) {
 	resp, err := x.pass()

@@ -3,6 +3,7 @@ package fault_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
@@ -46,32 +47,28 @@ func TestTableIsWhole(t *testing.T) {
 // TestRandomRepeats: the same seed makes the same faults happen to the same requests, whatever happens to
 // others, and so does the trace. Other seeds make others happen.
 func TestRandomRepeats(t *testing.T) {
-	const seed = 7
-	everyWay(t, nil, func(r *rig) {
+	synctest.Test(t, func(t *testing.T) {
 		run := func(plan fault.Plan, before ...string) fault.Script {
-			proxy := fault.New(fault.Handler(r.api), plan)
-			defer proxy.Close()
-			client := *r
-			client.way, client.client.Transport, client.url = "transport", proxy, proxy.Config().Host
+			r := newRig(t, "transport", jsonType, plan)
 			for _, path := range before {
-				client.get(path)
+				r.get(path)
 			}
-			n := len(proxy.Trace())
+			n := len(r.proxy.Trace())
 			for range 10 {
 				for _, kind := range []fault.Kind{fault.List, fault.Watch, fault.WatchList, fault.Page} {
-					client.get(paths[kind])
+					r.get(paths[kind])
 				}
 			}
-			return proxy.Trace()[n:]
+			return r.proxy.Trace()[n:]
 		}
-		random := fault.Random{Seed: seed, Rate: 0.5, Faults: withoutEpisodes()}
+		random := fault.Random{Seed: 7, Rate: 0.5, Faults: withoutEpisodes()}
 		trace := run(random)
 		if len(trace) < 10 || len(trace) > 30 {
 			t.Errorf("%d faults in 40 requests at a rate of a half", len(trace))
 		}
 		for name, again := range map[string]fault.Script{
-			"the same seed": run(random), "among others": run(random, "/api/v1/pods", "/api/v1/secrets?watch=1"),
-			"the trace": run(trace),
+			"the same seed": run(random), "the trace": run(trace),
+			"among others": run(random, "/api/v1/pods", "/api/v1/secrets?watch=1"),
 		} {
 			if !slices.Equal(again, trace) {
 				t.Errorf("%s:\n%v\ninstead of\n%v", name, again, trace)

@@ -72,8 +72,8 @@ func clientOf(config *rest.Config) *http.Client {
 	}}
 }
 
-// forgetConnections keeps net/http from sending a request of HTTP/1.1 again, when a connection that it has used
-// before ends without a response.
+// forgetConnections keeps net/http from sending a request of HTTP/1.1 again, when a connection that it has
+// used before ends without a response.
 func (r *rig) forgetConnections() {
 	if r.way == "HTTP/1.1" {
 		r.client.CloseIdleConnections()

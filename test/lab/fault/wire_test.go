@@ -47,6 +47,7 @@ var onTheWire = map[string]func(shown){
 		}
 	},
 	"no-answer":    func(s shown) { s.fails(0); s.took(lasts) },
+	"no-headers":   func(s shown) { s.fails(0); s.took(time.Minute) },
 	"throttle":     func(s shown) { s.complete(); s.tookAtLeast(lasts / 32) },
 	"reset":        func(s shown) { s.fails(0); s.took(0) },
 	"refused":      func(s shown) { s.fails(0); s.refusedFor(lasts) },

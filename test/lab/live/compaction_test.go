@@ -47,8 +47,10 @@ func TestCompactions(t *testing.T) {
 		if _, err := server.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
+		begin := time.Now()
 		l.proxy.Calm()
-		l.converge(ctx)
+		verdicts := l.converge(ctx)
+		l.report(compactions, verdicts, time.Since(begin))
 		l.counts(before, func(s *subject, requests, lists int) {
 			if s.who == clientGo {
 				return
@@ -62,5 +64,4 @@ func TestCompactions(t *testing.T) {
 		})
 		l.end()
 	}
-	result{Test: t.Name(), Server: c.name, Seed: uint64(rounds)}.write(t)
 }

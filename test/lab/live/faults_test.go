@@ -2,10 +2,8 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,42 +11,18 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
 )
 
 var (
-	full    = flag.Bool("lab.full", false, "run everything, as make lab does: it takes ten minutes")
-	results = flag.String("lab.results", "", "the file to which to append results, one JSON a line")
+	full = flag.Bool("lab.full", false, "run everything, as make lab does: it takes ten minutes")
+	file = flag.String("lab.results", "", "the file to which to append results")
 )
 
-// result is a line of the results.
-type result struct {
-	Test           string
-	Server         string
-	Protocol       string
-	Implementation implementation
-	Fault          string // of a trial of one
-	Kind           string
-	Seed           uint64        // of a mixture
-	Took           time.Duration // from the calm until all was right again
-	Verdict        string        // empty if all was right
-}
-
-var resultsMu sync.Mutex
-
-func (r result) write(t *testing.T) {
+func write(t *testing.T, r results.Result) {
 	t.Helper()
-	if *results == "" {
-		return
-	}
-	resultsMu.Lock()
-	defer resultsMu.Unlock()
-	file, err := os.OpenFile(*results, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if err := json.NewEncoder(file).Encode(r); err != nil {
-		t.Fatal(err)
+	if err := results.Append(*file, r); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -69,7 +43,8 @@ func together(functions []func()) {
 	group.Wait()
 }
 
-// strike is when a fault of a trial happens, so that most happen soon: For is short, and After are few events.
+// strike makes a fault happen to the first request of a kind, soon: it waits for a second or two events at
+// most.
 func strike(f fault.Fault, kind fault.Kind) fault.Step {
 	step := fault.Step{Request: fault.Request{Kind: kind, Nth: 1}, Fault: f.Name}
 	if f.For[1] > 0 {
@@ -80,6 +55,16 @@ func strike(f fault.Fault, kind fault.Kind) fault.Step {
 	}
 	return step
 }
+
+// The tests, as results call them.
+const (
+	eachAlone   = "each fault alone"
+	inMixtures  = "mixtures"
+	compactions = "compactions"
+	kills       = "kills"
+	shutdowns   = "shutdowns"
+	storm       = "200 informers"
+)
 
 // eachFault makes each fault happen once to each kind of request and each implementation.
 func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
@@ -97,13 +82,13 @@ func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
 				name := strings.Join([]string{f.Name, kind.String(), string(who)}, " ")
 				tr := trial{
 					cluster: c, who: who, faults: []fault.Fault{f}, plan: fault.Script{strike(f, kind)}, wanted: 1,
-					watchList: kind == fault.WatchList, server: opts, namespace: newNamespace(),
+					watchList: kind == fault.WatchList, server: opts, namespace: newNamespace(), test: eachAlone,
 				}
 				if f.Name == "stale-list" {
 					tr.plan, tr.wanted = staleList(kind), 2
 				}
 				trials = append(trials, func() {
-					t.Run(name, func(t *testing.T) { tr.test(t, f.Name, kind.String()) })
+					t.Run(name, func(t *testing.T) { tr.check(t, f.Name, kind.String()) })
 				})
 			}
 		}
@@ -119,22 +104,23 @@ func staleList(kind fault.Kind) fault.Script {
 	}
 }
 
-// test runs the trial and writes its result. Our informers must be right; client-go's are for comparison.
-func (tr trial) test(t *testing.T, faultName, kind string) {
+// check runs the trial and writes its result. Our informers must be right; client-go's are for comparison.
+func (tr trial) check(t *testing.T, faultName, kind string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	o, err := tr.run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict := o.verdict()
+	verdict, count := o.verdict()
 	protocol := "HTTP/2"
 	if tr.server.HTTP1 {
 		protocol = "HTTP/1.1"
 	}
-	parent, _, _ := strings.Cut(t.Name(), "/")
-	result{Test: parent, Server: tr.cluster.name, Protocol: protocol, Implementation: tr.who,
-		Fault: faultName, Kind: kind, Seed: tr.seed, Took: o.Took, Verdict: verdict}.write(t)
+	write(t, results.Result{
+		Half: tr.cluster.name, Protocol: protocol, Test: tr.test, Fault: faultName, Kind: kind,
+		Implementation: string(tr.who), Trials: 1, Faults: len(o.Trace), Took: o.Took, Verdicts: count,
+	})
 	t.Logf("%d requests, right again after %v; %s", o.Requests, o.Took.Round(time.Millisecond), verdict)
 	if tr.who == clientGo {
 		return
@@ -150,18 +136,22 @@ func (tr trial) test(t *testing.T, faultName, kind string) {
 }
 
 // verdict says what is wrong, nothing if all is right.
-func (o outcome) verdict() string {
+func (o outcome) verdict() (string, map[results.Verdict]int) {
 	var wrong []string
+	count := map[results.Verdict]int{}
 	if o.Err != nil {
 		wrong = append(wrong, o.Err.Error())
+		count[results.Late] = 1
 	}
 	if len(o.Problems) > 0 {
 		wrong = append(wrong, "the handler: "+strings.Join(o.Problems, "; "))
+		count[results.Broken] = 1
 	}
 	if len(o.Left) > 0 {
 		wrong = append(wrong, fmt.Sprintf("left open: %v", o.Left))
+		count[results.Left] = 1
 	}
-	return strings.Join(wrong, "\n")
+	return strings.Join(wrong, "\n"), count
 }
 
 var namespaces atomic.Int64

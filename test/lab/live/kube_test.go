@@ -73,12 +73,12 @@ func TestOutages(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
 	const outages = 30
 	var group sync.WaitGroup
-	for name, end := range map[string]func(context.Context, *kubeserver.Server) error{
-		"kill":     func(_ context.Context, s *kubeserver.Server) error { return s.Kill() },
-		"shutdown": func(ctx context.Context, s *kubeserver.Server) error { return s.Shutdown(ctx) },
+	for test, end := range map[string]func(context.Context, *kubeserver.Server) error{
+		kills:     func(_ context.Context, s *kubeserver.Server) error { return s.Kill() },
+		shutdowns: func(ctx context.Context, s *kubeserver.Server) error { return s.Shutdown(ctx) },
 	} {
 		group.Go(func() {
-			t.Run(name, func(t *testing.T) {
+			t.Run(test, func(t *testing.T) {
 				server, c := startKube(t)
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 				defer cancel()
@@ -92,11 +92,10 @@ func TestOutages(t *testing.T) {
 				}
 				old := newLab(ctx, t, c, namespace, true)
 				for round := range outages {
-					outage(ctx, t, c, server, end, w, namespace, round)
+					outage(ctx, t, c, server, test, end, w, namespace, round)
 				}
 				old.converge(ctx)
 				old.end()
-				result{Test: "TestOutages/" + name, Server: c.name, Seed: outages}.write(t)
 			})
 		})
 	}
@@ -104,7 +103,7 @@ func TestOutages(t *testing.T) {
 }
 
 func outage(
-	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server,
+	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server, test string,
 	end func(context.Context, *kubeserver.Server) error, w writer, namespace string, round int,
 ) {
 	t.Helper()
@@ -124,7 +123,9 @@ func outage(
 	took := time.Since(begin)
 	stop()
 	writes.Wait()
-	l.converge(ctx)
+	back := time.Now()
+	verdicts := l.converge(ctx)
+	l.report(test, verdicts, time.Since(back))
 	l.counts(before, func(s *subject, requests, lists int) {
 		t.Logf("round %d, %v away, %v later: %s sent %d requests, %d of them lists", round,
 			took.Round(time.Millisecond), time.Since(begin).Round(time.Millisecond), s.who, requests, lists)
@@ -172,15 +173,16 @@ func TestNoStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l.converge(ctx)
+	begin := time.Now()
+	verdicts := l.converge(ctx)
+	l.report(storm, verdicts, time.Since(begin))
 	all, allLists, most := 0, 0, 0
 	l.counts(before, func(s *subject, requests, lists int) {
 		all, allLists, most = all+requests, allLists+lists, max(most, requests)
 		if requests > maxRequests || lists > maxLists {
-			t.Errorf("the informer of %s sent %d requests, %d of them lists", s.options.labels, requests, lists)
+			t.Errorf("the informer of %s: %d requests, %d of them lists", s.options.labels, requests, lists)
 		}
 	})
-	t.Logf("%d informers sent %d requests, %d of them lists; one sent %d at most", informers, all, allLists, most)
+	t.Logf("%d informers sent %d requests, %d of them lists, and each %d at most", informers, all, allLists, most)
 	l.end()
-	result{Test: t.Name(), Server: c.name, Seed: informers}.write(t)
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
 )
 
-// maxRequests is how many requests one of our informers sends at most from the beginning of an outage that
-// lasts up to ten seconds until it watches again, and maxLists how many of them are lists. It tries again
-// after 0.8 s, doubled each time and up to doubled at random: at most five times in ten seconds. Then one more
-// watch tells it that its version has expired, and a list follows, and if that can't be had at this version,
-// another.
+// maxRequests is how many requests one of our informers sends at most from the beginning of an outage of up
+// to ten seconds until it watches again, and maxLists how many of them are lists. It tries again after 0.8 s,
+// doubled each time and up to doubled at random: at most five times in ten seconds. Then one more watch tells
+// it that its version has expired, and a list follows, and another if that can't be had at this version.
 const (
 	maxRequests = 8
 	maxLists    = 2
@@ -64,22 +64,43 @@ func (l *lab) add(ctx context.Context, who implementation, o options) {
 	l.subjects = append(l.subjects, s)
 }
 
-// converge waits until every informer has what the server has. Nobody may write meanwhile.
-func (l *lab) converge(ctx context.Context) {
+// converge waits until every informer has what the server has. Nobody may write meanwhile. Ours must get
+// there; of client-go's it only tells.
+func (l *lab) converge(ctx context.Context) map[*subject]results.Verdict {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(ctx, converged, fmt.Errorf("not within %v", converged))
 	defer cancel()
+	verdicts := map[*subject]results.Verdict{}
 	for _, s := range l.subjects {
 		want, err := l.cluster.resource.versions(ctx, l.cluster.config, s.options)
 		if err != nil {
 			l.t.Fatal(err)
 		}
+		verdict := func(v results.Verdict, what any) {
+			verdicts[s] = v
+			if l.t.Logf("%s: %v", s.who, what); s.who != clientGo {
+				l.t.Fail()
+			}
+		}
 		if err := s.reaches(ctx, want); err != nil {
-			l.t.Errorf("%s: %v", s.who, err)
+			verdict(results.Late, err)
 		}
-		if problems := s.Problems(); len(problems) > 0 && s.who != clientGo {
-			l.t.Errorf("%s: %v", s.who, problems)
+		if problems := s.Problems(); len(problems) > 0 {
+			verdict(results.Broken, problems)
 		}
+	}
+	return verdicts
+}
+
+// report writes a result for each informer.
+func (l *lab) report(test string, verdicts map[*subject]results.Verdict, took time.Duration) {
+	for _, s := range l.subjects {
+		r := results.Result{Half: l.cluster.name, Protocol: "HTTP/2", Test: test, Implementation: string(s.who),
+			Trials: 1, Faults: 1, Took: took}
+		if v := verdicts[s]; v != "" {
+			r.Verdicts = map[results.Verdict]int{v: 1}
+		}
+		write(l.t, r)
 	}
 }
 

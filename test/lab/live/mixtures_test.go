@@ -36,13 +36,13 @@ func mixtures(t *testing.T, c cluster, seeds uint64) {
 				cluster: c, who: who, seed: seed, faults: faults, wanted: 12, watchList: seed%2 == 0,
 				plan:      fault.Random{Seed: seed, Rate: 0.7, Faults: faults, Longest: time.Second},
 				server:    fault.ServerOptions{HTTP1: seed%5 == 4},
-				namespace: newNamespace(),
+				namespace: newNamespace(), test: inMixtures,
 			}
 			if who == clientGo && !*full {
 				continue
 			}
 			trials = append(trials, func() {
-				t.Run(fmt.Sprint(who, " ", seed), func(t *testing.T) { tr.test(t, "", "") })
+				t.Run(fmt.Sprint(who, " ", seed), func(t *testing.T) { tr.check(t, "", "") })
 			})
 		}
 	}

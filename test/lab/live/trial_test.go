@@ -27,6 +27,7 @@ var tuning = informer.Tuning{SilenceTimeout: 5 * time.Second, InitialEventsTimeo
 
 // trial is an informer behind a proxy with a plan, while objects change.
 type trial struct {
+	test      string
 	cluster   cluster
 	who       implementation
 	namespace string
@@ -55,7 +56,7 @@ type outcome struct {
 
 // pace is the pause between two writes, patience how long the faults of a trial may take to happen.
 const (
-	pace     = 20 * time.Millisecond
+	pace     = 50 * time.Millisecond
 	patience = time.Minute
 )
 
@@ -114,7 +115,7 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()
 	// After the last one, objects go on changing for a moment, since many faults happen at an event.
-	more := 50
+	more := 30
 	for {
 		select {
 		case <-ctx.Done():
