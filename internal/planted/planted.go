@@ -12,11 +12,12 @@ import (
 	"testing"
 )
 
-// Bug replaces the text Old of a source file by New. In New, BUG is true in the process that shall have the bug,
-// and false in others. File is relative to the folder runtime of the repository.
-type Bug struct {
-	File, Old, New string
-}
+// Bug is a bug that can be planted, see [Replace].
+type Bug struct{ file, old, new string }
+
+// Replace returns the bug that a source file has with the text new in place of old. In new, BUG is true in the
+// process that shall have the bug, and false in others. file is relative to the folder runtime.
+func Replace(file, old, new string) Bug { return Bug{file, old, new} }
 
 // Tests are the tests of a package, built with all bugs.
 type Tests struct{ binary string }
@@ -35,7 +36,7 @@ func Build(t *testing.T, runtime string, bugs map[string]Bug) Tests {
 	}
 	sources := map[string]string{}
 	for name, bug := range bugs {
-		path := absolute(bug.File)
+		path := absolute(bug.file)
 		if sources[path] == "" {
 			text, err := os.ReadFile(path)
 			if err != nil {
@@ -43,12 +44,12 @@ func Build(t *testing.T, runtime string, bugs map[string]Bug) Tests {
 			}
 			sources[path] = string(text)
 		}
-		if n := strings.Count(sources[path], bug.Old); n != 1 {
-			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", name, bug.Old, n, bug.File)
+		if n := strings.Count(sources[path], bug.old); n != 1 {
+			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", name, bug.old, n, bug.file)
 		}
-		sources[path] = strings.Replace(sources[path], bug.Old,
-			strings.ReplaceAll(bug.New, "BUG", fmt.Sprintf("planted(%q)", name)), 1)
-		where := filepath.Dir(bug.File)
+		sources[path] = strings.Replace(sources[path], bug.old,
+			strings.ReplaceAll(bug.new, "BUG", fmt.Sprintf("planted(%q)", name)), 1)
+		where := filepath.Dir(bug.file)
 		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
 
 import "os"
