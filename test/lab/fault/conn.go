@@ -2,7 +2,9 @@ package fault
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
+	"os"
 	"sync"
 )
 
@@ -42,6 +44,8 @@ func (c *conn) Read(p []byte) (int, error) {
 		switch {
 		case !c.isFrozen():
 			return n, err
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, err
 		case err != nil: // the client has noticed
 			c.cut()
 			return 0, net.ErrClosed

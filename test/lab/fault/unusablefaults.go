@@ -59,7 +59,7 @@ func rewrites(
 }
 
 func statusWithSuccess(*exchange) (*http.Response, error) {
-	status := statusOf(http.StatusInternalServerError, metav1.StatusReasonInternalError, "internal error")
+	status := statusOf(http.StatusInternalServerError, metav1.StatusReasonInternalError)
 	return respond(http.StatusOK, "application/json", must(json.Marshal(status))), nil
 }
 
