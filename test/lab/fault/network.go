@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Network is a network in memory, which works in a bubble of synctest. The zero value is ready. It is safe for
-// concurrent use.
+// Network is a network in memory, which works in a bubble of synctest. The zero value is ready. It is safe
+// for concurrent use.
 type Network struct {
 	mu        sync.Mutex
 	last      int
