@@ -140,7 +140,7 @@ func (e encoding) encode(obj runtime.Object) []byte {
 
 // list decodes a list to "name@version" for each object.
 func (e encoding) list(body []byte) (string, error) {
-	obj, err := runtime.Decode(scheme.Codecs.UniversalDecoder(corev1.SchemeGroupVersion), body)
+	obj, err := runtime.Decode(scheme.Codecs.UniversalDeserializer(), body)
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (e encoding) events(body io.Reader) (events []string, err error) {
 		if _, _, err := e.StreamSerializer.Serializer.Decode(buffer[:n], nil, &event); err != nil {
 			return events, err
 		}
-		obj, err := runtime.Decode(scheme.Codecs.UniversalDecoder(), event.Object.Raw)
+		obj, err := runtime.Decode(scheme.Codecs.UniversalDeserializer(), event.Object.Raw)
 		if err != nil {
 			return events, err
 		}

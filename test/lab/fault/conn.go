@@ -2,7 +2,9 @@ package fault
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
+	"os"
 	"sync"
 )
 
@@ -14,6 +16,35 @@ type conn struct {
 	mu      sync.Mutex
 	frozen  bool
 	cutNext bool
+	written int
+	// progress is closed and replaced when more is written, and closed when the connection is.
+	progress chan struct{}
+	closed   bool
+}
+
+func newConn(s *Server, c net.Conn) *conn {
+	return &conn{Conn: c, server: s, progress: make(chan struct{})}
+}
+
+// sent returns how many bytes have been written.
+func (c *conn) sent() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written
+}
+
+// awaitSent waits until so many bytes have been written, or the connection is closed or half-open. What a
+// handler of HTTP/2 has flushed is written a little later.
+func (c *conn) awaitSent(n int) {
+	for {
+		c.mu.Lock()
+		over, progress := c.written >= n || c.closed || c.frozen, c.progress
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		<-progress
+	}
 }
 
 // freeze makes the connection half-open: what the client sends isn't read, what is sent doesn't arrive.
@@ -21,6 +52,13 @@ func (c *conn) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen = true
+	c.wake()
+}
+
+// wake wakes who waits for progress. The connection is locked.
+func (c *conn) wake() {
+	close(c.progress)
+	c.progress = make(chan struct{})
 }
 
 func (c *conn) isFrozen() bool {
@@ -42,6 +80,8 @@ func (c *conn) Read(p []byte) (int, error) {
 		switch {
 		case !c.isFrozen():
 			return n, err
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, err
 		case err != nil: // the client has noticed
 			c.cut()
 			return 0, net.ErrClosed
@@ -61,7 +101,12 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.cut()
 		return n, net.ErrClosed
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written += n
+	c.wake()
+	return n, err
 }
 
 // Close is what net/http calls. The client of a frozen connection isn't told.
@@ -75,6 +120,10 @@ func (c *conn) Close() error {
 // cut ends the connection without a word of TLS or HTTP.
 func (c *conn) cut() {
 	c.Conn.Close()
+	c.mu.Lock()
+	c.closed = true
+	c.wake()
+	c.mu.Unlock()
 	c.server.forget(c)
 }
 

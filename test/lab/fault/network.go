@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Network is a network in memory, which works in a bubble of synctest. Its connections are those of net.Pipe.
-// The zero value is ready. It is safe for concurrent use.
+// Network is a network in memory, which works in a bubble of synctest. The zero value is ready. It is safe
+// for concurrent use.
 type Network struct {
 	mu        sync.Mutex
 	last      int
@@ -48,7 +48,7 @@ func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn,
 	if l == nil {
 		return nil, fmt.Errorf("%s: %w", address, failed("dial", nil, "connect", syscall.ECONNREFUSED))
 	}
-	client, server := net.Pipe()
+	client, server := memoryPipe(l.address)
 	select {
 	case l.dialed <- server:
 		return client, nil

@@ -170,8 +170,9 @@ func (p *Proxy) exchange(
 	x := newExchange(p, req, c)
 	resp, err := p.enter(x)(x)
 	if err != nil {
+		err = convert(x.cause(err))
 		x.leave()
-		return nil, convert(x.cause(err))
+		return nil, err
 	}
 	resp.Request = req
 	resp.Body = &lastBody{x: x, ReadCloser: resp.Body, convert: convert}

@@ -225,7 +225,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	s := l.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	accepted := &conn{Conn: c, server: s}
+	accepted := newConn(s, c)
 	s.conns[accepted] = struct{}{}
 	s.accepted++
 	return accepted, nil
@@ -253,7 +253,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(resp.StatusCode)
-	control := http.NewResponseController(w)
+	control, sent := http.NewResponseController(w), c.sent()
 	buffer := make([]byte, 32<<10)
 	for {
 		control.Flush()
@@ -262,12 +262,15 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 			if _, err := w.Write(buffer[:n]); err != nil {
 				return
 			}
+			sent += n
 		}
 		switch {
 		case err == io.EOF:
 			return
 		case err != nil:
-			control.Flush()
+			if control.Flush() == nil {
+				c.awaitSent(sent)
+			}
 			end(r, c, err)
 		}
 	}
