@@ -30,6 +30,8 @@ func networkFaults() []Fault {
 			About: "the connection ends in the middle of a list, or between two events"},
 		{Name: "cut-mid-frame", On: Watches, After: fewEvents, do: editsOne(cutMidFrame),
 			About: "the connection ends in the middle of an event"},
+		{Name: "truncated-event", On: Watches, After: fewEvents, do: editsOne(truncatedEvent),
+			About: "the response ends in good order in the middle of an event, as if it were cut"},
 		{Name: "cut-mid-rune", On: Reads, After: fewEvents, do: cutMidRune,
 			About: "the connection ends in the middle of a character"},
 		{Name: "cut-mid-record", On: Reads, After: fewEvents, Connection: true, do: cutMidRecord,
@@ -155,6 +157,10 @@ func breakOff(x *exchange, with *ending) (*http.Response, error) {
 
 func cutMidFrame(_ *exchange, e event) (bool, []byte, error) {
 	return true, e.wire[:len(e.wire)/2], errCut
+}
+
+func truncatedEvent(_ *exchange, e event) (bool, []byte, error) {
+	return true, e.wire[:len(e.wire)/2], errGoodOrder
 }
 
 // midRune returns an index in the middle of a character, false if there is none.

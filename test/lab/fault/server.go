@@ -252,25 +252,28 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, values := range resp.Header {
 		w.Header()[name] = values
 	}
+	send := func(p []byte) bool {
+		sent, control := c.sent(), http.NewResponseController(w)
+		if _, err := w.Write(p); err != nil || control.Flush() != nil {
+			return false
+		}
+		c.awaitSent(sent + max(1, len(p)))
+		return true
+	}
 	w.WriteHeader(resp.StatusCode)
-	control, sent := http.NewResponseController(w), c.sent()
+	if !send(nil) {
+		return
+	}
 	buffer := make([]byte, 32<<10)
 	for {
-		control.Flush()
 		n, err := resp.Body.Read(buffer)
-		if n > 0 {
-			if _, err := w.Write(buffer[:n]); err != nil {
-				return
-			}
-			sent += n
+		if n > 0 && !send(buffer[:n]) {
+			return
 		}
 		switch {
 		case err == io.EOF:
 			return
 		case err != nil:
-			if control.Flush() == nil {
-				c.awaitSent(sent)
-			}
 			end(r, c, err)
 		}
 	}

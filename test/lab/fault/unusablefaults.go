@@ -23,8 +23,6 @@ func unusableFaults() []Fault {
 			About: "200 and a Status that tells of a failure"},
 		{Name: "truncated-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(truncatedList),
 			About: "a list that is complete for HTTP and ends in the middle"},
-		{Name: "truncated-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(truncatedEvent),
-			About: "a watch that ends in good order in the middle of an event"},
 		{Name: "corrupt-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(corruptList),
 			About: "a list that can't be decoded"},
 		{Name: "corrupt-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(corruptEvent),
@@ -82,10 +80,6 @@ func inside(x *exchange, resp *http.Response, body []byte) int {
 
 func truncatedList(x *exchange, resp *http.Response, body []byte) []byte {
 	return body[:inside(x, resp, body)]
-}
-
-func truncatedEvent(_ *exchange, e event) (bool, []byte, error) {
-	return true, e.wire[:len(e.wire)/2], errGoodOrder
 }
 
 // noVarint begins what no decoder of protobuf accepts: a number that doesn't end.

@@ -97,7 +97,7 @@ var onTheWire = map[string]func(shown){
 		if again := s.get(paths[s.kind]); again.err == nil || !strings.Contains(again.err.Error(), "certificate") {
 			s.Errorf("with the wrong certificate: %v", again.err)
 		}
-		bubble.Pass(lasts)
+		bubble.Pass(lasts + second)
 		if again := s.get(paths[s.kind]); again.err != nil {
 			s.Error(again.err)
 		}
@@ -310,7 +310,7 @@ func (s shown) lifted(code int) {
 	if again := s.get(watchPath); again.status != code {
 		s.Errorf("%d soon after", again.status)
 	}
-	bubble.Pass(lasts)
+	bubble.Pass(lasts + second)
 	if again := s.get(paths[s.kind]); again.status != http.StatusOK {
 		s.Errorf("%d later", again.status)
 	}

@@ -109,9 +109,7 @@ func outage(
 	t.Helper()
 	l := newLab(ctx, t, c, namespace, round%2 == 0)
 	l.converge(ctx)
-	writing, stop := context.WithCancel(ctx)
-	var writes sync.WaitGroup
-	writes.Go(func() { churn(writing, w, uint64(round), pace) })
+	stop := churn(ctx, w, uint64(round))
 	before := l.proxy.Counts()
 	begin := time.Now()
 	if err := end(ctx, server); err != nil {
@@ -122,7 +120,6 @@ func outage(
 	}
 	took := time.Since(begin)
 	stop()
-	writes.Wait()
 	back := time.Now()
 	verdicts := l.converge(ctx)
 	l.report(test, verdicts, time.Since(back))
@@ -183,6 +180,6 @@ func TestNoStorm(t *testing.T) {
 			t.Errorf("the informer of %s: %d requests, %d of them lists", s.options.labels, requests, lists)
 		}
 	})
-	t.Logf("%d informers sent %d requests, %d of them lists, and each %d at most", informers, all, allLists, most)
+	t.Logf("%d informers sent %d requests, %d of them lists, each %d at most", informers, all, allLists, most)
 	l.end()
 }

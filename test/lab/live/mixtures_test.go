@@ -33,7 +33,7 @@ func mixtures(t *testing.T, c cluster, seeds uint64) {
 		}
 		for _, who := range []implementation{ours, facade, clientGo} {
 			tr := trial{
-				cluster: c, who: who, seed: seed, faults: faults, wanted: 12, watchList: seed%2 == 0,
+				cluster: c, who: who, seed: seed, faults: faults, wanted: 10, mixture: true, watchList: seed%2 == 0,
 				plan:      fault.Random{Seed: seed, Rate: 0.7, Faults: faults, Longest: time.Second},
 				server:    fault.ServerOptions{HTTP1: seed%5 == 4},
 				namespace: newNamespace(), test: inMixtures,

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -242,19 +243,28 @@ func (w *writing[T, L]) forget(ctx context.Context, name string, err error) erro
 	return err
 }
 
-// churn changes objects at random until the context ends. Between two writes it waits for the pause.
-func churn(ctx context.Context, w writer, seed uint64, pause time.Duration) {
+// churn changes objects at random until the function that it returns is called, which waits for the last
+// write: what is given up may happen all the same, later.
+func churn(ctx context.Context, w writer, seed uint64) (stop func()) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		// What fails, because the server is down, is tried again in another form.
-		step(ctx, w, random)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+	stopped := make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		ticker := time.NewTicker(pace)
+		defer ticker.Stop()
+		for {
+			// What fails, because the server is down, is tried again in another form.
+			step(ctx, w, random)
+			select {
+			case <-stopped:
+				return
+			case <-ticker.C:
+			}
 		}
+	})
+	return func() {
+		close(stopped)
+		writing.Wait()
 	}
 }
 
@@ -311,8 +321,8 @@ func (s *subject) reaches(ctx context.Context, want map[cache.ObjectName]string)
 		return maps.Equal(record.Versions(slices.Collect(maps.Values(present))), want)
 	})
 	if err != nil {
-		return fmt.Errorf("the handler doesn't know what the server has: %w: it has %v, the handler %v", err, want,
-			s.Versions())
+		return fmt.Errorf("the handler doesn't know what the server has: %w: it has %v, the handler %v",
+			err, want, s.Versions())
 	}
 	stored := map[cache.ObjectName]string{}
 	for _, obj := range s.informer.GetStore().List() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -33,7 +32,10 @@ type trial struct {
 	namespace string
 	plan      fault.Plan
 	faults    []fault.Fault // that may happen
-	wanted    int           // so many must happen before the calm
+	wanted    int           // so many happen before the calm
+	// mixture means that the calm comes after a while if fewer happen. So that more do, all connections are
+	// cut now and then.
+	mixture   bool
 	watchList bool
 	server    fault.ServerOptions
 	seed      uint64
@@ -54,10 +56,13 @@ type outcome struct {
 	Left []fault.Request
 }
 
-// pace is the pause between two writes, patience how long the faults of a trial may take to happen.
+// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile how
+// long a mixture waits for them, and between is the time between two cuts.
 const (
 	pace     = 50 * time.Millisecond
 	patience = time.Minute
+	aWhile   = 30 * time.Second
+	between  = 3 * time.Second
 )
 
 func (tr trial) run(ctx context.Context) (o outcome, err error) {
@@ -83,12 +88,9 @@ func (tr trial) run(ctx context.Context) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	writing, stop := context.WithCancel(ctx)
-	var writes sync.WaitGroup
-	writes.Go(func() { churn(writing, w, tr.seed, pace) })
+	stop := churn(ctx, w, tr.seed)
 	happened := tr.await(ctx, proxy)
 	stop()
-	writes.Wait()
 	if !happened {
 		s.end()
 		return o, fmt.Errorf("only %d faults happened: %v", len(proxy.Trace()), proxy.Trace())
@@ -114,6 +116,9 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 	defer deadline.Stop()
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()
+	cuts := time.NewTicker(between)
+	defer cuts.Stop()
+	begun := time.Now()
 	// After the last one, objects go on changing for a moment, since many faults happen at an event.
 	more := 30
 	for {
@@ -122,9 +127,14 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 			return false
 		case <-deadline.C:
 			return false
+		case <-cuts.C:
+			if tr.mixture {
+				p.Cut()
+			}
+			continue
 		case <-ticker.C:
 		}
-		if len(p.Trace()) >= tr.wanted {
+		if n := len(p.Trace()); n >= tr.wanted || tr.mixture && n > 0 && time.Since(begun) > aWhile {
 			if more--; more == 0 {
 				return true
 			}
