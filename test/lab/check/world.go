@@ -1,10 +1,12 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,35 +190,46 @@ const (
 	untilListed = 2 * time.Minute
 )
 
-// quiet ends all faults. Then everything has to be as on the server, within the bounds of the faults that there
-// were, and to follow what happens next.
+// quiet ends all faults. Then everything has to be as on the server, each informer within the bounds of the
+// faults that it met with, and to follow what happens next.
 func (w *world) quiet() {
 	w.proxy.Calm()
-	bubble.Pass(w.bound())
+	bounds := w.bounds()
+	slices.SortFunc(bounds, func(a, b bound) int { return cmp.Compare(a.by, b.by) })
+	passed := time.Duration(0)
+	for _, b := range bounds {
+		bubble.Pass(b.by - passed)
+		passed = b.by
+		if synctest.Wait(); !w.wrong {
+			b.subject.checkEqual()
+		}
+	}
 	if w.wrong {
 		w.proxy.Expire()
 		bubble.Pass(untilListed)
 	}
 	w.settle()
 	w.checkOpen()
-	for _, s := range w.subjects {
-		s.checkEqual()
-	}
+	w.checkEqual()
 	r := rand.New(rand.NewPCG(uint64(w.op), 3))
 	for range 3 {
 		w.write(r)
 	}
 	bubble.Pass(time.Second)
 	w.settle()
-	for _, s := range w.subjects {
-		s.checkEqual()
-	}
+	w.checkEqual()
 	bubble.Pass(untilTold)
 	synctest.Wait()
 	for _, s := range w.subjects {
 		s.checkTold()
 	}
 	w.proxy.Plan(w.plan)
+}
+
+func (w *world) checkEqual() {
+	for _, s := range w.subjects {
+		s.checkEqual()
+	}
 }
 
 // checkOpen checks that an informer holds no more than one response open for each namespace that it lists.
@@ -230,24 +243,38 @@ func (w *world) checkOpen() {
 	}
 }
 
-// bound is how long the informers may take to get over the faults that there were. Those that share the limiter
-// may have to wait for each other.
-func (w *world) bound() time.Duration {
-	longest := untilListed
-	happened := map[string]bool{}
+// bound is how long an informer may take to get over the faults that it met with.
+type bound struct {
+	subject *subject
+	by      time.Duration
+}
+
+// bounds are those of all informers. Those that share the limiter may have to wait for each other.
+func (w *world) bounds() (bounds []bound) {
+	met := map[string]map[string]bool{}
 	for _, step := range w.proxy.Trace() {
-		happened[step.Fault] = true
+		if met[step.Client] == nil {
+			met[step.Client] = map[string]bool{}
+		}
+		met[step.Client][step.Fault] = true
 	}
-	limited := 0
+	limited := time.Duration(0)
 	for _, s := range w.subjects {
-		for name := range happened {
-			longest = max(longest, fault.ByName(name).Bound(s.tuning))
+		b := bound{s, untilListed}
+		for name := range met[s.client()] {
+			b.by = max(b.by, fault.ByName(name).Bound(s.tuning)+untilListed)
 		}
 		if s.options.limited {
-			limited++
+			limited += b.by
+		}
+		bounds = append(bounds, b)
+	}
+	for i, b := range bounds {
+		if b.subject.options.limited {
+			bounds[i].by = limited
 		}
 	}
-	return longest * time.Duration(1+limited)
+	return bounds
 }
 
 // status describes the state of an informer of ours.
