@@ -180,6 +180,7 @@ func TestNoStorm(t *testing.T) {
 			t.Errorf("the informer of %s: %d requests, %d of them lists", s.options.labels, requests, lists)
 		}
 	})
-	t.Logf("%d informers sent %d requests, %d of them lists, each %d at most", informers, all, allLists, most)
+	t.Logf("%d informers sent %d requests, %d of them lists, %d each at most", informers, all, allLists,
+		most)
 	l.end()
 }
