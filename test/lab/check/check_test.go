@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,9 @@ var (
 	table  = flag.String("lab.table", "", "the implementations that TestTable compares, separated by commas")
 	trace  = flag.Bool("lab.trace", false, "show what was done, also if nothing failed")
 )
+
+// over is set when the remaining scripts needn't be played.
+var over atomic.Bool
 
 // unexpected has the panics that no handler was meant to make.
 var unexpected sync.Map
@@ -88,6 +92,9 @@ func TestReplay(t *testing.T) {
 // play plays a script. If it fails, the shrinker cuts it, and the test fails with what is left.
 func play(t *testing.T, i check.Implementation, s check.Script) {
 	t.Helper()
+	if over.Load() {
+		t.Skip("a script failed, and -failfast is set")
+	}
 	start := time.Now()
 	result := check.Play(t, i, s)
 	unexpected.Range(func(reason, _ any) bool {
@@ -103,6 +110,8 @@ func play(t *testing.T, i check.Implementation, s check.Script) {
 		return
 	}
 	t.Errorf("%v", result.Violation)
+	// The testing package starts no more tests then, but goes on with the parallel ones.
+	over.Store(flag.Lookup("test.failfast").Value.String() == "true")
 	if !*shrink {
 		return
 	}

@@ -14,7 +14,8 @@
 //   - a typed and an untyped handler that came together are told the same;
 //   - indexes, and listers that use them, find what a scan finds;
 //   - once the faults have ended, everything is as on the server within the bounds of the faults that happened;
-//   - nobody panics or hangs, and no goroutine, stream or watch is left after the stop.
+//   - an informer has one response open, and after the stop no goroutine, stream or watch is left;
+//   - nobody panics or hangs.
 //
-// After a fault of class [fault.Wrong] only the last two hold, and the first of them after the next list.
+// After a fault of class [fault.Wrong] only the last three hold, and the first of them after the next list.
 package check

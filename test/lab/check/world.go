@@ -198,6 +198,7 @@ func (w *world) quiet() {
 		bubble.Pass(untilListed)
 	}
 	w.settle()
+	w.checkOpen()
 	for _, s := range w.subjects {
 		s.checkEqual()
 	}
@@ -216,6 +217,17 @@ func (w *world) quiet() {
 		s.checkTold()
 	}
 	w.proxy.Plan(w.plan)
+}
+
+// checkOpen checks that an informer holds no more than one response open for each namespace that it lists.
+func (w *world) checkOpen() {
+	type place struct{ client, namespace string }
+	open := map[place]int{}
+	for _, r := range w.proxy.Open() {
+		if open[place{r.Client, r.Namespace}]++; open[place{r.Client, r.Namespace}] > 1 {
+			w.fail("nothing is left", "%s has several responses open: %v", r.Client, w.proxy.Open())
+		}
+	}
 }
 
 // bound is how long the informers may take to get over the faults that there were. Those that share the limiter

@@ -121,13 +121,15 @@ func (p *Proxy) Count(pattern Request) int {
 	return n
 }
 
-// Open returns the requests whose response is neither read to its end nor closed.
+// Open returns the requests whose response is neither read to its end nor closed, and whose context isn't done.
 func (p *Proxy) Open() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var open []Request
 	for x := range p.open {
-		open = append(open, x.request)
+		if x.ctx.Err() == nil {
+			open = append(open, x.request)
+		}
 	}
 	return open
 }
