@@ -102,6 +102,9 @@ func TestOutages(t *testing.T) {
 	group.Wait()
 }
 
+// loaded is how long objects change before an outage.
+const loaded = 1500 * time.Millisecond
+
 func outage(
 	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server, test string,
 	end func(context.Context, *kubeserver.Server) error, w writer, namespace string, round int,
@@ -110,6 +113,8 @@ func outage(
 	l := newLab(ctx, t, c, namespace, round%2 == 0)
 	l.converge(ctx)
 	stop := churn(ctx, w, uint64(round))
+	// A watch that ends within a second of its beginning is followed by a list anyway.
+	<-time.After(loaded)
 	before := l.proxy.Counts()
 	begin := time.Now()
 	if err := end(ctx, server); err != nil {

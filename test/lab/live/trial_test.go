@@ -56,8 +56,8 @@ type outcome struct {
 	Left []fault.Request
 }
 
-// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile how
-// long a mixture waits for them, and between is the time between two cuts.
+// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile
+// how long a mixture waits for them, and between is the time between two cuts.
 const (
 	pace     = 50 * time.Millisecond
 	patience = time.Minute
