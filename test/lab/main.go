@@ -39,7 +39,8 @@ type part struct {
 }
 
 var parts = []part{
-	{"simulated", []string{"-timeout", "30m", "./check", "-lab.full"}},
+	{"simulated", []string{"-timeout", "30m", "./check", "-lab.seeds", "500", "-lab.bugs",
+		"-lab.table", "client-go"}},
 	{"live", []string{"-timeout", "30m", "./live", "-lab.full"}},
 }
 

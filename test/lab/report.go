@@ -119,6 +119,9 @@ func cell(r results.Result, ok bool) string {
 	for _, v := range slices.Sorted(maps.Keys(r.Verdicts)) {
 		words = append(words, fmt.Sprintf("%d of %d %s", r.Verdicts[v], r.Trials, v))
 	}
+	if len(words) == 0 && r.Took == 0 {
+		return "right"
+	}
 	if len(words) == 0 {
 		return fmt.Sprintf("%.1f s", r.Took.Seconds())
 	}

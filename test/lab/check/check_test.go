@@ -19,6 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/test/lab/check"
 	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
 )
 
 var (
@@ -29,6 +30,7 @@ var (
 	script = flag.String("lab.script", "", "a file with the script that TestReplay plays")
 	shrink = flag.Bool("lab.shrink", true, "shrink the script of a failure")
 	table  = flag.String("lab.table", "", "the implementations that TestTable compares, separated by commas")
+	file   = flag.String("lab.results", "", "the file to which to append results")
 	trace  = flag.Bool("lab.trace", false, "show what was done, also if nothing failed")
 )
 
@@ -69,6 +71,19 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
+// write tells make lab of a result.
+func write(t *testing.T, i check.Implementation, result check.Result) {
+	t.Helper()
+	r := results.Result{Half: "simulated", Test: "random scripts", Implementation: i.Name, Trials: 1,
+		Faults: len(result.Faults)}
+	if result.Violation != nil {
+		r.Verdicts = map[results.Verdict]int{results.Broken: 1}
+	}
+	if err := results.Append(*file, r); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReplay plays the script that a failure has printed.
 func TestReplay(t *testing.T) {
 	if *script == "" {
@@ -103,6 +118,7 @@ func play(t *testing.T, i check.Implementation, s check.Script) {
 	})
 	t.Logf("%d informers, %d events, %d faults in %v", result.Informers, result.Calls, len(result.Faults),
 		time.Since(start).Round(time.Millisecond))
+	write(t, i, result)
 	if *trace {
 		t.Log("\n" + result.Text())
 	}
@@ -159,6 +175,7 @@ func TestTable(t *testing.T) {
 			broken, faults := map[string]int{}, map[string]int{}
 			for n := range uint64(*seeds) {
 				result := check.Play(t, i, check.Generate(*first+n, *length))
+				write(t, i, result)
 				if v := result.Violation; v != nil {
 					broken[v.Law]++
 					t.Logf("%s, seed %d: %v", name, *first+n, v)

@@ -121,7 +121,8 @@ func (p *Proxy) Count(pattern Request) int {
 	return n
 }
 
-// Open returns the requests whose response is neither read to its end nor closed, and whose context isn't done.
+// Open returns the requests whose response is neither read to its end nor closed, and whose context isn't
+// done.
 func (p *Proxy) Open() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,16 +6,13 @@ import (
 	"testing"
 	"time"
 
-	clientfeatures "k8s.io/client-go/features"
-	clientfeaturestesting "k8s.io/client-go/features/testing"
-
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
 // TestCompactions keeps informers from the server until the versions that they know are compacted. They get
 // 410, list again, and have what the server has. No informer sends more requests for it than it says here.
 func TestCompactions(t *testing.T) {
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	t.Parallel()
 	rounds := 2
 	if *full {
 		rounds = 20

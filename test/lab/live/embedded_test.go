@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	clientfeatures "k8s.io/client-go/features"
-	clientfeaturestesting "k8s.io/client-go/features/testing"
-
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/lab/fault"
@@ -67,7 +64,7 @@ func embeddedCluster(t *testing.T, watchCache bool) cluster {
 
 // TestEachFault makes each fault happen to each implementation.
 func TestEachFault(t *testing.T) {
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	t.Parallel()
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{})
 }
 
@@ -76,6 +73,6 @@ func TestEachFaultOverHTTP1(t *testing.T) {
 	if !*full {
 		t.Skip("make lab runs it")
 	}
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	t.Parallel()
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{HTTP1: true})
 }

@@ -9,8 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clientfeatures "k8s.io/client-go/features"
-	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubewright/kubewright/runtime/client"
@@ -19,7 +17,7 @@ import (
 )
 
 // startKube starts a whole kube-apiserver, which ends with the test.
-func startKube(t *testing.T) (*kubeserver.Server, cluster) {
+func startKube(t *testing.T, flags ...string) (*kubeserver.Server, cluster) {
 	t.Helper()
 	if !*full {
 		t.Skip("make lab runs it: it builds a kube-apiserver, which takes minutes the first time")
@@ -30,7 +28,7 @@ func startKube(t *testing.T) (*kubeserver.Server, cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := kubeserver.Start(ctx, binaries, kubeserver.Options{})
+	server, err := kubeserver.Start(ctx, binaries, kubeserver.Options{Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +53,14 @@ func startKube(t *testing.T) (*kubeserver.Server, cluster) {
 
 // TestKubeEachFault and TestKubeMixtures are TestEachFault and TestMixtures with built-in types, in protobuf.
 func TestKubeEachFault(t *testing.T) {
+	t.Parallel()
 	_, c := startKube(t)
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
 	eachFault(t, c, fault.ServerOptions{})
 }
 
 func TestKubeMixtures(t *testing.T) {
+	t.Parallel()
 	_, c := startKube(t)
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
 	mixtures(t, c, 20)
 }
 
@@ -70,7 +68,7 @@ func TestKubeMixtures(t *testing.T) {
 // objects change. Informers that are as old as the outage, and some that live through all of them, have what
 // the server has each time, and none sends more requests than documented.
 func TestOutages(t *testing.T) {
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
+	t.Parallel()
 	const outages = 30
 	var group sync.WaitGroup
 	for test, end := range map[string]func(context.Context, *kubeserver.Server) error{
@@ -79,7 +77,8 @@ func TestOutages(t *testing.T) {
 	} {
 		group.Go(func() {
 			t.Run(test, func(t *testing.T) {
-				server, c := startKube(t)
+				// An orderly end waits as long as a request may take for the connections of watches.
+				server, c := startKube(t, "--request-timeout=2s")
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 				defer cancel()
 				namespace := newNamespace()
@@ -102,6 +101,9 @@ func TestOutages(t *testing.T) {
 	group.Wait()
 }
 
+// loaded is how long objects change before an outage.
+const loaded = 1500 * time.Millisecond
+
 func outage(
 	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server, test string,
 	end func(context.Context, *kubeserver.Server) error, w writer, namespace string, round int,
@@ -110,6 +112,8 @@ func outage(
 	l := newLab(ctx, t, c, namespace, round%2 == 0)
 	l.converge(ctx)
 	stop := churn(ctx, w, uint64(round))
+	// A watch that ends within a second of its beginning is followed by a list anyway.
+	<-time.After(loaded)
 	before := l.proxy.Counts()
 	begin := time.Now()
 	if err := end(ctx, server); err != nil {
@@ -136,8 +140,8 @@ func outage(
 // TestNoStorm kills a kube-apiserver that many informers watch. None of them sends more requests than
 // documented.
 func TestNoStorm(t *testing.T) {
+	t.Parallel()
 	server, c := startKube(t)
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	namespace := newNamespace()
@@ -180,6 +184,7 @@ func TestNoStorm(t *testing.T) {
 			t.Errorf("the informer of %s: %d requests, %d of them lists", s.options.labels, requests, lists)
 		}
 	})
-	t.Logf("%d informers sent %d requests, %d of them lists, each %d at most", informers, all, allLists, most)
+	t.Logf("%d informers sent %d requests, %d of them lists, %d each at most", informers, all, allLists,
+		most)
 	l.end()
 }

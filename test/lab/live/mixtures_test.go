@@ -5,16 +5,13 @@ import (
 	"testing"
 	"time"
 
-	clientfeatures "k8s.io/client-go/features"
-	clientfeaturestesting "k8s.io/client-go/features/testing"
-
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
 // TestMixtures draws faults at random.
 func TestMixtures(t *testing.T) {
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, true)
-	seeds := uint64(3)
+	t.Parallel()
+	seeds := uint64(1)
 	if *full {
 		seeds = 20
 	}

@@ -56,10 +56,10 @@ type outcome struct {
 	Left []fault.Request
 }
 
-// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile how
-// long a mixture waits for them, and between is the time between two cuts.
+// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile
+// how long a mixture waits for them, and between is the time between two cuts.
 const (
-	pace     = 50 * time.Millisecond
+	pace     = 100 * time.Millisecond
 	patience = time.Minute
 	aWhile   = 30 * time.Second
 	between  = 3 * time.Second
@@ -120,7 +120,7 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 	defer cuts.Stop()
 	begun := time.Now()
 	// After the last one, objects go on changing for a moment, since many faults happen at an event.
-	more := 30
+	more := 15
 	for {
 		select {
 		case <-ctx.Done():
