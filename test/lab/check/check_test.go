@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,15 +23,15 @@ import (
 )
 
 var (
-	seeds  = flag.Int("lab.seeds", 25, "how many seeds each of our two implementations is checked with")
-	first  = flag.Uint64("lab.first", 0, "the first of them")
-	length = flag.Int("lab.length", 120, "how many random operations the script of a seed has")
-	only   = flag.String("lab.only", "", "the implementation to check: ours, facade or client-go")
-	script = flag.String("lab.script", "", "a file with the script that TestReplay plays")
-	shrink = flag.Bool("lab.shrink", true, "shrink the script of a failure")
-	table  = flag.String("lab.table", "", "the implementations that TestTable compares, separated by commas")
-	file   = flag.String("lab.results", "", "the file to which to append results")
-	trace  = flag.Bool("lab.trace", false, "show what was done, also if nothing failed")
+	full    = flag.Bool("lab.full", false, "check 500 seeds, client-go too, and look for all planted bugs")
+	file    = flag.String("lab.results", "", "the file to which to append results")
+	seeds   = flag.Int("lab.seeds", 0, "how many seeds each implementation is checked with, if not 25 or 500")
+	first   = flag.Uint64("lab.first", 0, "the first of them")
+	length  = flag.Int("lab.length", 120, "how many random operations the script of a seed has")
+	only    = flag.String("lab.only", "", "the only implementation to check: ours, facade or client-go")
+	replay  = flag.String("lab.script", "", "a file with the script that TestReplay plays")
+	shrinks = flag.Bool("lab.shrink", true, "shrink the script of a failure")
+	trace   = flag.Bool("lab.trace", false, "show what was done, also if nothing failed")
 )
 
 // over is set when the remaining scripts needn't be played.
@@ -53,43 +53,104 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestSimulated plays the scripts of many seeds with our informers. None may break a law.
+// checked are the implementations to check. client-go's laws are counted only, unless it is the only one.
+func checked() []check.Implementation {
+	return slices.DeleteFunc(slices.Clone(check.Implementations), func(i check.Implementation) bool {
+		return *only != "" && *only != i.Name || *only == "" && !*full && i.Name == check.ClientGo.Name
+	})
+}
+
+// TestSimulated plays the scripts of many seeds. None of ours may break a law.
 func TestSimulated(t *testing.T) {
-	for _, i := range check.Implementations {
-		if i.Name == check.ClientGo.Name && *only == "" || *only != "" && *only != i.Name {
-			continue
-		}
+	n := *seeds
+	switch {
+	case n == 0 && *full:
+		n = 500
+	case n == 0:
+		n = 25
+	}
+	for _, i := range checked() {
+		total := &total{Result: results.Result{Half: "simulated", Protocol: "in memory",
+			Test: "random scripts and mixtures of faults", Implementation: i.Name}}
 		t.Run(i.Name, func(t *testing.T) {
-			for n := range uint64(*seeds) {
+			for n := range uint64(n) {
 				seed := *first + n
 				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 					t.Parallel()
-					play(t, i, check.Generate(seed, *length))
+					total.add(play(t, i, check.Generate(seed, *length)))
 				})
 			}
 		})
+		total.write(t)
 	}
 }
 
-// write tells make lab of a result.
-func write(t *testing.T, i check.Implementation, result check.Result) {
-	t.Helper()
-	r := results.Result{Half: "simulated", Test: "random scripts", Implementation: i.Name, Trials: 1,
-		Faults: len(result.Faults)}
-	if result.Violation != nil {
-		r.Verdicts = map[results.Verdict]int{results.Broken: 1}
+// TestEachFault plays scripts with one kind of fault only, for each of them.
+func TestEachFault(t *testing.T) {
+	scripts := uint64(1)
+	if *full {
+		scripts = 5
 	}
-	if err := results.Append(*file, r); err != nil {
+	for _, i := range checked() {
+		total := &total{Result: results.Result{Half: "simulated", Protocol: "in memory",
+			Test: "each fault alone", Implementation: i.Name}}
+		t.Run(i.Name, func(t *testing.T) {
+			for _, f := range fault.All() {
+				t.Run(f.Name, func(t *testing.T) {
+					t.Parallel()
+					for seed := range scripts {
+						s := check.Generate(1000+seed, 60)
+						s.Faults = fault.Random{Seed: seed, Rate: 0.3, Faults: []fault.Fault{f}}
+						s.Wrong = f.Class == fault.Wrong
+						total.add(play(t, i, s))
+					}
+				})
+			}
+		})
+		total.write(t)
+	}
+}
+
+// total sums what became of an implementation.
+type total struct {
+	mu sync.Mutex
+	results.Result
+}
+
+func (o *total) add(r check.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Trials++
+	o.Faults += len(r.Faults)
+	if r.Violation == nil {
+		return
+	}
+	if o.Verdicts == nil {
+		o.Verdicts = map[results.Verdict]int{}
+	}
+	switch r.Violation.Law {
+	case check.Converges, check.Hangs:
+		o.Verdicts[results.Late]++
+	case check.Left:
+		o.Verdicts[results.Left]++
+	default:
+		o.Verdicts[results.Broken]++
+	}
+}
+
+func (o *total) write(t *testing.T) {
+	t.Logf("%s, %s: %d scripts, %d faults, %v", o.Implementation, o.Test, o.Trials, o.Faults, o.Verdicts)
+	if err := results.Append(*file, o.Result); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestReplay plays the script that a failure has printed.
 func TestReplay(t *testing.T) {
-	if *script == "" {
+	if *replay == "" {
 		t.Skip("no script: set -lab.script")
 	}
-	text, err := os.ReadFile(*script)
+	text, err := os.ReadFile(*replay)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,15 +158,13 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range check.Implementations {
-		if *only == "" || *only == i.Name {
-			t.Run(i.Name, func(t *testing.T) { play(t, i, s) })
-		}
+	for _, i := range checked() {
+		t.Run(i.Name, func(t *testing.T) { play(t, i, s) })
 	}
 }
 
 // play plays a script. If it fails, the shrinker cuts it, and the test fails with what is left.
-func play(t *testing.T, i check.Implementation, s check.Script) {
+func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	t.Helper()
 	if over.Load() {
 		t.Skip("a script failed, and -failfast is set")
@@ -118,23 +177,26 @@ func play(t *testing.T, i check.Implementation, s check.Script) {
 	})
 	t.Logf("%d informers, %d events, %d faults in %v", result.Informers, result.Calls, len(result.Faults),
 		time.Since(start).Round(time.Millisecond))
-	write(t, i, result)
 	if *trace {
 		t.Log("\n" + result.Text())
 	}
-	if result.Violation == nil {
-		return
+	switch {
+	case result.Violation == nil:
+		return result
+	case i.Name == check.ClientGo.Name && *only == "":
+		t.Log(result.Violation)
+		return result
 	}
-	t.Errorf("%v", result.Violation)
+	t.Error(result.Violation)
 	// The testing package starts no more tests then, but goes on with the parallel ones.
 	over.Store(flag.Lookup("test.failfast").Value.String() == "true")
-	if !*shrink {
-		return
+	if *shrinks {
+		s.Faults = result.Faults
+		s, small := smallest(t, i, s, result)
+		t.Errorf("%d operations and %d faults are enough:\n%s\nto replay, with go test ./check -run TestReplay "+
+			"-lab.only %s -lab.script FILE:\n%s", len(s.Ops), len(s.Faults.(fault.Script)), small.Text(), i.Name, s)
 	}
-	s.Faults = result.Faults
-	s, result = smallest(t, i, s, result)
-	t.Errorf("%d operations and %d faults are enough:\n%s\nto replay, with go test ./check -run TestReplay "+
-		"-lab.only %q -lab.script FILE:\n%s", len(s.Ops), len(s.Faults.(fault.Script)), result.Text(), i.Name, s)
+	return result
 }
 
 // The limits of shrinking. What fails depends on how goroutines are scheduled, too, so each shorter script has
@@ -160,38 +222,4 @@ func smallest(t *testing.T, i check.Implementation, s check.Script, failed check
 		return false
 	})
 	return small, failed
-}
-
-// TestTable counts for each implementation in how many seeds which law is broken.
-func TestTable(t *testing.T) {
-	if *table == "" {
-		t.Skip("a comparison, for make lab: set -lab.table")
-	}
-	for name := range strings.SplitSeq(*table, ",") {
-		for _, i := range check.Implementations {
-			if i.Name != name {
-				continue
-			}
-			broken, faults := map[string]int{}, map[string]int{}
-			for n := range uint64(*seeds) {
-				result := check.Play(t, i, check.Generate(*first+n, *length))
-				write(t, i, result)
-				if v := result.Violation; v != nil {
-					broken[v.Law]++
-					t.Logf("%s, seed %d: %v", name, *first+n, v)
-				}
-				for _, step := range result.Faults {
-					faults[step.Fault]++
-				}
-			}
-			t.Logf("%s: %d seeds, %v, %d faults of %d types", name, *seeds, broken, sum(faults), len(faults))
-		}
-	}
-}
-
-func sum(counts map[string]int) (n int) {
-	for _, count := range counts {
-		n += count
-	}
-	return n
 }

@@ -150,12 +150,11 @@ func narrow(list []any) (objects []cluster.Object) {
 
 // checkEqual checks that the store is what the server has now, in every field.
 func (s *subject) checkEqual() {
-	const law = "everything converges"
 	state, version := s.kind.Now()
 	want := s.wanted(state)
 	at, got := s.contents()
 	if !maps.Equal(versionsOf(got), versionsOf(want)) {
-		s.world.fail(law, "%v at %s has [%s], the server at %s has [%s]%s", s, at, show(got), version, show(want),
+		s.world.fail(Converges, "%v at %s has [%s], the server at %s has [%s]%s", s, at, show(got), version, show(want),
 			s.status())
 		return
 	}
@@ -168,11 +167,11 @@ func (s *subject) checkEqual() {
 		have.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 		if !equality.Semantic.DeepEqual(have, obj) {
-			s.world.fail(law, "%v has\n%s\nthe server has\n%s", s, record.Text(have), record.Text(obj))
+			s.world.fail(Converges, "%v has\n%s\nthe server has\n%s", s, record.Text(have), record.Text(obj))
 		}
 	}
 	if !s.informer.HasSynced() {
-		s.world.fail(law, "%v hasn't synced%s", s, s.status())
+		s.world.fail(Converges, "%v hasn't synced%s", s, s.status())
 	}
 }
 
@@ -184,7 +183,7 @@ func (s *subject) checkTold() {
 			continue
 		}
 		if told, stored := b.Versions(), versionsOf(objects); !maps.Equal(told, stored) {
-			s.world.fail("everything converges", "%v (%v, %+v) knows %v, the store has %v", b, b.options.manner,
+			s.world.fail(Converges, "%v (%v, %+v) knows %v, the store has %v", b, b.options.manner,
 				b.options, told, stored)
 		}
 	}

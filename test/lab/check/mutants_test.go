@@ -1,7 +1,6 @@
 package check_test
 
 import (
-	"flag"
 	"maps"
 	"slices"
 	"strings"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/kubewright/kubewright/internal/planted"
 )
-
-var bugs = flag.Bool("lab.bugs", false, "look for all planted bugs, and not for few only")
 
 // mutations are bugs by name.
 var mutations = map[string]planted.Bug{
@@ -82,11 +79,11 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	run := func(bug string, seeds string) (string, error) {
 		return tests.Run(bug, "TestSimulated", "-lab.only=ours", "-lab.shrink=false", "-lab.seeds="+seeds)
 	}
-	if out, err := run("", "10"); err != nil {
+	if out, err := run("", "5"); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}
 	names := few
-	if *bugs {
+	if *full {
 		names = slices.Sorted(maps.Keys(mutations))
 	}
 	for _, bug := range names {

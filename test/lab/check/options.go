@@ -61,10 +61,10 @@ func drawOptions(r *rand.Rand, kinds int) options {
 		o.fields = one("metadata.name=o1", "metadata.name!=o1")
 	}
 	if yes(2) {
-		o.tuning.SilenceTimeout = time.Duration(90+r.IntN(120)) * time.Second
+		o.tuning.SilenceTimeout = time.Duration(70+r.IntN(30)) * time.Second
 	}
 	if yes(2) {
-		o.tuning.InitialEventsTimeout = time.Duration(10+r.IntN(60)) * time.Second
+		o.tuning.InitialEventsTimeout = time.Duration(10+r.IntN(20)) * time.Second
 	}
 	o.tuning.RecreationIsDeletion = yes(3)
 	if yes(3) {

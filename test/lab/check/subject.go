@@ -93,7 +93,7 @@ func (s *subject) remove(i int) {
 	}
 	if r, ok := b.registration.(interface{ ShutdownChan() <-chan struct{} }); ok {
 		if !arrives(r.ShutdownChan()) {
-			s.world.fail("nothing hangs", "%v was removed, and its calls don't end", b)
+			s.world.fail(Hangs, "%v was removed, and its calls don't end", b)
 		}
 		b.gone.Store(true)
 	}
@@ -112,7 +112,7 @@ func (s *subject) end() {
 		s.stop()
 	}()
 	if !arrives(over) {
-		s.world.fail("nothing hangs", "%v was stopped, and it doesn't end:\n%s", s, bubbleStacks())
+		s.world.fail(Hangs, "%v was stopped, and it doesn't end:\n%s", s, bubbleStacks())
 		return
 	}
 	for _, b := range s.observers {

@@ -26,6 +26,13 @@ type Violation struct {
 	Law, What string
 }
 
+// The laws that tests tell from the others.
+const (
+	Converges = "everything converges"
+	Hangs     = "nothing hangs"
+	Left      = "nothing is left"
+)
+
 func (v Violation) String() string { return v.Law + ": " + v.What }
 
 // Result is what came of a script.
@@ -65,7 +72,7 @@ func Play(t *testing.T, i Implementation, s Script) (result Result) {
 	defer func() {
 		// If goroutines are left, the bubble panics in the end.
 		if reason := recover(); reason != nil && result.Violation == nil {
-			result.Violation = &Violation{"nothing hangs", fmt.Sprint(reason)}
+			result.Violation = &Violation{Hangs, fmt.Sprint(reason)}
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,6 +195,8 @@ const (
 	untilTold = 10 * time.Minute
 	// untilListed is longer than a list takes after the one that failed last.
 	untilListed = 2 * time.Minute
+	// aMoment is how long requests take.
+	aMoment = 10 * time.Second
 )
 
 // quiet ends all faults. Then everything has to be as on the server, each informer within the bounds of the
@@ -238,7 +247,7 @@ func (w *world) checkOpen() {
 	open := map[place]int{}
 	for _, r := range w.proxy.Open() {
 		if open[place{r.Client, r.Namespace}]++; open[place{r.Client, r.Namespace}] > 1 {
-			w.fail("nothing is left", "%s has several responses open: %v", r.Client, w.proxy.Open())
+			w.fail(Left, "%s has several responses open: %v", r.Client, w.proxy.Open())
 		}
 	}
 }
@@ -262,7 +271,7 @@ func (w *world) bounds() (bounds []bound) {
 	for _, s := range w.subjects {
 		b := bound{s, untilListed}
 		for name := range met[s.client()] {
-			b.by = max(b.by, fault.ByName(name).Bound(s.tuning)+untilListed)
+			b.by = max(b.by, fault.ByName(name).Bound(s.tuning)+aMoment)
 		}
 		if s.options.limited {
 			limited += b.by
@@ -291,13 +300,13 @@ func (s *subject) status() string {
 func (w *world) checkNothingLeft() {
 	synctest.Wait()
 	if n := w.cluster.Watches(); n > 0 {
-		w.fail("nothing is left", "%d watches are open at the server", n)
+		w.fail(Left, "%d watches are open at the server", n)
 	}
 	if open := w.proxy.Open(); len(open) > 0 {
-		w.fail("nothing is left", "responses aren't closed: %v", open)
+		w.fail(Left, "responses aren't closed: %v", open)
 	}
 	if stacks := bubbleStacks(); stacks != "" {
-		w.fail("nothing is left", "goroutines run:\n%s", stacks)
+		w.fail(Left, "goroutines run:\n%s", stacks)
 	}
 }
 
