@@ -39,8 +39,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"simulated", []string{"-timeout", "30m", "./check", "-lab.seeds", "500", "-lab.bugs",
-		"-lab.table", "client-go"}},
+	{"simulated", []string{"-timeout", "30m", "./check", "-lab.full"}},
 	{"live", []string{"-timeout", "30m", "./live", "-lab.full"}},
 }
 
