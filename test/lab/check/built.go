@@ -135,7 +135,8 @@ func (of[T, L]) alone(i cache.SharedIndexInformer) *built {
 		handle: func(b *observer) (cache.ResourceEventHandlerRegistration, error) {
 			options := cache.HandlerOptions{ResyncPeriod: &b.options.resync}
 			if b.options.typed {
-				return ourcache.NewTypedSharedIndexInformer[T](i).AddTypedEventHandler(typedObserver[T]{b}, options)
+				typed := ourcache.NewTypedSharedIndexInformer[T](i)
+				return typed.AddTypedEventHandler(typedObserver[T]{b}, options)
 			}
 			return i.AddEventHandlerWithOptions(untypedObserver{b}, options)
 		},

@@ -193,8 +193,9 @@ func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	if *shrinks {
 		s.Faults = result.Faults
 		s, small := smallest(t, i, s, result)
-		t.Errorf("%d operations and %d faults are enough:\n%s\nto replay, with go test ./check -run TestReplay "+
-			"-lab.only %s -lab.script FILE:\n%s", len(s.Ops), len(s.Faults.(fault.Script)), small.Text(), i.Name, s)
+		t.Errorf("%d operations and %d faults are enough:\n%s\nto replay, with go test ./check "+
+			"-run TestReplay -lab.only %s -lab.script FILE:\n%s", len(s.Ops), len(s.Faults.(fault.Script)),
+			small.Text(), i.Name, s)
 	}
 	return result
 }
@@ -207,7 +208,9 @@ const (
 )
 
 // smallest shrinks a script, as long as the same law is broken.
-func smallest(t *testing.T, i check.Implementation, s check.Script, failed check.Result) (check.Script, check.Result) {
+func smallest(
+	t *testing.T, i check.Implementation, s check.Script, failed check.Result,
+) (check.Script, check.Result) {
 	start := time.Now()
 	small := check.Shrink(s, func(s check.Script) bool {
 		for range chances {

@@ -1,9 +1,9 @@
 // Package check does random things to informers and finds out whether they keep their promises.
 //
 // A [Script] is a list of operations, and of faults of the proxy that stands between the informers and a
-// [cluster.Cluster]. [Generate] makes it from a seed, [Play] plays it in a bubble of synctest with the informers
-// of one [Implementation], and [Shrink] cuts what a failure doesn't need. An operation has a random number of its
-// own, from which its details follow, so it means the same when others are cut.
+// [cluster.Cluster]. [Generate] makes it from a seed, [Play] plays it in a bubble of synctest with the
+// informers of one [Implementation], and [Shrink] cuts what a failure doesn't need. An operation has a random
+// number of its own, from which its details follow, so it means the same when others are cut.
 //
 // These are the laws, see subject.check and world.quiet:
 //

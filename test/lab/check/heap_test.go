@@ -28,7 +28,8 @@ func TestNothingIsKept(t *testing.T) {
 				round(i)
 			}
 			after := live()
-			t.Logf("the live heap has %d KB, and %d KB after %d scripts more", before/1024, after/1024, scripts*rounds)
+			t.Logf("the live heap has %d KB, and %d KB after %d scripts more", before/1024, after/1024,
+				scripts*rounds)
 			if after > before+before/10 {
 				t.Errorf("the live heap grew from %d to %d bytes", before, after)
 			}

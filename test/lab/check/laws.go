@@ -58,8 +58,8 @@ func (s *subject) complain(b *observer) {
 // checkHandler checks that a handler knows what is in the store.
 func (s *subject) checkHandler(b *observer, objects map[cache.ObjectName]cluster.Object) {
 	if told, stored := b.Versions(), versionsOf(objects); !maps.Equal(told, stored) {
-		s.world.law("what handlers are told replays to the store", "%v (%v, %+v) knows %v, the store has %v", b,
-			b.options.manner, b.options, told, stored)
+		s.world.law("what handlers are told replays to the store",
+			"%v (%v, %+v) knows %v, the store has %v", b, b.options.manner, b.options, told, stored)
 	}
 	if r := b.registration; r.HasSynced() != s.informer.HasSynced() && s.set == nil {
 		s.world.law("what has been told has synced", "%v has synced: %t, its informer: %t", b, r.HasSynced(),
@@ -71,7 +71,8 @@ func versionsOf(objects map[cache.ObjectName]cluster.Object) map[cache.ObjectNam
 	return record.Versions(slices.Collect(maps.Values(objects)))
 }
 
-// checkTwins checks that the typed and the untyped handler were told the same of each object, in the same order.
+// checkTwins checks that the typed and the untyped handler were told the same of each object, in the same
+// order.
 func (s *subject) checkTwins() {
 	typed, untyped := byObject(s.twins[0].Events()), byObject(s.twins[1].Events())
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(typed)), slices.Collect(maps.Keys(untyped))) {
@@ -154,8 +155,8 @@ func (s *subject) checkEqual() {
 	want := s.wanted(state)
 	at, got := s.contents()
 	if !maps.Equal(versionsOf(got), versionsOf(want)) {
-		s.world.fail(Converges, "%v at %s has [%s], the server at %s has [%s]%s", s, at, show(got), version, show(want),
-			s.status())
+		s.world.fail(Converges, "%v at %s has [%s], the server at %s has [%s]%s", s, at, show(got), version,
+			show(want), s.status())
 		return
 	}
 	for name, obj := range want {

@@ -164,7 +164,9 @@ func (h untypedObserver) OnUpdate(old, obj any) {
 func (h untypedObserver) OnDelete(obj any) {
 	if tombstone, missed := obj.(cache.DeletedFinalStateUnknown); missed {
 		last, _ := tombstone.Obj.(cluster.Object)
-		h.observer.OnDelete(cache.DeletedObject[cluster.Object]{OptionalObj: last, FinalStateUnknown: &tombstone})
+		h.observer.OnDelete(cache.DeletedObject[cluster.Object]{
+			OptionalObj: last, FinalStateUnknown: &tombstone,
+		})
 		return
 	}
 	h.observer.OnDelete(cache.DeletedObject[cluster.Object]{OptionalObj: obj.(cluster.Object)})

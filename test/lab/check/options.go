@@ -55,15 +55,16 @@ func drawOptions(r *rand.Rand, kinds int) options {
 		o.namespace = namespaces[r.IntN(len(namespaces))]
 	}
 	if yes(3) {
-		o.labels = one("color=red", "color!=red", "color in (red,blue)", "shape", "!shape", "color=red,shape=round")
+		o.labels = one("color=red", "color!=red", "color in (red,blue)", "shape", "!shape",
+			"color=red,shape=round")
 	}
 	if yes(6) {
 		o.fields = one("metadata.name=o1", "metadata.name!=o1")
 	}
-	if yes(2) {
+	if !yes(4) {
 		o.tuning.SilenceTimeout = time.Duration(70+r.IntN(30)) * time.Second
 	}
-	if yes(2) {
+	if !yes(4) {
 		o.tuning.InitialEventsTimeout = time.Duration(10+r.IntN(20)) * time.Second
 	}
 	o.tuning.RecreationIsDeletion = yes(3)

@@ -6,8 +6,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// Shrink returns a shorter script that still fails: operations and faults without which it fails as well are cut.
-// The faults of s have to be written down.
+// Shrink returns a shorter script that still fails: operations and faults without which it fails as well are
+// cut. The faults of s have to be written down.
 func Shrink(s Script, fails func(Script) bool) Script {
 	for {
 		before := len(s.Ops)
@@ -21,8 +21,8 @@ func Shrink(s Script, fails func(Script) bool) Script {
 	}
 }
 
-// minimize is delta debugging: it cuts pieces of a list, first halves and in the end single elements, as long as
-// what is left fails. The result is a list of which no single element can be cut.
+// minimize is delta debugging: it cuts pieces of a list, first halves and in the end single elements, as long
+// as what is left fails. The result is a list of which no single element can be cut.
 func minimize[L ~[]E, E any](list L, fails func(L) bool) L {
 	for size := (len(list) + 1) / 2; size > 0; {
 		cut := false

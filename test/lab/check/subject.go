@@ -196,7 +196,8 @@ func (s *subject) compare(when, version string, got map[cache.ObjectName]cluster
 		same = same && got[name] != nil && got[name].GetResourceVersion() == obj.GetResourceVersion()
 	}
 	if !same {
-		s.world.law(law, "%v %s: at %s it has [%s], the server had [%s]", s, when, version, show(got), show(want))
+		s.world.law(law, "%v %s: at %s it has [%s], the server had [%s]", s, when, version, show(got),
+			show(want))
 	}
 }
 

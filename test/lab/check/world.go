@@ -202,7 +202,11 @@ const (
 // quiet ends all faults. Then everything has to be as on the server, each informer within the bounds of the
 // faults that it met with, and to follow what happens next.
 func (w *world) quiet() {
+	r := rand.New(rand.NewPCG(uint64(w.op), 3))
 	w.proxy.Calm()
+	for range 10 { // so that there is something that a silent watch misses
+		w.write(r)
+	}
 	bounds := w.bounds()
 	slices.SortFunc(bounds, func(a, b bound) int { return cmp.Compare(a.by, b.by) })
 	passed := time.Duration(0)
@@ -220,7 +224,6 @@ func (w *world) quiet() {
 	w.settle()
 	w.checkOpen()
 	w.checkEqual()
-	r := rand.New(rand.NewPCG(uint64(w.op), 3))
 	for range 3 {
 		w.write(r)
 	}
@@ -260,18 +263,19 @@ type bound struct {
 
 // bounds are those of all informers. Those that share the limiter may have to wait for each other.
 func (w *world) bounds() (bounds []bound) {
-	met := map[string]map[string]bool{}
+	met := map[string]fault.Script{}
 	for _, step := range w.proxy.Trace() {
-		if met[step.Client] == nil {
-			met[step.Client] = map[string]bool{}
-		}
-		met[step.Client][step.Fault] = true
+		met[step.Client] = append(met[step.Client], step)
 	}
 	limited := time.Duration(0)
 	for _, s := range w.subjects {
 		b := bound{s, untilListed}
-		for name := range met[s.client()] {
-			b.by = max(b.by, fault.ByName(name).Bound(s.tuning)+aMoment)
+		for _, step := range met[s.client()] {
+			tuning := s.tuning
+			if step.Kind == fault.Watch {
+				tuning.InitialEventsTimeout = aMoment // it has no initial events
+			}
+			b.by = max(b.by, fault.ByName(step.Fault).Bound(tuning)+aMoment)
 		}
 		if s.options.limited {
 			limited += b.by

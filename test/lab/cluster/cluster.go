@@ -1,5 +1,5 @@
-// Package cluster is an API server in memory for several types, of which it remembers every state. Its versions
-// count the writes to all types, as etcd's do.
+// Package cluster is an API server in memory for several types, of which it remembers every state. Its
+// versions count the writes to all types, as etcd's do.
 package cluster
 
 import (
@@ -21,8 +21,8 @@ type Object = runtimetest.Object
 // State is the objects of one type at one version. Nobody changes it or its objects.
 type State map[cache.ObjectName]Object
 
-// Cluster is the server. It serves lists and watches over HTTP, see [Cluster.ServeHTTP]; writes are methods. Its
-// methods are safe for concurrent use. It works inside a bubble of synctest.
+// Cluster is the server. It serves lists and watches over HTTP, see [Cluster.ServeHTTP]; writes are methods.
+// Its methods are safe for concurrent use. It works inside a bubble of synctest.
 type Cluster struct {
 	mu    sync.Mutex
 	kinds []*Kind

@@ -103,7 +103,8 @@ func (k *Kind) watch(w http.ResponseWriter, r *http.Request, opts metav1.ListOpt
 	}
 	flush()
 	encoder := restwatch.NewEncoder(
-		streaming.NewEncoder(wire.StreamSerializer.NewFrameWriter(w), k.encoder(wire.StreamSerializer.Serializer)),
+		streaming.NewEncoder(wire.StreamSerializer.NewFrameWriter(w),
+			k.encoder(wire.StreamSerializer.Serializer)),
 		k.encoder(wire.Serializer))
 	for event := range stream.ResultChan() {
 		if err := encoder.Encode(&event); err != nil {
