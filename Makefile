@@ -1,7 +1,7 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly vuln e2e-kube bench parity ctrl-suites generate check lint release-rehearsal
+.PHONY: help demo test nightly vuln e2e-kube lab bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -25,6 +25,9 @@ vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs i
 
 e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time)
 	@cd test/e2e && KUBEWRIGHT_E2E_BUILTINS=1 go test -v -count=1 -timeout 45m ./kube
+
+lab: ## informers behind a proxy that fails, in memory and on real API servers; writes docs/reliability.md (15 minutes)
+	@cd test/lab && go run .
 
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
 	@cd test/bench && go run . $(BENCH)

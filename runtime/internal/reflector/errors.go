@@ -72,6 +72,12 @@ func isTooLarge(err error) bool {
 // isVersionUnavailable reports that only a request without a version helps.
 func isVersionUnavailable(err error) bool { return isExpired(err) || isTooLarge(err) }
 
+// isRefused reports that the server doesn't take a request as it is, as one that knows no watch-lists.
+func isRefused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsMethodNotSupported(err) ||
+		apierrors.IsNotAcceptable(err)
+}
+
 // isWorthWaiting reports that the server will answer the same request later: it is down
 // or busy, and listing again would only add to its work.
 func isWorthWaiting(err error) bool {

@@ -65,7 +65,7 @@ type Options struct {
 	// list waits for the source's limiter doesn't count. By default the wait is
 	// unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long a watch may bring nothing, not even a bookmark,
+	// SilenceTimeout is how long a watch may bring nothing, from its request on,
 	// before it is opened anew: a connection that died without a word looks like
 	// a quiet one. Servers send bookmarks about once a minute. By default the
 	// silence is unlimited, up to the time that the watch was asked to last.
