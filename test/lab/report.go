@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,16 +57,17 @@ type faultRow struct {
 func tests(all []results.Result) (rows []testRow) {
 	type key struct{ half, protocol, test string }
 	grouped := map[key]map[string]results.Result{}
-	var order []key
 	for _, r := range all {
 		k := key{r.Half, r.Protocol, r.Test}
 		if grouped[k] == nil {
 			grouped[k] = map[string]results.Result{}
-			order = append(order, k)
 		}
 		grouped[k][r.Implementation] = sum(grouped[k][r.Implementation], r)
 	}
-	for _, k := range order {
+	for _, k := range slices.SortedFunc(maps.Keys(grouped), func(a, b key) int {
+		return cmp.Or(strings.Compare(b.half, a.half), strings.Compare(a.test, b.test),
+			strings.Compare(b.protocol, a.protocol))
+	}) {
 		row := testRow{Half: k.half, Protocol: k.protocol, Test: k.test}
 		for _, name := range implementations {
 			r, ok := grouped[k][name]

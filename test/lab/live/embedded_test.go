@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -75,4 +76,38 @@ func TestEachFaultOverHTTP1(t *testing.T) {
 	}
 	t.Parallel()
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{HTTP1: true})
+}
+
+// TestExpiredToken is TestEachFault for the fault that happens to further pages only. A server without a watch
+// cache sends pages.
+func TestExpiredToken(t *testing.T) {
+	if !*full {
+		t.Skip("make lab runs it: it needs many objects")
+	}
+	t.Parallel()
+	c := embeddedCluster(t, false)
+	namespace := newNamespace()
+	const writers, each = 8, 70 // together more than a page of 500
+	var group sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		group.Go(func() {
+			w, err := c.resource.writer(c.config, namespace)
+			for n := 0; n < each && err == nil; n++ {
+				err = w.put(t.Context(), fmt.Sprint("page-", i, "-", n), nil)
+			}
+			errs[i] = err
+		})
+	}
+	if group.Wait(); errors.Join(errs...) != nil {
+		t.Fatal(errors.Join(errs...))
+	}
+	f := fault.ByName("expired-token")
+	for _, who := range []implementation{ours, facade, clientGo} {
+		tr := trial{
+			test: eachAlone, cluster: c, who: who, faults: []fault.Fault{f}, wanted: 1, namespace: namespace,
+			plan: fault.Script{strike(f, fault.Page)},
+		}
+		t.Run(string(who), func(t *testing.T) { tr.check(t, f.Name, fault.Page.String()) })
+	}
 }
