@@ -29,7 +29,8 @@ func (s *subject) check() {
 			s.checkHandler(b, objects)
 		}
 	}
-	if s.twins[0] != nil && s.twins[1] != nil {
+	// What waits for a handler when its namespace leaves a set is never told.
+	if s.twins[0] != nil && s.twins[1] != nil && !s.left {
 		s.checkTwins()
 	}
 }

@@ -258,6 +258,7 @@ func (w *world) namespace(r *rand.Rand) {
 			}
 		default:
 			w.say("remove %s from %v", name, s)
+			s.left = true
 			s.set.Remove(name)
 		}
 	}

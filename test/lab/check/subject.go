@@ -30,6 +30,8 @@ type subject struct {
 	// version is the last that the informer said it was at, synced is set once it has synced.
 	version int64
 	synced  bool
+	// left says that a namespace has left the set.
+	left bool
 }
 
 func (s *subject) String() string {
