@@ -122,6 +122,9 @@ func (s *Server) Config() *rest.Config {
 // Kill ends the API server like a crash: all connections are cut without notice. etcd keeps running.
 func (s *Server) Kill() error { return s.api.kill() }
 
+// Shutdown ends the API server in good order: it ends its watches, and exits. Restart starts it again.
+func (s *Server) Shutdown(ctx context.Context) error { return s.api.end(ctx) }
+
 // Restart kills the API server if it runs, starts it again on the same address and data, and returns when it
 // is ready.
 func (s *Server) Restart(ctx context.Context) error {
