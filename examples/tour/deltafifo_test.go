@@ -2,6 +2,7 @@ package tour
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,19 +16,23 @@ import (
 func Example_deltaFIFO() {
 	// Known objects are those that the consumer has. With them, Replace can tell what is gone.
 	known := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
-	queue := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known})
+	queue := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
+		KnownObjects:          known,
+		EmitDeltaTypeReplaced: true, // else Replaced is called Sync, as in old code
+	})
 	rye := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye", ResourceVersion: version}}
 	}
 	oat := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oat", ResourceVersion: "3"}}
 	pop := func() {
 		_, err := queue.Pop(func(obj any, isInInitialList bool) error {
+			var changes []string
 			for _, delta := range obj.(cache.Deltas) {
 				key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(delta.Object)
 				if err != nil {
 					return err
 				}
-				fmt.Printf("%s %s (%T) ", delta.Type, key, delta.Object)
+				changes = append(changes, fmt.Sprintf("%s %s (%T)", delta.Type, key, delta.Object))
 				if delta.Type == cache.Deleted {
 					err = known.Delete(delta.Object)
 				} else {
@@ -37,7 +42,7 @@ func Example_deltaFIFO() {
 					return err
 				}
 			}
-			fmt.Println()
+			fmt.Println(strings.Join(changes, ", "))
 			return nil
 		})
 		if err != nil {
@@ -70,7 +75,7 @@ func Example_deltaFIFO() {
 	queue.Close() // Pop returns cache.ErrFIFOClosed from now on
 	// Output:
 	// produce: two changes of one key are popped together
-	// Added town/rye (*v1.ConfigMap) Updated town/rye (*v1.ConfigMap)
+	// Added town/rye (*v1.ConfigMap), Updated town/rye (*v1.ConfigMap)
 	// replace, as after a list: rye isn't there any more
 	// Replaced town/oat (*v1.ConfigMap)
 	// Deleted town/rye (cache.DeletedFinalStateUnknown)

@@ -31,7 +31,7 @@ func TestReflector(t *testing.T) {
 		check := func(when string, want ...string) {
 			t.Helper()
 			time.Sleep(time.Minute) // the bubble's: a reflector waits before it tries again
-		synctest.Wait()         // until it waits for the server
+			synctest.Wait()         // until it waits for the server
 			got := store.ListKeys()
 			slices.Sort(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {

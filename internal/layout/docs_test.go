@@ -42,7 +42,7 @@ func TestDocs(t *testing.T) {
 	}
 	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md",
 		"../../runtime/README.md",
-		"../../examples/README.md")
+		"../../examples/README.md", "../../examples/tour/README.md")
 	found := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

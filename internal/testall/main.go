@@ -94,7 +94,8 @@ func plan(short bool) ([]step, error) {
 		if short {
 			args = append(args, "-short")
 		}
-		switch apart := strings.HasPrefix(m, "test"+string(filepath.Separator)); {
+		tour := filepath.Join("examples", "tour") // runs an API server, too
+		switch apart := m == tour || strings.HasPrefix(m, "test"+string(filepath.Separator)); {
 		case apart:
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache
 			// would return outdated results. They run without the race detector: with it, building API
