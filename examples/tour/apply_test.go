@@ -11,9 +11,10 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// Server-side apply sends the fields that a manager wants, and nothing else. The server remembers who applied what
-// (managedFields): a field that two managers want with different values is a conflict, and a field that its only manager
-// leaves out the next time is removed. No read comes before the write, so no version is in the way.
+// Server-side apply sends the fields that a manager wants, and nothing else. The server remembers who
+// applied what (managedFields): a field that two managers want with different values is a conflict, and a
+// field that its only manager leaves out the next time is removed. No read comes before the write, so no
+// version is in the way.
 func TestServerSideApply(t *testing.T) {
 	client, err := dynamic.NewForConfig(serverConfig(t))
 	if err != nil {

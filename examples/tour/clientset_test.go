@@ -11,8 +11,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A clientset has a typed client for each kind, by group and version. An update carries the resourceVersion of what was read:
-// if somebody else was quicker, it fails with a conflict, and is tried again on a fresh copy.
+// A clientset has a typed client for each kind, by group and version. An update carries the resourceVersion
+// of what was read: if somebody else was quicker, it fails with a conflict, and is tried again on a fresh
+// copy.
 func TestClientset(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A DeltaFIFO stands between the reflector, which produces, and the informer's loop, which consumes. It keeps what happened
-// to each object, in order, and hands it out key by key. Informers of kubewright use a leaner queue inside; this is the
-// type for programs that use one directly.
+// A DeltaFIFO stands between the reflector, which produces, and the informer's loop, which consumes. It
+// keeps what happened to each object, in order, and hands it out key by key. Informers of kubewright use a
+// leaner queue inside; this is the type for programs that use one directly.
 func Example_deltaFIFO() {
 	// Known objects are those that the consumer has. With them, Replace can tell what is gone.
 	known := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)

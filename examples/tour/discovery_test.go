@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// Discovery asks a server what it serves: groups, versions, resources and their verbs. A RESTMapper made of the answers finds
-// the resource of a kind, as kubectl does for a manifest.
+// Discovery asks a server what it serves: groups, versions, resources and their verbs. A RESTMapper made of
+// the answers finds the resource of a kind, as kubectl does for a manifest.
 func TestDiscovery(t *testing.T) {
 	client, err := discovery.NewDiscoveryClientForConfig(serverConfig(t))
 	if err != nil {
@@ -34,8 +34,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// kubectl keeps the answers on disk, for a time to live, as every command would ask again: a process with the same folder
-// takes them from there until they are too old, or until it calls Invalidate.
+// kubectl keeps the answers on disk, for a time to live, as every command would ask again: a process with
+// the same folder takes them from there until they are too old, or until it calls Invalidate.
 func TestCachedDiscovery(t *testing.T) {
 	const timeToLive = time.Hour
 	dir := t.TempDir()

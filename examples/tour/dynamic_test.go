@@ -11,8 +11,8 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// A dynamic client needs no Go types: an object is the map that its JSON is. What it returns can be converted to a typed
-// object, and back.
+// A dynamic client needs no Go types: an object is the map that its JSON is. What it returns can be
+// converted to a typed object, and back.
 func TestDynamicClient(t *testing.T) {
 	client, err := dynamic.NewForConfig(serverConfig(t))
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 )
 
-// Events tell people what a controller did, with kubectl describe. They are objects of their own, which a broadcaster writes
-// in the background: equal ones are counted in one object, and too many are dropped. Never read them to decide anything.
+// Events tell people what a controller did, with kubectl describe. They are objects of their own, which a
+// broadcaster writes in the background: equal ones are counted in one object, and too many are dropped.
+// Never read them to decide anything.
 func TestEvents(t *testing.T) {
 	clients, err := kubernetes.NewForConfig(serverConfig(t))
 	if err != nil {

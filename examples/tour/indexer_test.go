@@ -10,8 +10,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// An Indexer is a store that also finds objects by values that a function computes, here by an annotation. An object may
-// have several values, or none. Reading a value's objects costs as much as there are of them, however large the store.
+// An Indexer is a store that also finds objects by values that a function computes, here by an annotation.
+// An object may have several values, or none. Reading a value's objects costs as much as there are of them,
+// however large the store.
 func Example_indexer() {
 	const owner = "example.com/owner"
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{

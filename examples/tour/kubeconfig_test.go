@@ -9,11 +9,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// A kubeconfig has clusters (where), users (who) and contexts (pairs of the two). Several files are merged: KUBECONFIG
-// lists them like PATH, and for each entry the first file that has it wins. Entries are taken as a whole: fields of two
-// files never mix.
+// A kubeconfig has clusters (where), users (who) and contexts (pairs of the two). Several files are merged:
+// KUBECONFIG lists them like PATH, and for each entry the first file that has it wins. Entries are taken as
+// a whole: fields of two files never mix.
 //
-// What a program is told explicitly comes first: a file by --kubeconfig instead of all others, then single values.
+// What a program is told explicitly comes first: a file by --kubeconfig instead of all others, then single
+// values.
 func Example_kubeconfig() {
 	dir, err := os.MkdirTemp("", "tour")
 	if err != nil {

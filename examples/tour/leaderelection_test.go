@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Of several replicas of a controller one leads: it holds a Lease, an object that it renews every few seconds. If it fails to,
-// it must stop, and another one takes the Lease when that hasn't changed for LeaseDuration. A leader that ends in an orderly
-// way gives it up at once (ReleaseOnCancel).
+// Of several replicas of a controller one leads: it holds a Lease, an object that it renews every few
+// seconds. If it fails to, it must stop, and another one takes the Lease when that hasn't changed for
+// LeaseDuration. A leader that ends in an orderly way gives it up at once (ReleaseOnCancel).
 func TestLeaderElection(t *testing.T) {
 	clients, err := kubernetes.NewForConfig(serverConfig(t))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// A limiter says how long an item waits before it is processed again. AddRateLimited of a queue asks it; a controller calls
-// that after a failure, and Forget after a success.
+// A limiter says how long an item waits before it is processed again. AddRateLimited of a queue asks it; a
+// controller calls that after a failure, and Forget after a success.
 func Example_limiters() {
 	show := func(name string, limiter workqueue.TypedRateLimiter[string]) {
 		fmt.Print(name, ":")

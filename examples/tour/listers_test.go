@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A lister reads an informer's cache with types: no request, no copy. What it returns belongs to the cache, so copy
-// (DeepCopy) before you change it. Here the cache is filled by hand, as tests of controllers do.
+// A lister reads an informer's cache with types: no request, no copy. What it returns belongs to the cache,
+// so copy (DeepCopy) before you change it. Here the cache is filled by hand, as tests of controllers do.
 func Example_lister() {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})

@@ -14,10 +14,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Objects of a cache are shared by all its readers, so nobody may change them. With KUBE_CACHE_MUTATION_DETECTOR=true in the
-// environment, informers keep a copy of each object, compare now and then, and panic when somebody did. Use it in tests. The
-// switch is read when the process starts, so this test runs itself as a child process. For production there is a sampling
-// detector: informer.Tuning.MutationSample.
+// Objects of a cache are shared by all its readers, so nobody may change them. With
+// KUBE_CACHE_MUTATION_DETECTOR=true in the environment, informers keep a copy of each object, compare now
+// and then, and panic when somebody did. Use it in tests. The switch is read when the process starts, so
+// this test runs itself as a child process. For production there is a sampling detector:
+// informer.Tuning.MutationSample.
 func TestMutationDetector(t *testing.T) {
 	const child = "TOUR_MUTATES"
 	if os.Getenv(child) != "" {

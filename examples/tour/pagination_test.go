@@ -11,8 +11,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A list with a limit comes in pages. Each page has a token for the next one; all are of one version, so nothing is seen twice
-// or missed. A token expires with the history of its version; a pager then lists anew, in one piece.
+// A list with a limit comes in pages. Each page has a token for the next one; all are of one version, so
+// nothing is seen twice or missed. A token expires with the history of its version; a pager then lists
+// anew, in one piece.
 func TestPagination(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t))
 	if err != nil {

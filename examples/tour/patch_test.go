@@ -9,9 +9,10 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A patch says what to change, so nothing has to be read before. A merge patch is a part of the object, where null removes a
-// field and a list replaces the whole list. A JSON patch is a list of operations; with "test" it is applied only if a value is
-// what was expected. (Strategic merge patches, which merge lists by key, are for built-in types only.)
+// A patch says what to change, so nothing has to be read before. A merge patch is a part of the object,
+// where null removes a field and a list replaces the whole list. A JSON patch is a list of operations; with
+// "test" it is applied only if a value is what was expected. (Strategic merge patches, which merge lists by
+// key, are for built-in types only.)
 func TestPatches(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t))
 	if err != nil {

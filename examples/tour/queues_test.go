@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// A work queue holds keys, not objects: an item that is added ten times while it waits is processed once, and no item is
-// processed by two workers at the same time.
+// A work queue holds keys, not objects: an item that is added ten times while it waits is processed once,
+// and no item is processed by two workers at the same time.
 func Example_queue() {
 	queue := workqueue.NewTyped[string]()
 	queue.Add("town/ann")
@@ -41,8 +41,9 @@ func Example_queue() {
 	// got town/ann
 }
 
-// A delaying queue adds an item later: to look again at what has no event of its own, an expiry for example. In a bubble of
-// testing/synctest the clock stands still until all goroutines wait, so the test takes no time.
+// A delaying queue adds an item later: to look again at what has no event of its own, an expiry for
+// example. In a bubble of testing/synctest the clock stands still until all goroutines wait, so the test
+// takes no time.
 func TestDelayingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedDelayingQueue[string]()

@@ -14,9 +14,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A reflector lists a collection, then watches it from the list's version, and keeps a store equal to the server's state. When
-// the watch ends it watches again from the last version that it saw; when the server has forgotten that version, it lists
-// again. An informer is a reflector, a queue, an indexer and handlers.
+// A reflector lists a collection, then watches it from the list's version, and keeps a store equal to the
+// server's state. When the watch ends it watches again from the last version that it saw; when the server
+// has forgotten that version, it lists again. An informer is a reflector, a queue, an indexer and handlers.
 func TestReflector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
@@ -30,8 +30,8 @@ func TestReflector(t *testing.T) {
 		go reflector.RunWithContext(t.Context()) // until the test ends
 		check := func(when string, want ...string) {
 			t.Helper()
-			time.Sleep(time.Minute) // the bubble's: a reflector waits before it tries again
-			synctest.Wait()         // until it waits for the server
+			<-time.After(time.Minute) // the bubble's: a reflector waits before it tries again
+			synctest.Wait()           // until it waits for the server
 			got := store.ListKeys()
 			slices.Sort(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 )
 
-// A RESTClient sends requests to one group and version. It knows how objects are encoded, and the verbs of HTTP, but no
-// types: generated clients stand on it.
+// A RESTClient sends requests to one group and version. It knows how objects are encoded, and the verbs of
+// HTTP, but no types: generated clients stand on it.
 func TestRESTClient(t *testing.T) {
 	config := rest.CopyConfig(serverConfig(t))
 	config.GroupVersion = &shopv1.SchemeGroupVersion

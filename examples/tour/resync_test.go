@@ -12,9 +12,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A resync calls a handler's update function for every object in the store, from time to time. No request is sent: it isn't
-// a list. Controllers use it to look again at what changes outside the cluster. Both arguments are then the same object, so
-// the versions tell a resync from a change.
+// A resync calls a handler's update function for every object in the store, from time to time. No request
+// is sent: it isn't a list. Controllers use it to look again at what changes outside the cluster. Both
+// arguments are then the same object, so the versions tell a resync from a change.
 func TestResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
@@ -36,7 +36,7 @@ func TestResync(t *testing.T) {
 		synctest.Wait()
 		requests := len(server.Requests())
 
-		time.Sleep(time.Hour + time.Second) // the bubble's hour
+		<-time.After(time.Hour + time.Second) // the bubble's hour
 		synctest.Wait()
 		if resyncs != 6 {
 			t.Errorf("%d resyncs in an hour, want 6", resyncs)

@@ -13,8 +13,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// The sub-resource scale lets anyone set a number of replicas who knows nothing of the kind: kubectl scale, or an autoscaler.
-// The definition says which field it stands for. The scale client works for every kind that has it.
+// The sub-resource scale lets anyone set a number of replicas who knows nothing of the kind: kubectl scale,
+// or an autoscaler. The definition says which field it stands for. The scale client works for every kind
+// that has it.
 func TestScale(t *testing.T) {
 	config := serverConfig(t)
 	clients, err := versioned.NewForConfig(config)
@@ -25,7 +26,8 @@ func TestScale(t *testing.T) {
 	if _, err := bakeries.Create(t.Context(), bakery(t, "ann"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The mapper says which version serves a resource; programs make it from discovery, see discovery_test.go.
+	// The mapper says which version serves a resource; programs make it from discovery, see
+	// discovery_test.go.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(shopv1.SchemeGroupVersion.WithKind("Bakery"), meta.RESTScopeNamespace)
 	server, err := discovery.NewDiscoveryClientForConfig(config)

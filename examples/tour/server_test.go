@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serverConfig returns what a kubeconfig would: how to reach an API server, with an administrator's rights. The server has the
-// example's definitions.
+// serverConfig returns what a kubeconfig would: how to reach an API server, with an administrator's rights.
+// The server has the example's definitions.
 func serverConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	server, err := shared()

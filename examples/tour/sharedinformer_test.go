@@ -12,9 +12,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A shared informer has one list, one watch and one store, whoever asks for the objects, and any number of handlers. Each
-// handler is called by one goroutine, in the order of changes, and may lag behind the store: a slow one doesn't hold up the
-// others. What it hasn't seen yet is kept for it.
+// A shared informer has one list, one watch and one store, whoever asks for the objects, and any number of
+// handlers. Each handler is called by one goroutine, in the order of changes, and may lag behind the store:
+// a slow one doesn't hold up the others. What it hasn't seen yet is kept for it.
 func TestSharedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()

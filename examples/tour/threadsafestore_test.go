@@ -7,9 +7,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A ThreadSafeStore is what lies below a Store: keys are given, not computed, so it holds anything. Every method may be
-// called by any number of goroutines at the same time. The objects are shared: whoever changes what it read races with
-// all other readers.
+// A ThreadSafeStore is what lies below a Store: keys are given, not computed, so it holds anything. Every
+// method may be called by any number of goroutines at the same time. The objects are shared: whoever
+// changes what it read races with all other readers.
 func Example_threadSafeStore() {
 	store := cache.NewThreadSafeStore(cache.Indexers{
 		"length": func(obj any) ([]string, error) { return []string{fmt.Sprint(len(obj.(string)))}, nil },

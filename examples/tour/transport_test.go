@@ -17,9 +17,9 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
-// A rest.Config says how to reach a server (host, certificate authority) and who one is: by a token, by a client certificate,
-// or by a program that prints either (an exec plugin, as clouds have them). Every client made from it uses that. Wrap adds a
-// transport of one's own around all requests.
+// A rest.Config says how to reach a server (host, certificate authority) and who one is: by a token, by a
+// client certificate, or by a program that prints either (an exec plugin, as clouds have them). Every
+// client made from it uses that. Wrap adds a transport of one's own around all requests.
 func TestTransport(t *testing.T) {
 	binaries, err := kubeserver.Build(t.Context(), t.Output())
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A watch is a response that doesn't end: one JSON object after the other, each with a type and an object. HTTP/1.1 carries it
-// in chunks, HTTP/2 in frames of a stream beside others on one connection.
+// A watch is a response that doesn't end: one JSON object after the other, each with a type and an object.
+// HTTP/1.1 carries it in chunks, HTTP/2 in frames of a stream beside others on one connection.
 func TestWatchAsBytes(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t))
 	if err != nil {

@@ -41,8 +41,9 @@ func newClientCA(dir string) (*clientCA, error) {
 	return &clientCA{parsed, key}, os.WriteFile(filepath.Join(dir, clientCAFile), encode("CERTIFICATE", der), 0o600)
 }
 
-// ClientCertificate returns a new certificate of the user, a member of the groups, and its key, both as PEM: CertData and
-// KeyData of a client configuration. It is valid for a day. Without the group system:masters RBAC decides what the user may do.
+// ClientCertificate returns a new certificate of the user, a member of the groups, and its key, both as
+// PEM: CertData and KeyData of a client configuration. It is valid for a day. Without the group
+// system:masters RBAC decides what the user may do.
 func (s *Server) ClientCertificate(user string, groups ...string) (cert, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
