@@ -1,5 +1,5 @@
-// Command release rehearses a release: it makes a module proxy in a folder from the files that git tracks, and
-// installs and uses from there what users would get.
+// Command release rehearses a release: it makes a module proxy in a folder from the files that git tracks,
+// and installs and uses from there what users would get.
 //
 //	go run ./internal/release -version v0.37.0
 //

@@ -25,9 +25,9 @@ const own = "github.com/kubewright/kubewright"
 // repository are for its own tests.
 var released = []string{".", "contrib/prometheus", "contrib/controller-runtime", "test/e2e"}
 
-// publish writes the released modules of the repository in the folder root to the folder proxy, as the go command
-// expects a module proxy (https://go.dev/ref/mod#goproxy-protocol). It takes the files that git tracks, as they are
-// on the disk.
+// publish writes the released modules of the repository in the folder root to the folder proxy, as the go
+// command expects a module proxy (https://go.dev/ref/mod#goproxy-protocol). It takes the files that git
+// tracks, as they are on the disk.
 func publish(ctx context.Context, root, proxy, version string) error {
 	command := exec.CommandContext(ctx, "git", "ls-files", "-z")
 	command.Dir = root
@@ -72,8 +72,8 @@ func publishModule(root, folder, proxy, version string, tracked []string) error 
 	)
 }
 
-// releaseMod returns a go.mod as it is released: it requires the other modules of the repository in that version,
-// and replaces nothing.
+// releaseMod returns a go.mod as it is released: it requires the other modules of the repository in that
+// version, and replaces nothing.
 func releaseMod(name, version string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// rehearse publishes the repository in the folder root to a proxy of its own and does there what users do with a
-// release. It says on out what it does.
+// rehearse publishes the repository in the folder root to a proxy of its own and does there what users do
+// with a release. It says on out what it does.
 func rehearse(ctx context.Context, root, version string, out io.Writer) (err error) {
 	if semver.Canonical(version) != version || version == "" {
 		return fmt.Errorf("-version %q is no version such as v0.37.0", version)
