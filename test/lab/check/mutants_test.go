@@ -44,7 +44,7 @@ var mutations = map[string]planted.Bug{
 			"f.pending[n-1], f.pending[n] = f.pending[n], f.pending[n-1] }"),
 
 	"informer: an object is kept though its version changed": planted.Replace("informer/sink.go",
-		"ok && version == id.ResourceVersion && ", "ok && (version == id.ResourceVersion || BUG) && "),
+		"!ok || version != id.ResourceVersion || ", "!ok || version != id.ResourceVersion && !BUG || "),
 	"informer: the version of a deletion is lost": planted.Replace("informer/writer.go",
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version}",
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: map[bool]string{false: d.Version}[BUG]}"),
