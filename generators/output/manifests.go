@@ -24,7 +24,7 @@ const maxManifest = 32 << 20
 // for "-". It doesn't follow links in folders, nor enter those whose names begin with a dot.
 func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 	var all []Manifest
-	seen := map[string]bool{}
+	abs, seen := absolute(), map[string]bool{}
 	add := func(name string, from io.Reader) error {
 		text, err := io.ReadAll(io.LimitReader(from, maxManifest+1))
 		switch {
@@ -48,10 +48,10 @@ func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 			return nil, fmt.Errorf("can't read %s: %w", path, reason(err))
 		}
 		for _, file := range files {
-			if seen[clean(file)] {
+			if seen[abs(file)] {
 				continue
 			}
-			seen[clean(file)] = true
+			seen[abs(file)] = true
 			f, err := os.Open(file)
 			if err != nil {
 				return nil, fmt.Errorf("can't read %s: %w", file, reason(err))

@@ -14,52 +14,106 @@ import (
 // file, or outside of the folder that it belongs to, behind a link. What is there may come with the
 // repository, so that neither reading nor writing it is safe.
 func (s Set) checkPlaces(paths []string) error {
-	roots := map[string]*os.Root{}
-	defer func() {
-		for _, root := range roots {
-			if root != nil {
-				root.Close()
-			}
-		}
-	}()
+	p := &places{abs: absolute(), roots: slices.Concat(s.Folders, s.Trees),
+		opened: map[string]*os.Root{}, folders: map[string]folder{}}
+	defer p.close()
 	for _, path := range paths {
-		dir := s.rootOf(path)
-		root, opened := roots[dir]
-		if !opened {
-			root, _ = os.OpenRoot(dir) // If it fails there is nothing yet, or Compare says why.
-			roots[dir] = root
-		}
-		if root == nil {
-			continue
-		}
-		if err := checkPlace(root, dir, path); err != nil {
+		if err := p.check(path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rootOf returns the folder that a file must not leave: the outermost of the output folders and trees that it
-// is in, or the file's own folder.
-func (s Set) rootOf(path string) string {
-	root := ""
-	for _, dir := range slices.Concat(s.Folders, s.Trees) {
-		if strings.HasPrefix(clean(path), clean(dir)+string(filepath.Separator)) &&
-			(root == "" || len(clean(dir)) < len(clean(root))) {
-			root = dir
-		}
-	}
-	if root == "" {
-		return filepath.Dir(path)
-	}
-	return root
+// places remembers what it found out about folders: an output has thousands of files in hundreds of them.
+type places struct {
+	abs     func(path string) string
+	roots   []string            // as in the Set
+	opened  map[string]*os.Root // by the path of the root; nil if there is nothing yet
+	folders map[string]folder   // by path
 }
 
-func checkPlace(root *os.Root, dir, path string) error {
-	below, err := filepath.Rel(clean(dir), clean(path))
-	if err != nil {
-		return nil // They are on two disks, which rootOf excludes.
+// folder is what is known about a folder of files.
+type folder struct {
+	root  *os.Root // nil if there is nothing yet
+	dir   string   // of root
+	below string   // the path of the folder in root
+	// safe is true if the folder is in the root, or isn't there and no link is in the place of it.
+	safe bool
+}
+
+func (p *places) close() {
+	for _, root := range p.opened {
+		if root != nil {
+			root.Close()
+		}
 	}
+}
+
+// check returns an error if a file can't be at path.
+func (p *places) check(path string) error {
+	name := filepath.Dir(path)
+	f, known := p.folders[name]
+	if !known {
+		f = p.folder(name)
+		p.folders[name] = f
+	}
+	if f.root == nil {
+		return nil
+	}
+	if f.safe {
+		// From a safe folder only a link leads out.
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	return checkPlace(f.root, f.dir, filepath.Join(f.below, filepath.Base(path)), path)
+}
+
+// folder finds out about a folder of files.
+func (p *places) folder(name string) folder {
+	f := folder{dir: p.rootOf(name)}
+	opened := false
+	if f.root, opened = p.opened[f.dir]; !opened {
+		f.root, _ = os.OpenRoot(f.dir) // If it fails there is nothing yet, or Compare says why.
+		p.opened[f.dir] = f.root
+	}
+	var err error
+	if f.below, err = filepath.Rel(p.abs(f.dir), p.abs(name)); err != nil || f.root == nil {
+		return folder{} // They are on two disks, which rootOf excludes.
+	}
+	for at := f.below; ; at = filepath.Dir(at) {
+		info, err := f.root.Stat(at) // It doesn't follow links out of the root.
+		if errors.Is(err, fs.ErrNotExist) && at != "." {
+			if _, err = f.root.Lstat(at); err != nil {
+				continue // What isn't there may be made, if the folder that it is in is safe.
+			}
+			return f // It is a link that leads to nothing.
+		}
+		f.safe = err == nil && info.IsDir()
+		return f
+	}
+}
+
+// rootOf returns the folder that the files of a folder must not leave: the outermost of the output folders and
+// trees that it is or is in, or the folder itself.
+func (p *places) rootOf(name string) string {
+	outermost, abs := "", p.abs(name)+string(filepath.Separator)
+	for _, root := range p.roots {
+		if strings.HasPrefix(abs, p.abs(root)+string(filepath.Separator)) &&
+			(outermost == "" || len(p.abs(root)) < len(p.abs(outermost))) {
+			outermost = root
+		}
+	}
+	if outermost == "" {
+		return name
+	}
+	return outermost
+}
+
+// checkPlace returns an error if the file at path can't be there, which is below the root dir.
+func checkPlace(root *os.Root, dir, below, path string) error {
 	for at := below; ; at = filepath.Dir(at) {
 		info, err := root.Stat(at) // It doesn't follow links out of the root.
 		if errors.Is(err, fs.ErrNotExist) && at != "." {

@@ -183,10 +183,17 @@ func inTheWay(path string) string {
 	return path
 }
 
-// clean returns an absolute path, so that paths can be compared.
-func clean(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
+// absolute returns a function that makes paths absolute and clean, so that they can be compared. It asks for
+// the working directory once: filepath.Abs does each time, which costs two system calls.
+func absolute() func(path string) string {
+	wd, err := os.Getwd()
+	return func(path string) string {
+		if err == nil && filepath.IsLocal(path) {
+			return filepath.Join(wd, path)
+		}
+		if abs, err := filepath.Abs(path); err == nil {
+			return abs
+		}
+		return filepath.Clean(path)
 	}
-	return filepath.Clean(path)
 }

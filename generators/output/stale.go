@@ -68,14 +68,14 @@ func (p *Plan) findStale() error {
 // resolver returns a function that makes the paths of files in the trees comparable: absolute,
 // and in the folders that the trees are links to.
 func resolver(trees []string) func(path string) string {
-	targets := map[string]string{}
+	abs, targets := absolute(), map[string]string{}
 	for _, tree := range trees {
-		if target, err := filepath.EvalSymlinks(clean(tree)); err == nil { // else it isn't there yet
-			targets[clean(tree)] = target
+		if target, err := filepath.EvalSymlinks(abs(tree)); err == nil { // else it isn't there yet
+			targets[abs(tree)] = target
 		}
 	}
 	return func(path string) string {
-		path = clean(path)
+		path = abs(path)
 		for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if target, ok := targets[dir]; ok { // the innermost tree
 				return target + path[len(dir):]

@@ -70,9 +70,10 @@ func remove(path string) error {
 // removeEmpty removes dir and its parents as far as they are empty and inside one of the
 // trees. It stops at the first folder that can't be removed because it isn't empty.
 func (p *Plan) removeEmpty(dir string) {
+	abs := absolute()
 	for {
 		inside := slices.ContainsFunc(p.set.Trees, func(tree string) bool {
-			return strings.HasPrefix(clean(dir), clean(tree)+string(filepath.Separator))
+			return strings.HasPrefix(abs(dir), abs(tree)+string(filepath.Separator))
 		})
 		if !inside || os.Remove(dir) != nil {
 			return
