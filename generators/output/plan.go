@@ -62,22 +62,16 @@ func (s Set) Compare() (*Plan, error) {
 	}
 	olds := make([][]byte, len(paths))
 	exists := make([]bool, len(paths))
-	errs := make([]error, len(paths))
-	inParallel(len(paths), func(i int) {
-		var err error
+	err := inParallel(len(paths), func(i int) (err error) {
 		olds[i], err = os.ReadFile(paths[i])
-		switch {
-		case err == nil:
-			exists[i] = true
-		case !errors.Is(err, fs.ErrNotExist):
-			errs[i] = fmt.Errorf("can't read %s: %w", inTheWay(paths[i]), reason(err))
+		exists[i] = err == nil
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
+		return fmt.Errorf("can't read %s: %w", inTheWay(paths[i]), reason(err))
 	})
-	// The first error is enough: the others mostly have the same cause.
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	// In the order of paths, so that the error about a hand-written file is always the same.
 	p := &Plan{set: s, old: map[string][]byte{}}
@@ -144,19 +138,27 @@ func (p *Plan) Files() []File {
 	return files
 }
 
-// inParallel calls do for 0 to n-1, on as many goroutines as there are processors, and waits
-// for all calls.
-func inParallel(n int, do func(int)) {
+// inParallel calls do for 0 to n-1, on as many goroutines as there are processors, and waits for all calls. It
+// returns the error of the lowest number: the others mostly have the same cause, such as a full disk.
+func inParallel(n int, do func(int) error) error {
+	errs := make([]error, n)
 	workers := min(n, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
+			// In blocks, so that two goroutines seldom write into one folder, which one of them has to wait for.
+			for i := n * w / workers; i < n*(w+1)/workers; i++ {
+				errs[i] = do(i)
 			}
 		})
 	}
 	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reason returns an error of package os without the operation and the path, which the

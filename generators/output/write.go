@@ -30,17 +30,13 @@ func isTemporary(name string) bool {
 // and thereby make it fail.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
-	if err := st.write(p.Changed, p.set.Files); err != nil {
+	err := st.write(p.Changed, p.set.Files, p.old)
+	if err == nil {
+		err = st.rename(p.Changed)
+	}
+	if err != nil {
 		st.undo()
 		return err
-	}
-	// A rename within a folder is atomic: no reader sees half a file.
-	for i, path := range p.Changed {
-		if err := os.Rename(st.temps[i], path); err != nil {
-			st.undo()
-			return fmt.Errorf("can't replace %s: %w", path, err)
-		}
-		st.temps[i] = "" // nothing left to undo
 	}
 	for _, path := range p.leftovers {
 		if err := remove(path); err != nil {
@@ -88,8 +84,8 @@ type staging struct {
 	dirs  []string // new folders, the outer ones first
 }
 
-// write writes the content of each path to a temporary file beside it.
-func (st *staging) write(paths []string, contents map[string][]byte) error {
+// write writes the content of each path to a temporary file beside it. old has the files that exist.
+func (st *staging) write(paths []string, contents, old map[string][]byte) error {
 	// Folders first and one after the other: they may be inside each other.
 	made := map[string]bool{}
 	for _, path := range paths {
@@ -102,28 +98,17 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 			return fmt.Errorf("can't create the folder %s: %w", dir, reason(err))
 		}
 	}
-	errs := make([]error, len(paths))
-	inParallel(len(paths), func(i int) {
-		if err := st.writeOne(i, paths[i], contents[paths[i]]); err != nil {
-			errs[i] = fmt.Errorf("can't write %s: %w", paths[i], reason(err))
+	return inParallel(len(paths), func(i int) error {
+		_, exists := old[paths[i]]
+		if err := st.writeOne(i, paths[i], contents[paths[i]], exists); err != nil {
+			return fmt.Errorf("can't write %s: %w", paths[i], reason(err))
 		}
+		return nil
 	})
-	// The first error is enough: the others mostly have the same cause, such as a full disk.
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeOne writes a temporary file. It runs concurrently with those of other indexes.
-func (st *staging) writeOne(i int, path string, content []byte) error {
-	info, err := os.Stat(path)
-	exists := err == nil
-	if exists && info.IsDir() {
-		return errors.New("it is a folder")
-	}
+func (st *staging) writeOne(i int, path string, content []byte, exists bool) error {
 	f, err := createTemp(path)
 	if err != nil {
 		return err
@@ -131,9 +116,23 @@ func (st *staging) writeOne(i int, path string, content []byte) error {
 	st.temps[i] = f.Name()
 	_, err = f.Write(content)
 	if exists { // The file keeps its mode.
-		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+		info, statErr := os.Stat(path)
+		if err = errors.Join(err, statErr); err == nil {
+			err = f.Chmod(info.Mode().Perm())
+		}
 	}
 	return errors.Join(err, f.Close())
+}
+
+// rename gives the temporary files their names. A rename within a folder is atomic: no reader sees half a file.
+func (st *staging) rename(paths []string) error {
+	return inParallel(len(paths), func(i int) error {
+		if err := os.Rename(st.temps[i], paths[i]); err != nil {
+			return fmt.Errorf("can't replace %s: %w", paths[i], err)
+		}
+		st.temps[i] = "" // nothing left to undo
+		return nil
+	})
 }
 
 // createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike that of
