@@ -79,17 +79,17 @@ func BenchmarkEverything(b *testing.B) {
 				var sum cost
 				for b.Loop() {
 					removeDeepCopies(b, folders...)
-					s.remove(b, "everything-"+flavour, "client")
+					client := s.fresh("client")
 					if flavour == ours {
 						sum.add(s.mustIn(dir, s.bin(ours, "kubewright"), slices.Concat([]string{"generate",
 							"--with-applyconfig", "--plural-exceptions", "Endpoints:Endpoints",
-							"--output-dir", "client"}, c.packages)...))
+							"--output-dir", client}, c.packages)...))
 						continue
 					}
 					sum.add(s.mustIn(dir, s.bin(upstream, "deepcopy-gen"),
 						append([]string{"--output-file", deepCopies}, c.packages...)...))
 					sum.add(s.mustIn(dir, s.bin(upstream, "register-gen"), c.packages...))
-					sum.add(s.upstreamIn(dir, "client", "k8s.io/api/client", c.packages...))
+					sum.add(s.upstreamIn(dir, client, "k8s.io/api/"+client, c.packages...))
 				}
 				if files := removeDeepCopies(b, folders...); files != len(c.packages) {
 					b.Errorf("%d files with deep copies for %d packages", files, len(c.packages))

@@ -33,6 +33,8 @@ type sandbox struct {
 	*scratch.Module
 	// lean makes our clientsets lean.
 	lean bool
+	// folders counts what fresh has returned.
+	folders int
 }
 
 // newSandbox makes one sandbox for all benchmarks; TestMain removes it.
@@ -139,11 +141,12 @@ func (s *sandbox) upstreamIn(dir, folder, root string, packages ...string) cost 
 	return c
 }
 
-// remove removes what a flavour has generated below a folder.
-func (s *sandbox) remove(b *testing.B, flavour, folder string) {
-	if err := os.RemoveAll(filepath.Join(s.Dir, flavour, folder)); err != nil {
-		b.Fatal(err)
-	}
+// fresh returns the name of a folder that no run has written to. To remove the files of the run before would
+// measure the file system: for a minute ext4 doesn't use their inodes again, and steps over each of them for
+// each new file, which took longer than to generate.
+func (s *sandbox) fresh(folder string) string {
+	s.folders++
+	return fmt.Sprintf("%s-%d", folder, s.folders)
 }
 
 // files calls visit for each Go file below a folder of a flavour.
