@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // listed is the output of go list for a package.
@@ -93,51 +90,6 @@ func cleanPattern(pattern string) string {
 		return "."
 	}
 	return path.Clean(pattern)
-}
-
-// patternHint suggests another form of a pattern that the go command can't resolve: ./ before
-// the path of a folder, which would be an import path without it, or /... after a folder that
-// has packages only below it. message is the error of the go command.
-func patternHint(dir, pattern, message string) string {
-	local := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, ".")
-	folder, _, _ := strings.Cut(pattern, "...")
-	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(folder)))
-	if !local && err == nil && info.IsDir() {
-		return "; for the folder of that name write ./" + pattern
-	}
-	if local && strings.HasPrefix(message, "no Go files in ") {
-		return "; for the packages below it write " + strings.TrimSuffix(pattern, "/") + "/..."
-	}
-	return ""
-}
-
-// noFolder returns a message for an import path that is in the module of dir but has
-// no folder there, "" for any other path. The go command's own message would tell
-// people to go get the module that they are in.
-func noFolder(ctx context.Context, dir, importPath string) string {
-	module, err := FindModule(ctx, dir)
-	if err != nil {
-		return ""
-	}
-	below, ok := strings.CutPrefix(importPath, module.Path+"/")
-	folder := filepath.Join(module.Dir, filepath.FromSlash(below))
-	exists := func(folder string) bool { _, err := os.Stat(folder); return err == nil }
-	if !ok || exists(folder) {
-		return ""
-	}
-	// The outermost one that is missing may be misspelt.
-	for !exists(filepath.Dir(folder)) {
-		folder = filepath.Dir(folder)
-	}
-	var siblings []string
-	entries, _ := os.ReadDir(filepath.Dir(folder)) // on an error there is no suggestion
-	for _, entry := range entries {
-		if entry.IsDir() {
-			siblings = append(siblings, entry.Name())
-		}
-	}
-	return fmt.Sprintf("there is no folder %s in the module %s%s", below, module.Path,
-		marker.Suggest(filepath.Base(folder), siblings))
 }
 
 // oneLine joins the lines of a message of the go command.

@@ -181,11 +181,8 @@ func (s *session) find() []*candidate {
 			found = append(found, &candidate{input: input, wildcard: wildcard(input.Pattern), listed: p})
 		}
 		if matches == 0 {
-			hint := patternHint(s.cfg.Dir, input.Pattern, "")
-			if hint == "" {
-				hint = inNestedModule(s.ctx, s.cfg.Dir, input.Pattern)
-			}
-			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s", hint)
+			s.StrictErrorf(token.Position{Filename: input.Pattern}, "the pattern matches no packages%s",
+				noMatch(s.ctx, s.cfg.Dir, input.Pattern))
 		}
 	}
 	// By import path the output doesn't depend on the order of arguments. Client-gen keeps
@@ -237,9 +234,9 @@ func (s *session) usable(p *candidate) bool {
 		}
 		// The position has the pattern already.
 		message := strings.TrimPrefix(oneLine(e.Err), "pattern "+p.input.Pattern+": ")
-		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" &&
-			strings.Contains(message, "go get") {
-			message = own
+		if own := noFolder(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" {
+			s.Errorf(token.Position{Filename: p.input.Pattern}, "%s", own)
+			return false
 		}
 		if own := inOtherModule(s.ctx, s.cfg.Dir, p.input.Pattern); own != "" {
 			s.Errorf(token.Position{Filename: p.input.Pattern}, "it is %s", own)
