@@ -301,7 +301,15 @@ func (c *checker) empty(api *API, packages []*candidate) {
 				p.src.path)
 		}
 	}
-	if kinds > 0 || helped || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
+	if kinds > 0 || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
+		return
+	}
+	if helped {
+		registers := func(p *candidate) bool { return p.registers }
+		if i := slices.IndexFunc(packages, registers); i >= 0 && c.cfg.Strict && c.cfg.has(Clients) {
+			c.Warnf(packages[i].pkg.Pos, "no type in these packages has +genclient, so there are no clients; add "+
+				"// +genclient above those that are to have one")
+		}
 		return
 	}
 	pos := token.Position{Filename: strings.Join(c.cfg.patterns(), " ")}

@@ -43,9 +43,12 @@ func (r *kindReader) readPackage(p *candidate) {
 	// Declarations are found even in generated files, so this one is certainly missing;
 	// checkRegisteredTypes can only warn.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
+		advice := "declare it in a register.go"
+		if r.cfg.Strict && p.own() && !p.tags.HasGroupName {
+			advice = "write // +groupName=GROUP in doc.go, and it is generated, or " + advice
+		}
 		r.GeneratorErrorf(Clients, p.pkg.Pos,
-			"package %s has no AddToScheme, which the clientset's scheme calls; declare it in a register.go",
-			p.src.path)
+			"package %s has no AddToScheme, which the clientset's scheme calls; %s", p.src.path, advice)
 	}
 	if p.pkg.Client && !p.registers && r.cfg.has(Clients) {
 		r.checkRegisteredTypes(p)

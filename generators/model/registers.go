@@ -69,14 +69,28 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 		return nil
 	}
 	asked, pos, tags := r.asked(p)
+	made := "" // by an earlier run
+	if r.cfg.Strict {
+		made = fileWith(p.src, registerGenHeader, defaultRegistersFile)
+	}
 	if !asked && !tags.HasGroupName || pos.IsValid() && !asked {
+		if made != "" {
+			r.Warnf(beside(p.position(r.base), made),
+				"it was generated, and isn't any more, as doc.go has neither +groupName nor +%s; "+
+					"add the tag, or remove the file", registersTag)
+		}
 		return nil
 	}
 	registration := &Registration{newHelperPackage(p, r.cfg.RegistersFile), tags.GroupName, "", nil}
 	if r.cfg.Strict {
-		registration.File = cmp.Or(fileWith(p.src, registerGenHeader, defaultRegistersFile), defaultRegistersFile)
+		registration.File = cmp.Or(made, defaultRegistersFile)
 		r.outputs[p.src] = filepath.Join(p.src.dir, registration.File)
 		if name := p.src.declaredBeside(r.outputs[p.src], registeringNames...); name != "" {
+			if made != "" {
+				r.Errorf(beside(p.position(r.base), made),
+					"it was generated, and declares %s, as another file of the package does; remove one of both",
+					name)
+			}
 			// Where there is a register.go, the tag has never had an effect.
 			if asked && !p.src.has("register.go") {
 				r.Warnf(pos, "nothing is registered by generated code, as the package declares %s; remove the "+
@@ -102,6 +116,11 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 		registration.Group = path.Base(dir)
 	}
 	return registration
+}
+
+// beside returns the position of a file in the folder of another one.
+func beside(pos token.Position, name string) token.Position {
+	return token.Position{Filename: filepath.Join(filepath.Dir(pos.Filename), name)}
 }
 
 // asked reads the tags of doc.go. pos is the position of +k8s:register-gen, if there is one.
