@@ -16,7 +16,7 @@ import (
 // broadcaster writes in the background: equal ones are counted in one object, and too many are dropped.
 // Never read them to decide anything.
 func TestEvents(t *testing.T) {
-	clients, err := kubernetes.NewForConfig(serverConfig(t))
+	clients, err := kubernetes.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}
