@@ -18,8 +18,8 @@ import (
 )
 
 // How the parts make a controller: a handler puts the key of each object that changed into a queue; a worker
-// takes the key, reads the newest state from the lister, and does what is missing. What the event was, nobody
-// asks. workqueue.Run is this worker's loop, ready to use; examples/controller is a whole controller.
+// takes the key, reads the newest state from the lister, and does what is missing, whatever the event was.
+// workqueue.Run is this worker's loop, ready to use; examples/controller is a whole controller.
 func TestController(t *testing.T) {
 	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.
 	synctest.Test(t, func(t *testing.T) {
@@ -71,9 +71,9 @@ func TestController(t *testing.T) {
 				if reconcile(key) != nil {
 					queue.AddRateLimited(key) // once more, later
 				} else {
-					queue.Forget(key) // the next failure is the first again, and nothing remembers the key
+					queue.Forget(key) // else the next failure waits longer, and the limiter keeps the key for ever
 				}
-				queue.Done(key) // in any case: until then nobody gets the key again, however often it is added
+				queue.Done(key) // in any case, else nobody gets the key again, however often it is added
 			}
 		}
 		go informer.RunWithContext(t.Context())
