@@ -13,10 +13,10 @@ import (
 
 // Server-side apply sends the fields that a manager wants, and nothing else. The server remembers who
 // applied what (managedFields): a field that two managers want with different values is a conflict, and a
-// field that its only manager leaves out the next time is removed. No read comes before the write, so no
-// version is in the way.
+// field that its only manager leaves out the next time is removed. Nothing is read first, so there is no
+// resourceVersion to conflict with.
 func TestServerSideApply(t *testing.T) {
-	client, err := dynamic.NewForConfig(serverConfig(t))
+	client, err := dynamic.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,8 @@ func TestServerSideApply(t *testing.T) {
 			"spec":       spec,
 		}}, metav1.ApplyOptions{FieldManager: manager, Force: force})
 	}
-	if _, err := apply("owner", false, map[string]any{"bread": "rye", "market": "square", "bakers": int64(1)}); err != nil {
+	_, err = apply("owner", false, map[string]any{"bread": "rye", "market": "square", "bakers": int64(1)})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := apply("autoscaler", false, map[string]any{"bakers": int64(5)}); !apierrors.IsConflict(err) {

@@ -15,7 +15,7 @@ import (
 // of what was read: if somebody else was quicker, it fails with a conflict, and is tried again on a fresh
 // copy.
 func TestClientset(t *testing.T) {
-	clients, err := versioned.NewForConfig(serverConfig(t))
+	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}

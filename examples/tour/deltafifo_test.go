@@ -10,21 +10,25 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A DeltaFIFO stands between the reflector, which produces, and the informer's loop, which consumes. It
-// keeps what happened to each object, in order, and hands it out key by key. Informers of kubewright use a
-// leaner queue inside; this is the type for programs that use one directly.
+// A DeltaFIFO stands between a reflector, which produces, and a consumer that keeps a store. It keeps what
+// happened to each object, in order, and hands it out key by key, as Deltas. Informers were built on it, and
+// yours can be. Those of client-go v0.37 have a RealFIFO instead, which keeps the order of arrival, and ours
+// a queue inside the runtime.
 func Example_deltaFIFO() {
 	// Known objects are those that the consumer has. With them, Replace can tell what is gone.
+	// The key is "town/rye"; this function also returns that of a tombstone, see the end.
 	known := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
 	queue := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
 		KnownObjects:          known,
-		EmitDeltaTypeReplaced: true, // else Replaced is called Sync, as in old code
+		EmitDeltaTypeReplaced: true, // without it, objects of a Replace have the type Sync, as in a Resync
 	})
 	rye := func(version string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye", ResourceVersion: version}}
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye", ResourceVersion: version}}
 	}
 	oat := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oat", ResourceVersion: "3"}}
 	pop := func() {
+		// isInInitialList: the object came with the first Replace.
 		_, err := queue.Pop(func(obj any, isInInitialList bool) error {
 			var changes []string
 			for _, delta := range obj.(cache.Deltas) {
@@ -60,16 +64,19 @@ func Example_deltaFIFO() {
 	check(queue.Update(rye("2")))
 	pop()
 
+	// A new list: what is in it gets the type Replaced, whether it changed or not; what isn't is Deleted.
 	fmt.Println("replace, as after a list: rye isn't there any more")
 	check(queue.Replace([]any{oat}, "3"))
 	pop()
 	pop()
 
+	// Nothing happened to these objects: their type is Sync.
 	fmt.Println("resync: every known object once more")
 	check(queue.Resync())
 	pop()
 
-	// A tombstone stands for an object whose deletion was missed: the last known state may be old.
+	// A DeletedFinalStateUnknown (tombstone) stands in for an object that a list no longer has. Its Obj is the
+	// last state we knew. DeleteFunc may get one: check for it before you assert the type.
 	check(queue.Replace(nil, "4"))
 	pop()
 	queue.Close() // Pop returns cache.ErrFIFOClosed from now on

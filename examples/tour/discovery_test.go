@@ -16,7 +16,7 @@ import (
 // Discovery asks a server what it serves: groups, versions, resources and their verbs. A RESTMapper made of
 // the answers finds the resource of a kind, as kubectl does for a manifest.
 func TestDiscovery(t *testing.T) {
-	client, err := discovery.NewDiscoveryClientForConfig(serverConfig(t))
+	client, err := discovery.NewDiscoveryClientForConfig(serverConfig(t)) // of server_test.go
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,14 +34,15 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// kubectl keeps the answers on disk, for a time to live, as every command would ask again: a process with
-// the same folder takes them from there until they are too old, or until it calls Invalidate.
+// Every kubectl command is a new process and would ask again, so the answers are kept in a folder. Any
+// process with the same folder reads them there until they are older than the time to live, or until it
+// calls Invalidate.
 func TestCachedDiscovery(t *testing.T) {
 	const timeToLive = time.Hour
 	dir := t.TempDir()
 	cached := func(config *rest.Config) *disk.CachedDiscoveryClient {
 		t.Helper()
-		// The second folder would cache by HTTP's rules, which the API server's answers allow, too.
+		// The empty argument is a second folder, for an HTTP cache. Without it there is none.
 		client, err := disk.NewCachedDiscoveryClientForConfig(config, dir, "", timeToLive)
 		if err != nil {
 			t.Fatal(err)

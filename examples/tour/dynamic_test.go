@@ -14,7 +14,7 @@ import (
 // A dynamic client needs no Go types: an object is the map that its JSON is. What it returns can be
 // converted to a typed object, and back.
 func TestDynamicClient(t *testing.T) {
-	client, err := dynamic.NewForConfig(serverConfig(t))
+	client, err := dynamic.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,8 @@ func TestDynamicClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	updated, err := bakeries.Update(t.Context(), &unstructured.Unstructured{Object: object}, metav1.UpdateOptions{})
+	updated, err := bakeries.Update(t.Context(), &unstructured.Unstructured{Object: object},
+		metav1.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // broadcaster writes in the background: equal ones are counted in one object, and too many are dropped.
 // Never read them to decide anything.
 func TestEvents(t *testing.T) {
-	clients, err := kubernetes.NewForConfig(serverConfig(t))
+	clients, err := kubernetes.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +29,7 @@ func TestEvents(t *testing.T) {
 
 	broadcaster := record.NewBroadcaster(record.WithContext(t.Context()))
 	defer broadcaster.Shutdown()
+	// The empty argument: each event goes to its object's namespace.
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.CoreV1().Events("")})
 	// The scheme gives the kind of the object that the event is about.
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "bakery-controller"})

@@ -12,10 +12,10 @@ import (
 
 // An Indexer is a store that also finds objects by values that a function computes, here by an annotation.
 // An object may have several values, or none. Reading a value's objects costs as much as there are of them,
-// however large the store.
+// however large the store. Every informer has one, see informerindex_test.go.
 func Example_indexer() {
 	const owner = "example.com/owner"
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{ // the key is namespace/name
 		"owner": func(obj any) ([]string, error) {
 			if name, ok := obj.(*corev1.ConfigMap).Annotations[owner]; ok {
 				return []string{name}, nil

@@ -12,10 +12,10 @@ import (
 )
 
 // Of several replicas of a controller one leads: it holds a Lease, an object that it renews every few
-// seconds. If it fails to, it must stop, and another one takes the Lease when that hasn't changed for
+// seconds. If it can't, it must stop; another replica takes the Lease once it hasn't been renewed for
 // LeaseDuration. A leader that ends in an orderly way gives it up at once (ReleaseOnCancel).
 func TestLeaderElection(t *testing.T) {
-	clients, err := kubernetes.NewForConfig(serverConfig(t))
+	clients, err := kubernetes.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,8 @@ func TestLeaderElection(t *testing.T) {
 	if got := <-leads; got != "first" {
 		t.Fatalf("%s leads", got)
 	}
-	defer run("second")()
+	stopSecond := run("second") // waits for the Lease
+	defer stopSecond()
 	stopFirst()
 	if got := <-leads; got != "second" {
 		t.Errorf("%s leads, want second", got)

@@ -2,6 +2,8 @@ package tour
 
 import (
 	"fmt"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -10,43 +12,51 @@ import (
 )
 
 // A limiter says how long an item waits before it is processed again. AddRateLimited of a queue asks it; a
-// controller calls that after a failure, and Forget after a success.
-func Example_limiters() {
-	show := func(name string, limiter workqueue.TypedRateLimiter[string]) {
-		fmt.Print(name, ":")
-		for range 5 {
-			// The bucket computes its answer from the clock, so it is rounded here.
-			fmt.Print(" ", limiter.When("town/ann").Round(10*time.Millisecond))
+// controller calls that after a failure, and Forget after a success. Without Forget, the item's next failure
+// waits as if the old ones had just happened, and the limiter keeps its entry for ever.
+func TestLimiters(t *testing.T) {
+	// In this bubble the clock stands still, so the bucket's answers are exact.
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		// Doubles with every failure of an item, up to a maximum.
+		exponential := func() workqueue.TypedRateLimiter[string] {
+			return workqueue.NewTypedItemExponentialFailureRateLimiter[string](100*ms, time.Second)
 		}
-		fmt.Println()
-	}
-	// Doubles with every failure of an item, up to a maximum.
-	exponential := func() workqueue.TypedRateLimiter[string] {
-		return workqueue.NewTypedItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Second)
-	}
-	show("exponential", exponential())
-	// Two quick tries, then slow ones.
-	show("fast, slow", workqueue.NewTypedItemFastSlowRateLimiter[string](50*time.Millisecond, 5*time.Second, 2))
-	// One token bucket for all items: bursts of two, then one in ten seconds.
-	bucket := &workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Every(10*time.Second), 2)}
-	show("bucket", bucket)
-	// The longest of several: what controllers use, exponential per item and a bucket for all.
-	show("the longest", workqueue.NewTypedMaxOfRateLimiter(exponential(),
-		workqueue.NewTypedItemFastSlowRateLimiter[string](200*time.Millisecond, 300*time.Millisecond, 2)))
-	// Capped.
-	show("capped", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), 250*time.Millisecond))
+		show := func(limiter workqueue.TypedRateLimiter[string], want string) {
+			t.Helper()
+			var delays []time.Duration
+			for range 5 {
+				delays = append(delays, limiter.When("town/ann"))
+			}
+			if got := fmt.Sprint(delays); got != want {
+				t.Errorf("delays %s, want %s", got, want)
+			}
+		}
+		show(exponential(), "[100ms 200ms 400ms 800ms 1s]")
 
-	limiter := exponential()
-	limiter.When("town/ann")
-	limiter.When("town/ann")
-	fmt.Print("failures: ", limiter.NumRequeues("town/ann"))
-	limiter.Forget("town/ann")
-	fmt.Println(", forgotten:", limiter.NumRequeues("town/ann"))
-	// Output:
-	// exponential: 100ms 200ms 400ms 800ms 1s
-	// fast, slow: 50ms 50ms 5s 5s 5s
-	// bucket: 0s 0s 10s 20s 30s
-	// the longest: 200ms 200ms 400ms 800ms 1s
-	// capped: 100ms 200ms 250ms 250ms 250ms
-	// failures: 2, forgotten: 0
+		// Two quick tries, then slow ones.
+		show(workqueue.NewTypedItemFastSlowRateLimiter[string](50*ms, 5*time.Second, 2), "[50ms 50ms 5s 5s 5s]")
+
+		// One token bucket for all items: bursts of two, then one in ten seconds.
+		show(&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Every(10*time.Second), 2)},
+			"[0s 0s 10s 20s 30s]")
+
+		// The longest delay that any of several limiters asks for.
+		show(workqueue.NewTypedMaxOfRateLimiter(exponential(),
+			workqueue.NewTypedItemFastSlowRateLimiter[string](150*ms, 600*ms, 2)),
+			"[150ms 200ms 600ms 800ms 1s]")
+
+		// At most a quarter of a second.
+		show(workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), 250*ms), "[100ms 200ms 250ms 250ms 250ms]")
+
+		// What most controllers use is the longest of two: 5 ms, doubled up to 1000 s, for each item; and for all
+		// items together a bucket for 10 in a second, in bursts of up to 100.
+		limiter := workqueue.DefaultTypedControllerRateLimiter[string]()
+		show(limiter, "[5ms 10ms 20ms 40ms 80ms]")
+		if got := limiter.NumRequeues("town/ann"); got != 5 {
+			t.Errorf("%d failures are remembered, want 5", got)
+		}
+		limiter.Forget("town/ann")
+		show(limiter, "[5ms 10ms 20ms 40ms 80ms]")
+	})
 }

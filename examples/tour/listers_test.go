@@ -14,8 +14,10 @@ import (
 )
 
 // A lister reads an informer's cache with types: no request, no copy. What it returns belongs to the cache,
-// so copy (DeepCopy) before you change it. Here the cache is filled by hand, as tests of controllers do.
+// so copy (DeepCopy) before you change it. It lags behind the server: to read what you have just written, see
+// ownwrites_test.go. Here the cache is filled by hand, as tests of controllers do.
 func Example_lister() {
+	// The key is namespace/name; the index is for listers of one namespace.
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, b := range []struct{ namespace, name, bread string }{
@@ -34,7 +36,8 @@ func Example_lister() {
 		panic(err)
 	}
 	changed := ann.DeepCopy()
-	changed.Spec.Bakers = 3 // changed.Spec of the copy: the cache stays as the server sent it
+	changed.Spec.Bakers = 3
+	fmt.Println("in the copy:", changed.Spec.Bakers, "bakers, in the cache:", ann.Spec.Bakers)
 
 	rye, err := lister.List(labels.SelectorFromSet(labels.Set{"bread": "rye"}))
 	if err != nil {
@@ -50,6 +53,7 @@ func Example_lister() {
 	_, err = lister.Bakeries("hill").Get("ann")
 	fmt.Println(apierrors.IsNotFound(err), "-", err)
 	// Output:
+	// in the copy: 3 bakers, in the cache: 0
 	// rye: [hill/cid town/ann]
 	// true - bakery.shop.kubewright.dev "ann" not found
 }

@@ -14,10 +14,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Objects of a cache are shared by all its readers, so nobody may change them. With
-// KUBE_CACHE_MUTATION_DETECTOR=true in the environment, informers keep a copy of each object, compare now
-// and then, and panic when somebody did. Use it in tests. The switch is read when the process starts, so
-// this test runs itself as a child process. For production there is a sampling detector:
+// Objects of a cache are shared by all its readers, so nobody may change them. If somebody does, nothing says
+// so: until the object's next event all readers see what the server never sent, indexes don't follow, and who
+// reads at that moment has a data race.
+//
+// With KUBE_CACHE_MUTATION_DETECTOR=true in the environment, informers copy each object that arrives, compare
+// every second, and panic if the two differ. A copy is kept for 2 to 4 minutes: later changes aren't noticed.
+// Use it in tests. The panic ends the process, and client-go reads the switch when that starts, so this test
+// runs itself as a child process. For production there is a detector that samples:
 // informer.Tuning.MutationSample.
 func TestMutationDetector(t *testing.T) {
 	const child = "TOUR_MUTATES"
@@ -25,7 +29,8 @@ func TestMutationDetector(t *testing.T) {
 		changeCachedObject(t)
 		return
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMutationDetector$", "-test.timeout=1m")
+	command := exec.CommandContext(t.Context(), os.Args[0],
+		"-test.run=^TestMutationDetector$", "-test.timeout=1m")
 	command.Env = append(os.Environ(), child+"=1", "KUBE_CACHE_MUTATION_DETECTOR=true")
 	out, err := command.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "ALTERED") {
@@ -35,8 +40,9 @@ func TestMutationDetector(t *testing.T) {
 
 // changeCachedObject does what a handler mustn't, and waits for the panic.
 func changeCachedObject(t *testing.T) {
-	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
 	server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye"}})
+	// No resync, no indexes.
 	informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 0, cache.Indexers{})
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		obj.(*corev1.ConfigMap).Data = map[string]string{"sold": "out"} // of the cache: DeepCopy it first

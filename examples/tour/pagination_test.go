@@ -12,16 +12,17 @@ import (
 )
 
 // A list with a limit comes in pages. Each page has a token for the next one; all are of one version, so
-// nothing is seen twice or missed. A token expires with the history of its version; a pager then lists
-// anew, in one piece.
+// nothing is seen twice or missed. A token expires with the history of its version: the next page is then an
+// error for which apierrors.IsResourceExpired is true.
 func TestPagination(t *testing.T) {
-	clients, err := versioned.NewForConfig(serverConfig(t))
+	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}
 	bakeries := clients.ShopV1().Bakeries(namespace(t))
 	for n := range 5 {
-		if _, err := bakeries.Create(t.Context(), bakery(t, fmt.Sprint("b", n)), metav1.CreateOptions{}); err != nil {
+		one := bakery(t, fmt.Sprint("b", n))
+		if _, err := bakeries.Create(t.Context(), one, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +46,8 @@ func TestPagination(t *testing.T) {
 		t.Errorf("%v in pages of versions %v", names, versions)
 	}
 
-	// client-go's pager does the same, and calls a function for each object.
+	// client-go's pager does the same, and calls a function for each object. If a token expires, EachListItem
+	// returns the error; the pager's List, which returns a whole list, lists anew without pages.
 	count := 0
 	pages := pager.New(pager.SimplePageFunc(func(o metav1.ListOptions) (runtime.Object, error) {
 		return bakeries.List(t.Context(), o)

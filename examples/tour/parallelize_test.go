@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// ParallelizeUntil calls a function for each of a number of pieces, by a fixed number of workers. It
-// returns when all are done, or, once the context ends, when the pieces that were begun are.
+// ParallelizeUntil calls a function for each of a number of pieces, by a fixed number of workers. It returns
+// when all pieces are done; if the context ends first, when the pieces already begun are.
 func Example_parallelizeUntil() {
 	loaves := make([]int, 100)
 	workqueue.ParallelizeUntil(context.Background(), 4, len(loaves), func(piece int) {

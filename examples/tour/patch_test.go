@@ -14,7 +14,7 @@ import (
 // "test" it is applied only if a value is what was expected. (Strategic merge patches, which merge lists by
 // key, are for built-in types only.)
 func TestPatches(t *testing.T) {
-	clients, err := versioned.NewForConfig(serverConfig(t))
+	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
@@ -15,7 +16,7 @@ type numbers struct {
 	values map[string]float64
 }
 
-// number is a counter, a gauge and a histogram: it adds up, or holds the last value.
+// number serves as counter, gauge and histogram; as a histogram it counts observations.
 type number struct {
 	of   *numbers
 	name string
@@ -30,7 +31,7 @@ func (n number) change(f func(old float64) float64) {
 func (n number) Inc()            { n.change(func(old float64) float64 { return old + 1 }) }
 func (n number) Dec()            { n.change(func(old float64) float64 { return old - 1 }) }
 func (n number) Set(v float64)   { n.change(func(float64) float64 { return v }) }
-func (n number) Observe(float64) { n.change(func(old float64) float64 { return old + 1 }) } // counts observations
+func (n number) Observe(float64) { n.Inc() }
 
 func (n *numbers) NewDepthMetric(queue string) workqueue.GaugeMetric {
 	return number{n, queue + " depth"}
@@ -54,11 +55,12 @@ func (n *numbers) NewRetriesMetric(queue string) workqueue.CounterMetric {
 	return number{n, queue + " retries"}
 }
 
-// A queue with a name has metrics: how many items wait, were added, tried again, and for how long.
+// A queue with a name has metrics: how many items wait, were added and were tried again, and how long they
+// waited and were processed. The last two are histograms of seconds, of which this test shows the counts.
 func Example_queueMetrics() {
 	metrics := &numbers{values: map[string]float64{}}
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.DefaultTypedControllerRateLimiter[string](),
+		workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Hour, time.Hour), // so none comes back
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: "bakeries", MetricsProvider: metrics})
 	queue.Add("town/ann")
 	queue.Add("town/ben")
@@ -71,7 +73,7 @@ func Example_queueMetrics() {
 	defer metrics.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(metrics.values)) {
 		if name == "bakeries unfinished" || name == "bakeries longest" {
-			continue // seconds, updated twice a second
+			continue // gauges of seconds since Get, set twice a second while a worker has an item
 		}
 		fmt.Println(name, metrics.values[name])
 	}

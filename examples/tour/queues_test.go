@@ -9,9 +9,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// A work queue holds keys, not objects: an item that is added ten times while it waits is processed once,
-// and no item is processed by two workers at the same time.
-func Example_queue() {
+// A work queue holds keys, not objects: the worker reads the newest state when it takes the key, so events of
+// one object merge. A key that is added ten times while it waits is handed out once, and no two workers have
+// the same key at the same time. controller_test.go puts it to use.
+func Example_workQueue() {
 	queue := workqueue.NewTyped[string]()
 	queue.Add("town/ann")
 	queue.Add("town/ben")
@@ -41,8 +42,21 @@ func Example_queue() {
 	// got town/ann
 }
 
-// A delaying queue adds an item later: to look again at what has no event of its own, an expiry for
-// example. In a bubble of testing/synctest the clock stands still until all goroutines wait, so the test
+// Without Done, a worker has its key for ever: others may add it, but nobody gets it again, and nothing says
+// so.
+func TestQueueWithoutDone(t *testing.T) {
+	queue := workqueue.NewTyped[string]()
+	defer queue.ShutDown()
+	queue.Add("town/ann")
+	queue.Get()
+	queue.Add("town/ann")
+	if queue.Len() != 0 {
+		t.Error("a key that a worker has is handed out")
+	}
+}
+
+// A delaying queue adds an item later: for things that no event announces, such as an expiry. In a bubble of
+// testing/synctest, time stands still until all goroutines wait, and then jumps to the next timer: the test
 // takes no time.
 func TestDelayingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +73,8 @@ func TestDelayingQueue(t *testing.T) {
 	})
 }
 
-// A rate limiting queue chooses the delay: the longer, the more often an item failed.
+// A rate limiting queue asks a limiter for the delay: the longer, the more often an item failed. Without
+// Forget after a success, failures of long ago count, and the limiter remembers every item that ever failed.
 func TestRateLimitingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(

@@ -1,6 +1,7 @@
 package tour
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -15,23 +16,30 @@ import (
 )
 
 // A reflector lists a collection, then watches it from the list's version, and keeps a store equal to the
-// server's state. When the watch ends it watches again from the last version that it saw; when the server
-// has forgotten that version, it lists again. An informer is a reflector, a queue, an indexer and handlers.
+// server's state. By default both are one request, a WatchList: a watch that begins with what exists and says
+// where that ends. Servers that can't do it get a LIST and a WATCH.
+//
+// When the watch ends, the reflector watches again from the last version that it saw. If the server has
+// dropped the history since then, it answers 410 Gone, and the reflector lists again. After an error, 410
+// included, it waits first (back-off): 0.8 seconds, then twice as long each time, up to 30 seconds, and up to
+// as much again at random.
+//
+// An informer is a reflector, a queue, an indexer and handlers.
 func TestReflector(t *testing.T) {
+	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.
 	synctest.Test(t, func(t *testing.T) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
 		grain := func(name string) *corev1.ConfigMap {
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name}}
 		}
 		server.Create(grain("rye"))
-		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+		store := cache.NewStore(cache.MetaNamespaceKeyFunc) // its keys are "namespace/name"
 		reflector := cache.NewReflectorWithOptions(server.ListerWatcher(), &corev1.ConfigMap{}, store,
 			cache.ReflectorOptions{Name: "grains"})
 		go reflector.RunWithContext(t.Context()) // until the test ends
 		check := func(when string, want ...string) {
 			t.Helper()
-			<-time.After(time.Minute) // the bubble's: a reflector waits before it tries again
-			synctest.Wait()           // until it waits for the server
+			<-time.After(time.Minute) // the bubble's: longer than the reflector waits after an error
 			got := store.ListKeys()
 			slices.Sort(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -46,9 +54,21 @@ func TestReflector(t *testing.T) {
 		server.Delete("town", "rye")
 		check("watched", "town/oat")
 
-		server.CloseWatches() // while nobody watches, things change, and the history is compacted
+		// The connection breaks. While nobody can watch, things change, and Compact drops the history.
+		requests, back := len(server.Requests()), make(chan struct{})
+		server.OnRequest(func(context.Context, runtimetest.Request) error {
+			<-back
+			return nil
+		})
+		server.CloseWatches()
 		server.Create(grain("spelt"))
 		server.Compact()
-		check("after 410 Gone it listed again", "town/oat", "town/spelt")
+		close(back)
+		check("listed again", "town/oat", "town/spelt")
+		for i, r := range server.Requests()[requests:] {
+			if lists := r.Options.SendInitialEvents != nil; r.Verb != "WATCH" || lists != (i > 0) {
+				t.Errorf("request %d: %s; want a watch, which fails with 410, then a WatchList", i, r)
+			}
+		}
 	})
 }

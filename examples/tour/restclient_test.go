@@ -13,9 +13,11 @@ import (
 // A RESTClient sends requests to one group and version. It knows how objects are encoded, and the verbs of
 // HTTP, but no types: generated clients stand on it.
 func TestRESTClient(t *testing.T) {
-	config := rest.CopyConfig(serverConfig(t))
+	config := rest.CopyConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	config.GroupVersion = &shopv1.SchemeGroupVersion
 	config.APIPath = "/apis" // "/api" for the core group
+	// Encodes and decodes, in JSON or what else the two sides agree on (negotiate). WithoutConversion: objects
+	// keep the version in which they are sent.
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
@@ -23,14 +25,15 @@ func TestRESTClient(t *testing.T) {
 	}
 	var created, read shopv1.Bakery
 	err = client.Post().Namespace(namespace(t)).Resource("bakeries").
-		VersionedParams(&metav1.CreateOptions{FieldManager: "tour"}, scheme.ParameterCodec).
+		VersionedParams(&metav1.CreateOptions{FieldManager: "tour"}, scheme.ParameterCodec). // ?fieldManager=tour
 		Body(bakery(t, "ann")).
 		Do(t.Context()).Into(&created)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := client.Get().Namespace(namespace(t)).Resource("bakeries").Name("ann")
-	if got, want := request.URL().Path, "/apis/shop.kubewright.dev/v1/namespaces/"+namespace(t)+"/bakeries/ann"; got != want {
+	want := "/apis/shop.kubewright.dev/v1/namespaces/" + namespace(t) + "/bakeries/ann"
+	if got := request.URL().Path; got != want {
 		t.Errorf("the request goes to %s, want %s", got, want)
 	}
 	if err := request.Do(t.Context()).Into(&read); err != nil {

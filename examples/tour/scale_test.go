@@ -13,11 +13,11 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// The sub-resource scale lets anyone set a number of replicas who knows nothing of the kind: kubectl scale,
-// or an autoscaler. The definition says which field it stands for. The scale client works for every kind
-// that has it.
+// The sub-resource scale lets a program that doesn't know the kind set the number of replicas: kubectl scale,
+// or an autoscaler. The CustomResourceDefinition says which field holds that number: here .spec.bakers, see
+// specReplicasPath in examples/crds/bakeries.yaml. The scale client works for every kind that has it.
 func TestScale(t *testing.T) {
-	config := serverConfig(t)
+	config := serverConfig(t) // of server_test.go, like namespace and bakery
 	clients, err := versioned.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -34,8 +34,9 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scales, err := scale.NewForConfig(config, mapper, dynamic.LegacyAPIPathResolverFunc,
-		scale.NewDiscoveryScaleKindResolver(server))
+	scales, err := scale.NewForConfig(config, mapper,
+		dynamic.LegacyAPIPathResolverFunc,           // the core group is below /api, all others below /apis
+		scale.NewDiscoveryScaleKindResolver(server)) // which version of the kind Scale a resource has
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	current.Spec.Replicas = 7
-	if _, err := scales.Scales(namespace(t)).Update(t.Context(), resource, current, metav1.UpdateOptions{}); err != nil {
+	_, err = scales.Scales(namespace(t)).Update(t.Context(), resource, current, metav1.UpdateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	after, err := bakeries.Get(t.Context(), "ann", metav1.GetOptions{})

@@ -17,7 +17,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// shared starts the API server of all tests when the first one asks for it.
+// What the other files use: serverConfig, bakery, namespace and TestMain.
+
+// shared starts the API server of all tests when the first one asks for it: one in this process, for custom
+// resources and a few built-in kinds, see docs/testing.md. transport_test.go starts a whole one.
 var shared = sync.OnceValues(func() (*apiserver.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -31,9 +34,11 @@ var shared = sync.OnceValues(func() (*apiserver.Server, error) {
 
 var started *apiserver.Server
 
+// TestMain runs the tests, and stops the server. In a process that transport_test.go starts as its exec
+// plugin, it prints a credential instead.
 func TestMain(m *testing.M) {
 	if token := os.Getenv(pluginToken); token != "" {
-		printCredential(os.Stdout, token) // see transport_test.go
+		printCredential(os.Stdout, token)
 		return
 	}
 	code := m.Run()
@@ -47,7 +52,7 @@ func TestMain(m *testing.M) {
 }
 
 // serverConfig returns what a kubeconfig would: how to reach an API server, with an administrator's rights.
-// The server has the example's definitions.
+// The server has the CustomResourceDefinitions of examples/crds.
 func serverConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	server, err := shared()
@@ -65,5 +70,6 @@ func bakery(t *testing.T, name string) *shopv1.Bakery {
 	}
 }
 
-// namespace names a test's own namespace.
+// namespace names a test's own namespace. This server doesn't ask for namespaces to exist; on a real cluster,
+// create them first.
 func namespace(t *testing.T) string { return strings.ToLower(t.Name()) }

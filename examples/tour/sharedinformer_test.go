@@ -13,11 +13,17 @@ import (
 )
 
 // A shared informer has one list, one watch and one store, whoever asks for the objects, and any number of
-// handlers. Each handler is called by one goroutine, in the order of changes, and may lag behind the store:
-// a slow one doesn't hold up the others. What it hasn't seen yet is kept for it.
+// handlers. Each handler gets one call at a time, in the order of changes, and may lag behind the store: a
+// slow one doesn't hold up the others. What it hasn't seen yet is kept for it, by default without a bound;
+// informer.HandlerOptions.Coalesce sets one, see docs/memory.md#the-backlog-of-handlers.
 func TestSharedInformer(t *testing.T) {
+	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
-		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
+		create := func(name string) {
+			server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name}})
+		}
+		// The example tells the type; no resync, no indexes.
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 0, cache.Indexers{})
 		var quick, slow []string
 		mayGoOn := make(chan struct{})
@@ -31,29 +37,32 @@ func TestSharedInformer(t *testing.T) {
 			}
 			return registration
 		}
-		add(&quick, func() {})
-		registered := add(&slow, func() { <-mayGoOn })
+		quickly := add(&quick, func() {})
+		slowly := add(&slow, func() { <-mayGoOn })
+
+		create("rye") // is in the first list
 		go informer.RunWithContext(t.Context())
-		synctest.Wait() // it watches
-		for _, name := range []string{"rye", "oat", "spelt"} {
-			server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name}})
+		synctest.Wait()
+		// HasSynced of an informer: the store has the first list. HasSynced of a handler's registration: the
+		// handler has also been called for every object of it, and has returned.
+		if !informer.HasSynced() || !quickly.HasSynced() || slowly.HasSynced() {
+			t.Errorf("synced: informer %t, quick handler %t, stuck handler %t; want only the last one not",
+				informer.HasSynced(), quickly.HasSynced(), slowly.HasSynced())
 		}
+		create("oat")
+		create("spelt")
 		synctest.Wait()
 		if got := fmt.Sprint(quick, slow, len(informer.GetStore().List())); got != "[rye oat spelt] [] 3" {
 			t.Errorf("while one handler is stuck: %s", got)
 		}
 
-		// Handlers of an informer that runs get what is in the store first, as additions.
+		// A handler that comes later gets what is in the store first, as additions.
 		var late []string
 		add(&late, func() {})
 		close(mayGoOn)
 		synctest.Wait()
-		if len(late) != 3 || fmt.Sprint(slow) != "[rye oat spelt]" {
-			t.Errorf("late handler: %v, slow handler: %v", late, slow)
-		}
-		// The informer has synced when the store has the first list; a handler, when it has seen all of that.
-		if !informer.HasSynced() || !registered.HasSynced() {
-			t.Error("not synced")
+		if len(late) != 3 || fmt.Sprint(slow) != "[rye oat spelt]" || !slowly.HasSynced() {
+			t.Errorf("late handler: %v, slow handler: %v, synced %t", late, slow, slowly.HasSynced())
 		}
 	})
 }

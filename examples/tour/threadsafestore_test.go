@@ -7,13 +7,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A ThreadSafeStore is what lies below a Store: keys are given, not computed, so it holds anything. Every
-// method may be called by any number of goroutines at the same time. The objects are shared: whoever
-// changes what it read races with all other readers.
+// A ThreadSafeStore is what lies below a Store: you pass the key, so values of any type fit. Every method may
+// be called by any number of goroutines at the same time. The objects are shared: whoever changes what it
+// read races with all other readers.
 func Example_threadSafeStore() {
 	store := cache.NewThreadSafeStore(cache.Indexers{
 		"length": func(obj any) ([]string, error) { return []string{fmt.Sprint(len(obj.(string)))}, nil },
-	}, cache.Indices{})
+	}, cache.Indices{}) // the contents of the indexes: none yet
 
 	var writers sync.WaitGroup
 	for _, word := range []string{"rye", "oat", "spelt", "wheat"} {
@@ -27,7 +27,8 @@ func Example_threadSafeStore() {
 		panic(err)
 	}
 	fmt.Println(len(short), "of three letters")
-	store.Replace(map[string]any{"grain/rye": "rye"}, "") // all others are gone at once: no reader sees a part
+	// All others are gone at once: no reader sees a part. The empty argument is the version of the list.
+	store.Replace(map[string]any{"grain/rye": "rye"}, "")
 	_, found := store.Get("grain/oat")
 	fmt.Println(store.ListKeys(), found)
 	// Output:

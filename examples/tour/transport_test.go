@@ -17,21 +17,24 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
-// A rest.Config says how to reach a server (host, certificate authority) and who one is: by a token, by a
-// client certificate, or by a program that prints either (an exec plugin, as clouds have them). Every
-// client made from it uses that. Wrap adds a transport of one's own around all requests.
+// A rest.Config says how to reach a server (host, certificate authority) and who the client is: by a token, a
+// client certificate, or a program that prints one of the two (an exec plugin, as cloud providers ship them).
+// Every client made from it uses that. Wrap puts a transport of your own around all requests.
+//
+// Users need a whole kube-apiserver, so this is not the server of server_test.go. The first time, Build
+// compiles it, which takes minutes.
 func TestTransport(t *testing.T) {
 	binaries, err := kubeserver.Build(t.Context(), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := kubeserver.Start(t.Context(), binaries, kubeserver.Options{}) // a whole kube-apiserver
+	server, err := kubeserver.Start(t.Context(), binaries, kubeserver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Stop()
 	admin := server.Config()
-	anonymous := rest.AnonymousClientConfig(admin) // the server's address and authority, and nobody's name
+	anonymous := rest.AnonymousClientConfig(admin) // without credentials
 
 	certificate := rest.CopyConfig(anonymous)
 	certificate.CertData, certificate.KeyData, err = server.ClientCertificate("ann", "bakers")
@@ -40,20 +43,15 @@ func TestTransport(t *testing.T) {
 	}
 	plugin := rest.CopyConfig(anonymous)
 	plugin.ExecProvider = &api.ExecConfig{
-		APIVersion:      "client.authentication.k8s.io/v1",
-		Command:         os.Args[0], // this test prints a credential if it finds the variable, see TestMain
+		APIVersion:      pluginVersion,
+		Command:         os.Args[0], // this test: TestMain, in server_test.go, calls printCredential
 		Env:             []api.ExecEnvVar{{Name: pluginToken, Value: admin.BearerToken}},
 		InteractiveMode: api.NeverExecInteractiveMode,
 	}
-	for who, config := range map[string]*rest.Config{"admin": admin, "ann": certificate} {
-		if got := whoAmI(t, config); got != who {
-			t.Errorf("the server takes me for %q, I am %q", got, who)
-		}
+	got := whoAmI(t, admin) + ", " + whoAmI(t, certificate) + ", " + whoAmI(t, plugin)
+	if got != "admin, ann, admin" {
+		t.Errorf("by token, certificate and plugin the server takes me for %s", got)
 	}
-	if got := whoAmI(t, plugin); got != "admin" {
-		t.Errorf("by a plugin, the server takes me for %q", got)
-	}
-
 	var requests atomic.Int32
 	counted := rest.CopyConfig(admin)
 	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return counter{next, &requests} })
@@ -89,10 +87,14 @@ func (c counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// pluginToken is the variable by which this test finds that it is started as an exec plugin.
-const pluginToken = "TOUR_PLUGIN_TOKEN"
+const (
+	// pluginToken is the environment variable by which TestMain finds that it is started as an exec plugin.
+	pluginToken   = "TOUR_PLUGIN_TOKEN"
+	pluginVersion = "client.authentication.k8s.io/v1"
+)
 
 // printCredential is what an exec plugin does: it prints who the user is.
 func printCredential(out io.Writer, token string) {
-	fmt.Fprintf(out, `{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": %q}}`, token)
+	fmt.Fprintf(out, `{"apiVersion": %q, "kind": "ExecCredential", "status": {"token": %q}}`,
+		pluginVersion, token)
 }

@@ -17,11 +17,12 @@ import (
 // A watch is a response that doesn't end: one JSON object after the other, each with a type and an object.
 // HTTP/1.1 carries it in chunks, HTTP/2 in frames of a stream beside others on one connection.
 func TestWatchAsBytes(t *testing.T) {
-	clients, err := versioned.NewForConfig(serverConfig(t))
+	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
 		t.Fatal(err)
 	}
-	bakeries := clients.ShopV1().Bakeries(namespace(t))
+	town := namespace(t) // not that of the subtests
+	bakeries := clients.ShopV1().Bakeries(town)
 	if _, err := bakeries.Create(t.Context(), bakery(t, "ann"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestWatchAsBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer client.CloseIdleConnections()
-			url := config.Host + "/apis/shop.kubewright.dev/v1/namespaces/testwatchasbytes/bakeries?watch=1"
+			url := config.Host + "/apis/shop.kubewright.dev/v1/namespaces/" + town + "/bakeries?watch=1"
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +49,8 @@ func TestWatchAsBytes(t *testing.T) {
 			}
 			defer response.Body.Close() // ends the watch
 			chunked := slices.Contains(response.TransferEncoding, "chunked")
-			if response.StatusCode != http.StatusOK || response.Proto != protocol || chunked != (protocol == "HTTP/1.1") {
+			if response.StatusCode != http.StatusOK || response.Proto != protocol ||
+				chunked != (protocol == "HTTP/1.1") {
 				t.Errorf("%s %s, chunked %t, want %s", response.Proto, response.Status, chunked, protocol)
 			}
 
@@ -69,7 +71,8 @@ func TestWatchAsBytes(t *testing.T) {
 			}
 			// A change is the next one.
 			patch := []byte(`{"spec":{"bread":"` + protocol + `"}}`)
-			if _, err := bakeries.Patch(t.Context(), "ann", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			_, err = bakeries.Patch(t.Context(), "ann", types.MergePatchType, patch, metav1.PatchOptions{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if kind, name := next(); kind != "MODIFIED" || name != "ann" {
