@@ -139,7 +139,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 	}
 	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
 		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(), buildTag: tag,
-			byPath: map[string]*source{}}}
+			byPath: map[string]*source{}, found: map[string]listed{}}}
 }
 
 // GeneratorErrorf reports input that breaks the output of some generators only. It

@@ -24,15 +24,21 @@ type sources struct {
 	// byPath maps import paths to packages. It has nil for a package that can't be
 	// found, so that the go command is asked for it only once.
 	byPath map[string]*source
+	// found is what the go command said of packages, by the import path that it was asked for.
+	found map[string]listed
 }
 
-// need reads the packages that weren't read yet, with a single call of the go
-// command: each call costs tens of milliseconds.
+// need reads the packages that weren't read yet. It asks the go command for what else the packages read so far
+// import, too: each call costs tens of milliseconds, and most of that is the start.
 func (s *sources) need(paths ...string) {
-	var missing []string
+	var missing, ask []string
 	for _, p := range paths {
-		if _, ok := s.byPath[p]; !ok && !slices.Contains(missing, p) && p != "C" {
-			missing = append(missing, p)
+		if _, ok := s.byPath[p]; ok || slices.Contains(missing, p) || p == "C" {
+			continue
+		}
+		missing = append(missing, p)
+		if _, ok := s.found[p]; !ok {
+			ask = append(ask, p)
 		}
 	}
 	if len(missing) == 0 {
@@ -42,8 +48,48 @@ func (s *sources) need(paths ...string) {
 	for _, p := range missing {
 		s.byPath[p] = nil
 	}
-	// On an error all of them are missing, and what depends on them says so.
-	_, _ = s.list(missing)
+	if len(ask) > 0 {
+		// On an error all of them are missing, and what depends on them says so.
+		packages, _ := goList(s.ctx, s.dir, s.buildTag, append(ask, s.imports()...))
+		for _, p := range packages {
+			for _, pattern := range p.Match {
+				s.found[pattern] = p // the ImportPath of a vendored package differs
+			}
+		}
+	}
+	var packages []listed
+	for _, p := range missing {
+		if found, ok := s.found[p]; ok {
+			packages = append(packages, found)
+		}
+	}
+	s.read(packages)
+}
+
+// imports returns the packages that those read so far import and that nobody asked the go command for yet.
+func (s *sources) imports() []string {
+	var imports []string
+	for _, src := range s.byPath {
+		if src == nil {
+			continue
+		}
+		for _, f := range src.files {
+			if f.syntax == nil {
+				continue
+			}
+			for _, spec := range f.syntax.Imports {
+				p, err := strconv.Unquote(spec.Path.Value)
+				first, _, _ := strings.Cut(p, "/")
+				_, read := s.byPath[p]
+				_, found := s.found[p]
+				if err == nil && !read && !found && strings.Contains(first, ".") {
+					imports = append(imports, p)
+				}
+			}
+		}
+	}
+	slices.Sort(imports)
+	return slices.Compact(imports)
 }
 
 // list returns the packages that patterns match, and reads those of them that weren't read yet. It
@@ -53,6 +99,11 @@ func (s *sources) list(patterns []string) ([]*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.read(packages), nil
+}
+
+// read reads the listed packages that weren't read yet. It returns all of them but for those that can't be found.
+func (s *sources) read(packages []listed) []*source {
 	var all, unread []*source
 	for _, p := range packages {
 		if p.Dir == "" || len(p.GoFiles)+len(p.CgoFiles) == 0 {
@@ -74,7 +125,7 @@ func (s *sources) list(patterns []string) ([]*source, error) {
 	if len(unread) > 0 {
 		parseAll(unread)
 	}
-	return all, nil
+	return all
 }
 
 // docTags returns the tags in a package's doc.go: gengo reads all of its comments, and those of no
