@@ -16,7 +16,8 @@ func Example() {
 	var layout generators.Layout
 	flags := pflag.NewFlagSet("check", pflag.ContinueOnError)
 	layout.AddFlags(flags)
-	err := flags.Parse([]string{"--output-dir", "../examples/generated", "--metadata-informers", "--read-only-views"})
+	err := flags.Parse([]string{"--output-dir", "../examples/generated", "--metadata-informers",
+		"--read-only-views"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -24,8 +24,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// The caches of a manager: manager.Options{NewCache: caches.NewCache} is all that it takes. Here a cache stands
-// alone, before a server with one ConfigMap.
+// The caches of a manager: manager.Options{NewCache: caches.NewCache} is all that it takes. Here a cache
+// stands alone, before a server with one ConfigMap.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(oneConfigMap))
 	defer server.Close()
@@ -43,8 +43,8 @@ func Example() {
 	go func() { ended <- cached.Start(ctx) }()
 	cached.WaitForCacheSync(ctx) // for the start, which a manager does before it runs controllers
 
-	var bread corev1.ConfigMap
-	err = cached.Get(ctx, client.ObjectKey{Namespace: "town", Name: "bread"}, &bread) // reads them all, and waits
+	var bread corev1.ConfigMap // the first call makes an informer, and waits for it
+	err = cached.Get(ctx, client.ObjectKey{Namespace: "town", Name: "bread"}, &bread)
 	fmt.Println(bread.Data["flour"], "with", len(bread.ManagedFields), "managed fields", err)
 	for _, status := range caches.Statuses() {
 		fmt.Println("synced:", status.Synced, "objects:", status.Objects)

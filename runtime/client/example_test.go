@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 )
 
-// A typed client for a type without generated code: it takes a configuration, and a scheme that knows the type.
-// Generated clients have the same methods.
+// A typed client for a type without generated code: it takes a configuration, and a scheme that knows the
+// type. Generated clients have the same methods.
 func Example() {
 	// In place of a cluster's API server, one that returns what it gets.
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,8 @@ import (
 // A recorder is added to an informer as a handler. Complete compares what it received with what was done.
 func Example() {
 	oven := func(name, version string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name, ResourceVersion: version}}
+		meta := metav1.ObjectMeta{Namespace: "town", Name: name, ResourceVersion: version}
+		return &corev1.ConfigMap{ObjectMeta: meta}
 	}
 	recorder := record.New[*corev1.ConfigMap]()
 	recorder.OnAdd(oven("old", "1"), true)

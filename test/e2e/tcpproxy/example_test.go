@@ -1,7 +1,6 @@
 package tcpproxy_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,8 +29,7 @@ func Example() {
 	defer proxy.Close()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) *http.Response {
-		request, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+proxy.Addr()+path, nil)
-		response, err := client.Do(request)
+		response, err := client.Get("http://" + proxy.Addr() + path)
 		if err != nil {
 			fmt.Println(err)
 			return nil
