@@ -32,6 +32,23 @@ func Tracked(root string) (all []Page, err error) {
 	return all, nil
 }
 
+// Section returns the blocks of a section of a page of the repository in the folder root. None is an error.
+func Section(root, page, section string) (blocks []Block, err error) {
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range (Page{page, string(text)}).Blocks() {
+		if b.Section == section {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) == 0 {
+		return nil, fmt.Errorf("%s has no blocks in a section %q", page, section)
+	}
+	return blocks, nil
+}
+
 // Block is a block of code.
 type Block struct {
 	// Section is the last heading above the block, without its marks. Line is that of the fence.

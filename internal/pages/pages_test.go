@@ -43,7 +43,7 @@ func TestReader(t *testing.T) {
 	r := &Reader{Dir: dir, Skip: func(command string) bool { return command == "never" }}
 	all := Page{"p.md", page}.Blocks()
 	all[3].File = "./y.sh"
-	if err := r.Follow(append(all, Block{Language: "sh", Text: "never\n"})); err != nil {
+	if err := r.Follow(t.Context(), append(all, Block{Language: "sh", Text: "never\n"})); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "a", "x.go"))
@@ -53,7 +53,7 @@ func TestReader(t *testing.T) {
 	if r.Output != "one two\nran\n" || r.Commands != 4 {
 		t.Errorf("%d commands print %q", r.Commands, r.Output)
 	}
-	err = r.Follow([]Block{{Line: 7, Language: "sh", Text: "echo why >&2; false\ntrue\n"}})
+	err = r.Follow(t.Context(), []Block{{Line: 7, Language: "sh", Text: "echo why >&2; false\ntrue\n"}})
 	for _, want := range []string{"line 7", "false", "why"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -82,6 +82,18 @@ func TestWrite(t *testing.T) {
 	}
 	if err := r.Write("", "x"); err == nil {
 		t.Error("a block that names no file is written")
+	}
+}
+
+// TestSection finds a section by its heading.
+func TestSection(t *testing.T) {
+	if blocks, err := Section("../..", "README.md", "Your own API"); len(blocks) < 5 || err != nil {
+		t.Errorf("%d blocks, %v", len(blocks), err)
+	}
+	for page, section := range map[string]string{"README.md": "No such section", "NONE.md": "Your own API"} {
+		if blocks, err := Section("../..", page, section); err == nil {
+			t.Errorf("%s has %d blocks in %q", page, len(blocks), section)
+		}
 	}
 }
 

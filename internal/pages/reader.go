@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,16 +28,16 @@ type Reader struct {
 }
 
 // Follow does what the blocks say, in order. The commands of a block are typed into one shell.
-func (r *Reader) Follow(blocks []Block) error {
+func (r *Reader) Follow(ctx context.Context, blocks []Block) error {
 	for _, b := range blocks {
 		var err error
 		switch {
 		case b.IsScript():
 			if err = r.Write(b.File, b.Text); err == nil {
-				err = r.Type(b.File)
+				err = r.Type(ctx, b.File)
 			}
 		case b.Language == "sh":
-			err = r.Type(b.Commands()...)
+			err = r.Type(ctx, b.Commands()...)
 		case b.Language == "go":
 			err = r.Write(b.File, b.Text)
 		}
@@ -48,7 +49,7 @@ func (r *Reader) Follow(blocks []Block) error {
 }
 
 // Type types commands, and stays where they end. The shell stops at the first that fails.
-func (r *Reader) Type(commands ...string) error {
+func (r *Reader) Type(ctx context.Context, commands ...string) error {
 	var script strings.Builder
 	for _, command := range commands {
 		if r.Skip == nil || !r.Skip(command) {
@@ -65,7 +66,7 @@ func (r *Reader) Type(commands ...string) error {
 	}
 	defer os.Remove(pwd.Name())
 	defer pwd.Close()
-	cmd := exec.Command("sh", "-e", "-c", script.String()+"pwd > "+pwd.Name())
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", script.String()+"pwd > "+pwd.Name())
 	cmd.Dir = r.Dir
 	cmd.Env = append(append(os.Environ(), "PWD="+r.Dir), r.Env...)
 	out, err := cmd.CombinedOutput()

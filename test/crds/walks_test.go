@@ -124,8 +124,7 @@ type visitor struct {
 // follow follows the section of a page. A new module gets the clone.
 func (v *visitor) follow(page, section string) {
 	v.t.Helper()
-	blocks := sectionOf(v.t, page, section)
-	for _, b := range blocks {
+	for _, b := range sectionOf(v.t, page, section) {
 		switch line, generates := strings.CutPrefix(b.Text, "//go:generate "); {
 		case isCloneBlock(b) && page == "README.md":
 			continue
@@ -133,7 +132,7 @@ func (v *visitor) follow(page, section string) {
 			v.do("cd apis/shop/v1 && " + strings.TrimSpace(line) + " && cd ../../..")
 			continue
 		}
-		if err := v.Follow([]pages.Block{b}); err != nil {
+		if err := v.Follow(v.t.Context(), []pages.Block{b}); err != nil {
 			v.t.Fatalf("%s: %v", page, err)
 		}
 		if strings.Contains(b.Text, "go mod init") {
@@ -143,17 +142,11 @@ func (v *visitor) follow(page, section string) {
 }
 
 // sectionOf returns the blocks of a section.
-func sectionOf(t *testing.T, page, section string) (blocks []pages.Block) {
+func sectionOf(t *testing.T, page, section string) []pages.Block {
 	t.Helper()
-	for _, p := range allPages(t) {
-		for _, b := range p.Blocks() {
-			if p.Name == page && b.Section == section {
-				blocks = append(blocks, b)
-			}
-		}
-	}
-	if len(blocks) == 0 {
-		t.Fatalf("%s has no blocks in a section %q", page, section)
+	blocks, err := pages.Section("../..", page, section)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return blocks
 }
@@ -186,7 +179,7 @@ func (v *visitor) module(name string) {
 // do types commands that no page has.
 func (v *visitor) do(commands ...string) {
 	v.t.Helper()
-	if err := v.Type(commands...); err != nil {
+	if err := v.Type(v.t.Context(), commands...); err != nil {
 		v.t.Fatal(err)
 	}
 }
