@@ -1,11 +1,20 @@
 package kwctrl_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -14,6 +23,59 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
+
+// The caches of a manager: manager.Options{NewCache: caches.NewCache} is all that it takes. Here a cache
+// stands alone, before a server with one ConfigMap.
+func Example() {
+	server := httptest.NewServer(http.HandlerFunc(oneConfigMap))
+	defer server.Close()
+	mapper := meta.NewDefaultRESTMapper(nil) // a manager discovers it
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+
+	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
+	cached, err := caches.NewCache(&rest.Config{Host: server.URL}, cache.Options{Mapper: mapper})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- cached.Start(ctx) }()
+	cached.WaitForCacheSync(ctx) // for the start, which a manager does before it runs controllers
+
+	var bread corev1.ConfigMap // the first call makes an informer, and waits for it
+	err = cached.Get(ctx, client.ObjectKey{Namespace: "town", Name: "bread"}, &bread)
+	fmt.Println(bread.Data["flour"], "with", len(bread.ManagedFields), "managed fields", err)
+	for _, status := range caches.Statuses() {
+		fmt.Println("synced:", status.Synced, "objects:", status.Objects)
+	}
+	cancel()
+	fmt.Println(<-ended)
+	// Output:
+	// rye with 0 managed fields <nil>
+	// synced: true objects: 1
+	// <nil>
+}
+
+// oneConfigMap answers lists. A watch stays open and shows nothing.
+func oneConfigMap(w http.ResponseWriter, r *http.Request) {
+	switch query := r.URL.Query(); {
+	case query.Get("sendInitialEvents") != "":
+		http.Error(w, "no streamed lists here", http.StatusUnprocessableEntity)
+	case query.Get("watch") != "":
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(&corev1.ConfigMapList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMapList"},
+			ListMeta: metav1.ListMeta{ResourceVersion: "1"},
+			Items: []corev1.ConfigMap{{Data: map[string]string{"flour": "rye"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "bread",
+					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}}},
+		})
+	}
+}
 
 func ExampleNewQueue() {
 	options := controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}

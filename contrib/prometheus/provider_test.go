@@ -101,15 +101,3 @@ func TestPrefix(t *testing.T) {
 		t.Errorf("%d values, %v", n, err)
 	}
 }
-
-func ExampleUse() {
-	registry := prometheus.NewRegistry()
-	kwprometheus.Use(registry)
-	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](),
-		workqueue.TypedRateLimitingQueueConfig[string]{Name: "deployments"})
-	defer q.ShutDown()
-	q.Add("default/web")
-	n, _ := testutil.GatherAndCount(registry, "workqueue_depth")
-	fmt.Println("queues with a depth:", n)
-	// Output: queues with a depth: 1
-}

@@ -4,39 +4,57 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/pages"
 )
 
-// TestBlocksAreCompiled: what docs show as Go stands in a Go file of the repository, where it is compiled. A line of three
-// dots separates pieces that stand apart. Spaces and comments may differ. README's blocks are run by a test of their own.
-func TestBlocksAreCompiled(t *testing.T) {
+// languages are those of blocks in Markdown pages. Go and shell are compiled and run; diff and text are
+// shown.
+var languages = []string{"go", "sh", "diff", "text"}
+
+// TestBlocks checks that each block of a page has a language, so that something tests it. What is Go stands
+// in a Go file of the repository, where it is compiled. A line of three dots separates pieces that stand
+// apart. Spaces and comments may differ. README's Go is written to files by a test in test/crds, which runs
+// it.
+func TestBlocks(t *testing.T) {
 	code := goFiles(t)
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, piece := range goPieces(string(text)) {
-			found++
-			if !anyContains(code, piece) {
-				t.Errorf("%s: no Go file of the repository has this:\n%s", page, piece)
+	for _, p := range tracked(t) {
+		for _, b := range p.Blocks() {
+			if !slices.Contains(languages, b.Language) {
+				t.Errorf("%s:%d: a block of %q, want a fence and one of %q", p.Name, b.Line, b.Language, languages)
+			}
+			if b.Language != "go" || p.Name == "README.md" {
+				continue
+			}
+			for _, piece := range goPieces(b.Text) {
+				found++
+				if !anyContains(code, piece) {
+					t.Errorf("%s:%d: no Go file of the repository has this:\n%s", p.Name, b.Line, piece)
+				}
 			}
 		}
 	}
 	if found < 8 {
-		t.Errorf("%d pieces of Go in docs, want at least 8: are they still found?", found)
+		t.Errorf("%d pieces of Go in pages, want at least 8: are they still found?", found)
 	}
 }
 
-// goPieces returns the pieces of the blocks of Go in a page, as plainLines has them.
-func goPieces(page string) (pieces []string) {
-	inside := false
+func tracked(t *testing.T) []pages.Page {
+	t.Helper()
+	all, err := pages.Tracked("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// goPieces returns the pieces of a block of Go, as plainLines has them. A package clause and directives
+// alone are no piece: a test in test/crds runs those for go generate.
+func goPieces(block string) (pieces []string) {
 	var piece strings.Builder
 	end := func() {
 		if piece.Len() > 0 {
@@ -44,19 +62,14 @@ func goPieces(page string) (pieces []string) {
 			piece.Reset()
 		}
 	}
-	for line := range strings.Lines(page) {
-		switch line = strings.TrimSpace(line); {
-		case line == "```go":
-			inside = true
-		case line == "```":
-			inside = false
+	for line := range strings.Lines(block) {
+		if line = strings.TrimSpace(line); line == "..." {
 			end()
-		case line == "...":
-			end()
-		case inside:
+		} else if !strings.HasPrefix(line, "//go:") && !strings.HasPrefix(line, "package ") {
 			piece.WriteString(plainLines(line))
 		}
 	}
+	end()
 	return pieces
 }
 
@@ -74,20 +87,30 @@ func plainLines(text string) string {
 
 // goFiles returns the lines of all Go files that git tracks, each file as plainLines has it.
 func goFiles(t *testing.T) (files []string) {
+	for _, text := range trackedGo(t) {
+		files = append(files, plainLines(text)+"\n")
+	}
+	return files
+}
+
+// trackedGo returns the texts of the Go files that git tracks, by name.
+func trackedGo(t *testing.T) map[string]string {
+	t.Helper()
 	command := exec.Command("git", "ls-files", "-z", "*.go")
 	command.Dir = "../.."
 	names, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	texts := map[string]string{}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, plainLines(string(text))+"\n")
+		texts[name] = string(text)
 	}
-	return files
+	return texts
 }
 
 func anyContains(texts []string, piece string) bool {

@@ -16,9 +16,9 @@ const module = "github.com/kubewright/kubewright"
 
 // pkg is the part of `go list -json` that the tests read.
 type pkg struct {
-	ImportPath string
-	Imports    []string
-	Deps       []string
+	ImportPath, Name, Dir string
+	Imports, Deps         []string
+	XTestGoFiles          []string
 }
 
 // allowed lists which packages of the project each package may import directly. A pattern that ends in /...
@@ -108,7 +108,7 @@ var generatedMayImport = []string{
 }
 
 func TestImports(t *testing.T) {
-	pkgs := list(t, "./...")
+	pkgs := list(t, ".", "./...")
 	if len(pkgs) < 20 {
 		t.Fatalf("go list found only %d packages", len(pkgs))
 	}
@@ -157,7 +157,7 @@ func TestImports(t *testing.T) {
 // TestDiskAndTools checks that markers and rendering don't use the disk, that rendering doesn't import
 // Kubernetes, and that only model imports x/tools and gengo's namers.
 func TestDiskAndTools(t *testing.T) {
-	for _, p := range list(t, "./generators/...", "./templates/...") {
+	for _, p := range list(t, ".", "./generators/...", "./templates/...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, imp := range p.Imports {
 			switch {
@@ -192,10 +192,12 @@ func matches(pattern, name string) bool {
 	return name == base || deep && strings.HasPrefix(name, base+"/")
 }
 
-func list(t *testing.T, patterns ...string) []pkg {
+// list lists packages of the module in a folder of the repository.
+func list(t *testing.T, folder string, patterns ...string) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, patterns...)...)
-	cmd.Dir = path.Join("..", "..")
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,Imports,Deps,XTestGoFiles"},
+		patterns...)...)
+	cmd.Dir = path.Join("..", "..", folder)
 	out, err := cmd.Output()
 	if err != nil {
 		if ee, ok := err.(*exec.ExitError); ok {

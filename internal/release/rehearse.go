@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/kubewright/kubewright/internal/pages"
 )
 
 // rehearse publishes the repository in the folder root to a proxy of its own and does there what users do
@@ -37,8 +39,9 @@ func rehearse(ctx context.Context, root, version string, out io.Writer) (err err
 	}{
 		{"CHANGELOG.md has a section", r.changelog},
 		{"docs/versions.md has the version", r.versions},
-		{"go install of all commands", r.install},
+		{"README's go install of all commands", r.install},
 		{"kubewright version", r.printed},
+		{"README's \"Your own API\", with the release", r.readme},
 		{"a program with all released modules compiles", r.use},
 	} {
 		if err := step.do(ctx); err != nil {
@@ -105,9 +108,36 @@ func (r *release) contains(name string, texts ...string) error {
 	return fmt.Errorf("%s has none of %q", name, texts)
 }
 
+// install types README's line that installs the commands. The latest version is the rehearsed one, as the proxy
+// has no other.
 func (r *release) install(ctx context.Context) error {
-	_, err := r.run(ctx, r.dir, "go", "install", own+"/cmd/...@"+r.rehearsed)
-	return err
+	blocks, err := r.section("Moving over from code-generator")
+	reader := r.reader(r.dir)
+	reader.Skip = func(command string) bool { return !strings.HasPrefix(command, "go install ") }
+	if err := errors.Join(err, reader.Follow(ctx, blocks)); err != nil {
+		return err
+	}
+	if reader.Commands != 1 {
+		return fmt.Errorf("README has %d commands that install, want 1", reader.Commands)
+	}
+	return nil
+}
+
+// readme follows README from an empty folder to a controller that runs.
+func (r *release) readme(ctx context.Context) error {
+	blocks, err := r.section("Your own API")
+	dir := filepath.Join(r.dir, "readme")
+	reader := r.reader(dir)
+	reader.Skip = func(command string) bool { return strings.HasPrefix(command, "go mod edit -replace ") } // a clone
+	return errors.Join(err, os.Mkdir(dir, 0o755), reader.Follow(ctx, blocks))
+}
+
+// reader returns a reader of README who is in a folder, and has no clone.
+func (r *release) reader(dir string) *pages.Reader { return &pages.Reader{Dir: dir, Env: r.env} }
+
+// section returns the blocks of a section of README.
+func (r *release) section(name string) ([]pages.Block, error) {
+	return pages.Section(r.root, "README.md", name)
 }
 
 // printed compares the version that the installed command prints.

@@ -5,7 +5,7 @@
 // handlers of one package can be used with the other. So are Reflector, Heap, FIFO, RealFIFO,
 // ExpirationCache and MutationCache, types and implementations. Ours are the shared informers, of package
 // informer, the stores and indexers, DeltaFIFO, and the reflector that controllers and informers run.
-// docs/differences.md lists where they behave differently.
+// docs/differences.md lists where they behave differently, docs/concepts.md tells what they promise.
 //
 // As in client-go, keys are strings and objects are of any type. In new code, prefer generated informers and
 // the functions of package informer, with which handlers are typed.

@@ -1,5 +1,6 @@
 // Package factory has the parts of generated SharedInformerFactories: it keeps one informer for each type,
-// starts informers, waits for their first sync and shuts them down together.
+// starts informers, waits for their first sync and shuts them down together. docs/concepts.md tells what
+// informers promise.
 //
 // InformerFor accepts any implementation of [cache.SharedIndexInformer], not only this module's.
 //

@@ -2,6 +2,7 @@
 // [github.com/kubewright/kubewright/runtime/queue]. A program written for client-go's package compiles
 // and runs with this one when its import path is changed. Interfaces, configurations, limiters and
 // ParallelizeUntil are client-go's own, so queues of both kinds go wherever either is wanted.
+// docs/concepts.md tells how a queue fits into a controller.
 //
 // In addition there are functions that take such a queue:
 //

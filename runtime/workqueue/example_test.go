@@ -10,6 +10,31 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
+// What was written for client-go's util/workqueue works by the import path alone: the loop of a worker, which
+// tries an item again, later each time. Run is this loop in one call.
+func Example() {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+	q.Add("default/web")
+	for tries := 1; ; tries++ {
+		key, shutdown := q.Get()
+		if shutdown {
+			return
+		}
+		fmt.Println("try", tries, "of", key, "after", q.NumRequeues(key), "failures")
+		if tries < 3 {
+			q.AddRateLimited(key)
+		} else {
+			q.Forget(key)
+			q.ShutDown()
+		}
+		q.Done(key)
+	}
+	// Output:
+	// try 1 of default/web after 0 failures
+	// try 2 of default/web after 1 failures
+	// try 3 of default/web after 2 failures
+}
+
 // Run is the loop of a controller's workers.
 func ExampleRun() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())

@@ -3,6 +3,8 @@
 //
 // TestServer has the generated clients of some of them create and list objects on an API server.
 //
-// modules.tsv lists the Go modules that the definitions are in, and the folders there. The tests read the first
-// of them; make nightly reads all, with -modules 0.
+// TestWalks types the commands of the repository's Markdown pages, and writes the files that they show.
+//
+// modules.tsv lists the Go modules that the definitions are in, and the folders there. The tests read the
+// first of them; make nightly reads all, with -modules 0.
 package crds

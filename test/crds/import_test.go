@@ -183,25 +183,7 @@ func main() {
 
 // newThrough starts the program and returns a function that sends an object through a type.
 func newThrough(t *testing.T, s *scratch.Module) func(typ string, object []byte) (string, error) {
-	cmd := s.Command(filepath.Join(s.Dir, "bin", "through"))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
+	in, out := start(t, s.Command(filepath.Join(s.Dir, "bin", "through")))
 	lines := bufio.NewReader(out)
 	return func(typ string, object []byte) (string, error) {
 		if _, err := fmt.Fprintf(in, "%s %s\n", typ, object); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -158,25 +157,7 @@ func stored(d *crd.Definition) *crd.Version {
 // startClient starts the program of clientProgram and returns a function that has it create an object.
 func startClient(t *testing.T, s *scratch.Module, program string,
 	reach []byte) func(typ string, object []byte) (answer, error) {
-	cmd := s.Command(program)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
+	in, out := start(t, s.Command(program))
 	if _, err := fmt.Fprintf(in, "%s\n", reach); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,71 @@
+package layout
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// published are the modules that are released. In internal/release stands the same list.
+var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "test/e2e"}
+
+// withoutExample are the public packages whose documentation has no example that runs, and why.
+var withoutExample = map[string]string{
+	"test/e2e/kubeserver": "an example can't be left out of -short, and this one would build kube-apiserver",
+}
+
+// TestExamples checks that the documentation of each public package has an example of the whole package,
+// which is shown first, and that go test runs it.
+func TestExamples(t *testing.T) {
+	checked, used := 0, map[string]bool{}
+	for _, folder := range published {
+		for _, p := range list(t, folder, "./...") {
+			name := strings.TrimPrefix(p.ImportPath, module+"/")
+			if p.Name == "main" || isInternal(name) || strings.HasPrefix(name, "examples/") ||
+				exported(t, p.Dir) == 0 {
+				continue
+			}
+			checked++
+			switch has := hasExample(t, p.Dir, p.XTestGoFiles); {
+			case withoutExample[name] != "":
+				used[name] = true
+				if has {
+					t.Errorf("%s has an example: take it from withoutExample", name)
+				}
+			case !has:
+				t.Errorf("%s has no func Example() with an output, in a file of package %s_test", name, p.Name)
+			}
+		}
+	}
+	if checked < 25 {
+		t.Errorf("only %d public packages were found", checked)
+	}
+	for name := range withoutExample {
+		if !used[name] {
+			t.Errorf("withoutExample has %s, which is no public package", name)
+		}
+	}
+}
+
+func isInternal(name string) bool { return slices.Contains(strings.Split(name, "/"), "internal") }
+
+// hasExample reports whether one of the test files of a package has an example of the package that runs.
+func hasExample(t *testing.T, dir string, names []string) bool {
+	t.Helper()
+	var files []*ast.File
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return slices.ContainsFunc(doc.Examples(files...), func(e *doc.Example) bool {
+		return e.Name == "" && e.Suffix == "" && e.Output != ""
+	})
+}

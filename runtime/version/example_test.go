@@ -1,0 +1,17 @@
+package version_test
+
+import (
+	"fmt"
+
+	"github.com/kubewright/kubewright/runtime/version"
+)
+
+// Generated code has this line. It doesn't compile with a runtime that no longer serves it.
+const _ = version.Generation2
+
+// The line above fails to compile with a runtime that doesn't serve the generation: either the name doesn't
+// exist yet, or it is a variable of type RegenerateWithKubewright.
+func Example() {
+	fmt.Println("this runtime serves generation 2:", version.Generation2)
+	// Output: this runtime serves generation 2: true
+}

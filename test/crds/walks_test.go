@@ -1,0 +1,319 @@
+package crds
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubewright/kubewright/internal/pages"
+	"github.com/kubewright/kubewright/test/e2e/apiserver"
+)
+
+// walk is a section of a page that TestWalks follows, from an empty folder, or from what prepare does there.
+type walk struct {
+	page, section string
+	prepare       func(*visitor)
+	// check looks at what became of it.
+	check func(*visitor)
+}
+
+var walks = []walk{
+	{page: "README.md", section: "Your own API", check: func(v *visitor) {
+		v.printed("wrote apis/shop/v1/types.go", "ok  \texample.com/shop")
+		v.short()
+	}},
+	{page: "README.md", section: "Somebody else's API", prepare: certificates, check: func(v *visitor) {
+		v.printed("web front [example.com]\n")
+		v.short()
+	}},
+	{page: "README.md", section: "Moving over from code-generator", prepare: func(v *visitor) {
+		v.module("migrated")
+		v.do("go tool kubewright init --apis-dir pkg/apis")
+	}, check: func(v *visitor) { v.has("pkg/generated/applyconfiguration") }},
+	{page: "README.md", section: "All of Kubernetes",
+		check: func(v *visitor) { v.has("pkg/client/clientset/versioned/typed/core/v1/pod.go") }},
+	{page: "docs/import.md", section: "Types of somebody else's CustomResourceDefinition", prepare: definitions,
+		check: func(v *visitor) { v.has("apis/certmanager/v1/certificate_types.go", "pkg/client/clientset") }},
+	{page: "docs/migration.md", section: "In a fresh repository", prepare: func(v *visitor) { v.module("shop") },
+		check: func(v *visitor) { v.has("crds/shop.example.com_bakeries.yaml", "pkg/client/shopv1/clientset") }},
+	{page: "docs/migration.md", section: "As scripts", prepare: repository,
+		check: func(v *visitor) { v.has("pkg/client/clientset", "hack/verify-codegen.sh") }},
+	{page: "docs/migration.md", section: "From an earlier kubewright", prepare: repository,
+		check: func(v *visitor) { v.has("pkg/client/clientset") }},
+	{page: "docs/testing.md", section: "Requiring it", prepare: importing("test/e2e/apiserver"),
+		check: func(v *visitor) { v.do("go list -mod=readonly -deps .") }},
+	{page: "docs/controller-runtime.md", section: "controller-runtime on this runtime",
+		prepare: importing("contrib/controller-runtime"),
+		check:   func(v *visitor) { v.do("go list -mod=readonly -deps .") }},
+}
+
+// TestWalks types the commands of pages, and writes their files. All walks begin in one folder, in which the
+// clone of kubewright is.
+func TestWalks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs in new modules")
+	}
+	clone, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, goproxy := t.TempDir(), proxy(t)
+	for i, w := range walks {
+		t.Run(w.page+"/"+w.section, func(t *testing.T) {
+			dir := filepath.Join(shared, string(rune('a'+i)))
+			if err := errors.Join(os.Mkdir(dir, 0o755),
+				os.Symlink(clone, filepath.Join(dir, "kubewright"))); err != nil {
+				t.Fatal(err)
+			}
+			bin := t.TempDir()
+			v := &visitor{t: t, bin: bin, Reader: pages.Reader{Dir: dir, Log: t.Output(), Skip: isElsewhere(w.page),
+				Env: []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "GOWORK=off",
+					"GOPROXY=" + goproxy, "GOBIN=" + bin}}}
+			if w.prepare != nil {
+				w.prepare(v)
+			}
+			v.Reader.Commands, v.Reader.Output = 0, ""
+			v.follow(w.page, w.section)
+			w.check(v)
+		})
+	}
+}
+
+// proxy returns a module proxy that doesn't know kubewright, so that all of it comes from the clone. For
+// other modules it refers to the usual proxy.
+func proxy(t *testing.T) string {
+	usual, err := exec.Command("go", "env", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(string(usual)), "|", ","), ",")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/github.com/kubewright/") || !strings.HasPrefix(first, "http") {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, first+r.URL.EscapedPath(), http.StatusFound)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// visitor is a reader with a clone of kubewright beside his folder.
+type visitor struct {
+	pages.Reader
+	t *testing.T
+	// bin is a folder of the PATH.
+	bin string
+}
+
+// follow follows the section of a page. A new module gets the clone.
+func (v *visitor) follow(page, section string) {
+	v.t.Helper()
+	for _, b := range sectionOf(v.t, page, section) {
+		switch line, generates := strings.CutPrefix(b.Text, "//go:generate "); {
+		case isCloneBlock(b) && page == "README.md":
+			continue
+		case generates: // in the package below
+			v.do("cd apis/shop/v1 && " + strings.TrimSpace(line) + " && cd ../../..")
+			continue
+		}
+		if err := v.Follow(v.t.Context(), []pages.Block{b}); err != nil {
+			v.t.Fatalf("%s: %v", page, err)
+		}
+		if strings.Contains(b.Text, "go mod init") {
+			v.useClone()
+		}
+	}
+}
+
+// sectionOf returns the blocks of a section.
+func sectionOf(t *testing.T, page, section string) []pages.Block {
+	t.Helper()
+	blocks, err := pages.Section("../..", page, section)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// isCloneBlock reports whether those run a block who have a clone.
+func isCloneBlock(b pages.Block) bool { return strings.HasPrefix(b.Text, "go mod edit -replace ") }
+
+// useClone runs README's block for those who have a clone.
+func (v *visitor) useClone() {
+	v.t.Helper()
+	for _, b := range sectionOf(v.t, "README.md", "Your own API") {
+		if isCloneBlock(b) {
+			typed := v.Commands
+			v.do(b.Commands()...)
+			v.Commands = typed // with a release, nobody types it
+			return
+		}
+	}
+	v.t.Fatal("README has nothing for those who have a clone")
+}
+
+// module begins a module that has kubewright as a tool.
+func (v *visitor) module(name string) {
+	v.t.Helper()
+	v.do("mkdir " + name + " && cd " + name + " && go mod init example.com/" + name)
+	v.useClone()
+	v.do("go get -tool github.com/kubewright/kubewright/cmd/kubewright")
+}
+
+// do types commands that no page has.
+func (v *visitor) do(commands ...string) {
+	v.t.Helper()
+	if err := v.Type(v.t.Context(), commands...); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *visitor) write(name, text string) {
+	v.t.Helper()
+	if err := v.Write(name, text); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// copy copies a file to others.
+func (v *visitor) copy(from string, to ...string) {
+	v.t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for _, name := range to {
+		v.write(name, string(text))
+	}
+}
+
+// addCommand adds a command to the PATH.
+func (v *visitor) addCommand(name, script string) {
+	if err := os.WriteFile(filepath.Join(v.bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// printed checks that the commands said something.
+func (v *visitor) printed(texts ...string) {
+	for _, want := range texts {
+		if !strings.Contains(v.Output, want) {
+			v.t.Errorf("the commands don't say %q", want)
+		}
+	}
+}
+
+// has checks that files or folders are there.
+func (v *visitor) has(names ...string) {
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(v.Dir, name)); err != nil {
+			v.t.Error(err)
+		}
+	}
+}
+
+// short checks how many commands it took.
+func (v *visitor) short() {
+	if v.Commands < 3 || v.Commands >= 10 {
+		v.t.Errorf("it takes %d commands, want fewer than 10", v.Commands)
+	}
+}
+
+// importing begins a module with a package that imports one of ours.
+func importing(folder string) func(*visitor) {
+	return func(v *visitor) {
+		v.do("mkdir program && cd program && go mod init example.com/program")
+		v.write("x.go", "package x\n\nimport _ \"github.com/kubewright/kubewright/"+folder+"\"\n")
+	}
+}
+
+// definitions begins a module with manifests.
+func definitions(v *visitor) {
+	v.module("imported")
+	v.addCommand("kubewright", `exec go tool kubewright "$@"`)
+	v.copy(v.kubectl(), "cert-manager.crds.yaml", "crds/certificates.yaml")
+}
+
+// repository begins a module with an API.
+func repository(v *visitor) {
+	v.module("shop")
+	v.do("go tool kubewright init")
+	v.write("hack/boilerplate.go.txt", "// A licence.\n")
+}
+
+// kubectl adds a kubectl that prints cert-manager's definition of certificates, and returns the file.
+func (v *visitor) kubectl() string {
+	dir, err := download("github.com/cert-manager/cert-manager@v1.21.2")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	file := filepath.Join(dir, "deploy/crds/cert-manager.io_certificates.yaml")
+	v.addCommand("kubectl", "[ \"$*\" = 'get crd certificates.cert-manager.io -o yaml' ] && exec cat "+file)
+	return file
+}
+
+// certificates starts a server with a certificate, and sets KUBECONFIG for it.
+func certificates(v *visitor) {
+	t := v.t
+	file := v.kubectl()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	server, err := apiserver.Start(ctx, apiserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	manifest, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.CreateCRDs(ctx, withoutRules(t, manifest)); err != nil {
+		t.Fatal(err)
+	}
+	resource := schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
+	certificate := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": map[string]any{"name": "front"},
+		"spec": map[string]any{"secretName": "front", "dnsNames": []any{"example.com"},
+			"issuerRef": map[string]any{"name": "ours"}},
+	}}
+	client := dynamic.NewForConfigOrDie(server.Config()).Resource(resource).Namespace("web")
+	if _, err := client.Create(ctx, certificate, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	v.Env = append(v.Env, "KUBECONFIG="+writeKubeconfig(t, server.Config()))
+}
+
+// writeKubeconfig returns a file that says how to reach a server.
+func writeKubeconfig(t *testing.T, config *rest.Config) string {
+	kubeconfig := clientcmdapi.NewConfig()
+	kubeconfig.Clusters["x"] = &clientcmdapi.Cluster{Server: config.Host, TLSServerName: config.ServerName,
+		CertificateAuthorityData: config.CAData}
+	kubeconfig.AuthInfos["x"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
+	kubeconfig.Contexts["x"] = &clientcmdapi.Context{Cluster: "x", AuthInfo: "x"}
+	kubeconfig.CurrentContext = "x"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*kubeconfig, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
