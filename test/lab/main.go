@@ -71,7 +71,7 @@ func run(ctx context.Context, chosen []string, saved bool) error {
 				return err
 			}
 		}
-		some, err := results.Read(name)
+		some, err := results.Read[results.Result](name)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
