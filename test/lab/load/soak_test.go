@@ -36,7 +36,8 @@ type soak struct {
 func (s soak) run(t *testing.T) (r results.Soak) {
 	t.Helper()
 	server := s.start(t)
-	r = results.Soak{Server: s.Server, Objects: s.Objects, Handlers: s.handlers, Machine: machine()}
+	r = results.Soak{Server: s.Server, Objects: s.Objects, Handlers: s.handlers,
+		Writers: s.Writers, Machine: machine()}
 	config := server.config()
 	transport, err := rest.TransportFor(config)
 	if err != nil {

@@ -13,6 +13,8 @@ type Soak struct {
 	// Objects is how many there were at any time at most, Handlers how many handlers the informer had, the
 	// blocked one included.
 	Objects, Handlers int
+	// Writers is how many wrote at the same time.
+	Writers int
 	// Changes is how many the server made in the time that Took says, Calls how many a handler that keeps up
 	// was told of.
 	Changes, Calls int
