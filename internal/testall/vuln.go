@@ -11,7 +11,7 @@ import (
 )
 
 // govulncheck is pinned, as all tools are. It isn't in go.tool.mod because tests never need it.
-const govulncheck = "golang.org/x/vuln/cmd/govulncheck@v1.1.4"
+const govulncheck = "golang.org/x/vuln/cmd/govulncheck@v1.9.0"
 
 // vulnerabilities are the steps of make vuln: govulncheck for each module, if its database can be reached.
 func vulnerabilities() ([]step, error) {

@@ -53,8 +53,7 @@ func soakSection(all []results.Soak) string {
 		busiest = max(busiest, load(s))
 	}
 	if busiest > 0 {
-		view.Beside = fmt.Sprintf(", of which %.1f processes wanted a core on average, those of other work included",
-			busiest)
+		view.Beside = fmt.Sprintf(" (%.1f processes wanted one on average)", busiest)
 	}
 	for _, m := range measured {
 		row := soakRow{About: m.about, Bound: m.bound}
