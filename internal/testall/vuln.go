@@ -28,7 +28,7 @@ func vulnerabilities() ([]step, error) {
 	}
 	var steps []step
 	for _, m := range modules {
-		steps = append(steps, step{"govulncheck " + m, command(m, "go", "run", govulncheck, "./...")})
+		steps = append(steps, step{"govulncheck " + m, command(m, "go", "run", govulncheck, "-db", database, "./...")})
 	}
 	return steps, nil
 }
