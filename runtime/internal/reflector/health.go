@@ -100,6 +100,11 @@ func (h *health) failed(err error) {
 	}
 }
 
+// noticed records an error that nothing failed by.
+func (h *health) noticed(err error) {
+	h.update(func(_ time.Time, h *Health) { h.LastError = err })
+}
+
 func (h *health) synced() {
 	h.update(func(now time.Time, h *Health) { h.Synced = now })
 }

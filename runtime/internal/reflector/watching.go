@@ -70,9 +70,13 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	silence.heard()
+	told := false // of disorder: once a watch
 	_, err := r.follow(open, stream, opened, func(e listwatch.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
+		if inOrder && !told {
+			told = r.checkOrder(ctx, e)
+		}
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
 			r.position.set(e.ResourceVersion)
@@ -105,6 +109,17 @@ func (s watching) step(ctx context.Context, r *round) state {
 		return watching{}
 	}
 	return s.endWith(ctx, r, err)
+}
+
+// checkOrder tells of an event that isn't later than what was seen, and of a bookmark that is older.
+func (r *round) checkOrder(ctx context.Context, e listwatch.Event) (told bool) {
+	before := r.position.last()
+	order := compareVersions(e.ResourceVersion, before)
+	if order > 0 || order == 0 && e.Type == watch.Bookmark {
+		return false
+	}
+	r.tellDisorder(ctx, "event", e.ResourceVersion, before)
+	return true
 }
 
 // silent goes on with another watch.
