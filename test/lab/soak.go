@@ -83,6 +83,9 @@ var measured = []struct {
 	{"99th percentile", "", func(s results.Soak) string { return milliseconds(s.Lag99) }},
 	{"99th percentile of the slowest handler", "1 s",
 		func(s results.Soak) string { return milliseconds(s.Slowest99) }},
+	{"99th percentile in the worst five seconds", "", func(s results.Soak) string {
+		return milliseconds(time.Duration(most(s, func(x results.Sample) int { return int(x.Lag99) })))
+	}},
 	{"backlog of the blocked handler, at most", "twice the objects", func(s results.Soak) string {
 		return thousands(most(s, func(x results.Sample) int { return x.Backlog }))
 	}},

@@ -34,7 +34,7 @@ type Health struct {
 	Since time.Time
 	// Synced is when the last list became visible.
 	Synced time.Time
-	// LastError is the last error, even if it was overcome since.
+	// LastError is the last error, even if it was overcome since, or what the server did against its contract.
 	LastError error
 	// FailingSince is when the current series of failures began, zero while all is
 	// well. Failures counts them.

@@ -74,12 +74,10 @@ func (s watching) step(ctx context.Context, r *round) state {
 	_, err := r.follow(open, stream, opened, func(e listwatch.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
-		if inOrder && !told {
-			told = r.checkOrder(ctx, e)
-		}
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
-			r.position.set(e.ResourceVersion)
+			before := r.position.set(e.ResourceVersion)
+			told = told || r.tellOrder(ctx, e, before)
 			if r.opts.ResourceVersionUpdated != nil {
 				r.opts.ResourceVersionUpdated(e.ResourceVersion)
 			}
@@ -111,9 +109,8 @@ func (s watching) step(ctx context.Context, r *round) state {
 	return s.endWith(ctx, r, err)
 }
 
-// checkOrder tells of an event that isn't later than what was seen, and of a bookmark that is older.
-func (r *round) checkOrder(ctx context.Context, e listwatch.Event) (told bool) {
-	before := r.position.last()
+// tellOrder tells of an event that isn't later than the version before, and of a bookmark that is older.
+func (r *round) tellOrder(ctx context.Context, e listwatch.Event, before string) (told bool) {
 	order := compareVersions(e.ResourceVersion, before)
 	if order > 0 || order == 0 && e.Type == watch.Bookmark {
 		return false

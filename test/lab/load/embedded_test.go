@@ -2,10 +2,7 @@ package load
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,7 +18,6 @@ type embedded struct {
 	server   *apiserver.Server
 	bakeries typed.BakeryInterface
 	versions *sync.Map // of the objects, by name
-	end      context.CancelFunc
 }
 
 func startEmbedded(ctx context.Context) (server, error) {
@@ -36,26 +32,7 @@ func startEmbedded(ctx context.Context) (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := embedded{server: s, bakeries: client.ShopV1().Bakeries(namespace), versions: &sync.Map{}}
-	ctx, e.end = context.WithCancel(ctx)
-	go e.keepUp(ctx)
-	return e, nil
-}
-
-// keepUp compacts as API servers do, only more often, so that etcd's file stays small.
-func (e embedded) keepUp(ctx context.Context) {
-	ticker := time.NewTicker(upkeep)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if _, err := e.server.Compact(ctx); err != nil && ctx.Err() == nil {
-				fmt.Fprintln(os.Stderr, err)
-			}
-		}
-	}
+	return embedded{server: s, bakeries: client.ShopV1().Bakeries(namespace), versions: &sync.Map{}}, nil
 }
 
 func (e embedded) address() address {
@@ -86,7 +63,4 @@ func (e embedded) remove(ctx context.Context, name string) error {
 	return e.bakeries.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-func (e embedded) stop() error {
-	e.end()
-	return e.server.Stop()
-}
+func (e embedded) stop() error { return e.server.Stop() }
