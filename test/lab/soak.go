@@ -53,7 +53,7 @@ func soakSection(all []results.Soak) string {
 		busiest = max(busiest, load(s))
 	}
 	if busiest > 0 {
-		view.Beside = fmt.Sprintf(" (%.1f processes wanted one on average)", busiest)
+		view.Beside = fmt.Sprintf(", where %.1f threads wanted a core on average, those of other programs included", busiest)
 	}
 	for _, m := range measured {
 		row := soakRow{About: m.about, Bound: m.bound}
@@ -117,7 +117,7 @@ func most(s results.Soak, of func(results.Sample) int) (n int) {
 	return n
 }
 
-// load is how many processes wanted a core on average.
+// load is how many threads wanted a core on average.
 func load(s results.Soak) (sum float64) {
 	for _, x := range s.Samples {
 		sum += x.Load / float64(len(s.Samples))

@@ -44,7 +44,7 @@ type Sample struct {
 	Backlog, Others int
 	// Lag50 and Lag99 are the median and the 99th percentile of the lag since the last sample.
 	Lag50, Lag99 time.Duration
-	// Load is how many processes of the machine want a core, 0 where the system doesn't tell.
+	// Load is how many threads of the machine want a core, 0 where the system doesn't tell.
 	Load float64
 }
 
