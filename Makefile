@@ -1,8 +1,10 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly vuln e2e-kube lab bench parity ctrl-suites generate check lint release-rehearsal
+.PHONY: help demo test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
+
+FUZZTIME ?= 3m
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,11 +16,16 @@ demo: ## the main job, end to end, on an embedded real API server
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
 
-nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs, and 500 orders of arguments; the definitions of 18 projects imported
+nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs, and 500 orders of arguments; the definitions of 18 projects imported; make fuzz; make soak without its page
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
 	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-compiled 20 -names-seed 0 -orders 500
 	@cd test/crds && go test -timeout 3h . -modules 0
+	@$(MAKE) --no-print-directory fuzz
+	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full
+
+fuzz: ## each fuzz target for FUZZTIME, which is 3m
+	@go run ./internal/testall -fuzz $(FUZZTIME)
 
 vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs its database, https://vuln.go.dev
 	@go run ./internal/testall -vuln
@@ -28,6 +35,9 @@ e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, ag
 
 lab: ## informers behind a proxy that fails, in memory and on real API servers; writes docs/reliability.md (15 minutes)
 	@cd test/lab && go run .
+
+soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes under 2,000 changes a second, and as long under what the embedded API server bears; writes a section of docs/reliability.md (45 minutes)
+	@cd test/lab && go run . -parts soak
 
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
 	@cd test/bench && go run . $(BENCH)

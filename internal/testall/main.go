@@ -4,6 +4,7 @@
 //
 //	go run ./internal/testall [-short] [-only NAME]
 //	go run ./internal/testall -vuln
+//	go run ./internal/testall -fuzz 3m [-only NAME]
 //
 // The working directory is the root of the repository.
 package main
@@ -23,10 +24,17 @@ func main() {
 	short := flag.Bool("short", false, "pass -short to go test")
 	only := flag.String("only", "", "run only the steps whose name contains this")
 	vuln := flag.Bool("vuln", false, "look for known vulnerabilities instead")
+	fuzz := flag.Duration("fuzz", 0, "run each fuzz target for this time instead")
 	flag.Parse()
-	steps, err := plan(*short)
-	if *vuln {
+	var steps []step
+	var err error
+	switch {
+	case *vuln:
 		steps, err = vulnerabilities()
+	case *fuzz > 0:
+		steps, err = fuzzing(".", *fuzz)
+	default:
+		steps, err = plan(*short)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // govulncheck is pinned, as all tools are. It isn't in go.tool.mod because tests never need it.
-const govulncheck = "golang.org/x/vuln/cmd/govulncheck@v1.1.4"
+const govulncheck = "golang.org/x/vuln/cmd/govulncheck@v1.9.0"
 
 // vulnerabilities are the steps of make vuln: govulncheck for each module, if its database can be reached.
 func vulnerabilities() ([]step, error) {
@@ -28,7 +28,7 @@ func vulnerabilities() ([]step, error) {
 	}
 	var steps []step
 	for _, m := range modules {
-		steps = append(steps, step{"govulncheck " + m, command(m, "go", "run", govulncheck, "./...")})
+		steps = append(steps, step{"govulncheck " + m, command(m, "go", "run", govulncheck, "-db", database, "./...")})
 	}
 	return steps, nil
 }

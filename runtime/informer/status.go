@@ -56,9 +56,9 @@ type Status struct {
 	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
 	Synced bool
 	Listed time.Time
-	// LastError is the last error of a list or watch, even if a later attempt succeeded. Failures counts the
-	// failures in a row since a watch was last opened, and FailingSince is when the first of them happened.
-	// Both are zero if there was none.
+	// LastError is the last error of a list or watch, even if a later attempt succeeded, or says that the
+	// server's versions went back, which fails nothing. Failures counts the failures in a row since a watch
+	// was last opened, and FailingSince is when the first of them happened. Both are zero if there was none.
 	LastError    error
 	FailingSince time.Time
 	Failures     int

@@ -2,6 +2,7 @@ package runtimetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -30,8 +31,9 @@ type Server[T Object, L runtime.Object] struct {
 
 	mu      sync.Mutex
 	version int64
-	// compacted is the version at which the history begins.
+	// compacted is the version at which the history begins, base the objects at that version.
 	compacted int64
+	base      map[string]T
 	history   []change[T]
 	objects   map[string]T
 	streams   map[*stream]struct{}
@@ -88,6 +90,7 @@ func NewServer[TV, LV any, T interface {
 		newList:   func() L { return new(LV) },
 		version:   first,
 		compacted: first,
+		base:      map[string]T{},
 		objects:   map[string]T{},
 		streams:   map[*stream]struct{}{},
 	}
@@ -140,11 +143,11 @@ func (s *Server[T, L]) Objects() []T {
 }
 
 // Compact drops the history: watches from earlier versions, and further pages of earlier
-// lists, have expired.
+// lists, have expired. A server that serves for long needs it, since it remembers every write.
 func (s *Server[T, L]) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.compacted = s.version
+	s.compacted, s.base, s.history = s.version, maps.Clone(s.objects), nil
 }
 
 // Skip raises the version by n without a write to this resource, as writes to others do.
@@ -187,7 +190,7 @@ func (s *Server[T, L]) at(version int64) map[string]T {
 	if version == s.version {
 		return s.objects
 	}
-	objects := map[string]T{}
+	objects := maps.Clone(s.base)
 	for _, c := range s.history {
 		if c.version > version {
 			break

@@ -3,30 +3,19 @@ package main
 import (
 	"image/color"
 	"io"
-	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-)
 
-// The colours of a chart. It is a white card, so that it can be read on a dark page as well.
-var (
-	ink         = color.RGBA{R: 0x1f, G: 0x23, B: 0x28, A: 0xff}
-	oursColor   = color.RGBA{R: 0x09, G: 0x69, B: 0xda, A: 0xff}
-	theirsColor = color.RGBA{R: 0xaf, G: 0xb8, B: 0xc1, A: 0xff}
+	"github.com/kubewright/kubewright/test/bench/card"
 )
 
 // The measures of a chart.
 const (
-	chartWidth = vg.Length(560)
 	barHeight  = vg.Length(13)
 	pairHeight = vg.Length(38)
-	margin     = vg.Length(14)
 	headHeight = vg.Length(48)
 )
 
@@ -34,7 +23,7 @@ const (
 // beside them, in the order of the rows.
 func (d drawn) draw(w io.Writer) error {
 	n := len(d.bars)
-	ours, theirs := newSide(n, oursColor, barHeight/2), newSide(n, theirsColor, -barHeight/2)
+	ours, theirs := newSide(n, card.Blue, barHeight/2), newSide(n, card.Grey, -barHeight/2)
 	names := make([]string, n)
 	for i, b := range d.bars {
 		at := n - 1 - i // The axis goes up.
@@ -53,22 +42,15 @@ func (d drawn) draw(w io.Writer) error {
 	p.NominalY(names...)
 	p.X.Min, p.X.Padding = 0, 0
 	p.Y.Min, p.Y.Max, p.Y.Padding = -.5, float64(n)-.5, 0
-	p.Y.Tick.Label.Font, p.Y.Tick.Label.Color = sans(10), ink
+	p.Y.Tick.Label.Font, p.Y.Tick.Label.Color = card.Sans(10), card.Ink
 	p.Y.Width = vg.Points(.5)
 
-	height := headHeight + vg.Length(n)*pairHeight + margin
-	svg := vgsvg.New(chartWidth, height)
-	c := draw.New(svg)
-	c.FillPolygon(color.White, corners(c.Rectangle))
-	d.drawHead(c)
-	p.Draw(draw.Crop(c, margin, -margin, margin, -headHeight))
-	var b strings.Builder
-	if _, err := svg.WriteTo(&b); err != nil {
-		return err
-	}
-	// The fonts that stand in for Liberation Sans have the same widths.
-	const family = "font-family:Liberation Sans"
-	_, err := strings.NewReplacer(family+";", family+",Arial,Helvetica,sans-serif;").WriteString(w, b.String())
+	c := card.New(headHeight + vg.Length(n)*pairHeight + card.Margin)
+	card.Head(c.Canvas, 12, d.caption, []card.Entry{
+		{Color: card.Blue, Text: "kubewright (how many times better)"}, {Color: card.Grey, Text: d.theirs},
+	})
+	p.Draw(draw.Crop(c.Canvas, card.Margin, -card.Margin, card.Margin, -headHeight))
+	_, err := c.WriteTo(w)
 	return err
 }
 
@@ -102,42 +84,9 @@ func (s side) addTo(p *plot.Plot) error {
 	}
 	labels.Offset = vg.Point{X: 4, Y: s.offset + 1.5}
 	for i := range labels.TextStyle {
-		labels.TextStyle[i] = style(9)
+		labels.TextStyle[i] = card.Style(9)
 		labels.TextStyle[i].YAlign = draw.YCenter
 	}
 	p.Add(bars, labels)
 	return nil
-}
-
-// drawHead draws the caption and says which colour is whose.
-func (d drawn) drawHead(c draw.Canvas) {
-	caption := style(12)
-	caption.YAlign = draw.YTop
-	at := vg.Point{X: margin, Y: c.Max.Y - margin + 2}
-	c.FillText(caption, at, d.caption)
-	at.Y -= 18
-	legend := style(9)
-	legend.YAlign = draw.YTop
-	for _, entry := range []struct {
-		color color.Color
-		text  string
-	}{{oursColor, "kubewright (how many times better)"}, {theirsColor, d.theirs}} {
-		square := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - 10.5}, Max: vg.Point{X: at.X + 9, Y: at.Y - 1.5}}
-		c.FillPolygon(entry.color, corners(square))
-		at.X += 13
-		c.FillText(legend, at, entry.text)
-		at.X += legend.Width(entry.text) + 16
-	}
-}
-
-func corners(r vg.Rectangle) []vg.Point {
-	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
-}
-
-func style(size vg.Length) text.Style {
-	return text.Style{Color: ink, Font: sans(size), Handler: plot.DefaultTextHandler}
-}
-
-func sans(size vg.Length) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }

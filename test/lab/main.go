@@ -1,10 +1,11 @@
-// Command lab runs informers against API servers behind a proxy that fails, in memory and for real, prints
-// what became of them, and writes docs/reliability.md.
+// Command lab runs informers against API servers behind a proxy that fails, in memory and for real, and under
+// load, prints what became of them, and writes docs/reliability.md.
 //
-//	go run . [-parts simulated,live] [-saved]
+//	go run . [-parts simulated,live,soak] [-saved]
 //
-// A run of some of the parts, or one that fails, writes no page. Each part leaves its results in .cache/lab;
-// -saved makes the page of those. The working directory is that of this file.
+// The parts simulated and live make the page together, soak makes its last section. What wasn't run stays as
+// it was, and so does everything if something fails. Each part leaves its results in .cache/lab; -saved makes
+// the page of those. The working directory is that of this file.
 package main
 
 import (
@@ -28,7 +29,8 @@ const root = "../.."
 var (
 	// cache holds the results. git ignores it.
 	cache = filepath.Join(root, ".cache", "lab")
-	page  = filepath.Join(root, "docs", "reliability.md")
+	docs  = filepath.Join(root, "docs")
+	page  = filepath.Join(docs, "reliability.md")
 )
 
 // part is tests that run together.
@@ -38,17 +40,15 @@ type part struct {
 	test []string
 }
 
-var parts = []part{
-	{"simulated", []string{"-timeout", "30m", "./check", "-lab.full"}},
-	{"live", []string{"-timeout", "30m", "./live", "-lab.full"}},
-}
+var (
+	simulated = part{"simulated", []string{"-timeout", "30m", "./check", "-lab.full"}}
+	live      = part{"live", []string{"-timeout", "30m", "./live", "-lab.full"}}
+	soak      = part{"soak", []string{"-timeout", "2h", "./load", "-lab.full"}}
+	parts     = []part{simulated, live, soak}
+)
 
 func main() {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.name)
-	}
-	chosen := flag.String("parts", strings.Join(all, ","), "the parts to run")
+	chosen := flag.String("parts", "simulated,live", "the parts to run, also: soak")
 	saved := flag.Bool("saved", false, "run nothing; make the page of the results that are saved")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -60,33 +60,70 @@ func main() {
 }
 
 func run(ctx context.Context, chosen []string, saved bool) error {
-	var read []results.Result
-	for _, p := range parts {
-		name, err := filepath.Abs(filepath.Join(cache, p.name+".json"))
+	for _, name := range chosen {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no part %q", name)
+		}
+		if saved {
+			continue
+		}
+		if err := parts[i].run(ctx); err != nil {
+			return err
+		}
+	}
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	faults, load, found := strings.Cut(string(old), soakHeading)
+	if load = soakHeading + load; !found {
+		load = ""
+	}
+	if slices.Contains(chosen, simulated.name) && slices.Contains(chosen, live.name) {
+		of, err := read[results.Result](simulated)
 		if err != nil {
 			return err
 		}
-		if !saved && slices.Contains(chosen, p.name) {
-			if err := p.run(ctx, name); err != nil {
-				return err
-			}
-		}
-		some, err := results.Read(name)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		ofLive, err := read[results.Result](live)
+		if err != nil {
 			return err
 		}
-		read = append(read, some...)
+		faults = report(append(of, ofLive...)) + "\n"
 	}
-	text := report(read)
+	if slices.Contains(chosen, soak.name) {
+		soaks, err := read[results.Soak](soak)
+		if err != nil {
+			return err
+		}
+		load = soakSection(soaks)
+		if err := drawSoaks(docs, soaks); err != nil {
+			return err
+		}
+	}
+	text := strings.TrimRight(faults+load, "\n") + "\n"
 	fmt.Println(text)
-	if !saved && len(chosen) < len(parts) {
-		return nil
-	}
 	return os.WriteFile(page, []byte(text), 0o644)
 }
 
+// file is where the results of a part are.
+func (p part) file() (string, error) { return filepath.Abs(filepath.Join(cache, p.name+".json")) }
+
+// read returns the results of a part.
+func read[R results.Result | results.Soak](p part) ([]R, error) {
+	file, err := p.file()
+	if err != nil {
+		return nil, err
+	}
+	return results.Read[R](file)
+}
+
 // run runs the tests of a part, which write their results to a file.
-func (p part) run(ctx context.Context, file string) error {
+func (p part) run(ctx context.Context) error {
+	file, err := p.file()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ type testRow struct {
 // faultRow is a fault.
 type faultRow struct {
 	fault.Fault
-	Needs, Bound string
-	Cells        []string
+	Needs, Bound, Told string
+	Cells              []string
 }
 
 // tests sums the results of everything but single faults by where and what.
@@ -82,7 +82,7 @@ func tests(all []results.Result) (rows []testRow) {
 // faults sums the results of single faults.
 func faults(all []results.Result) (rows []faultRow) {
 	for _, f := range fault.All() {
-		row := faultRow{Fault: f, Needs: needs(f), Bound: bound(f)}
+		row := faultRow{Fault: f, Needs: needs(f), Bound: bound(f), Told: told(f)}
 		for _, name := range implementations {
 			var total results.Result
 			for _, r := range all {
@@ -140,6 +140,17 @@ func needs(f fault.Fault) string {
 		options = append(options, "InitialEventsTimeout")
 	}
 	return strings.Join(options, ", ")
+}
+
+// told says whether the informer tells of a fault, where it must.
+func told(f fault.Fault) string {
+	switch {
+	case f.Class == fault.Kept:
+		return ""
+	case f.Unseen:
+		return "can't be seen"
+	}
+	return "yes"
 }
 
 // bound is the bound in words.

@@ -49,7 +49,8 @@ var mutations = map[string]planted.Bug{
 		"f.eachKnown(deleteUnlisted)", "if !BUG { f.eachKnown(deleteUnlisted) }"),
 
 	"reflector: events don't move the position": planted.Replace("internal/reflector/watching.go",
-		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"),
+		"before := r.position.set(e.ResourceVersion)",
+		`before := ""; if !BUG { before = r.position.set(e.ResourceVersion) }`),
 	"reflector: a list that starts over keeps its pages": planted.Replace("internal/reflector/listing.go",
 		"IsResourceExpired(err) {\n\t\t\tl.restart()",
 		"IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"),

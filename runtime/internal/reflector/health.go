@@ -34,7 +34,7 @@ type Health struct {
 	Since time.Time
 	// Synced is when the last list became visible.
 	Synced time.Time
-	// LastError is the last error, even if it was overcome since.
+	// LastError is the last error, even if it was overcome since, or what the server did against its contract.
 	LastError error
 	// FailingSince is when the current series of failures began, zero while all is
 	// well. Failures counts them.
@@ -98,6 +98,11 @@ func (h *health) failed(err error) {
 	if h.onFailure != nil {
 		h.onFailure(err)
 	}
+}
+
+// noticed records an error that nothing failed by.
+func (h *health) noticed(err error) {
+	h.update(func(_ time.Time, h *Health) { h.LastError = err })
 }
 
 func (h *health) synced() {

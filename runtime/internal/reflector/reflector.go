@@ -257,10 +257,12 @@ func (p *position) last() string {
 	return p.version
 }
 
-func (p *position) set(version string) {
+// set returns the version before.
+func (p *position) set(version string) (before string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.version = version
+	before, p.version = p.version, version
+	return before
 }
 
 func (p *position) setUnavailable(unavailable bool) {

@@ -77,7 +77,9 @@ func (r *round) retry(ctx context.Context, err error, next state) state {
 
 // committed is where both ways of listing end: the sink is current.
 func (r *round) committed(ctx context.Context, version string, stream listwatch.Stream) state {
-	r.position.set(version)
+	if before := r.position.set(version); compareVersions(version, before) < 0 {
+		r.tellDisorder(ctx, "list", version, before)
+	}
 	r.health.synced()
 	klog.FromContext(ctx).V(2).Info("Caches populated")
 	r.session = r.begin(ctx)

@@ -70,12 +70,14 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	silence.heard()
+	told := false // of disorder: once a watch
 	_, err := r.follow(open, stream, opened, func(e listwatch.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
-			r.position.set(e.ResourceVersion)
+			before := r.position.set(e.ResourceVersion)
+			told = told || r.tellOrder(ctx, e, before)
 			if r.opts.ResourceVersionUpdated != nil {
 				r.opts.ResourceVersionUpdated(e.ResourceVersion)
 			}
@@ -105,6 +107,16 @@ func (s watching) step(ctx context.Context, r *round) state {
 		return watching{}
 	}
 	return s.endWith(ctx, r, err)
+}
+
+// tellOrder tells of an event that isn't later than the version before, and of a bookmark that is older.
+func (r *round) tellOrder(ctx context.Context, e listwatch.Event, before string) (told bool) {
+	order := compareVersions(e.ResourceVersion, before)
+	if order > 0 || order == 0 && e.Type == watch.Bookmark {
+		return false
+	}
+	r.tellDisorder(ctx, "event", e.ResourceVersion, before)
+	return true
 }
 
 // silent goes on with another watch.

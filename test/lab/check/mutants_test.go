@@ -13,7 +13,8 @@ import (
 // mutations are bugs by name.
 var mutations = map[string]planted.Bug{
 	"reflector: events don't move the position": planted.Replace("internal/reflector/watching.go",
-		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"),
+		"before := r.position.set(e.ResourceVersion)",
+		`before := ""; if !BUG { before = r.position.set(e.ResourceVersion) }`),
 	"reflector: only the first page is read": planted.Replace("internal/reflector/listing.go",
 		`if meta.Continue == "" {`, `if meta.Continue == "" || BUG {`),
 	"reflector: a silent watch stays open": planted.Replace("internal/reflector/watching.go",

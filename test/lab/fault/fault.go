@@ -18,8 +18,8 @@ const (
 	// Unusable: the contract is broken, and nobody can take what comes for an answer. Nothing of it gets into
 	// a cache, so all laws hold, and the informer tells of it in its status or log.
 	Unusable
-	// Wrong: the contract is broken by answers that can be read. There is no panic and no hang, and after the
-	// next list, which [Proxy.Expire] brings about, the cache is right again.
+	// Wrong: the contract is broken by answers that can be read. There is no panic and no hang, the informer
+	// tells of it, and after the next list, which [Proxy.Expire] brings about, the cache is right again.
 	Wrong
 )
 
@@ -40,6 +40,8 @@ type Fault struct {
 	// Silence and InitialEvents say that an informer gets over the fault by its SilenceTimeout and its
 	// InitialEventsTimeout; without them it waits for the watch's timeout.
 	Silence, InitialEvents bool
+	// Unseen says that nothing on the wire shows the fault, so that nobody can tell of it.
+	Unseen bool
 	// After and For are between what Draw draws a step's After and For. Zero means that the fault has no such
 	// parameter.
 	After [2]int

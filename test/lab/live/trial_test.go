@@ -35,7 +35,9 @@ type trial struct {
 	wanted    int           // so many happen before the calm
 	// mixture means that the calm comes after a while if fewer happen. So that more do, all connections are
 	// cut now and then.
-	mixture   bool
+	mixture bool
+	// relists means that informers list again now and then.
+	relists   bool
 	watchList bool
 	server    fault.ServerOptions
 	seed      uint64
@@ -130,6 +132,9 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 		case <-cuts.C:
 			if tr.mixture {
 				p.Cut()
+			}
+			if tr.relists {
+				p.Expire()
 			}
 			continue
 		case <-ticker.C:

@@ -42,8 +42,9 @@ const (
 
 var mu sync.Mutex
 
-// Append writes a result to the end of a file. An empty name means no file. It is safe for concurrent use.
-func Append(name string, r Result) error {
+// Append writes a [Result] or a [Soak] to the end of a file. An empty name means no file. It is safe for
+// concurrent use.
+func Append[R Result | Soak](name string, r R) error {
 	if name == "" {
 		return nil
 	}
@@ -61,15 +62,15 @@ func Append(name string, r Result) error {
 	return errors.Join(err, file.Close())
 }
 
-// Read returns the results of a file.
-func Read(name string) (all []Result, err error) {
+// Read returns what was written to a file.
+func Read[R Result | Soak](name string) (all []R, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	for decoder := json.NewDecoder(file); ; {
-		var r Result
+		var r R
 		if err := decoder.Decode(&r); err == io.EOF {
 			return all, nil
 		} else if err != nil {

@@ -26,13 +26,13 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := results.Read(name); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := results.Read[results.Result](name); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%v\ninstead of\n%v", err, got, want)
 	}
 	if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := results.Read(name); err == nil {
+	if _, err := results.Read[results.Result](name); err == nil {
 		t.Error("no error")
 	}
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// fuzzTarget matches the declaration of a fuzz target.
+var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
+
+// fuzzing are the steps of make fuzz: each fuzz target at and below root in turn, for that time. What a target
+// fails with, go test leaves in its testdata.
+func fuzzing(root string, each time.Duration) ([]step, error) {
+	var steps []step
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, target := range fuzzTarget.FindAllSubmatch(text, -1) {
+			dir, name := filepath.Dir(path), string(target[1])
+			steps = append(steps, step{"fuzz " + filepath.ToSlash(dir) + " " + name, command(dir, "go", "test",
+				"-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", each.String(), ".")})
+		}
+		return nil
+	})
+	if err == nil && len(steps) == 0 {
+		err = errors.New("there is no fuzz target")
+	}
+	return steps, err
+}
