@@ -101,30 +101,3 @@ func TestPagesInComments(t *testing.T) {
 		}
 	}
 }
-
-// TestTour checks that the table of the tour has each of its files, and no empty cell.
-func TestTour(t *testing.T) {
-	table, err := os.ReadFile("../../examples/tour/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("../../examples/tour/*_test.go")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		name := filepath.Base(file)
-		if name != "server_test.go" && !strings.Contains(string(table), "]("+name+")") { // starts the server for all
-			t.Errorf("the table doesn't have %s", name)
-		}
-	}
-	for line := range strings.Lines(string(table)) {
-		if cells := strings.Split(strings.Trim(line, "| \n"), "|"); len(cells) > 1 {
-			for _, cell := range cells {
-				if strings.TrimSpace(cell) == "" {
-					t.Errorf("a cell is empty: %s", line)
-				}
-			}
-		}
-	}
-}
