@@ -2,6 +2,8 @@ package generators
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,12 +23,14 @@ type importPlaces struct {
 	folders, goNames map[string]string
 	// own are the files of this run.
 	own map[string]bool
+	// moved says why a group gets a new folder with all of its name, though no other group of the run needs that.
+	moved map[string]string
 }
 
 // newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has
 // that label, too. A folder that exists stays that of its group. Groups for which none is left are problems.
 func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problems, error) {
-	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}}
+	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}}
 	sharing := map[string]map[string]bool{} // groups by first label
 	for _, d := range defs {
 		label := firstLabel(d.Group)
@@ -60,6 +64,9 @@ func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problem
 			holders[label] != "" && holders[label] != d.Group {
 			folder = long
 		}
+		if holder := holders[label]; folder == long && holder != "" && holder != d.Group && holders[long] == "" {
+			p.moved[d.Group] = filepath.Join(dir, label) + " has group " + holder
+		}
 		if holder := holders[folder]; holder != "" && holder != d.Group {
 			problems = append(problems, marker.Problem{Pos: d.Pos, Message: fmt.Sprintf("group %s has the folder %s,"+
 				" which group %s would have, too; import it to another --apis-dir", holder,
@@ -67,6 +74,9 @@ func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problem
 			continue
 		}
 		p.folders[d.Group], holders[folder] = folder, d.Group
+		for _, v := range d.Versions {
+			problems = append(problems, otherPackages(p.folder(d.Group, v.Name), v.Name)...)
+		}
 		if folder == long || beginsWithDigit(d.Group) {
 			p.goNames[d.Group] = goGroupName(d.Group)
 		}
@@ -108,19 +118,24 @@ func goGroupName(group string) string {
 // another file than doc.go.
 func groupOf(dir string) (group string, err error) {
 	for _, version := range output.Folders(dir) {
-		found, err := output.AnyLine(filepath.Join(dir, version), func(line string) bool {
-			comment, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
-			name, isName := strings.CutPrefix(strings.TrimSpace(comment), "+groupName=")
-			if isComment && isName {
-				group = name
-			}
-			return isComment && isName
-		})
-		if err != nil || found {
+		if group, err = groupIn(filepath.Join(dir, version)); err != nil || group != "" {
 			return group, err
 		}
 	}
 	return "", nil
+}
+
+// groupIn returns the group that a folder's own files name, "" for none.
+func groupIn(dir string) (group string, err error) {
+	_, err = output.AnyLine(dir, func(line string) bool {
+		comment, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
+		name, isName := strings.CutPrefix(strings.TrimSpace(comment), "+groupName=")
+		if isComment && isName {
+			group = name
+		}
+		return isComment && isName
+	})
+	return group, err
 }
 
 // typesFile is the file for the types of a kind. Its suffix keeps the go command from taking it for a test or
@@ -138,8 +153,11 @@ func (p *importPlaces) declared(group, version string) map[string]string {
 	})
 }
 
-// importedPackage is the view of a doc.go. Origin ends the sentence that says what the package has.
-type importedPackage struct{ Group, GroupGoName, Version, Origin string }
+// importedPackage is the view of a doc.go.
+type importedPackage struct {
+	Group, GroupGoName, Version string
+	Imported                    bool
+}
 
 // files lists the files. A doc.go that was written by hand stays.
 func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
@@ -156,10 +174,39 @@ func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 		docs[doc] = true
 		files = append(files, render.File{Path: doc, Header: header, Template: "types/doc.tmpl",
 			View: func() any {
-				return importedPackage{t.Group, p.goNames[t.Group], t.Name, ", imported from CustomResourceDefinitions"}
+				return importedPackage{t.Group, p.goNames[t.Group], t.Name, true}
 			}})
 	}
 	return files
+}
+
+// otherPackages are problems of files that are of another package than the types of a version would be.
+func otherPackages(dir, version string) Problems {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil // a strange name, in which no pattern works
+	}
+	var problems Problems
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || !output.IsFile(file) {
+			continue
+		}
+		fset := token.NewFileSet()
+		syntax, err := parser.ParseFile(fset, file, nil, parser.PackageClauseOnly)
+		if err != nil || syntax.Name.Name == version {
+			continue // what isn't Go is reported when it is loaded
+		}
+		problems = append(problems, marker.Problem{Pos: fset.Position(syntax.Name.Pos()), Message: fmt.Sprintf(
+			"the types are of package %s, and this is of %s; rename it, or use another --apis-dir", version,
+			syntax.Name.Name)})
+	}
+	return problems
+}
+
+// mentions reports whether a file has a text.
+func mentions(file, text string) bool {
+	content, err := output.Read(file)
+	return err == nil && strings.Contains(content, text)
 }
 
 // keepsDoc reports whether a doc.go exists that no import made.
@@ -168,12 +215,31 @@ func (p *importPlaces) keepsDoc(file string) bool {
 		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
 }
 
-// warnings are about types of versions that are no longer served: nothing updates them.
+// skipMarker keeps controller-gen from writing definitions for a package.
+const skipMarker = "+kubebuilder:skip"
+
+// warnings are about folders that are not the usual ones, a doc.go without the marker for controller-gen, and
+// types of versions that are no longer served: nothing updates them.
 func (p *importPlaces) warnings(defs []*crd.Definition) Problems {
 	var problems Problems
 	set := output.Set{Headers: []string{generatedLine(importName)}}
+	docs := map[string]bool{}
 	for _, d := range defs {
 		dir := filepath.Join(p.dir, p.folders[d.Group])
+		if other := p.moved[d.Group]; other != "" {
+			delete(p.moved, d.Group)
+			problems = append(problems, marker.Problem{Warning: true, Pos: d.Pos, Message: fmt.Sprintf(
+				"the types of group %s go to %s, as %s", d.Group, dir, other)})
+		}
+		for _, v := range d.Versions {
+			doc := filepath.Join(dir, v.Name, "doc.go")
+			if !docs[doc] && p.keepsDoc(doc) && !mentions(doc, strings.TrimPrefix(skipMarker, "+")) {
+				problems = append(problems, marker.Problem{Warning: true, Pos: token.Position{Filename: doc, Line: 1,
+					Column: 1}, Message: "controller-gen would write definitions of the imported kinds, too; add // " +
+					skipMarker + " above the package clause"})
+			}
+			docs[doc] = true
+		}
 		for _, version := range output.Folders(dir) {
 			if p.own[typesFile(d.Kind)+"/"+d.Group+"/"+version] ||
 				!set.Has(filepath.Join(dir, version), typesFile(d.Kind)) {

@@ -43,6 +43,8 @@ type Begun struct {
 	*Changes
 	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.
 	Kind, Types, Definition string
+	// DefaultGroup is the group if it follows from the module's path, else "".
+	DefaultGroup string
 	// HasTool is true if go.mod has the tool kubewright, which go generate runs.
 	HasTool bool
 }
@@ -58,6 +60,10 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if err := i.refuseNested(module.Dir); err != nil {
+		return nil, err
+	}
+	given := i.group
 	if err := i.setDefaults(module.Path); err != nil {
 		return nil, err
 	}
@@ -74,10 +80,13 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	dir := places.folder(def.Group, version.Name)
 	begun := &Begun{Kind: def.Kind, Types: filepath.Join(dir, "types.go"),
 		Definition: filepath.Join(i.crds, def.Group+"_"+def.Plural+".yaml")}
+	if given == "" {
+		begun.DefaultGroup = i.group
+	}
 	files := []render.File{
 		{Path: begun.Types, Template: "types/kind.tmpl", View: func() any { return begunTypes(defs) }},
 		{Path: filepath.Join(dir, "doc.go"), Template: "types/doc.tmpl", View: func() any {
-			return importedPackage{def.Group, places.goNames[def.Group], version.Name, ""}
+			return importedPackage{def.Group, places.goNames[def.Group], version.Name, false}
 		}},
 	}
 	contents, err := renderTypes(files)
@@ -98,6 +107,28 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	begun.HasTool = strings.Contains(goMod, "github.com/kubewright/kubewright/cmd/kubewright")
 	begun.Changes, err = output.Set{Files: contents}.Compare()
 	return begun, err
+}
+
+// refuseNested returns an error if the folder for types would be inside that of an API.
+func (i *Init) refuseNested(root string) error {
+	apis, err := filepath.Abs(i.apis)
+	if err != nil {
+		return err
+	}
+	for dir := filepath.Dir(apis); len(dir) > len(root) && strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
+		group, err := groupIn(dir)
+		if err == nil && group == "" {
+			group, err = groupOf(dir)
+		}
+		if err != nil {
+			return err
+		}
+		if group != "" || filepath.Base(dir) == filepath.Base(apis) {
+			return fmt.Errorf("%s has APIs, and %s in it would be a second folder for them; run init in %s", dir, i.apis,
+				root)
+		}
+	}
+	return nil
 }
 
 // setDefaults sets what no flag does, from the path of the module.

@@ -14,7 +14,7 @@ const minimalDefinition = `# This definition keeps all fields of spec and status
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
-  name: %[3]s
+  name: %[3]s%[11]s
 spec:
   group: %[4]s
   scope: %[5]s
@@ -41,15 +41,26 @@ spec:
             x-kubernetes-preserve-unknown-fields: true
 `
 
+// unapproved is the annotation without which no server accepts a definition of a group of Kubernetes.
+const unapproved = `
+  annotations:
+    api-approved.kubernetes.io: "unapproved, or the URL of the approval"`
+
+var protectedGroup = regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`)
+
 // definition returns the manifest of the kind.
 func (i *Init) definition() string {
 	scope := "Namespaced"
 	if !i.namespaced {
 		scope = "Cluster"
 	}
+	approval := ""
+	if protectedGroup.MatchString(i.group) {
+		approval = unapproved
+	}
 	return fmt.Sprintf(minimalDefinition, packagesBelow(i.apis), filepath.ToSlash(i.crds),
 		yamlText(i.resource+"."+i.group), yamlText(i.group), scope, yamlText(i.kind), yamlText(i.kind+"List"),
-		yamlText(i.resource), yamlText(strings.ToLower(i.kind)), yamlText(i.version))
+		yamlText(i.resource), yamlText(strings.ToLower(i.kind)), yamlText(i.version), approval)
 }
 
 var (

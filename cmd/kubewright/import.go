@@ -76,8 +76,19 @@ func (r *run) importTypes(types *generators.Import, from []string, typesOnly boo
 		return err
 	}
 	// If a check finds old types, it ends here: what would be generated follows from the new ones.
-	if err := r.settle(changes); err != nil || typesOnly {
+	if err := r.settle(changes); err != nil {
 		return err
+	}
+	if !r.checks && r.verbose == 0 && r.speaks() { // write lists them with -v
+		for _, path := range changes.Changed {
+			fmt.Fprintln(r.cmd.ErrOrStderr(), "wrote", path)
+		}
+	}
+	if !r.checks && len(changes.Changed) > 0 {
+		r.next = "go mod tidy           # the types need apimachinery, what is made from them client-go"
+	}
+	if typesOnly {
+		return nil
 	}
 	err = r.generateFrom(cfg)
 	if err != nil && !r.checks && len(changes.Changed) > 0 {

@@ -41,12 +41,13 @@ func TestImportReports(t *testing.T) {
 	const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
+metadata: {name: bakeries.shop.example.com}
 spec:
   group: shop.example.com
   scope: Namespaced
   names: {kind: Bakery, plural: bakeries}
   versions:
-  - {name: v1, served: true, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
 	r := newModule(t, ".")
 	r.write("crd.yaml", definition)

@@ -37,6 +37,10 @@ schema, controller-gen writes one from the types.`,
 			for _, path := range begun.Changed {
 				fmt.Fprintln(out, "wrote", path)
 			}
+			if begun.DefaultGroup != "" {
+				fmt.Fprintf(out, "\nThe group is %s, after the module's path; --group names another.\n",
+					begun.DefaultGroup)
+			}
 			fmt.Fprintf(out, "\nNext:\n  give %sSpec and %[1]sStatus fields, in %s\n", begun.Kind, begun.Types)
 			if !begun.HasTool {
 				fmt.Fprintln(out, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")

@@ -34,6 +34,8 @@ type run struct {
 	checks   bool
 	plans    []*generators.Changes
 	problems generators.Problems
+	// next is the command that has to follow, "" for none.
+	next string
 }
 
 // do runs the steps of a command, and says how that went. With --json it prints a report to standard output
@@ -129,6 +131,11 @@ func (r *run) write(changes *generators.Changes) error {
 	return nil
 }
 
+// speaks reports whether somebody reads along: a person at a terminal, or -v asks for it.
+func (r *run) speaks() bool {
+	return r.verbose > 0 || isTerminal(r.cmd.ErrOrStderr()) && !r.asJSON
+}
+
 // summary writes how a run went, for a person at a terminal, who sees how long it took, and with -v.
 func (r *run) summary() {
 	written, removed, current := 0, 0, 0
@@ -144,6 +151,9 @@ func (r *run) summary() {
 		fmt.Fprintf(out, "%s (%.1f s)\n", text, r.clock.seconds()["total"])
 	case r.verbose > 0:
 		fmt.Fprintln(out, text)
+	}
+	if r.next != "" && r.speaks() {
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "\nNext:\n  %s\n", r.next)
 	}
 }
 

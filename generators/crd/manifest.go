@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"go/token"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -54,18 +56,41 @@ const (
 // types.
 func Read(sources []Source) ([]*Definition, marker.Problems) {
 	var all []*Definition
-	var problems marker.Problems
+	var problems, without marker.Problems
 	for _, source := range sources {
 		r := newReader(source)
-		for _, doc := range r.documents(source.Text) {
+		docs := r.documents(source.Text)
+		for _, doc := range docs {
 			all = append(all, r.object(doc)...)
 		}
 		problems = append(problems, r.Problems...)
+		if len(docs) > 0 {
+			without = append(without, marker.Problem{Pos: docs[0].pos(),
+				Message: "there is no CustomResourceDefinition, but " + kinds(docs)})
+		}
+	}
+	if len(all) == 0 && !problems.Fatal() { // a mistake, and these say which
+		problems = append(problems, without...)
 	}
 	slices.SortStableFunc(all, func(a, b *Definition) int {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Kind, b.Kind))
 	})
 	return all, append(problems, collisions(all)...).Sort()
+}
+
+// kinds names the kinds of documents.
+func kinds(docs []value) string {
+	var kinds []string
+	for _, doc := range docs {
+		if kind, ok := doc.field("kind"); ok && kind.Kind == yaml.ScalarNode && len(kind.Value) <= maxName &&
+			!slices.Contains(kinds, strconv.Quote(kind.Value)) {
+			kinds = append(kinds, strconv.Quote(kind.Value))
+		}
+	}
+	if len(kinds) == 0 {
+		return "what has no kind"
+	}
+	return "kind " + strings.Join(kinds, ", ")
 }
 
 // collisions are about definitions whose types can't be in one package.
@@ -101,7 +126,17 @@ func collisions(all []*Definition) marker.Problems {
 func (r *reader) object(doc value) []*Definition {
 	kind, _ := doc.field("kind")
 	version, _ := doc.field("apiVersion")
-	if kind.Node == nil || version.Node == nil || kind.Kind != yaml.ScalarNode {
+	if kind.Node == nil || kind.Kind != yaml.ScalarNode {
+		return nil
+	}
+	if suggestion := marker.Suggest(kind.Value, []string{crdKind}); suggestion != "" && kind.Value != crdKind {
+		kind.errorf("%q is no kind of Kubernetes%s", kind.Value, suggestion)
+		return nil
+	}
+	if version.Node == nil {
+		if kind.Value == crdKind {
+			doc.need(nil, "apiVersion")
+		}
 		return nil
 	}
 	switch kind.Value {
@@ -116,6 +151,10 @@ func (r *reader) object(doc value) []*Definition {
 	case crdKind:
 		switch {
 		case !version.is(crdGroup + "/"):
+			if suggestion := marker.Suggest(version.Value, []string{crdVersion}); suggestion != "" ||
+				!strings.Contains(version.Value, "/") {
+				version.errorf("%q has no kind %s%s", version.Value, crdKind, suggestion)
+			}
 			return nil
 		case version.Value != crdVersion:
 			version.errorf("%s is not served since Kubernetes 1.22; convert the manifest to %s", version.Value,
@@ -126,6 +165,44 @@ func (r *reader) object(doc value) []*Definition {
 	}
 	return nil
 }
+
+// specFields are the fields of a definition's spec.
+var specFields = []string{"group", "scope", "names", "versions", "conversion", "preserveUnknownFields"}
+
+// metadata checks what servers demand of a definition's metadata. Group and plural are right.
+func (d *Definition) metadata(metadata value) {
+	fields := metadata.object()
+	if name, ok := metadata.need(fields, "name"); ok {
+		if got, want := name.text(), d.Plural+"."+d.Group; got != want &&
+			resourceName.MatchString(d.Plural) && groupName.MatchString(d.Group) {
+			name.errorf("%q has to be the plural and the group, %q", got, want)
+		}
+	}
+	if !protectedGroup.MatchString(d.Group) {
+		return
+	}
+	annotations := fields["annotations"]
+	if annotations.Node == nil {
+		annotations = metadata
+	}
+	approval := annotations.object()[approvalAnnotation]
+	text := ""
+	if approval.Node == nil {
+		approval = annotations
+	} else {
+		text = approval.text()
+	}
+	if u, err := url.ParseRequestURI(text); !strings.HasPrefix(text, "unapproved") &&
+		(err != nil || u.Host == "" || u.Scheme == "") {
+		approval.errorf("a group of Kubernetes needs the annotation %s: the URL of its approval, or \"unapproved\""+
+			" and a reason", approvalAnnotation)
+	}
+}
+
+// Groups of Kubernetes need an approval.
+var protectedGroup = regexp.MustCompile(`^(.*\.)?(k8s|kubernetes)\.io$`)
+
+const approvalAnnotation = "api-approved.kubernetes.io"
 
 // need returns a field that has to be there. ok is false, and that is reported, if it isn't.
 func (v value) need(fields map[string]value, key string) (field value, ok bool) {
@@ -144,10 +221,12 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 		return nil
 	}
 	spec := specValue.object()
+	specValue.known(spec, specFields, nil)
 	def := &Definition{Pos: doc.pos()}
 	if group, ok := specValue.need(spec, "group"); ok {
+		before := r.errors()
 		def.Group = group.text()
-		if def.Group != "" && (!groupName.MatchString(def.Group) || len(def.Group) > 253) {
+		if r.errors() == before && (!groupName.MatchString(def.Group) || len(def.Group) > 253) {
 			group.errorf("%q is not a DNS name", def.Group)
 		}
 	}
@@ -166,22 +245,14 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 		unknown.errorf("no server accepts this in %s; set x-kubernetes-preserve-unknown-fields in the schema",
 			crdVersion)
 	}
-	versions, ok := specValue.need(spec, "versions")
-	if !ok {
-		return nil
+	if metadata, ok := doc.need(fields, "metadata"); ok {
+		def.metadata(metadata)
 	}
-	seen := map[string]bool{}
-	items := versions.list()
-	if versions.Kind == yaml.SequenceNode && len(items) == 0 {
-		versions.errorf("a definition needs a version")
+	if conversion, ok := spec["conversion"]; ok {
+		conversion.conversion()
 	}
-	for _, item := range items {
-		if v := r.version(item, seen); v != nil {
-			def.Versions = append(def.Versions, v)
-		}
-	}
-	if len(seen) > 0 && len(def.Versions) == 0 && !r.Problems.Fatal() {
-		versions.report(true, "no version is served, so there is nothing to import")
+	if versions, ok := specValue.need(spec, "versions"); ok {
+		def.versions(versions)
 	}
 	return []*Definition{def}
 }
@@ -199,6 +270,7 @@ const maxName = 63
 
 func (d *Definition) names(names value) {
 	fields := names.object()
+	names.known(fields, []string{"kind", "listKind", "plural", "singular", "shortNames", "categories"}, nil)
 	if kind, ok := names.need(fields, "kind"); ok {
 		d.Kind = kind.text()
 		switch {
@@ -212,13 +284,19 @@ func (d *Definition) names(names value) {
 				d.Kind)
 		}
 	}
-	if list, ok := fields["listKind"]; ok && list.text() != "" && list.text() != d.Kind+"List" {
+	switch list, ok := fields["listKind"]; {
+	case !ok || list.text() == "" || list.text() == d.Kind+"List":
+	case list.text() == d.Kind:
+		list.errorf("is the kind itself; no server accepts that")
+	case !resourceName.MatchString(strings.ToLower(list.text())) || len(list.text()) > maxName:
+		list.errorf("%q is no name of a kind", list.text())
+	default:
 		list.report(true, "generated clients can't list: they know lists of kind %sList only", d.Kind)
 	}
 	if plural, ok := names.need(fields, "plural"); ok {
 		d.Plural = plural.resourceName()
 	}
-	if v, ok := fields["singular"]; ok && !v.isNull() {
+	if v, ok := fields["singular"]; ok && v.text() != "" {
 		d.Singular = v.resourceName()
 	}
 	for key, to := range map[string]*[]string{"shortNames": &d.ShortNames, "categories": &d.Categories} {
@@ -243,68 +321,6 @@ func (v value) resourceName() string {
 // registration are the names that the registration of a package declares.
 var registration = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource", "Kind",
 	"SchemeBuilder", "AddToScheme", "Install"}
-
-// scalePath matches the paths of the sub-resource scale.
-var scalePath = regexp.MustCompile(`^(\.[\w-]+)+$`)
-
-// version reads a version; nil if it isn't served.
-func (r *reader) version(item value, seen map[string]bool) *Version {
-	fields := item.object()
-	v := &Version{Pos: item.pos()}
-	name, ok := item.need(fields, "name")
-	if !ok {
-		return nil
-	}
-	v.Name = name.text()
-	if seen[v.Name] {
-		name.errorf("version %s is given twice; remove one", v.Name)
-		return nil
-	}
-	seen[v.Name] = true
-	served, ok := item.need(fields, "served")
-	if !ok || !served.flag() {
-		return nil
-	}
-	if !versionName.MatchString(v.Name) || len(v.Name) > maxName || token.IsKeyword(v.Name) ||
-		slices.Contains([]string{"internal", "main", "vendor", "testdata"}, v.Name) {
-		name.errorf("%q can't be the name of a Go package; write its types by hand", v.Name)
-	}
-	if storage, ok := fields["storage"]; ok {
-		v.Storage = storage.flag()
-	}
-	if deprecated, ok := fields["deprecated"]; ok {
-		v.Deprecated = deprecated.flag()
-	}
-	if warning, ok := fields["deprecationWarning"]; ok {
-		v.Warning = warning.text()
-	}
-	if sub, ok := fields["subresources"]; ok {
-		subs := sub.object()
-		_, v.Status = subs["status"]
-		if scale, ok := subs["scale"]; ok {
-			paths := scale.object()
-			v.Scale = &Scale{}
-			for key, to := range map[string]*string{"specReplicasPath": &v.Scale.Spec,
-				"statusReplicasPath": &v.Scale.Status, "labelSelectorPath": &v.Scale.Selector} {
-				if path, ok := paths[key]; ok && !path.isNull() {
-					if *to = path.text(); *to != "" && !scalePath.MatchString(*to) {
-						path.errorf("%q is no path such as .spec.replicas", *to)
-					}
-				}
-			}
-		}
-	}
-	schema, ok := item.need(fields, "schema")
-	if !ok {
-		return nil
-	}
-	root, ok := schema.need(schema.object(), "openAPIV3Schema")
-	if !ok {
-		return nil
-	}
-	v.Schema = root.schema(true)
-	return v
-}
 
 // sortedKeys returns the keys in order, so that problems are found in the same one each time.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -36,6 +36,9 @@ type Schema struct {
 	ListType string
 	ListKeys []string
 	MapType  string
+	// def is the parsed default, defaultAt where it is.
+	def       any
+	defaultAt value
 }
 
 // Property is a property of an object.
@@ -60,7 +63,9 @@ var (
 		"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-validations",
 		"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
 	// otherKeywords say nothing that a type or a marker could.
-	otherKeywords = []string{"title", "example", "externalDocs", "allOf", "anyOf", "oneOf", "not"}
+	otherKeywords = []string{"title", "example", "externalDocs"}
+	// junctorKeywords hold schemas that only validate.
+	junctorKeywords = []string{"allOf", "anyOf", "oneOf", "not"}
 	// forbiddenKeywords are those that no server accepts.
 	forbiddenKeywords = []string{"$ref", "$schema", "definitions", "dependencies", "id", "patternProperties",
 		"additionalItems"}
@@ -84,8 +89,10 @@ func (v value) schema(root bool) *Schema {
 		s.keyword(key, fields[key])
 	}
 	v.checkKeywords(fields)
+	checkJunctors(fields)
 	for _, keyword := range limitKeywords {
 		if limit, ok := fields[keyword]; ok && !limit.isNull() {
+			limit.checkLimit(keyword)
 			s.Limits = append(s.Limits, Limit{keyword, limit.jsonText()})
 		}
 	}
@@ -102,19 +109,17 @@ func (v value) schema(root bool) *Schema {
 	return s
 }
 
-// checkKeywords reports the keywords that no server accepts, and warns of those that it would ignore.
+// checkKeywords reports the keywords that no server accepts, and those that it would ignore.
 func (v value) checkKeywords(fields map[string]value) {
+	others := make(map[string]value, len(fields))
 	for _, key := range sortedKeys(fields) {
-		switch {
-		case slices.Contains(limitKeywords, key), slices.Contains(typeKeywords, key),
-			slices.Contains(otherKeywords, key):
-		case slices.Contains(forbiddenKeywords, key):
+		if slices.Contains(forbiddenKeywords, key) {
 			fields[key].errorf("no server accepts this in the schema of a CustomResourceDefinition")
-		default:
-			known := slices.Concat(limitKeywords, typeKeywords, otherKeywords)
-			fields[key].report(true, "unknown keyword, which servers ignore%s", marker.Suggest(key, known))
+		} else {
+			others[key] = fields[key]
 		}
 	}
+	v.known(others, slices.Concat(typeKeywords, limitKeywords, junctorKeywords), otherKeywords)
 }
 
 // keyword reads a keyword that is about the type.
@@ -151,8 +156,12 @@ func (s *Schema) keyword(key string, v value) {
 		for _, item := range v.list() {
 			s.Enum = append(s.Enum, item.json())
 		}
+	case "title", "externalDocs":
+		v.checkText(key)
 	case "default":
-		s.Default = v.jsonText()
+		if parsed := v.json(); parsed != nil {
+			s.Default, s.def, s.defaultAt = jsonOf(parsed), parsed, v
+		}
 	case "x-kubernetes-int-or-string":
 		s.IntOrString = v.flag()
 	case "x-kubernetes-preserve-unknown-fields":
@@ -174,19 +183,6 @@ func (s *Schema) keyword(key string, v value) {
 	}
 }
 
-// rule reads a validation rule.
-func (v value) rule() Rule {
-	var rule Rule
-	fields := v.object()
-	v.need(fields, "rule")
-	for _, key := range ruleKeys {
-		if field, ok := fields[key]; ok && !field.isNull() {
-			rule = append(rule, Limit{key, field.jsonText()})
-		}
-	}
-	return rule
-}
-
 // oneOf returns a string that is one of some, "" for null. Anything else is reported.
 func (v value) oneOf(known ...string) string {
 	before := v.r.errors()
@@ -199,47 +195,6 @@ func (v value) oneOf(known ...string) string {
 
 // jsonText returns the value as JSON.
 func (v value) jsonText() string { return jsonOf(v.json()) }
-
-// checkStructure reports what keeps a schema from being structural: no server accepts it, and it has no type.
-func (v value) checkStructure(s *Schema, fields map[string]value, root bool) {
-	additional := fields["additionalProperties"]
-	hasAdditional := additional.Node != nil && !additional.isNull()
-	switch anyKind := s.Type == "" && s.PreserveUnknown; {
-	case root && s.Type != "object" && !anyKind:
-		v.errorf("the schema of a whole object needs type: object")
-	case root && hasAdditional:
-		v.errorf("a whole object can't have additionalProperties")
-	case s.IntOrString && (s.PreserveUnknown || s.Embedded):
-		v.errorf("x-kubernetes-int-or-string excludes the keywords for objects")
-	case s.Embedded && s.Type != "object":
-		v.errorf("x-kubernetes-embedded-resource needs type: object")
-	case s.Type == "" && !s.IntOrString && !anyKind:
-		v.errorf("type is missing; give one, or x-kubernetes-int-or-string or" +
-			" x-kubernetes-preserve-unknown-fields: true")
-	case s.Type == "array" && s.Items == nil:
-		v.errorf("an array needs items")
-	case hasAdditional && !s.AnyValues && len(s.Properties) > 0:
-		v.errorf("additionalProperties other than true and properties exclude each other")
-	case s.ListType != "" && s.Type != "array":
-		v.errorf("x-kubernetes-list-type needs type: array")
-	case s.MapType != "" && s.Type != "object":
-		v.errorf("x-kubernetes-map-type needs type: object")
-	case (s.ListType == "map") != (len(s.ListKeys) > 0):
-		v.errorf("x-kubernetes-list-type: map and x-kubernetes-list-map-keys need each other")
-	case len(s.ListKeys) > 0:
-		for _, key := range s.ListKeys {
-			if s.Items.property(key) == nil {
-				v.errorf("x-kubernetes-list-map-keys has %q, which is no property of the items", key)
-			}
-		}
-	case s.Type == "string":
-		for i, item := range s.Enum {
-			if _, ok := item.(string); !ok && item != nil {
-				v.errorf("value %d of enum is %s, not a string; quote it", i+1, jsonOf(item))
-			}
-		}
-	}
-}
 
 // jsonOf returns JSON of what value.json returns, on one line.
 func jsonOf(v any) string {

@@ -1,12 +1,9 @@
 package crd
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/token"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -77,52 +74,6 @@ type value struct {
 	depth int
 }
 
-// syntaxLine finds the line in an error of the parser, which has no other form.
-var syntaxLine = regexp.MustCompile(`line (\d+): (.*)`)
-
-// documents parses the source.
-func (r *reader) documents(text []byte) []value {
-	var docs []value
-	for decoder := yaml.NewDecoder(bytes.NewReader(withoutSurrogates(text))); ; {
-		var doc yaml.Node
-		err := decoder.Decode(&doc)
-		switch {
-		case errors.Is(err, io.EOF):
-			return docs
-		case err != nil:
-			pos := token.Position{Filename: r.file, Line: 1, Column: 1}
-			message := strings.TrimPrefix(err.Error(), "yaml: ")
-			if m := syntaxLine.FindStringSubmatch(message); m != nil {
-				pos.Line, _ = strconv.Atoi(m[1])
-				message = m[2]
-			}
-			r.Errorf(pos, "not YAML: %s", message)
-			return docs
-		case len(doc.Content) == 1: // else it is empty
-			docs = append(docs, value{Node: doc.Content[0], r: r}.resolve())
-		}
-	}
-}
-
-// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is taken
-// for the beginning of such an escape.
-var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
-
-// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML doesn't
-// have, and any other text as it is.
-func withoutSurrogates(text []byte) []byte {
-	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
-		return text
-	}
-	return surrogates.ReplaceAllFunc(text, func(escape []byte) []byte {
-		var s string
-		if len(escape) == 2 || json.Unmarshal([]byte(`"`+string(escape)+`"`), &s) != nil {
-			return escape
-		}
-		return []byte(s)
-	})
-}
-
 // resolve follows an alias.
 func (v value) resolve() value {
 	for v.Kind == yaml.AliasNode {
@@ -162,6 +113,15 @@ func (v value) report(warning bool, format string, args ...any) {
 }
 
 func (v value) isNull() bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
+
+// empty reports whether the value is what servers take for a field that isn't there.
+func (v value) empty() bool {
+	if v.Kind != yaml.ScalarNode {
+		return len(v.Content) == 0
+	}
+	parsed := v.json()
+	return parsed == nil || parsed == "" || parsed == false
+}
 
 // child is a value inside this one.
 func (v value) child(node *yaml.Node, step string) value {

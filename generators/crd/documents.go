@@ -1,0 +1,82 @@
+package crd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/token"
+	"io"
+	"regexp"
+	"slices"
+	"sort"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// documents parses the source.
+func (r *reader) documents(text []byte) []value {
+	var docs []value
+	text = withoutSurrogates(text)
+	nodes, err := parse(text)
+	for _, node := range nodes {
+		docs = append(docs, value{Node: node, r: r}.resolve())
+	}
+	if err != nil {
+		r.Errorf(token.Position{Filename: r.file, Line: errorLine(text, err), Column: 1}, "not YAML: %s",
+			syntaxMessage(err))
+	} else if len(docs) == 0 {
+		r.Report(true, token.Position{Filename: r.file, Line: 1, Column: 1},
+			"the file is empty; did the command that wrote it fail?")
+	}
+	return docs
+}
+
+// parse returns the documents of a text that aren't empty, up to the first error.
+func parse(text []byte) (docs []*yaml.Node, err error) {
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var doc yaml.Node
+		switch err := decoder.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err != nil:
+			return docs, err
+		case len(doc.Content) == 1:
+			docs = append(docs, doc.Content[0])
+		}
+	}
+}
+
+// syntaxLine matches what the parser says about lines.
+var syntaxLine = regexp.MustCompile(`^(yaml: )?(line \d+: )?`)
+
+// syntaxMessage returns an error of the parser without the line. It may be the one before, or none.
+func syntaxMessage(err error) string { return syntaxLine.ReplaceAllString(err.Error(), "") }
+
+// errorLine returns the line of an error: the text up to it is the shortest one that has the error.
+func errorLine(text []byte, err error) int {
+	lines := slices.Collect(bytes.Lines(text))
+	message := syntaxMessage(err)
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, err := parse(bytes.Join(lines[:i+1], nil))
+		return err != nil && syntaxMessage(err) == message
+	})
+}
+
+// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is taken
+// for the beginning of such an escape.
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML doesn't
+// have, and any other text as it is.
+func withoutSurrogates(text []byte) []byte {
+	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
+		return text
+	}
+	return surrogates.ReplaceAllFunc(text, func(escape []byte) []byte {
+		var s string
+		if len(escape) == 2 || json.Unmarshal([]byte(`"`+string(escape)+`"`), &s) != nil {
+			return escape
+		}
+		return []byte(s)
+	})
+}
