@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type walk struct {
 }
 
 var walks = []walk{
-	{page: "README.md", section: "Your own API", check: func(v *visitor) {
+	{page: "README.md", section: "Your own API", prepare: folder("shop"), check: func(v *visitor) {
 		v.printed("wrote apis/shop/v1/types.go", "ok  \texample.com/shop")
 		v.short()
 	}},
@@ -44,8 +45,9 @@ var walks = []walk{
 	{page: "README.md", section: "Moving over from code-generator", prepare: func(v *visitor) {
 		v.module("migrated")
 		v.do("go tool kubewright init --apis-dir pkg/apis")
+		v.write("hack/boilerplate.go.txt", "// A licence.\n")
 	}, check: func(v *visitor) { v.has("pkg/generated/applyconfiguration") }},
-	{page: "README.md", section: "All of Kubernetes",
+	{page: "README.md", section: "All of Kubernetes", prepare: folder("kubernetes"),
 		check: func(v *visitor) { v.has("pkg/client/clientset/versioned/typed/core/v1/pod.go") }},
 	{page: "docs/import.md", section: "Types of somebody else's CustomResourceDefinition", prepare: definitions,
 		check: func(v *visitor) { v.has("apis/certmanager/v1/certificate_types.go", "pkg/client/clientset") }},
@@ -94,8 +96,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// proxy returns a module proxy that doesn't know kubewright, so that all of it comes from the clone. For
-// other modules it refers to the usual proxy.
+// proxy returns a module proxy that forbids to ask for kubewright, as one does that has a list of what it
+// serves, so that all of it must come from the clone. For other modules it refers to the usual proxy.
 func proxy(t *testing.T) string {
 	usual, err := exec.Command("go", "env", "GOPROXY").Output()
 	if err != nil {
@@ -103,8 +105,8 @@ func proxy(t *testing.T) string {
 	}
 	first, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(string(usual)), "|", ","), ",")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/github.com/kubewright/") || !strings.HasPrefix(first, "http") {
-			http.NotFound(w, r)
+		if strings.HasPrefix(r.URL.Path, "/github.com/kubewright") || !strings.HasPrefix(first, "http") {
+			http.Error(w, "not on the list", http.StatusForbidden)
 			return
 		}
 		http.Redirect(w, r, first+r.URL.EscapedPath(), http.StatusFound)
@@ -121,21 +123,19 @@ type visitor struct {
 	bin string
 }
 
-// follow follows the section of a page. A new module gets the clone.
+// follow follows the section of a page. A new module gets the clone, unless the section says how.
 func (v *visitor) follow(page, section string) {
 	v.t.Helper()
-	for _, b := range sectionOf(v.t, page, section) {
-		switch line, generates := strings.CutPrefix(b.Text, "//go:generate "); {
-		case isCloneBlock(b) && page == "README.md":
-			continue
-		case generates: // in the package below
+	blocks := sectionOf(v.t, page, section)
+	for _, b := range blocks {
+		if line, generates := strings.CutPrefix(b.Text, "//go:generate "); generates { // in the package below
 			v.do("cd apis/shop/v1 && " + strings.TrimSpace(line) + " && cd ../../..")
 			continue
 		}
 		if err := v.Follow(v.t.Context(), []pages.Block{b}); err != nil {
 			v.t.Fatalf("%s: %v", page, err)
 		}
-		if strings.Contains(b.Text, "go mod init") {
+		if strings.Contains(b.Text, "go mod init") && !slices.ContainsFunc(blocks, isCloneBlock) {
 			v.useClone()
 		}
 	}
@@ -154,14 +154,12 @@ func sectionOf(t *testing.T, page, section string) []pages.Block {
 // isCloneBlock reports whether those run a block who have a clone.
 func isCloneBlock(b pages.Block) bool { return strings.HasPrefix(b.Text, "go mod edit -replace ") }
 
-// useClone runs README's block for those who have a clone.
+// useClone runs README's block for those who have a clone, by which kubewright becomes a tool.
 func (v *visitor) useClone() {
 	v.t.Helper()
 	for _, b := range sectionOf(v.t, "README.md", "Your own API") {
 		if isCloneBlock(b) {
-			typed := v.Commands
 			v.do(b.Commands()...)
-			v.Commands = typed // with a release, nobody types it
 			return
 		}
 	}
@@ -171,9 +169,14 @@ func (v *visitor) useClone() {
 // module begins a module that has kubewright as a tool.
 func (v *visitor) module(name string) {
 	v.t.Helper()
-	v.do("mkdir " + name + " && cd " + name + " && go mod init example.com/" + name)
+	folder(name)(v)
+	v.do("go mod init example.com/" + name)
 	v.useClone()
-	v.do("go get -tool github.com/kubewright/kubewright/cmd/kubewright")
+}
+
+// folder goes to an empty folder.
+func folder(name string) func(*visitor) {
+	return func(v *visitor) { v.do("mkdir " + name + " && cd " + name) }
 }
 
 // do types commands that no page has.
@@ -236,10 +239,11 @@ func (v *visitor) short() {
 }
 
 // importing begins a module with a package that imports one of ours.
-func importing(folder string) func(*visitor) {
+func importing(of string) func(*visitor) {
 	return func(v *visitor) {
-		v.do("mkdir program && cd program && go mod init example.com/program")
-		v.write("x.go", "package x\n\nimport _ \"github.com/kubewright/kubewright/"+folder+"\"\n")
+		folder("program")(v)
+		v.do("go mod init example.com/program")
+		v.write("x.go", "package x\n\nimport _ \"github.com/kubewright/kubewright/"+of+"\"\n")
 	}
 }
 
@@ -270,6 +274,7 @@ func (v *visitor) kubectl() string {
 
 // certificates starts a server with a certificate, and sets KUBECONFIG for it.
 func certificates(v *visitor) {
+	folder("certificates")(v)
 	t := v.t
 	file := v.kubectl()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
