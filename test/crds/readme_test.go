@@ -25,10 +25,11 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// TestReadmeOwnAPI follows README from an empty folder to a controller that runs.
+// TestReadmeOwnAPI follows README from an empty folder to a controller that runs. The module proxy forbids to ask
+// for kubewright, as one does that has a list of what it serves.
 func TestReadmeOwnAPI(t *testing.T) {
-	r := newReader(t)
-	r.follow("## Your own API")
+	r := newReader(t, http.StatusForbidden)
+	r.follow("## Your own API", "")
 	for _, want := range []string{"wrote apis/shop/v1/types.go", "ok  \texample.com/shop"} {
 		if !strings.Contains(r.output, want) {
 			t.Errorf("the commands don't say %q, but:\n%s", want, r.output)
@@ -36,10 +37,21 @@ func TestReadmeOwnAPI(t *testing.T) {
 	}
 }
 
+// TestReadmeRelease has the reader take a release in place of a clone. The clone stands in for one: the proxy
+// knows none.
+func TestReadmeRelease(t *testing.T) {
+	r := newReader(t, http.StatusNotFound)
+	r.release = true
+	r.follow("## Your own API", "go tool kubewright init")
+	if want := "wrote apis/shop/v1/types.go"; !strings.Contains(r.output, want) {
+		t.Errorf("the commands don't say %q, but:\n%s", want, r.output)
+	}
+}
+
 // TestReadmeImport follows README from a definition in a cluster to a program that lists its objects. Kubectl
 // is a script that prints the manifest.
 func TestReadmeImport(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t, http.StatusForbidden)
 	dir, err := download("github.com/cert-manager/cert-manager@v1.21.2")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +85,7 @@ func TestReadmeImport(t *testing.T) {
 	}
 	r.env = append(r.env, "KUBECONFIG="+writeKubeconfig(t, server.Config()))
 
-	r.follow("## Somebody else's API")
+	r.follow("## Somebody else's API", "")
 	if want := "web front [example.com]\n"; !strings.Contains(r.output, want) {
 		t.Errorf("the program doesn't list %q, but:\n%s", want, r.output)
 	}
@@ -101,12 +113,15 @@ type reader struct {
 	// dir is where the shell is, bin a folder of its PATH, env what is added to its environment.
 	dir, bin string
 	env      []string
+	// release is true for one who takes a release in place of the clone.
+	release bool
 	// commands counts what the reader typed, output is what the commands wrote.
 	commands int
 	output   string
 }
 
-func newReader(t *testing.T) *reader {
+// newReader returns a reader whose module proxy answers with a status to whatever is about kubewright.
+func newReader(t *testing.T, status int) *reader {
 	if testing.Short() {
 		t.Skip("compiles programs in new modules")
 	}
@@ -120,21 +135,21 @@ func newReader(t *testing.T) *reader {
 		t.Fatal(err)
 	}
 	r.env = []string{"PATH=" + r.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "GOWORK=off",
-		"GOPROXY=" + proxy(t)}
+		"GOPROXY=" + proxy(t, status)}
 	return r
 }
 
-// proxy returns a module proxy that doesn't know kubewright, so that all of it comes from the clone. For other
-// modules it refers to the usual proxy.
-func proxy(t *testing.T) string {
+// proxy returns a module proxy that has no kubewright, so that all of it comes from the clone. For other modules
+// it refers to the usual proxy.
+func proxy(t *testing.T, status int) string {
 	usual, err := exec.Command("go", "env", "GOPROXY").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(string(usual)), "|", ","), ",")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/github.com/kubewright/") || !strings.HasPrefix(first, "http") {
-			http.NotFound(w, r)
+		if strings.HasPrefix(r.URL.Path, "/github.com/kubewright") || !strings.HasPrefix(first, "http") {
+			http.Error(w, http.StatusText(status), status)
 			return
 		}
 		http.Redirect(w, r, first+r.URL.EscapedPath(), http.StatusFound)
@@ -153,33 +168,62 @@ func (r *reader) addCommand(name, script string) {
 // fileName finds the Go file that a line names.
 var fileName = regexp.MustCompile("`([\\w/]+\\.go)`")
 
-// cloneLine begins the block that those run who have a clone.
-const cloneLine = "go mod edit -replace "
+// What begins the blocks by which kubewright becomes a tool of a module: from a clone, and from a release.
+const (
+	cloneLine   = "go mod edit -replace "
+	releaseLine = "go get -tool "
+)
 
-// follow runs the commands of a section and writes its files, in order. A new module gets the clone.
-func (r *reader) follow(heading string) {
-	r.t.Helper()
-	clone := ""
+// standIn makes the clone a release, but for its version.
+const standIn = "go mod edit -replace github.com/kubewright/kubewright=../kubewright\n"
+
+// emptyFolder finds the folder in which a section begins.
+var emptyFolder = regexp.MustCompile("empty folder `(\\w+)`")
+
+// setUp returns the block of README by which kubewright becomes a tool of a module.
+func (r *reader) setUp() string {
+	begin, before := cloneLine, ""
+	if r.release {
+		begin, before = releaseLine, standIn
+	}
 	for _, b := range blocks(r.readme) {
-		if strings.HasPrefix(b.text, cloneLine) {
-			clone = b.text
-			break
+		if strings.HasPrefix(b.text, begin) {
+			return before + b.text
 		}
 	}
+	r.t.Fatalf("README has no block %q", begin)
+	return ""
+}
+
+// follow runs the commands of a section and writes its files, in order, up to the command that begins with last.
+// In a new module kubewright becomes a tool.
+func (r *reader) follow(heading, last string) {
+	r.t.Helper()
 	_, section, ok := strings.Cut(r.readme, heading+"\n")
-	if !ok || clone == "" {
-		r.t.Fatalf("README has no section %q, or nothing for those with a clone", heading)
-	}
 	section, _, _ = strings.Cut(section, "\n## ")
+	folder := emptyFolder.FindStringSubmatch(section)
+	if !ok || folder == nil {
+		r.t.Fatalf("README has no section %q, or no folder for it", heading)
+	}
+	r.dir = filepath.Join(r.dir, folder[1])
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	run := func(commands string) {
+		r.run(commands)
+		r.commands += len(regexp.MustCompile(`(?m)&&|[^\\\n]$`).FindAllString(strings.TrimSpace(commands), -1))
+	}
 	for _, b := range blocks(section) {
 		switch {
 		case b.file != "":
 			r.write(b.file, b.text)
-		case !strings.HasPrefix(b.text, cloneLine):
-			r.run(b.text)
-			r.commands += len(regexp.MustCompile(`(?m)&&|$`).FindAllString(strings.TrimSpace(b.text), -1))
+		case !strings.HasPrefix(b.text, cloneLine) && !strings.HasPrefix(b.text, releaseLine):
+			run(b.text)
 			if strings.Contains(b.text, "go mod init") {
-				r.run(clone)
+				run(r.setUp())
+			}
+			if last != "" && strings.HasPrefix(b.text, last) {
+				return
 			}
 		}
 	}
