@@ -143,8 +143,10 @@ func (s *sandbox) upstreamIn(dir, folder, root string, packages ...string) cost 
 
 // fresh returns the name of a folder that no run has written to. To remove the files of the run before would
 // measure the file system: for a minute ext4 doesn't use their inodes again, and steps over each of them for
-// each new file, which took longer than to generate.
+// each new file, which took longer than to generate. What was written before is on the disk then, so that the
+// run doesn't wait for that, either.
 func (s *sandbox) fresh(folder string) string {
+	syscall.Sync()
 	s.folders++
 	return fmt.Sprintf("%s-%d", folder, s.folders)
 }
