@@ -51,6 +51,7 @@ var allowed = []struct {
 	{"runtime/internal/indexer", []string{"runtime/internal/store"}},
 	{"runtime/listwatch", []string{"runtime/internal/decode"}},
 	{"runtime/queue", nil},
+	{"runtime/shard", nil},
 	{"runtime/client/...", []string{"runtime/client/...", "runtime/listwatch"}},
 	{"runtime/internal/reflector", []string{"runtime/listwatch"}},
 	{"runtime/lister", []string{"runtime/internal/store"}},
@@ -64,7 +65,7 @@ var allowed = []struct {
 	}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
-	{"runtime/runtimetest", nil},
+	{"runtime/runtimetest", []string{"runtime/shard"}},
 	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
 	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
