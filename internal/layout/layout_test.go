@@ -54,9 +54,11 @@ var allowed = []struct {
 	{"runtime/shard", nil},
 	{"runtime/client/...", []string{"runtime/client/...", "runtime/listwatch"}},
 	{"runtime/internal/reflector", []string{"runtime/listwatch"}},
+	{"runtime/internal/feeds", []string{"runtime/internal/reflector", "runtime/listwatch", "runtime/shard"}},
 	{"runtime/lister", []string{"runtime/internal/store"}},
 	{"runtime/informer", []string{
-		"runtime/listwatch", "runtime/internal/reflector", "runtime/internal/decode",
+		"runtime/listwatch", "runtime/shard", "runtime/internal/reflector", "runtime/internal/feeds",
+		"runtime/internal/decode",
 		"runtime/internal/deltafifo", "runtime/internal/store", "runtime/internal/indexer",
 		"runtime/internal/shell", "runtime/internal/metrics",
 	}},
