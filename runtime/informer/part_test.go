@@ -168,6 +168,28 @@ func TestWideningOfWhole(t *testing.T) {
 	})
 }
 
+// TestListIsNotOlder checks that a list after a join asks for what is no older than what any range shows already, not only
+// for what the joined watch has passed.
+func TestListIsNotOlder(t *testing.T) {
+	inBubble(t, shard.ByNamespace, func(w *partWorld) {
+		w.server.Sharding(false, false)
+		low, high := w.halves()
+		w.set(low)
+		w.start()
+		at := w.server.Version()
+		w.server.Skip(7)
+		w.requestsOf()
+		w.set(shard.All())
+		w.expectRequests("joined", fmt.Sprintf("LIST rv=\"\" %s\nWATCH rv=%q %s", high, at, shard.All()))
+		w.server.FailWatches(apierrors.NewResourceExpired("expired"))
+		bubble.Advance(time.Minute)
+		now := w.server.Version()
+		w.expectRequests("expired",
+			fmt.Sprintf("LIST rv=%q %s\nWATCH rv=%q %s", now, shard.All(), now, shard.All()))
+		w.check("listed")
+	})
+}
+
 // TestHalfFiltering checks what is learned of a server that filters its lists only, and one that begins to filter.
 func TestHalfFiltering(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {

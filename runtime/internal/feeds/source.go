@@ -31,7 +31,7 @@ func (s feedSource) List(
 	if err := s.prepare(&opts, false); err != nil {
 		return page, err
 	}
-	page, err = s.Source.List(ctx, opts, to)
+	page, err = s.Source.List(listwatch.WithWanted(ctx, s.wants), opts, to)
 	return page, s.checked(err)
 }
 
@@ -40,8 +40,20 @@ func (s feedSource) Watch(ctx context.Context, opts metav1.ListOptions) (stream 
 	if err := s.prepare(&opts, true); err != nil {
 		return nil, err
 	}
-	stream, err = s.Source.Watch(ctx, opts)
+	stream, err = s.Source.Watch(listwatch.WithWanted(ctx, s.wants), opts)
 	return stream, s.checked(err)
+}
+
+// wants says whether an object is the feed's, before it is decoded.
+func (s feedSource) wants(namespace, uid string) bool {
+	g := s.feed.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	value := namespace
+	if g.options.Field == shard.ByUID {
+		value = uid
+	}
+	return s.feed.sees(shard.Hash(value))
 }
 
 // errEnded is the error of requests of a feed that has ended. Nobody sees it.
