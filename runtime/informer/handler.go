@@ -35,8 +35,8 @@ type deletion[K comparable] struct {
 	Object any
 	// Missed is set if the deletion itself was not observed: a list no longer contained the object.
 	Missed bool
-	// Released is set if the object wasn't deleted, but left an informer of a part. Object is the last state that the
-	// informer knew.
+	// Released is set if the object wasn't deleted, but left an informer of a part. Object is the last state
+	// that the informer knew.
 	Released bool
 	// Key is the key of the object. It is set only if Missed is.
 	Key K

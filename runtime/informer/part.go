@@ -17,25 +17,25 @@ import (
 
 // Part says which part of its objects an informer caches. All methods are safe for concurrent use.
 //
-// Objects whose hashes are in the ranges come into the cache and leave it as with any informer. When ranges are
-// added, their objects are listed, from the newest state, and become visible together; handlers hear of them as
-// additions. When ranges are taken away, their objects leave the cache, and handlers don't hear of that as
-// deletions: nothing was deleted. A handler that has a method OnRelease(obj T), or OnRelease(obj any) if it isn't
-// typed, hears of it there; a loop over [Core.Events] receives Released.
+// Objects whose hashes are in the ranges come into the cache and leave it as with any informer. When ranges
+// are added, their objects are listed, from the newest state, and become visible together; handlers hear of
+// them as additions. When ranges are taken away, their objects leave the cache, and handlers don't hear of
+// that as deletions: nothing was deleted. A handler that has a method OnRelease(obj T), or OnRelease(obj any)
+// if it isn't typed, hears of it there; a loop over [Core.Events] receives Released.
 //
-// Requests carry a selector of the ranges. Servers that don't filter by it (it takes 1.36 or later, and the feature
-// gate ShardedListAndWatch) send all objects; the informer drops what isn't in its ranges.
+// Requests carry a selector of the ranges. Servers that don't filter by it (it takes 1.36 or later, and the
+// feature gate ShardedListAndWatch) send all objects; the informer drops what isn't in its ranges.
 //
-// While ranges are being added, the version of the cache, which [WaitForVersion] waits for, is one that all ranges
-// have passed whose objects are there. It may be lower than before.
+// While ranges are being added, the version of the cache, which [WaitForVersion] waits for, is one that all
+// ranges have passed whose objects are there. It may be lower than before.
 type Part struct{ core partial }
 
 // PartStatus is the state of a Part.
 type PartStatus struct {
 	// Wanted are the ranges that were set, Held those of them whose objects are in the cache.
 	Wanted, Held shard.Ranges
-	// Feeds is how many lists or watches the informer has at the server. It is more than one for a while after
-	// ranges were added.
+	// Feeds is how many lists or watches the informer has at the server. It is more than one for a while
+	// after ranges were added.
 	Feeds int
 	// Lists and Watches say whether the server filters them: "filtered", "whole" or "unknown".
 	Lists, Watches string
@@ -53,12 +53,12 @@ type partial interface {
 
 var errPart = errors.New("it is an informer of a part already")
 
-// Shard makes i an informer of a part of its objects: those whose hashes of a field are in some ranges, at first
-// none. Without ranges it lists and watches nothing, and has synced when it has started. With [shard.ByUID],
-// transform functions must keep the UID.
+// Shard makes i an informer of a part of its objects: those whose hashes of a field are in some ranges, at
+// first none. Without ranges it lists and watches nothing, and has synced when it has started. With
+// [shard.ByUID], transform functions must keep the UID.
 //
-// It returns an error if i has started or has a Part already, or if the server can't hash the field. The error is
-// [ErrUnsupportedInformer] if i is not an informer of this package.
+// It returns an error if i has started or has a Part already, or if the server can't hash the field. The
+// error is [ErrUnsupportedInformer] if i is not an informer of this package.
 func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 	core, ok := shell.As[partial](i)
 	if !ok {
@@ -74,12 +74,12 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 	return &Part{core}, nil
 }
 
-// SetRanges replaces the ranges, at any time. It returns before the objects are there or have left; see WaitFor. It
-// returns an error if the server has refused the selector.
+// SetRanges replaces the ranges, at any time. It returns before the objects are there or have left; see
+// WaitFor. It returns an error if the server has refused the selector.
 func (p *Part) SetRanges(ranges ...shard.Range) error { return p.core.setRanges(shard.Join(ranges...)) }
 
-// WaitFor waits until the objects of some ranges are in the cache. It returns the cause of ctx's end if that comes
-// first, and [ErrStopped] if the informer stops. If the ranges are taken away it goes on waiting.
+// WaitFor waits until the objects of some ranges are in the cache. It returns the cause of ctx's end if that
+// comes first, and [ErrStopped] if the informer stops. If the ranges are taken away it goes on waiting.
 func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
 	return p.core.waitForRanges(ctx, shard.Join(ranges...))
 }

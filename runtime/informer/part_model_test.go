@@ -90,9 +90,10 @@ func (w *partWorld) set(ranges shard.Ranges) {
 	synctest.Wait()
 }
 
-// settle gives the informer time to become current: its back-off ends, and bookmarks arrive.
+// settle gives the informer time to become current: its back-off ends, and bookmarks arrive. A fault that
+// waited for the next request may hit late.
 func (w *partWorld) settle() {
-	for range 6 {
+	for n := 0; n < 6 || n < 30 && w.server.Watches() != min(len(w.part.Status().Wanted), 1); n++ {
 		bubble.Advance(time.Minute)
 		w.server.Bookmark()
 		synctest.Wait()
@@ -127,8 +128,8 @@ func (w *partWorld) check(what string) {
 	status := w.part.Status()
 	want := w.want(status.Wanted)
 	if got := w.stored(); !maps.Equal(got, want) {
-		w.t.Fatalf("%s: of %v the store has\n%v, the server\n%v\n%+v\n%v", what, status.Wanted, got, want, status,
-			w.server.Requests())
+		w.t.Fatalf("%s: of %v the store has\n%v, the server\n%v\n%+v\n%v", what, status.Wanted,
+			got, want, status, w.server.Requests())
 	}
 	for i, h := range w.handlers {
 		if got := h.objects; !maps.Equal(got, want) {
@@ -152,8 +153,8 @@ func (w *partWorld) check(what string) {
 	}
 }
 
-// partHandler replays what it is told. It is told of each object in order, of no deletion that the server hasn't
-// made, and of nothing that it can't apply.
+// partHandler replays what it is told. It is told of each object in order, of no deletion that the server
+// hasn't made, and of nothing that it can't apply.
 type partHandler struct {
 	w       *partWorld
 	objects map[string]string
@@ -165,7 +166,8 @@ type partHandler struct {
 func (w *partWorld) handle(coalesce bool) {
 	h := &partHandler{w: w, objects: map[string]string{}, versions: map[string]int64{}}
 	w.handlers = append(w.handlers, h)
-	if _, err := informer.AddEventHandler(w.informer, h, informer.HandlerOptions{Coalesce: coalesce}); err != nil {
+	options := informer.HandlerOptions{Coalesce: coalesce}
+	if _, err := informer.AddEventHandler(w.informer, h, options); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -226,7 +228,9 @@ func (w *partWorld) write(r *rand.Rand) {
 	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: fmt.Sprint("namespace-", r.IntN(12)), Name: fmt.Sprint("name-", r.IntN(3))}}
 	objects := w.server.Objects()
-	exists := slices.ContainsFunc(objects, func(other *corev1.ConfigMap) bool { return nameOf(other) == nameOf(o) })
+	exists := slices.ContainsFunc(objects, func(other *corev1.ConfigMap) bool {
+		return nameOf(other) == nameOf(o)
+	})
 	switch {
 	case !exists:
 		w.server.Create(o)
@@ -256,8 +260,8 @@ func (w *partWorld) ranges(r *rand.Rand) shard.Ranges {
 	return shard.Join(some...)
 }
 
-// TestPartModel makes random changes of objects, ranges and the server, in any order and with faults, and checks the
-// informer whenever nothing is under way.
+// TestPartModel makes random changes of objects, ranges and the server, in any order and with faults, and
+// checks the informer whenever nothing is under way.
 func TestPartModel(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

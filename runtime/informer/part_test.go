@@ -23,7 +23,8 @@ import (
 
 // halves are two ranges with six of a partWorld's namespaces each.
 func (w *partWorld) halves() (low, high shard.Ranges) {
-	return shard.Join(shard.Range{Last: w.cuts[6] - 1}), shard.Join(shard.Range{First: w.cuts[6], Last: ^uint64(0)})
+	low = shard.Join(shard.Range{Last: w.cuts[6] - 1})
+	return low, shard.All().Minus(low)
 }
 
 // paged makes a server whose lists are read in pages, and which has an object in each namespace.
@@ -53,8 +54,8 @@ func (w *partWorld) expectRequests(what, want string) {
 	}
 }
 
-// TestPartWithoutRanges checks that nothing is requested without ranges, and that the informer has synced then, with
-// nothing to wait for.
+// TestPartWithoutRanges checks that nothing is requested without ranges, and that the informer has synced
+// then, with nothing to wait for.
 func TestPartWithoutRanges(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.start()
@@ -76,8 +77,8 @@ func TestPartWithoutRanges(t *testing.T) {
 	})
 }
 
-// TestNarrowing checks that ranges that are taken away cost no request: their objects leave the store and are released,
-// later events of them are dropped, and the next watch asks for less, from where the last one was.
+// TestNarrowing checks that ranges that are taken away cost no request: their objects leave the store and are
+// released, later events of them are dropped, and the next watch asks for less, from where the last one was.
 func TestNarrowing(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, _ := w.halves()
@@ -106,8 +107,8 @@ func TestNarrowing(t *testing.T) {
 	})
 }
 
-// TestWidening checks that added ranges cost one list of them, from the newest state, and that one watch remains, from
-// a version that both feeds had passed.
+// TestWidening checks that added ranges cost one list of them, from the newest state, and that one watch
+// remains, from a version that both feeds had passed.
 func TestWidening(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, high := w.halves()
@@ -128,20 +129,52 @@ func TestWidening(t *testing.T) {
 		if at := w.informer.LastSyncResourceVersion(); at != before {
 			w.t.Errorf("it is at %s, one feed at %s", at, before)
 		}
-		ctx, cancel := context.WithCancel(w.t.Context())
-		cancel()
-		if err := informer.WaitForVersion(ctx, w.informer, listed); !errors.Is(err, context.Canceled) {
-			w.t.Errorf("version %s, which one feed hasn't passed: %v", listed, err)
+		waits := func(version string) {
+			ctx, cancel := context.WithCancel(w.t.Context())
+			cancel()
+			if err := informer.WaitForVersion(ctx, w.informer, version); !errors.Is(err, context.Canceled) {
+				w.t.Errorf("version %s, which one feed hasn't passed: %v", version, err)
+			}
+		}
+		waits(listed)
+		for _, o := range w.server.Objects() {
+			if high.Contains(shard.ByNamespace.Hash(o)) {
+				now := w.server.Update(o)
+				synctest.Wait()
+				waits(now)
+			}
 		}
 		w.server.Bookmark()
 		synctest.Wait()
-		w.expectRequests("joined", fmt.Sprintf("WATCH rv=%q %s", listed, shard.All()))
+		w.expectRequests("joined", fmt.Sprintf("WATCH rv=%q %s", w.server.Version(), shard.All()))
 		w.check("joined")
 	})
 }
 
-// TestWideningOfWhole checks that a server that filters nothing gets one list of a hand-over, and that there is one
-// watch before and after.
+// TestEndedFeedsTellNothing checks that what a feed has read, when it and another become one, isn't told
+// twice.
+func TestEndedFeedsTellNothing(t *testing.T) {
+	inBubble(t, shard.ByNamespace, func(w *partWorld) {
+		low, _ := w.halves()
+		w.start()
+		for range 30 {
+			w.set(low)
+			w.server.Skip(1)
+			w.set(shard.All())
+			w.server.Bookmark() // joins them, while they read the rest
+			for _, o := range w.server.Objects() {
+				w.server.Delete(o.Namespace, o.Name)
+				w.server.Create(o)
+			}
+			synctest.Wait()
+		}
+		w.settle()
+		w.check("the end")
+	})
+}
+
+// TestWideningOfWhole checks that a server that filters nothing gets one list of a hand-over, and that there
+// is one watch before and after.
 func TestWideningOfWhole(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.Sharding(false, false)
@@ -168,8 +201,8 @@ func TestWideningOfWhole(t *testing.T) {
 	})
 }
 
-// TestListIsNotOlder checks that a list after a join asks for what is no older than what any range shows already, not only
-// for what the joined watch has passed.
+// TestListIsNotOlder checks that a list after a join asks for what is no older than what any range shows
+// already, not only for what the joined watch has passed.
 func TestListIsNotOlder(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.Sharding(false, false)
@@ -190,7 +223,8 @@ func TestListIsNotOlder(t *testing.T) {
 	})
 }
 
-// TestHalfFiltering checks what is learned of a server that filters its lists only, and one that begins to filter.
+// TestHalfFiltering checks what is learned of a server that filters its lists only, and one that begins to
+// filter.
 func TestHalfFiltering(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		for n := range 30 {
@@ -222,8 +256,8 @@ func TestHalfFiltering(t *testing.T) {
 	})
 }
 
-// TestPagesKeepTheirSelector checks that a list goes on with the selector that it began with, though its ranges have
-// changed, and that what left meanwhile isn't stored.
+// TestPagesKeepTheirSelector checks that a list goes on with the selector that it began with, though its
+// ranges have changed, and that what left meanwhile isn't stored.
 func TestPagesKeepTheirSelector(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.MaxPage(5)
@@ -265,8 +299,8 @@ func (w *partWorld) hold(lead, meanwhile func()) {
 	synctest.Wait()
 }
 
-// TestInvalidSelector checks that the server's error for a selector that it can't read ends all requests, and that the
-// status, waits and SetRanges say so.
+// TestInvalidSelector checks that the server's error for a selector that it can't read ends all requests, and
+// that the status, waits and SetRanges say so.
 func TestInvalidSelector(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		refused := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure,
@@ -281,7 +315,7 @@ func TestInvalidSelector(t *testing.T) {
 		status, _ := informer.StatusOf(w.informer)
 		for what, err := range map[string]error{
 			"part": w.part.Status().Err, "status": status.LastError, "SetRanges": w.part.SetRanges(),
-			"sync": informer.WaitForSyncOr(w.t.Context(), func(*informer.SyncError) bool { return true }, w.informer),
+			"sync": informer.WaitForSyncOr(w.t.Context(), (*informer.SyncError).Permanent, w.informer),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "it is too new") {
 				w.t.Errorf("%s: %v", what, err)

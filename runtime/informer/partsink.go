@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// partSink is the sink of an informer of a part. What isn't a plain change goes through the queue as a call of the
-// writer, a func(*writer[K]).
+// partSink is the sink of an informer of a part. What isn't a plain change goes through the queue as a call
+// of the writer, a func(*writer[K]).
 type partSink[K comparable] struct {
 	sink[K]
 	field shard.Field
@@ -21,7 +21,7 @@ type partSink[K comparable] struct {
 	mixed *bool
 }
 
-var errUIDLost = errors.New("the transform function changed the UID, by which the informer's objects are divided")
+var errUIDLost = errors.New("the transform function changed the UID, by which the objects are divided")
 
 // accept is sink.accept. The hash of what is stored must be that of what came.
 func (s partSink[K]) accept(obj any) (key K, accepted any, err error) {

@@ -10,8 +10,8 @@ import (
 
 // What the writer does for informers of a part only. Each runs in the order of the queue.
 
-// changeMixed applies a change while changes come from several streams. Two objects of one name, one after the
-// other, may come from two of them: then the later version counts, whichever arrives first.
+// changeMixed applies a change while changes come from several streams. Two objects of one name, one after
+// the other, may come from two of them: then the later version counts, whichever arrives first.
 func (w *writer[K]) changeMixed(c store.Change[K], hash func(any) uint64) {
 	if old, version, ok := w.informer.store.Lookup(c.Key); ok &&
 		hash(old) != hash(c.Object) && isEarlier(c.Version, version) {
@@ -27,8 +27,8 @@ func isEarlier(a, b string) bool {
 	return err == nil && order < 0
 }
 
-// replacePart makes the staged objects the only ones of those that are in a part. What is staged and isn't in it is
-// left out. Handlers hear of the part only.
+// replacePart makes the staged objects the only ones of those that are in a part. What is staged and isn't in
+// it is left out. Handlers hear of the part only.
 func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool, resourceVersion string) {
 	w.leaveOut(staged, in)
 	for c := range w.informer.store.Snapshot().Changes() {
@@ -44,8 +44,11 @@ func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool,
 	w.replaceIn(staged, resourceVersion, in)
 }
 
-// changesIn returns the changes that put an object of a part into the store, or take one out, and their number.
-func changesIn[K comparable](all iter.Seq[store.Change[K]], in func(any) bool) (iter.Seq[store.Change[K]], int) {
+// changesIn returns the changes that put an object of a part into the store, or take one out, and their
+// number.
+func changesIn[K comparable](
+	all iter.Seq[store.Change[K]], in func(any) bool,
+) (iter.Seq[store.Change[K]], int) {
 	some := func(yield func(store.Change[K]) bool) {
 		for c := range all {
 			object := c.Object

@@ -106,8 +106,8 @@ func (w *writer[K]) flush() {
 // apply applies w.changes in one step. It returns false if it applied none.
 func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
-		// A change before the first list means that the source has no initial list, or that the list of another
-		// part is there.
+		// A change before the first list means that the source has no initial list, or that the list of
+		// another part is there.
 		if w.informer.part == nil {
 			w.markSynced()
 		}
@@ -154,8 +154,8 @@ func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string
 	w.replaceIn(staged, resourceVersion, nil)
 }
 
-// replaceIn is replace. Unless part is nil, handlers hear only of objects that it returns true for, and the informer
-// hasn't synced by that.
+// replaceIn is replace. Unless part is nil, handlers hear only of objects that it returns true for, and the
+// informer hasn't synced by that.
 func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, part func(any) bool) {
 	if !w.commit(staged, resourceVersion, part) {
 		w.exclude(staged)

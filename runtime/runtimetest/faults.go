@@ -126,9 +126,9 @@ func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCach
 // Zero sets no bound.
 func (s *Server[T, L]) MaxPage(n int64) { s.set(func(f *faults) { f.maxPage = n }) }
 
-// Sharding makes the server filter lists, watches or both by their shard selectors. A server with the feature gate
-// ShardedListAndWatch filters both; one without it, as every server is at first, ignores the selectors. Servers of 1.36
-// filter only lists where they read from etcd. Watches that are open stay as they are.
+// Sharding makes the server filter lists, watches or both by their shard selectors. A server with the feature
+// gate ShardedListAndWatch filters both; one without it, as every server is at first, ignores the selectors.
+// Servers of 1.36 filter only lists where they read from etcd. Watches that are open stay as they are.
 func (s *Server[T, L]) Sharding(lists, watches bool) {
 	s.set(func(f *faults) { f.sharding = shardFilter{lists, watches} })
 }

@@ -31,9 +31,9 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// selectionOf reads the selectors of a request. As on a server, one that can't be read is a bad request, but a shard
-// selector that can't be read is an error without a reason. filters says whether the server filters such a request by
-// its shard selector, or only reads that.
+// selectionOf reads the selectors of a request. As on a server, one that can't be read is a bad request, but
+// a shard selector that can't be read is an error without a reason. filters says whether the server filters
+// such a request by its shard selector, or only reads that.
 func selectionOf(opts metav1.ListOptions, on shardFilter, filters bool) (s selection, err error) {
 	if s.labels, err = labels.Parse(opts.LabelSelector); err != nil {
 		return s, apierrors.NewBadRequest(err.Error())

@@ -161,9 +161,12 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
-// TestSharding checks that a server filters what Sharding says, by the hash, and that it reads selectors exactly then.
+// TestSharding checks that a server filters what Sharding says, by the hash, and that it reads selectors
+// exactly then.
 func TestSharding(t *testing.T) {
-	for _, c := range []struct{ lists, watches bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+	for _, c := range []struct{ lists, watches bool }{
+		{false, false}, {true, false}, {false, true}, {true, true},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			s.Sharding(c.lists, c.watches)
@@ -178,7 +181,8 @@ func TestSharding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := s.Watch(t.Context(), metav1.ListOptions{ResourceVersion: s.Version(), ShardSelector: selector})
+			opts := metav1.ListOptions{ResourceVersion: s.Version(), ShardSelector: selector}
+			w, err := s.Watch(t.Context(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}

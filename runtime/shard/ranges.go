@@ -42,7 +42,8 @@ func Join(ranges ...Range) Ranges {
 
 // Contains reports whether a hash is in one of the ranges.
 func (r Ranges) Contains(hash uint64) bool {
-	at, _ := slices.BinarySearchFunc(r, hash, func(r Range, hash uint64) int { return cmp.Compare(r.Last, hash) })
+	at, _ := slices.BinarySearchFunc(r, hash,
+		func(r Range, hash uint64) int { return cmp.Compare(r.Last, hash) })
 	return at < len(r) && r[at].First <= hash
 }
 

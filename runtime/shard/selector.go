@@ -25,8 +25,8 @@ func after(hash uint64) string {
 //
 //	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000') || shardRange(...)
 //
-// It returns an error if there are no ranges: to the API server an empty selector is all objects. It also does so
-// for a field that can't be hashed.
+// It returns an error if there are no ranges: to the API server an empty selector is all objects. It also
+// does so for a field that can't be hashed.
 func Selector(field Field, ranges Ranges) (string, error) {
 	if err := field.Check(); err != nil {
 		return "", err
@@ -44,9 +44,9 @@ func Selector(field Field, ranges Ranges) (string, error) {
 	return text.String(), nil
 }
 
-// ParseSelector returns the field and the ranges of a ShardSelector. It reads the API server's language without
-// what nobody writes: comments, escapes in strings, parentheses. Blanks may stand between all parts, and ranges may
-// overlap. An error says where in the text it is.
+// ParseSelector returns the field and the ranges of a ShardSelector. It reads the API server's language
+// without what nobody writes: comments, escapes in strings, parentheses. Blanks may stand between all parts,
+// and ranges may overlap. An error says where in the text it is.
 func ParseSelector(text string) (Field, Ranges, error) {
 	p := &selectorParser{text: text}
 	field, ranges, err := p.selector()

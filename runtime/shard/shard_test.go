@@ -20,15 +20,18 @@ func TestHash(t *testing.T) {
 		for i := range value {
 			value[i] = byte(r.IntN(256))
 		}
-		if got, want := fmt.Sprintf("%016x", Hash(string(value))), sharding.HashField(string(value)); got != want {
+		got, want := fmt.Sprintf("%016x", Hash(string(value))), sharding.HashField(string(value))
+		if got != want {
 			t.Errorf("the hash of %q is %s, apimachinery's %s", value, got, want)
 		}
 	}
 }
 
-// TestRanges compares operations on ranges with those on sets of hashes: the few around which ranges begin and end.
+// TestRanges compares operations on ranges with those on sets of hashes: the few around which ranges begin
+// and end.
 func TestRanges(t *testing.T) {
-	points := []uint64{0, 1, 2, 7, 8, 9, 1 << 62, 1<<62 + 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64}
+	points := []uint64{0, 1, 2, 7, 8, 9, 1 << 62, 1<<62 + 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1,
+		math.MaxUint64}
 	r := rand.New(rand.NewPCG(2, 0))
 	random := func() Ranges {
 		var some []Range
@@ -81,7 +84,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestSelector checks that apimachinery selects by our text what our ranges contain, and that the text is read back.
+// TestSelector checks that apimachinery selects by our text what our ranges contain, and that the text is
+// read back.
 func TestSelector(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 0))
 	for i := range 500 {
@@ -137,23 +141,24 @@ func theirSelector(ranges Ranges, field Field) sharding.Selector {
 // TestParseErrors checks that the API server's rules are ours, and what is said of each mistake.
 func TestParseErrors(t *testing.T) {
 	const half = "'0x0000000000000000', '0x8000000000000000'"
+	const uid = "shardRange(object.metadata.uid, "
 	for text, want := range map[string]string{
 		"":    "at byte 0: it is empty",
 		" \n": "at byte 2: it is empty",
-		"shardRange(object.metadata.name, " + half + ")":                                                       `at byte 11: field "object.metadata.name" can't be hashed`,
-		"shardRange(object.metadata.uid, '0x0', '0x8000000000000000')":                                         `at byte 32: bound "0x0" isn't 0x and 16`,
-		"shardRange(object.metadata.uid, '0x000000000000000A', '0x8000000000000000')":                          `isn't 0x and 16 lower-case`,
-		"shardRange(object.metadata.uid, '0000000000000000', '0x8000000000000000')":                            `isn't 0x and 16`,
-		"shardRange(object.metadata.uid, '0x0000000000000000', '0x20000000000000000')":                         `nor 0x10000000000000000`,
-		"shardRange(object.metadata.uid, '0x10000000000000000', '0x10000000000000000')":                        "can't begin at",
-		"shardRange(object.metadata.uid, '0x0000000000000001', '0x0000000000000001')":                          "at byte 53: the range begins",
-		"shardRange(object.metadata.uid, '0x0000000000000001)":                                                 "isn't closed",
-		"shardRange(object.metadata.uid, 0, 1)":                                                                "a bound in quotation marks",
-		"shardRange(object.metadata.uid)":                                                                      `")" stands where "," should`,
-		"shardRange(object.metadata.uid, " + half:                                                              `it ends where ")" should`,
-		"shardRange(object.metadata.uid, " + half + ") && true":                                                `"&& true" stands where "||"`,
-		"shardRange(object.metadata.uid, " + half + ") ||":                                                     "it ends where",
-		"shardRange(object.metadata.uid, " + half + ") || shardRange(object.metadata.namespace, " + half + ")": "one field",
+		"shardRange(object.metadata.name, " + half + ")":                        "at byte 11: field \"object.metadata.name\" can't be",
+		uid + "'0x0', '0x8000000000000000')":                                    "at byte 32: bound \"0x0\" isn't 0x and 16",
+		uid + "'0x000000000000000A', '0x8')":                                    "isn't 0x and 16 lower-case",
+		uid + "'0000000000000000', '0x8')":                                      "isn't 0x and 16",
+		uid + "'0x0000000000000000', '0x20000000000000000')":                    "nor 0x10000000000000000",
+		uid + "'0x10000000000000000', '0x10000000000000000')":                   "can't begin at",
+		uid + "'0x0000000000000001', '0x0000000000000001')":                     "at byte 53: the range begins",
+		uid + "'0x0000000000000001)":                                            "isn't closed",
+		uid + "0, 1)":                                                           "a bound in quotation marks",
+		"shardRange(object.metadata.uid)":                                       "\")\" stands where \",\" should",
+		uid + half:                                                              "it ends where \")\" should",
+		uid + half + ") && true":                                                "\"&& true\" stands where \"||\"",
+		uid + half + ") ||":                                                     "it ends where",
+		uid + half + ") || shardRange(object.metadata.namespace, " + half + ")": "one field",
 	} {
 		if _, _, err := ParseSelector(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

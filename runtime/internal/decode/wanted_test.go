@@ -25,8 +25,8 @@ func wantsThird(namespace, uid string) bool {
 	return n%3 == 0
 }
 
-// TestWanted checks, for lists and watches, typed, of metadata and unstructured, and in pieces of any size, that exactly
-// the wanted objects are decoded, as without the hook, and that the versions of others are told.
+// TestWanted checks, for lists and watches, typed, of metadata and unstructured, and in pieces of any size,
+// that exactly the wanted objects are decoded, as without the hook, and that the versions of others are told.
 func TestWanted(t *testing.T) {
 	const n = 20
 	_, list, events := customResources(n)

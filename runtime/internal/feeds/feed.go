@@ -36,7 +36,8 @@ type floor struct {
 	version string
 }
 
-// sees notes that an object has arrived, and reports whether it is the feed's. The caller holds the group's mu.
+// sees notes that an object has arrived, and reports whether it is the feed's. The caller holds the group's
+// mu.
 func (f *feed) sees(hash uint64) bool {
 	f.request.brought(hash, &f.group.filtering)
 	return f.ranges.Contains(hash)
@@ -96,9 +97,9 @@ func (g *Group) joinTwo() bool {
 	return false
 }
 
-// joinable reports whether a watch of both can resume where the one stands that is behind. Each must have passed the
-// other's list, for else that may be long ago, and the server may have forgotten it; unless all watches bring
-// everything, so that none is ever long behind.
+// joinable reports whether a watch of both can resume where the one stands that is behind. Each must have
+// passed the other's list, for else that may be long ago, and the server may have forgotten it; unless all
+// watches bring everything, so that none is ever long behind.
 func (g *Group) joinable(a, b *feed) bool {
 	if !a.listed || !b.listed || a.listing || b.listing || !haveOrder(a.at, b.at) {
 		return false

@@ -21,7 +21,8 @@ func (f Filtering) watchesAreWhole() bool {
 	return f.Watches == Whole || f.Watches != Filtered && f.Lists == Whole
 }
 
-// convincing is how many objects that were asked for, with none that wasn't among them, show that a server filters.
+// convincing is how many objects that were asked for, with none that wasn't among them, show that a server
+// filters.
 const convincing = 16
 
 // request is a list or a watch.

@@ -37,7 +37,8 @@ type Group struct {
 	// ctx is nil until Run.
 	ctx     context.Context
 	stopped bool
-	// wanted are the ranges that were set, held those whose objects are in the sink. commits are on their way there.
+	// wanted are the ranges that were set, held those whose objects are in the sink. commits are on their way
+	// there.
 	wanted, held shard.Ranges
 	commits      []*commit
 	feeds        []*feed
@@ -64,8 +65,8 @@ func New(source listwatch.Source, sink Sink, options Options) *Group {
 	return g
 }
 
-// SetRanges replaces the ranges. What isn't in them any more goes out of the sink, what is new is listed. It returns
-// at once, with an error if nothing is read any more because of an error that doesn't go away.
+// SetRanges replaces the ranges. What isn't in them any more goes out of the sink, what is new is listed. It
+// returns at once, with an error if nothing is read any more because of an error that doesn't go away.
 func (g *Group) SetRanges(ranges shard.Ranges) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -179,7 +180,8 @@ func (g *Group) changed() {
 	}
 }
 
-// least returns the version that all feeds have passed that have listed, "" if there is none. The caller holds mu.
+// least returns the version that all feeds have passed that have listed, "" if there is none. The caller
+// holds mu.
 func (g *Group) least() (least string) {
 	for _, f := range g.feeds {
 		if f.listed && (least == "" || isBefore(f.at, least)) {

@@ -25,8 +25,8 @@ func (g *Group) Status() Status {
 	return Status{Wanted: g.wanted, Held: g.held, Feeds: len(g.feeds), Filtering: g.filtering, Fatal: g.fatal}
 }
 
-// Health returns how the feeds are doing, as one: the state is that of a feed that doesn't watch, if there is one.
-// Without ranges it is Idle.
+// Health returns how the feeds are doing, as one: the state is that of a feed that doesn't watch, if there is
+// one. Without ranges it is Idle.
 func (g *Group) Health() reflector.Health {
 	g.mu.Lock()
 	defer g.mu.Unlock()

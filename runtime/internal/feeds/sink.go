@@ -17,8 +17,8 @@ type Sink interface {
 	Resync() error
 	// Begin stages a list of some ranges. Several may be staged at a time.
 	Begin() Staging
-	// Mixed announces that the changes that follow come from several streams. They say nothing of the version of the
-	// collection then, only bookmarks do. Mixed with false ends that.
+	// Mixed announces that the changes that follow come from several streams. They say nothing of the version
+	// of the collection then, only bookmarks do. Mixed with false ends that.
 	Mixed(bool)
 	// Released takes out, without a deletion, what isn't in the ranges that are kept.
 	Released(kept shard.Ranges)
@@ -30,8 +30,8 @@ type Sink interface {
 type Staging interface {
 	Add(obj any, resourceVersion string) error
 	Remove(obj any) error
-	// Commit makes what is staged the sink's content in some ranges; what else is staged is left out. version is that
-	// of the collection, over all ranges. stored is called when the objects are there.
+	// Commit makes what is staged the sink's content in some ranges; what else is staged is left out. version
+	// is that of the collection, over all ranges. stored is called when the objects are there.
 	Commit(part shard.Ranges, version string, stored func())
 	Discard()
 }

@@ -59,8 +59,8 @@ func (s feedSource) wants(namespace, uid string) bool {
 // errEnded is the error of requests of a feed that has ended. Nobody sees it.
 var errEnded = errors.New("the ranges are read by nobody or by another feed")
 
-// prepare gives a request its selector: that of the request before, if it is a further page. A list must not be
-// older than any of the floors.
+// prepare gives a request its selector: that of the request before, if it is a further page. A list must not
+// be older than any of the floors.
 func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 	f := s.feed
 	f.group.mu.Lock()
@@ -82,14 +82,17 @@ func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 	return err
 }
 
-// refusal is how the server's error for a selector begins that it can't read. It has neither a reason nor a code of
-// its own.
+// ErrSelector is the fatal error of a group.
+var ErrSelector = errors.New("the server doesn't understand our shard selectors")
+
+// refusal is how the server's error for a selector begins that it can't read. It has neither a reason nor a
+// code of its own.
 const refusal = "invalid shard selector"
 
 // checked returns the error of a request. One for the selector is fatal: each request would fail with it.
 func (s feedSource) checked(err error) error {
 	if err != nil && strings.Contains(err.Error(), refusal) {
-		s.feed.group.fail(fmt.Errorf("the server doesn't understand our shard selectors: %w", err))
+		s.feed.group.fail(fmt.Errorf("%w: %w", ErrSelector, err))
 	}
 	return err
 }

@@ -280,10 +280,9 @@ func (p *position) setUnavailable(unavailable bool) {
 	p.unavailable = unavailable
 }
 
-// forList is the version to list at. The first list asks for "0", anything that
-// the server's watch cache has, unless it has to be consistent. Later ones ask for something no older than what
-// was seen, so that the sink never goes back in time. Where the server can't
-// serve that, "" asks for the newest, by a quorum read.
+// forList is the version to list at. The first list asks for "0", anything that the server's watch cache has,
+// unless it has to be consistent. Later ones ask for something no older than what was seen, so that the sink
+// never goes back in time. Where the server can't serve that, "" asks for the newest, by a quorum read.
 func (p *position) forList() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

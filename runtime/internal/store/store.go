@@ -151,8 +151,8 @@ func (s *Store[K]) observe(version string) {
 	}
 }
 
-// Pin makes writes of objects leave the collection's resourceVersion alone, or ends that: the versions of objects
-// that come from several streams say nothing of the collection.
+// Pin makes writes of objects leave the collection's resourceVersion alone, or ends that: the versions of
+// objects that come from several streams say nothing of the collection.
 func (s *Store[K]) Pin(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

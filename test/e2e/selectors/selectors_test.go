@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// pieces are what random selectors are made of. Others of the API server's language are left out on purpose, see
-// [shard.ParseSelector].
+// pieces are what random selectors are made of. Others of the API server's language are left out on purpose,
+// see [shard.ParseSelector].
 var pieces = []string{
 	"shardRange", "(", ")", ",", " ", "\t", "||", "&&", "object.metadata.uid", "object.metadata.namespace", "object",
 	".", "metadata", "uid", "'0x0000000000000000'", "'0x7000000000000000'", `"0x8000000000000000"`,
@@ -55,7 +55,8 @@ func TestParser(t *testing.T) {
 		theirs, theirErr := sharding.Parse(joined)
 		if err != nil {
 			refused++
-			// Ours has no parentheses but those of calls, and no calls of methods, whose receiver theirs ignores.
+			// Ours has no parentheses but those of calls, and no calls of methods, whose receiver theirs
+			// ignores.
 			other := strings.Count(joined, "(") != strings.Count(joined, "shardRange") ||
 				strings.Contains(joined, ").shardRange")
 			if theirErr == nil && !other {
