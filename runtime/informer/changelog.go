@@ -75,6 +75,8 @@ const (
 	deleted
 	// recreated is an update that is told as a missed deletion and an addition.
 	recreated
+	// released is an object that left an informer of a part without being deleted.
+	released
 )
 
 func newChangeLog[K comparable]() *changeLog[K] { return &changeLog[K]{tail: &node[K]{}} }

@@ -35,7 +35,7 @@ func TestCoreRefusesOtherTypes(t *testing.T) {
 func TestEventTypeNames(t *testing.T) {
 	for value, want := range map[informer.EventType]string{
 		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted",
-		informer.Synced: "Synced", 5: "Invalid", 255: "Invalid",
+		informer.Synced: "Synced", informer.Released: "Released", 6: "Invalid", 255: "Invalid",
 	} {
 		if got := value.String(); got != want {
 			t.Errorf("%d is %s, not %s", value, got, want)

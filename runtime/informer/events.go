@@ -19,9 +19,11 @@ const (
 	// Synced comes once, after the last object of the initial list. It has no
 	// object.
 	Synced
+	// Released is an object that left an informer of a part, see [Part], without being deleted.
+	Released
 )
 
-var eventTypes = [...]string{"Invalid", "Added", "Updated", "Deleted", "Synced"}
+var eventTypes = [...]string{"Invalid", "Added", "Updated", "Deleted", "Synced", "Released"}
 
 // String returns the constant's name, or "Invalid" for any other value.
 func (t EventType) String() string {
@@ -35,7 +37,7 @@ func (t EventType) String() string {
 // they must not be modified.
 type Event[T any] struct {
 	Type EventType
-	// Object is the current state of the object, or the last one if it was deleted.
+	// Object is the current state of the object, or the last one if it was deleted or released.
 	Object T
 	// Old is the state that Object replaced. It is set for updates only.
 	Old T
@@ -106,7 +108,11 @@ func (l *loop[K]) OnUpdate(oldObj, newObj any) {
 }
 
 func (l *loop[K]) OnDelete(gone deletion[K]) {
-	l.do(Event[any]{Type: Deleted, Object: gone.Object, Missed: gone.Missed})
+	event := Event[any]{Type: Deleted, Object: gone.Object, Missed: gone.Missed}
+	if gone.Released {
+		event.Type = Released
+	}
+	l.do(event)
 }
 
 func (l *loop[K]) listed() {

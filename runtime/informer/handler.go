@@ -24,7 +24,7 @@ type handler[K comparable] interface {
 	// OnUpdate is called for an object that replaced another. States in between may have been missed. In a
 	// resync both are the same.
 	OnUpdate(oldObj, newObj any)
-	// OnDelete is called for a deleted object.
+	// OnDelete is called for a deleted object, and for one that was released.
 	OnDelete(gone deletion[K])
 }
 
@@ -35,6 +35,9 @@ type deletion[K comparable] struct {
 	Object any
 	// Missed is set if the deletion itself was not observed: a list no longer contained the object.
 	Missed bool
+	// Released is set if the object wasn't deleted, but left an informer of a part. Object is the last state
+	// that the informer knew.
+	Released bool
 	// Key is the key of the object. It is set only if Missed is.
 	Key K
 }
@@ -77,12 +80,20 @@ func (h clientGoHandler[K]) OnAdd(obj any, isInInitialList bool) {
 func (h clientGoHandler[K]) OnUpdate(oldObj, newObj any) { h.handler.OnUpdate(oldObj, newObj) }
 
 func (h clientGoHandler[K]) OnDelete(gone deletion[K]) {
-	if gone.Missed {
+	switch {
+	case gone.Released:
+		if h, ok := h.handler.(releaseHandler[any]); ok {
+			h.OnRelease(gone.Object)
+		}
+	case gone.Missed:
 		h.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: h.key(gone.Key), Obj: gone.Object})
-		return
+	default:
+		h.handler.OnDelete(gone.Object)
 	}
-	h.handler.OnDelete(gone.Object)
 }
+
+// releaseHandler is a handler that hears of objects that leave an informer of a part, see [Part].
+type releaseHandler[T any] interface{ OnRelease(obj T) }
 
 // typedHandler calls a typed handler with objects that it gets as any. An object of
 // another type makes it panic.
@@ -109,6 +120,12 @@ func (h *typedHandler[T]) OnDelete(obj any) {
 		deleted.OptionalObj = tombstone.Obj.(T)
 	}
 	h.handler.OnDelete(deleted)
+}
+
+func (h *typedHandler[T]) OnRelease(obj any) {
+	if h, ok := h.handler.(releaseHandler[T]); ok {
+		h.OnRelease(obj.(T))
+	}
 }
 
 // tombstoneOf returns a copy of obj if it is a tombstone, else nil.

@@ -94,11 +94,21 @@ type informer[K comparable] struct {
 	started, stopped bool
 	transform        func(any) (any, error)
 	onWatchError     func(context.Context, error)
-	reflector        *reflector.Reflector
+	reflector        reader
 	queue            *deltafifo.DeltaFIFO[K]
+	// part is not nil for an informer of a part. It is set before the start.
+	part *part
 	// resyncCheckPeriod is how often the running informer checks whether a resync
 	// is due. Zero is never.
 	resyncCheckPeriod time.Duration
+}
+
+// reader fills the queue: a reflector, or the feeds of an informer of a part.
+type reader interface {
+	Run(context.Context)
+	LastSyncResourceVersion() string
+	Health() reflector.Health
+	ClientGoStub() *cache.Reflector
 }
 
 // newInformer makes an informer. It does nothing until Run.
@@ -226,7 +236,7 @@ func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
 		metrics:  newMetrics(i.config),
 		logger:   klog.FromContext(ctx),
 	}
-	r := i.newReflector(queue, w.metrics)
+	r := i.newReader(queue, w.metrics)
 
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })

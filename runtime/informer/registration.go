@@ -297,6 +297,8 @@ func (r *registration[K]) tell(c change, initial, resyncing bool) {
 		r.handler.OnUpdate(c.old, c.new)
 	case recreated:
 		r.recreate(c.old, c.new)
+	case released:
+		r.handler.OnDelete(deletion[K]{Object: c.old, Released: true})
 	}
 }
 

@@ -11,13 +11,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// newReflector makes the reflector that fills the queue.
-func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) *reflector.Reflector {
+// newReader makes the reader that fills the queue.
+func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) reader {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform,
-		lookedUp: i.keepUnchanged()}
-	r := reflector.New(i.config.source, s, reflector.Options{
+	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform}
+	options := reflector.Options{
 		Name:            i.config.name,
 		TypeDescription: i.config.description,
 		ResyncPeriod:    i.resyncCheckPeriod,
@@ -27,9 +26,15 @@ func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMet
 
 		InitialEventsTimeout: i.config.InitialEventsTimeout,
 		SilenceTimeout:       i.config.SilenceTimeout,
-	})
-	i.reflector, i.queue = r, queue
-	return r
+	}
+	i.queue = queue
+	if i.part != nil {
+		i.reflector = i.part.start(i.config.source, partSink[K]{s, i.part.field, new(bool)}, options)
+	} else {
+		s.lookedUp = i.keepUnchanged()
+		i.reflector = reflector.New(i.config.source, s, options)
+	}
+	return i.reflector
 }
 
 // sink takes the reflector's lists and events, and fills the queue. It transforms objects

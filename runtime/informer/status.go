@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/feeds"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -182,10 +183,10 @@ func (e *SyncError) Error() string {
 func (e *SyncError) Unwrap() error { return e.Err }
 
 // Permanent reports whether the error is one that rarely goes away by waiting: missing permissions, unknown
-// credentials, or a resource that isn't served, often for lack of its CustomResourceDefinition. It can be the
-// giveUp of [WaitForSyncOr].
+// credentials, a resource that isn't served, often for lack of its CustomResourceDefinition, or the refusal
+// of a shard selector. It can be the giveUp of [WaitForSyncOr].
 func (e *SyncError) Permanent() bool {
-	return apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
+	return errors.Is(e.Err, feeds.ErrSelector) || apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
 }
 
 func isNotServed(err error) bool {

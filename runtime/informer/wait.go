@@ -170,6 +170,9 @@ func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
+		if i.part.isNothing() {
+			return true, nil
+		}
 		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
 		if err != nil {
 			return false, fmt.Errorf("wait for version %q: %w", resourceVersion, err)

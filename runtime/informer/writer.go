@@ -24,6 +24,8 @@ type writer[K comparable] struct {
 	// changes are the single changes that have yet to be applied.
 	changes []store.Change[K]
 	synced  bool
+	// releasing means that what is taken out isn't deleted.
+	releasing bool
 }
 
 // takeBatch waits until the queue holds something and applies all of it. It returns
@@ -54,6 +56,9 @@ func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 		w.resync()
 	case deltafifo.Bookmark:
 		w.bookmark(d.Version)
+	case deltafifo.Call:
+		w.flush()
+		d.Object.(func(*writer[K]))(w)
 	case deltafifo.Deleted:
 		w.change(store.Change[K]{Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version})
 	default:
@@ -101,8 +106,11 @@ func (w *writer[K]) flush() {
 // apply applies w.changes in one step. It returns false if it applied none.
 func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
-		// A change before the first list means that the source has no initial list.
-		w.markSynced()
+		// A change before the first list means that the source has no initial list, or that the list of
+		// another part is there.
+		if w.informer.part == nil {
+			w.markSynced()
+		}
 		w.informer.store.Apply(w.changes)
 		applied = true
 		if audience := w.informer.audience.Load(); len(w.changes) == 1 {
@@ -122,7 +130,11 @@ func (w *writer[K]) apply() (applied bool) {
 func (w *writer[K]) notification(i int) change {
 	c := &w.changes[i]
 	k := kindOf(c)
-	if k == deleted {
+	switch {
+	case k != deleted:
+	case w.releasing:
+		return change{old: c.Old, kind: released}
+	default:
 		// c.Object, which the server sent, is the final state; c.Old, which was
 		// stored, is older. The deletion is reported even if nothing was stored.
 		return change{old: c.Object, kind: deleted}
@@ -139,9 +151,15 @@ func (w *writer[K]) notification(i int) change {
 // and the process survives that, replace stores the others.
 func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string) {
 	w.flush()
-	if !w.commit(staged, resourceVersion) {
+	w.replaceIn(staged, resourceVersion, nil)
+}
+
+// replaceIn is replace. Unless part is nil, handlers hear only of objects that it returns true for, and the
+// informer hasn't synced by that.
+func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, part func(any) bool) {
+	if !w.commit(staged, resourceVersion, part) {
 		w.exclude(staged)
-		w.commit(staged, resourceVersion)
+		w.commit(staged, resourceVersion, part)
 	}
 }
 
@@ -165,7 +183,9 @@ func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 
 // commit makes the staged objects the store's in one step. It returns false if an index
 // function panicked and the store is as it was.
-func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string) (committed bool) {
+func (w *writer[K]) commit(
+	staged *store.Replacement[K], resourceVersion string, part func(any) bool,
+) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
 		committed = true
@@ -176,14 +196,19 @@ func (w *writer[K]) commit(staged *store.Replacement[K], resourceVersion string)
 				}
 			}
 		}
+		all, length := changes.All(), changes.Len()
+		if part != nil {
+			all, length = changesIn(all, part)
+		}
 		initial := !w.synced
-		if initial {
+		completes := initial && part == nil
+		if completes {
 			w.synced = true
 			close(w.informer.hasSynced)
 		}
 		w.informer.log.appendBatch(batch[K]{
-			bulk: changes.All(), length: changes.Len(), audience: w.informer.audience.Load(),
-			initial: initial, synced: initial,
+			bulk: all, length: length, audience: w.informer.audience.Load(),
+			initial: initial, synced: completes,
 		})
 	})
 	return committed

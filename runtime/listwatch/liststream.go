@@ -282,6 +282,7 @@ func (b *listBody) read() io.Reader {
 	if lease := b.call.lease; lease != nil {
 		visitor.Before = func() error { return lease.wait(b.call.ctx) }
 	}
+	visitor.Wanted = wantedIn(b.call.ctx)
 	meta, err := b.decode(failureReader{&b.recorder}, visitor)
 	var failure *readFailure
 	switch {

@@ -251,6 +251,7 @@ func (s *source) watch(
 		body: body, kinds: c.kinds, decoding: s.decoding, credentials: call.credentials,
 		fallback: clientStreamOf(w, s.expected),
 	}
+	body.events.Want(wantedIn(ctx))
 	if isListing(opts) {
 		s.decoding.begin()
 		body.events.Begin(s.decoding.cached)

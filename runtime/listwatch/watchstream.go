@@ -212,6 +212,9 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 		raw.Status.TypeMeta = metav1.TypeMeta{}
 		return Event{}, apierrors.FromObject(raw.Status)
 	}
+	if raw.Skipped {
+		return Event{Type: watch.Bookmark, ResourceVersion: raw.Version}, nil
+	}
 	if raw.FromCache {
 		s.accept()
 		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil

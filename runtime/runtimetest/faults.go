@@ -21,6 +21,7 @@ type faults struct {
 	noEndBookmark     bool
 	watchCache        bool
 	maxPage           int64
+	sharding          shardFilter
 }
 
 type fault struct {
@@ -49,6 +50,9 @@ func (r Request) String() string {
 	}
 	if o.FieldSelector != "" {
 		fmt.Fprintf(&b, " fields=%s", o.FieldSelector)
+	}
+	if o.ShardSelector != "" {
+		fmt.Fprintf(&b, " shard=%s", o.ShardSelector)
 	}
 	if o.Limit != 0 {
 		fmt.Fprintf(&b, " limit=%d", o.Limit)
@@ -121,6 +125,13 @@ func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCach
 // MaxPage bounds the pages of lists with a limit to n objects, even if the limit is higher.
 // Zero sets no bound.
 func (s *Server[T, L]) MaxPage(n int64) { s.set(func(f *faults) { f.maxPage = n }) }
+
+// Sharding makes the server filter lists, watches or both by their shard selectors. A server with the feature
+// gate ShardedListAndWatch filters both; one without it, as every server is at first, ignores the selectors.
+// Servers of 1.36 filter only lists where they read from etcd. Watches that are open stay as they are.
+func (s *Server[T, L]) Sharding(lists, watches bool) {
+	s.set(func(f *faults) { f.sharding = shardFilter{lists, watches} })
+}
 
 func (s *Server[T, L]) set(f func(*faults)) {
 	s.mu.Lock()

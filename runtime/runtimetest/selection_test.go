@@ -1,7 +1,10 @@
 package runtimetest_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -9,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // TestSelectors checks that lists, in pages too, and watches show what a selector selects and nothing else,
@@ -153,5 +158,73 @@ func TestBadSelectors(t *testing.T) {
 		if _, err := s.Watch(t.Context(), opts); !apierrors.IsBadRequest(err) {
 			t.Errorf("a watch of %v: %v", opts, err)
 		}
+	}
+}
+
+// TestSharding checks that a server filters what Sharding says, by the hash, and that it reads selectors
+// exactly then.
+func TestSharding(t *testing.T) {
+	for _, c := range []struct{ lists, watches bool }{
+		{false, false}, {true, false}, {false, true}, {true, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			s.Sharding(c.lists, c.watches)
+			// UIDs that resemble each other have hashes that do.
+			var hashes []uint64
+			for i := range 20 {
+				hashes = append(hashes, shard.Hash(fmt.Sprint("uid-", i+1)))
+			}
+			slices.Sort(hashes)
+			half := shard.Ranges{{First: 0, Last: hashes[9]}}
+			selector, err := shard.Selector(shard.ByUID, half)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := metav1.ListOptions{ResourceVersion: s.Version(), ShardSelector: selector}
+			w, err := s.Watch(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				s.Create(configMap(fmt.Sprint("a", i)))
+			}
+			watched := map[string]corev1.ConfigMap{}
+			collect(w, watched)
+			list, err := s.List(t.Context(), metav1.ListOptions{ShardSelector: selector})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all, ours []corev1.ConfigMap
+			for _, cm := range s.Objects() {
+				if all = append(all, *cm); half.Contains(shard.Hash(string(cm.UID))) {
+					ours = append(ours, *cm)
+				}
+			}
+			if len(ours) == 0 || len(ours) == len(all) {
+				t.Fatal(len(ours))
+			}
+			for what, one := range map[string]struct {
+				got      []corev1.ConfigMap
+				filtered bool
+			}{"lists": {list.Items, c.lists}, "watches": {values(watched), c.watches}} {
+				want := all
+				if one.filtered {
+					want = ours
+				}
+				if a, b := versionsOf(one.got), versionsOf(want); a != b {
+					t.Errorf("%v: %s have %s, want %s", c, what, a, b)
+				}
+			}
+			const says = "invalid shard selector: "
+			_, err = s.List(t.Context(), metav1.ListOptions{ShardSelector: "everything"})
+			if told := err != nil && strings.HasPrefix(err.Error(), says); told != (c.lists || c.watches) {
+				t.Errorf("%v: a list with a bad selector: %v", c, err)
+			}
+			_, err = s.Watch(t.Context(), metav1.ListOptions{ShardSelector: "everything"})
+			if told := err != nil && strings.HasPrefix(err.Error(), says); told != (c.lists || c.watches) {
+				t.Errorf("%v: a watch with a bad selector: %v", c, err)
+			}
+		})
 	}
 }

@@ -22,12 +22,12 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 	if err := s.enter(ctx, Request{Verb: "LIST", Options: opts}); err != nil {
 		return none, err
 	}
-	selected, err := selectionOf(opts)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	selected, err := selectionOf(opts, s.faults.sharding, s.faults.sharding.lists)
 	if err != nil {
 		return none, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 
 	version, after := s.version, ""
 	if opts.Continue != "" {
@@ -85,14 +85,13 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 	if err := s.enter(ctx, Request{Verb: "WATCH", Options: opts}); err != nil {
 		return nil, err
 	}
-	selected, err := selectionOf(opts)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+	selected, err := selectionOf(opts, s.faults.sharding, s.faults.sharding.watches)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if initial {
 		if s.faults.noWatchList {
 			return nil, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(),

@@ -19,10 +19,10 @@ type Object interface {
 	metav1.Object
 }
 
-// Server is an API server in memory for one resource, with objects of type T and lists of
-// type L. It has the List and Watch methods of a generated typed client, so informers take
-// it as their client. Requests may select objects by labels, and by the fields metadata.name and
-// metadata.namespace; so a request for one namespace is one that selects it.
+// Server is an API server in memory for one resource, with objects of type T and lists of type L. It has the
+// List and Watch methods of a generated typed client, so informers take it as their client. Requests may
+// select objects by labels, by the fields metadata.name and metadata.namespace, so that a request for one
+// namespace is one that selects it, and, after Sharding, by shard selectors.
 //
 // It is safe for concurrent use.
 type Server[T Object, L runtime.Object] struct {

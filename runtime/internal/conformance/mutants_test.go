@@ -67,7 +67,7 @@ var mutations = map[string]planted.Bug{
 		"return change{old: c.Object, kind: deleted}",
 		"if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"),
 	"informer: handlers never become synced": planted.Replace("informer/writer.go",
-		"initial: initial, synced: initial,", "initial: initial, synced: initial && !BUG,"),
+		"initial: initial, synced: completes,", "initial: initial, synced: completes && !BUG,"),
 	"informer: who doesn't resync is told what didn't change": planted.Replace("informer/registration.go",
 		"func (r *registration[K]) tell(c change, initial, resyncing bool) {",
 		"func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"),

@@ -15,6 +15,9 @@ type Cached struct {
 	// Texts, if not nil, limits calls of LookUp to objects whose text was in the list
 	// before.
 	Texts *Texts
+	// Wanted, if not nil, is called before an object in JSON is decoded. If it returns false, the object is
+	// skipped, which takes no memory.
+	Wanted func(namespace, uid string) bool
 }
 
 // Identity identifies one version of an object.
@@ -24,15 +27,20 @@ type Identity struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// identity is the part of an object that is decoded to look the object up.
+// identity is the part of an object that is decoded to look the object up, or to see whether it is wanted.
 type identity struct {
-	Metadata Identity `json:"metadata"`
+	Metadata struct {
+		Identity `json:",inline"`
+		UID      string `json:"uid"`
+	} `json:"metadata"`
 }
 
 // found is an object, decoded or cached.
 type found struct {
 	object    any
 	fromCache bool
+	// skipped means that it wasn't wanted; only its version is known.
+	skipped bool
 	// version is the resourceVersion of a cached object. The object itself may have
 	// none any more: transform functions may remove it.
 	version string
@@ -42,12 +50,18 @@ type found struct {
 // decodes its identity, and skips the rest.
 func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok bool) {
 	start, depth := d.pos, d.depth
-	if c.LookUp != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
+	looksUp := c.LookUp != nil && (c.Texts == nil || !c.Texts.isEmpty())
+	if looksUp || c.Wanted != nil {
 		d.identity = identity{}
 		if decodeInto(d, &d.identity) {
-			if id := d.identity.Metadata; c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
+			id := d.identity.Metadata.Identity
+			f.version = id.ResourceVersion
+			if c.Wanted != nil && !c.Wanted(id.Namespace, d.identity.Metadata.UID) {
+				f.skipped = true
+				return f, true
+			}
+			if looksUp && (c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin)) {
 				f.object, f.fromCache = c.LookUp(id)
-				f.version = id.ResourceVersion
 			}
 		} else if d.err == errMore {
 			return f, false

@@ -18,6 +18,8 @@ type Event struct {
 	// FromCache means that Object is from the cache. Version is its resourceVersion then.
 	FromCache bool
 	Version   string
+	// Skipped means that the object isn't wanted: Object is nil, and Version its resourceVersion.
+	Skipped bool
 	// Size is the size of the event's text in bytes.
 	Size int
 }
@@ -31,7 +33,9 @@ type Events struct {
 	reader
 	event Event
 	// cached is where to find objects that are added.
-	cached   Cached
+	cached Cached
+	// wanted is [Cached.Wanted].
+	wanted   func(namespace, uid string) bool
 	protobuf bool
 	// parts are those of the last event in protobuf.
 	parts parts
@@ -67,6 +71,10 @@ func (e *Events) End() {
 	e.cached = Cached{}
 	e.in.shrink()
 }
+
+// Want makes events in JSON skip the objects for which wanted returns false, but not those of bookmarks and
+// errors. Call it before Next.
+func (e *Events) Want(wanted func(namespace, uid string) bool) { e.wanted = wanted }
 
 // Next blocks until a whole event is there. It returns io.EOF if the stream ends between two
 // events, io.ErrUnexpectedEOF if it ends in one, an error of reading as it is, and an [Error]
@@ -162,10 +170,18 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 	if e.event.Type == watch.Added {
 		c = e.cached
 	}
+	if e.wanted != nil && isChange(e.event.Type) {
+		c.Wanted = e.wanted
+	}
 	f, ok := c.object(&e.reader, d, ofEvent)
-	ok = ok && (f.fromCache || d.checkKind(f.object))
+	ok = ok && (f.fromCache || f.skipped || d.checkKind(f.object))
 	e.event.Object, e.event.FromCache, e.event.Version = f.object, f.fromCache, f.version
+	e.event.Skipped = f.skipped
 	return ok
+}
+
+func isChange(t watch.EventType) bool {
+	return t == watch.Added || t == watch.Modified || t == watch.Deleted
 }
 
 // isStatus reports whether the object of an error is a Status. A resource may have that name,

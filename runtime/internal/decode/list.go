@@ -196,6 +196,10 @@ func (l *list) item() error {
 	if err != nil {
 		return err
 	}
+	if item.skipped {
+		l.complete++
+		return nil
+	}
 	size := 0
 	if !item.fromCache {
 		size = int(l.in.offset() - start)

@@ -14,9 +14,11 @@ const (
 	SyncAll
 	// Bookmark is a marker: everything up to its Version precedes it.
 	Bookmark
+	// Call is something else for the consumer to do, in the order of arrival.
+	Call
 )
 
-var deltaTypes = [...]string{"", "Added", "Updated", "Deleted", "ReplacedAll", "SyncAll", "Bookmark"}
+var deltaTypes = [...]string{"", "Added", "Updated", "Deleted", "ReplacedAll", "SyncAll", "Bookmark", "Call"}
 
 // String returns the name of the type, "" for an unknown one.
 func (t DeltaType) String() string {
@@ -29,7 +31,7 @@ func (t DeltaType) String() string {
 // Delta is one change, list, request or marker.
 type Delta[K comparable] struct {
 	Type DeltaType
-	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark.
+	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark. Of a Call, Object is what to call.
 	Key    K
 	Object any
 	// Version is the resourceVersion of Object, or of the collection for

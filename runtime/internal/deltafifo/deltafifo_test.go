@@ -222,8 +222,8 @@ func TestAPanicLeavesNoLock(t *testing.T) {
 func TestNames(t *testing.T) {
 	for deltaType, want := range map[DeltaType]string{
 		Added: "Added", Updated: "Updated", Deleted: "Deleted",
-		ReplacedAll: "ReplacedAll", SyncAll: "SyncAll", Bookmark: "Bookmark",
-		0: "", Bookmark + 1: "", 255: "",
+		ReplacedAll: "ReplacedAll", SyncAll: "SyncAll", Bookmark: "Bookmark", Call: "Call",
+		0: "", Call + 1: "", 255: "",
 	} {
 		if got := deltaType.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -52,6 +52,11 @@ type Options struct {
 	// PageSize is the limit of each page of a list. By default it is 500
 	// where the server's watch cache wouldn't be bypassed by it, else none.
 	PageSize int64
+	// Consistent makes the first list ask for the newest state, "" rather than "0".
+	Consistent bool
+	// From, if not "", is the version that the sink shows already: the first round watches from it, without
+	// a list.
+	From string
 	// MinWatchTimeout is the shortest time for which a watch is asked to last.
 	// Values under five minutes, the default, are ignored; a watch is asked to
 	// last for a random time up to twice that.
@@ -101,6 +106,8 @@ type Reflector struct {
 	// has no watch cache for the resource, so nothing is gained by asking for
 	// everything at once. Only the running goroutine uses it.
 	paginated bool
+	// resumes is true until the first round, if that begins with a watch. Only the running goroutine uses it.
+	resumes bool
 
 	// sinkMu serializes calls of the current sink by the running goroutine and by
 	// the resync ticks.
@@ -121,6 +128,8 @@ func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
 		sink:   sink,
 		opts:   opts,
 	}
+	r.resumes = opts.From != ""
+	r.position.version, r.position.consistent = opts.From, opts.Consistent
 	r.health.enter(Idle)
 	r.health.onFailure = opts.Failed
 	if r.name == "" {
@@ -229,7 +238,7 @@ func (r *Reflector) ListAndWatch(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ))
 	round := &round{Reflector: r}
 	defer round.end()
-	for s := round.start(); s != nil; {
+	for s := round.start(ctx); s != nil; {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -249,6 +258,8 @@ type position struct {
 	version string
 	// unavailable is true after the server couldn't serve version.
 	unavailable bool
+	// consistent is Options.Consistent.
+	consistent bool
 }
 
 func (p *position) last() string {
@@ -271,17 +282,16 @@ func (p *position) setUnavailable(unavailable bool) {
 	p.unavailable = unavailable
 }
 
-// forList is the version to list at. The first list asks for "0", anything that
-// the server's watch cache has. Later ones ask for something no older than what
-// was seen, so that the sink never goes back in time. Where the server can't
-// serve that, "" asks for the newest, by a quorum read.
+// forList is the version to list at. The first list asks for "0", anything that the server's watch cache has,
+// unless it has to be consistent. Later ones ask for something no older than what was seen, so that the sink
+// never goes back in time. Where the server can't serve that, "" asks for the newest, by a quorum read.
 func (p *position) forList() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.unavailable:
 		return ""
-	case p.version == "":
+	case p.version == "" && !p.consistent:
 		return "0"
 	}
 	return p.version

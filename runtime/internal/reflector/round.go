@@ -35,7 +35,12 @@ type state interface {
 	step(ctx context.Context, r *round) state
 }
 
-func (r *round) start() state {
+func (r *round) start(ctx context.Context) state {
+	if r.resumes {
+		r.resumes = false
+		r.session = r.begin(ctx)
+		return watching{}
+	}
 	if r.watchList {
 		return streaming{}
 	}

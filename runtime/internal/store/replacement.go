@@ -26,6 +26,15 @@ func (r *Replacement[K]) Delete(key K) {
 	}
 }
 
+// Lookup returns what is staged under a key, and its resourceVersion.
+func (r *Replacement[K]) Lookup(key K) (object any, version string, ok bool) {
+	slot, _, ok := r.staged.find(&key)
+	if ok {
+		object, version = r.staged.pages.at(slot)
+	}
+	return object, version, ok
+}
+
 // Each calls yield for every staged object, in the order in which their keys
 // were first staged, unless Delete was called.
 func (r *Replacement[K]) Each(yield func(key K, object any, version string)) {

@@ -25,6 +25,8 @@ type Store[K comparable] struct {
 	mu      sync.RWMutex
 	live    *generation[K]
 	version string
+	// pinned says that changes leave the version alone.
+	pinned bool
 }
 
 // maxScratch bounds the scratch space that is kept between writes: 96 KB.
@@ -144,9 +146,17 @@ func (s *Store[K]) valuesOf(object any) [][]string {
 }
 
 func (s *Store[K]) observe(version string) {
-	if version != "" {
+	if version != "" && !s.pinned {
 		s.version = version
 	}
+}
+
+// Pin makes writes of objects leave the collection's resourceVersion alone, or ends that: the versions of
+// objects that come from several streams say nothing of the collection.
+func (s *Store[K]) Pin(pinned bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pinned = pinned
 }
 
 // Bookmark records the collection's resourceVersion.

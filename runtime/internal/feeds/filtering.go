@@ -1,0 +1,62 @@
+package feeds
+
+import "github.com/kubewright/kubewright/runtime/shard"
+
+// Filter is what is known of the server's filter.
+type Filter string
+
+// What is known of a filter.
+const (
+	Unknown  Filter = "unknown"
+	Filtered Filter = "filtered"
+	// Whole means that objects arrive that no selector asked for.
+	Whole Filter = "whole"
+)
+
+// Filtering is what is known of the server's filters for lists and for watches. What arrived last counts.
+type Filtering struct{ Lists, Watches Filter }
+
+// watchesAreWhole reports whether watches seem to bring everything.
+func (f Filtering) watchesAreWhole() bool {
+	return f.Watches == Whole || f.Watches != Filtered && f.Lists == Whole
+}
+
+// convincing is how many objects that were asked for, with none that wasn't among them, show that a server
+// filters.
+const convincing = 16
+
+// request is a list or a watch.
+type request struct {
+	watch bool
+	// asked is what its selector asks for.
+	asked shard.Ranges
+	// own counts what arrived and was asked for, until something else arrives.
+	own      int
+	stranger bool
+}
+
+// brought notes that an object arrived.
+func (r *request) brought(hash uint64, known *Filtering) {
+	if r.stranger || r.own == convincing && r.asked.Contains(hash) {
+		return
+	}
+	if !r.asked.Contains(hash) {
+		r.stranger = true
+		r.learn(Whole, known)
+		return
+	}
+	if r.own++; r.own == convincing && !r.asked.Equal(shard.All()) {
+		r.learn(Filtered, known)
+	}
+}
+
+func (r *request) learn(filter Filter, known *Filtering) {
+	if r.watch {
+		known.Watches = filter
+		return
+	}
+	if known.Lists == Whole && filter == Filtered {
+		known.Watches = Unknown // It is another server, or another configuration.
+	}
+	known.Lists = filter
+}

@@ -1,0 +1,261 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/shard"
+)
+
+// Options configure a group.
+type Options struct {
+	// Field is what is hashed.
+	Field shard.Field
+	// Reflector are the options of the feeds' reflectors.
+	Reflector reflector.Options
+}
+
+// Group keeps a sink equal to the server's objects in some ranges. Run is called once; everything is safe for
+// concurrent use.
+type Group struct {
+	source  listwatch.Source
+	sink    Sink
+	options Options
+	// stub is a reflector that never runs, for its name.
+	stub *reflector.Reflector
+	// running counts the goroutines of feeds and resyncs.
+	running sync.WaitGroup
+
+	// mu is held while the sink is called. The sink takes its own locks under it.
+	mu sync.Mutex
+	// ctx is nil until Run.
+	ctx     context.Context
+	stopped bool
+	// wanted are the ranges that were set, held those whose objects are in the sink. commits are on their way
+	// there.
+	wanted, held shard.Ranges
+	commits      []*commit
+	feeds        []*feed
+	// complete is set once all that was wanted was held.
+	complete bool
+	// mixed is what the sink was told last, version the last bookmark since then.
+	mixed   bool
+	version string
+	// fatal is why nothing is read any more.
+	fatal     error
+	filtering Filtering
+	// past is the health of the feeds that have ended.
+	past reflector.Health
+}
+
+// commit is a list that the sink was given. Of its ranges, those that aren't wanted any more are taken out.
+type commit struct{ ranges shard.Ranges }
+
+// New returns a group without ranges, which doesn't run yet.
+func New(source listwatch.Source, sink Sink, options Options) *Group {
+	g := &Group{source: source, sink: sink, options: options}
+	g.stub = reflector.New(feedSource{Source: source}, nil, options.Reflector)
+	g.past = g.stub.Health()
+	return g
+}
+
+// SetRanges replaces the ranges. What isn't in them any more goes out of the sink, what is new is listed. It
+// returns at once, with an error if nothing is read any more because of an error that doesn't go away.
+func (g *Group) SetRanges(ranges shard.Ranges) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.fatal != nil {
+		return g.fatal
+	}
+	added, removed := ranges.Minus(g.wanted), g.wanted.Minus(ranges)
+	g.wanted = ranges
+	if g.ctx == nil || g.stopped {
+		return nil
+	}
+	if len(removed) > 0 {
+		g.release(removed)
+	}
+	if len(added) > 0 {
+		g.start(&feed{group: g, ranges: added})
+	}
+	g.changed()
+	return nil
+}
+
+// release gives ranges up. The caller holds mu.
+func (g *Group) release(removed shard.Ranges) {
+	g.held = g.held.Minus(removed)
+	for _, c := range g.commits {
+		c.ranges = c.ranges.Minus(removed)
+	}
+	for _, f := range slices.Clone(g.feeds) {
+		if f.ranges = f.ranges.Minus(removed); len(f.ranges) == 0 {
+			g.end(f)
+		}
+	}
+	g.sink.Released(g.wanted)
+}
+
+// Ranges returns the ranges that were set, and those of them whose objects are in the sink.
+func (g *Group) Ranges() (wanted, held shard.Ranges) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.wanted, g.held
+}
+
+// Run reads until ctx is done, and returns when everything that it started has ended.
+func (g *Group) Run(ctx context.Context) {
+	g.begin(ctx)
+	<-ctx.Done()
+	g.stop()
+	g.running.Wait()
+}
+
+// stop keeps feeds from being started.
+func (g *Group) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stopped = true
+}
+
+func (g *Group) begin(ctx context.Context) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ctx = ctx
+	if len(g.wanted) > 0 {
+		g.start(&feed{group: g, ranges: g.wanted})
+	}
+	g.changed()
+	if g.options.Reflector.ResyncPeriod > 0 {
+		g.running.Go(g.resync)
+	}
+}
+
+// start starts a feed. The caller holds mu.
+func (g *Group) start(f *feed) {
+	ctx, cancel := context.WithCancel(g.ctx)
+	f.cancel = cancel
+	options := g.options.Reflector
+	options.ResyncPeriod = 0 // The group's, not each feed's.
+	options.Consistent, options.From = true, f.at
+	f.reflector = reflector.New(feedSource{g.source, f}, feedSink{f}, options)
+	g.feeds = append(g.feeds, f)
+	g.running.Go(func() { f.reflector.Run(ctx) })
+}
+
+// end ends a feed. Nothing that it reads from now on counts. The caller holds mu.
+func (g *Group) end(f *feed) {
+	f.ended = true
+	f.cancel()
+	g.feeds = slices.DeleteFunc(g.feeds, func(other *feed) bool { return other == f })
+	g.past = merge(g.past, f.reflector.Health())
+}
+
+// changed does what follows from a change of feeds, ranges or versions. The caller holds mu.
+func (g *Group) changed() {
+	for !g.stopped && g.joinTwo() {
+	}
+	if !g.complete && g.held.Covers(g.wanted) {
+		g.complete = true
+		g.sink.Complete()
+	}
+	mixed := len(g.feeds) > 1 || slices.ContainsFunc(g.feeds, func(f *feed) bool { return len(f.floors) > 0 })
+	if mixed && !g.mixed {
+		g.mixed, g.version = true, ""
+		g.sink.Mixed(true)
+	}
+	if version := g.least(); g.mixed && version != "" && version != g.version {
+		g.version = version
+		_ = g.sink.Bookmark(version) // It never fails.
+	}
+	if g.mixed && !mixed {
+		g.mixed = false
+		g.sink.Mixed(false)
+	}
+}
+
+// least returns the version that all feeds have passed that have listed, "" if there is none. The caller
+// holds mu.
+func (g *Group) least() (least string) {
+	for _, f := range g.feeds {
+		if f.listed && (least == "" || isBefore(f.at, least)) {
+			least = f.at
+		}
+	}
+	return least
+}
+
+// LastSyncResourceVersion returns the version that all feeds have passed that have listed, "" if none has.
+func (g *Group) LastSyncResourceVersion() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.least()
+}
+
+// ClientGoStub is [reflector.Reflector.ClientGoStub].
+func (g *Group) ClientGoStub() *cache.Reflector { return g.stub.ClientGoStub() }
+
+// stored notes that a list is in the sink.
+func (g *Group) stored(c *commit) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = g.held.Plus(c.ranges)
+	g.commits = slices.DeleteFunc(g.commits, func(other *commit) bool { return other == c })
+	g.changed()
+}
+
+// fail ends all feeds for good.
+func (g *Group) fail(err error) {
+	if !g.failed(err) {
+		return
+	}
+	options := g.options.Reflector
+	if options.ErrorHandler != nil {
+		options.ErrorHandler(g.ctx, err)
+	} else {
+		reflector.LogError(g.ctx, options.Name, options.TypeDescription, err)
+	}
+	if options.Failed != nil {
+		options.Failed(err)
+	}
+}
+
+// failed returns false if the group has failed or ended before.
+func (g *Group) failed(err error) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.fatal != nil || g.stopped {
+		return false
+	}
+	for len(g.feeds) > 0 {
+		g.end(g.feeds[0])
+	}
+	g.fatal = err
+	g.past.LastError, g.past.FailingSince, g.past.Failures = err, time.Now(), g.past.Failures+1
+	return true
+}
+
+// resync asks the sink for resyncs.
+func (g *Group) resync() {
+	options := g.options.Reflector
+	ticker := time.NewTicker(options.ResyncPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if options.ShouldResync == nil || options.ShouldResync() {
+			g.mu.Lock()
+			_ = g.sink.Resync() // It never fails.
+			g.mu.Unlock()
+		}
+	}
+}

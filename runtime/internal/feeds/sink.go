@@ -1,0 +1,138 @@
+package feeds
+
+import (
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/shard"
+)
+
+// Sink receives what a group reads, one call at a time. No call may block.
+type Sink interface {
+	// Change is a change of an object: Added, Modified or Deleted.
+	Change(t watch.EventType, obj any, resourceVersion string) error
+	// Bookmark reports that everything up to resourceVersion was delivered.
+	Bookmark(resourceVersion string) error
+	// Resync asks the sink to deliver all its objects again.
+	Resync() error
+	// Begin stages a list of some ranges. Several may be staged at a time.
+	Begin() Staging
+	// Mixed announces that the changes that follow come from several streams. They say nothing of the version
+	// of the collection then, only bookmarks do. Mixed with false ends that.
+	Mixed(bool)
+	// Released takes out, without a deletion, what isn't in the ranges that are kept.
+	Released(kept shard.Ranges)
+	// Complete announces, once, that the sink has all objects of the ranges that the group was given.
+	Complete()
+}
+
+// Staging collects a list of some ranges.
+type Staging interface {
+	Add(obj any, resourceVersion string) error
+	Remove(obj any) error
+	// Commit makes what is staged the sink's content in some ranges; what else is staged is left out. version
+	// is that of the collection, over all ranges. stored is called when the objects are there.
+	Commit(part shard.Ranges, version string, stored func())
+	Discard()
+}
+
+// feedSink gives the sink what one feed reads.
+type feedSink struct{ *feed }
+
+func (s feedSink) change(t watch.EventType, obj any, version string) error {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	var err error
+	if s.takes(obj, version) {
+		err = s.group.sink.Change(t, obj, version)
+	}
+	s.reached(version)
+	return err
+}
+
+func (s feedSink) Added(obj any, version string) error { return s.change(watch.Added, obj, version) }
+func (s feedSink) Updated(obj any, version string) error {
+	return s.change(watch.Modified, obj, version)
+}
+func (s feedSink) Deleted(obj any, version string) error {
+	return s.change(watch.Deleted, obj, version)
+}
+
+func (s feedSink) Bookmark(version string) error {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	// While the sink is mixed, reached tells it the version that all have passed.
+	var err error
+	if !s.group.mixed {
+		err = s.group.sink.Bookmark(version)
+	}
+	s.reached(version)
+	return err
+}
+
+// Resync isn't called: the group does.
+func (s feedSink) Resync() error { return nil }
+
+func (s feedSink) Begin() reflector.Staging {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	s.listing = true
+	return &feedStaging{feed: s.feed, staging: s.group.sink.Begin()}
+}
+
+// feedStaging stages the objects of the feed's ranges.
+type feedStaging struct {
+	*feed
+	staging Staging
+}
+
+func (s *feedStaging) Add(obj any, version string) error {
+	if !s.has(obj) {
+		return nil
+	}
+	return s.staging.Add(obj, version)
+}
+
+func (s *feedStaging) Remove(obj any) error {
+	if !s.has(obj) {
+		return nil
+	}
+	return s.staging.Remove(obj)
+}
+
+func (s *feedStaging) has(obj any) bool {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	hash, ok := s.group.hash(obj)
+	return !ok || s.sees(hash)
+}
+
+func (s *feedStaging) Commit(version string) error {
+	g := s.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.listing = false
+	if s.ended {
+		s.staging.Discard()
+		return nil
+	}
+	s.listed, s.since, s.at, s.floors = true, version, version, nil
+	c := &commit{s.ranges}
+	g.commits = append(g.commits, c)
+	s.staging.Commit(s.ranges, g.least(), func() { g.stored(c) })
+	g.changed()
+	return nil
+}
+
+func (s *feedStaging) Discard() {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	s.listing = false
+	s.staging.Discard()
+}

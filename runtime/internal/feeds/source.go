@@ -1,0 +1,98 @@
+package feeds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/watchlist"
+
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/shard"
+)
+
+// feedSource sends the selector of a feed with its requests.
+type feedSource struct {
+	listwatch.Source
+	feed *feed
+}
+
+// IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
+func (s feedSource) IsWatchListSemanticsUnSupported() bool {
+	return watchlist.DoesClientNotSupportWatchListSemantics(s.Source)
+}
+
+// List reads a page. All pages of a list have the selector of the first.
+func (s feedSource) List(
+	ctx context.Context, opts metav1.ListOptions, to listwatch.Receiver,
+) (page listwatch.ListMeta, err error) {
+	if err := s.prepare(&opts, false); err != nil {
+		return page, err
+	}
+	page, err = s.Source.List(listwatch.WithWanted(ctx, s.wants), opts, to)
+	return page, s.checked(err)
+}
+
+// Watch opens a watch.
+func (s feedSource) Watch(ctx context.Context, opts metav1.ListOptions) (stream listwatch.Stream, err error) {
+	if err := s.prepare(&opts, true); err != nil {
+		return nil, err
+	}
+	stream, err = s.Source.Watch(listwatch.WithWanted(ctx, s.wants), opts)
+	return stream, s.checked(err)
+}
+
+// wants says whether an object is the feed's, before it is decoded.
+func (s feedSource) wants(namespace, uid string) bool {
+	g := s.feed.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	value := namespace
+	if g.options.Field == shard.ByUID {
+		value = uid
+	}
+	return s.feed.sees(shard.Hash(value))
+}
+
+// errEnded is the error of requests of a feed that has ended. Nobody sees it.
+var errEnded = errors.New("the ranges are read by nobody or by another feed")
+
+// prepare gives a request its selector: that of the request before, if it is a further page. A list must not
+// be older than any of the floors.
+func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
+	f := s.feed
+	f.group.mu.Lock()
+	defer f.group.mu.Unlock()
+	if f.ended {
+		return errEnded
+	}
+	if opts.Continue == "" {
+		f.request = request{watch: watch, asked: f.ranges}
+	}
+	if lists := !watch || opts.SendInitialEvents != nil; lists && opts.ResourceVersion != "" {
+		for _, floor := range f.floors {
+			if isBefore(opts.ResourceVersion, floor.version) {
+				opts.ResourceVersion = floor.version
+			}
+		}
+	}
+	opts.ShardSelector, err = shard.Selector(f.group.options.Field, f.request.asked)
+	return err
+}
+
+// ErrSelector is the fatal error of a group.
+var ErrSelector = errors.New("the server doesn't understand our shard selectors")
+
+// refusal is how the server's error for a selector begins that it can't read. It has neither a reason nor a
+// code of its own.
+const refusal = "invalid shard selector"
+
+// checked returns the error of a request. One for the selector is fatal: each request would fail with it.
+func (s feedSource) checked(err error) error {
+	if err != nil && strings.Contains(err.Error(), refusal) {
+		s.feed.group.fail(fmt.Errorf("%w: %w", ErrSelector, err))
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package queue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// TestOwned adds items in every way while their owners change, and checks that those are handed out which
+// were owned both when they were added and when they are handed out, that others are counted, and that
+// nothing is left over.
+func TestOwned(t *testing.T) {
+	for seed := range uint64(100) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			var owned [8]atomic.Bool
+			inner := queue.New(queue.Config[int]{})
+			q := queue.NewOwned(inner, func(item int) bool { return owned[item].Load() })
+			expected := map[int]bool{}
+			var refused uint64
+			for range 40 {
+				item := r.IntN(len(owned))
+				switch n := r.IntN(5); n {
+				case 0, 1:
+					owned[item].Store(n == 0)
+					continue
+				case 2:
+					q.Add(item)
+				case 3:
+					q.AddAfter(item, time.Second)
+				default:
+					q.AddRateLimited(item)
+				}
+				if owned[item].Load() {
+					expected[item] = true
+				} else {
+					refused++
+				}
+			}
+			if q.Dropped() != refused {
+				t.Errorf("seed %d: %d dropped, %d were refused", seed, q.Dropped(), refused)
+			}
+			bubble.Advance(time.Minute)
+			q.ShutDown()
+			got := map[int]bool{}
+			for {
+				item, shutdown := q.Get()
+				if shutdown {
+					break
+				}
+				got[item] = true
+				q.Done(item)
+			}
+			for item := range owned {
+				want := expected[item] && owned[item].Load()
+				if got[item] != want {
+					t.Errorf("seed %d: item %d was handed out: %t", seed, item, got[item])
+				}
+				if expected[item] && !want && inner.NumRequeues(item) != 0 {
+					t.Errorf("seed %d: item %d has failures", seed, item)
+				}
+				if expected[item] && !want {
+					refused++
+				}
+			}
+			if q.Dropped() != refused {
+				t.Errorf("seed %d: %d dropped in all, want %d", seed, q.Dropped(), refused)
+			}
+			if err := inner.Drain(t.Context()); err != nil {
+				t.Error(fmt.Errorf("something is in process: %w", err))
+			}
+		})
+	}
+}
+
+// TestOwnedWaits checks that a Get goes on waiting after an item that isn't owned any more.
+func TestOwnedWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var owned atomic.Bool
+		owned.Store(true)
+		q := queue.NewOwned(queue.New(queue.Config[string]{}), func(item string) bool {
+			return owned.Load() || item == "mine"
+		})
+		q.AddAfter("yours", time.Second)
+		got := make(chan string, 1)
+		go func() {
+			item, _ := q.Get()
+			got <- item
+		}()
+		owned.Store(false)
+		bubble.Advance(time.Second)
+		if q.Dropped() != 1 || q.Len() != 0 {
+			t.Errorf("%d dropped, %d left", q.Dropped(), q.Len())
+		}
+		q.Add("mine")
+		if item := <-got; item != "mine" {
+			t.Error(item)
+		}
+		q.Done("mine")
+		q.ShutDown()
+	})
+}
