@@ -1,11 +1,11 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly e2e-kube bench parity ctrl-suites generate check lint
+.PHONY: help demo test nightly vuln e2e-kube lab bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job, end to end, on an embedded real API server
 	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
@@ -14,14 +14,20 @@ demo: ## the main job, end to end, on an embedded real API server
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
 
-nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs; the definitions of 18 projects imported
+nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs, and 500 orders of arguments; the definitions of 18 projects imported
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
-	@go test -timeout 3h ./generators -run '^TestNames$$' -names 2000 -names-compiled 20 -names-seed 0
+	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-compiled 20 -names-seed 0 -orders 500
 	@cd test/crds && go test -timeout 3h . -modules 0
+
+vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs its database, https://vuln.go.dev
+	@go run ./internal/testall -vuln
 
 e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time)
 	@cd test/e2e && KUBEWRIGHT_E2E_BUILTINS=1 go test -v -count=1 -timeout 45m ./kube
+
+lab: ## informers behind a proxy that fails, in memory and on real API servers; writes docs/reliability.md (15 minutes)
+	@cd test/lab && go run .
 
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
 	@cd test/bench && go run . $(BENCH)
@@ -40,3 +46,6 @@ check: ## fail with a diff if the generated code of examples/ is not current
 
 lint: ## gofmt, go vet, staticcheck
 	@go run ./internal/testall -only gofmt && go run ./internal/testall -only vet && go run ./internal/testall -only staticcheck
+
+release-rehearsal: ## install and compile what VERSION=v0.37.0 would give users, from a module proxy in a folder
+	@go run ./internal/release -version "$(VERSION)"

@@ -29,7 +29,11 @@ func TestDerivedSchemaIsClientGos(t *testing.T) {
 	yaml, _, _ = strings.Cut(yaml, "`")
 	want := parseSchema(t, yaml)
 
-	gen, err := newApplyGen(*everything().Apply, kubernetes(t, ascending))
+	api, err := kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := newApplyGen(*everything().Apply, api)
 	if err != nil {
 		t.Fatal(err)
 	}

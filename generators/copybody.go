@@ -1,23 +1,17 @@
 package generators
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/kubewright/kubewright/generators/model"
-)
+import "github.com/kubewright/kubewright/generators/model"
 
 // copyWriter writes the statements of a DeepCopyInto. Its nested code shadows in and out, so that the
 // same statements are right at each depth.
 type copyWriter struct {
+	codeWriter
 	names *importNames
-	text  strings.Builder
-	depth int
 }
 
 // copyBody returns the text of a type's DeepCopyInto.
 func copyBody(names *importNames, t *model.CopyType) string {
-	w := &copyWriter{names: names, depth: 1}
+	w := &copyWriter{codeWriter{depth: 1}, names}
 	if t.Reference {
 		w.open("{")
 		w.line("in := &in")
@@ -36,31 +30,6 @@ func copyBody(names *importNames, t *model.CopyType) string {
 		w.close("}")
 	}
 	return w.text.String()
-}
-
-// line writes a line at the current depth.
-func (w *copyWriter) line(format string, args ...any) {
-	for range w.depth {
-		w.text.WriteByte('\t')
-	}
-	if len(args) == 0 {
-		w.text.WriteString(format)
-	} else {
-		fmt.Fprintf(&w.text, format, args...)
-	}
-	w.text.WriteByte('\n')
-}
-
-// open writes a line after which the depth is one more.
-func (w *copyWriter) open(format string, args ...any) {
-	w.line(format, args...)
-	w.depth++
-}
-
-// close writes a line before which the depth is one less.
-func (w *copyWriter) close(text string) {
-	w.depth--
-	w.line("%s", text)
 }
 
 // copy writes the statements that copy *in to *out.

@@ -1,7 +1,6 @@
 package generators
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/model"
@@ -11,25 +10,13 @@ import (
 // deepCopyGenName is the name of upstream's binary, as in the generated line.
 const deepCopyGenName = "deepcopy-gen"
 
-// deepCopyGen makes the DeepCopy functions of API types, in their own packages.
-type deepCopyGen struct{ packages []*model.CopyPackage }
-
-// tree is none: the folders belong to the packages.
-func (g *deepCopyGen) tree() place { return place{} }
-
-func (g *deepCopyGen) files(h headers) []render.File {
-	var files []render.File
-	for _, p := range g.packages {
-		files = append(files, render.File{
-			Path:         shorten(filepath.Join(p.Dir, p.File)),
-			Package:      p.Path,
-			Header:       h[deepCopyGenName],
-			Template:     "deepcopy/package.tmpl",
-			View:         func() any { return newDeepCopyView(p) },
-			NamesImports: true,
-		})
+// newDeepCopyGen returns the generator of the DeepCopy functions of API types.
+func newDeepCopyGen(packages []*model.CopyPackage) *helperGen {
+	g := &helperGen{name: deepCopyGenName, template: "deepcopy/package.tmpl"}
+	for _, p := range packages {
+		g.add(p.HelperPackage, func() any { return newDeepCopyView(p) })
 	}
-	return files
+	return g
 }
 
 // deepCopyView is a package of types with DeepCopy functions.

@@ -1,7 +1,7 @@
 // Package generators turns annotated API types into clientsets, listers, informers and
-// apply configurations, and adds deep copies and registration to their packages. The
-// command kubewright, and those with the names of upstream's generators, are thin shells
-// around it.
+// apply configurations, and adds deep copies, registration and functions that set defaults
+// to their packages. The command kubewright, and those with the names of upstream's
+// generators, are thin shells around it.
 //
 // [Plan] is the pipeline. Each stage returns a value for the next:
 //
@@ -11,7 +11,8 @@
 //	output.Compare     text -> what has to change on the disk, or a diff
 //
 // A generator is one file (client.go, lister.go, informer.go, applyconfig.go, deepcopy.go,
-// register.go). It has a table, which says which template makes which files, and the views that the templates
+// register.go, defaulter.go). The first four have a table, which says which template makes which
+// files; the last three make one file in each package. Then come the views that the templates
 // print. All decisions are made when a view is built; templates only have if and range.
 //
 // flags.go declares the flags of all commands, tool.go and helpers.go the compatible commands, and

@@ -3,6 +3,7 @@ package generators
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,12 +13,31 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
+// HelpError returns an error for arguments that give -h a file, nil for others: in code-generator up
+// to v0.29 it was short for --go-header-file. It asks for help now, so nothing would be generated, and
+// a script wouldn't notice.
+func HelpError(args []string) error {
+	for i, arg := range args {
+		if arg != "-h" || i+1 == len(args) {
+			continue
+		}
+		file := args[i+1]
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() || strings.HasSuffix(file, ".txt") {
+			return fmt.Errorf("-h is --help; for the text above each file write --go-header-file %s", file)
+		}
+	}
+	return nil
+}
+
 // FlagError adds a suggestion to an error about an unknown flag, if it is another tool's flag
 // for something that these flags can do, too, or if there is a flag of a similar name.
 func FlagError(flags *pflag.FlagSet, err error) error {
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
 		return err
+	}
+	if long, _, _ := strings.Cut(missing.GetSpecifiedShortnames(), "="); flags.Lookup(long) != nil {
+		return fmt.Errorf("%w; write --%s", err, long)
 	}
 	for _, f := range foreignFlags {
 		if f.name == missing.GetSpecifiedName() && hasFlags(flags, f.advice) {
@@ -52,8 +72,8 @@ var flagInText = regexp.MustCompile(`--([a-z-]+)`)
 
 const packagesAreArguments = "packages are arguments, without a flag: ./apis/..., or import paths"
 
-// foreignFlags are flags of kube_codegen.sh, of one of the compatible commands, and of
-// code-generator up to v0.29, with advice for those that try them elsewhere. The first advice
+// foreignFlags are flags of kube_codegen.sh, of controller-gen, of one of the compatible commands,
+// and of code-generator up to v0.29, with advice for those that try them elsewhere. The first advice
 // holds whose flags exist.
 var foreignFlags = []struct{ name, advice string }{
 	// kube_codegen.sh
@@ -65,6 +85,10 @@ var foreignFlags = []struct{ name, advice string }{
 	{"one-input-api", "name the packages of that API only: ./apis/NAME/..."},
 	{"with-watch", "leave it out: types with the verb watch always get listers and informers"},
 	{"extra-peer-dir", "leave it out: it is for conversions, which stay conversion-gen's"},
+	// controller-gen, whose options have no dashes; people write them in several forms
+	{"headerFile", "it is --go-header-file here"},
+	{"header-file", "it is --go-header-file here"},
+	{"paths", packagesAreArguments},
 	// the compatible commands
 	{"bounding-dirs", "leave it out: types of packages that aren't named are copied by their own functions"},
 	{"output-file", "leave it out: the file that the package has is written, or zz_generated.deepcopy.go"},
@@ -79,10 +103,15 @@ var foreignFlags = []struct{ name, advice string }{
 	// code-generator up to v0.29
 	{"input-dirs", "group versions are in --input now, below --input-base"},
 	{"input-dirs", packagesAreArguments},
+	{"i", "group versions are in --input now, below --input-base"},
+	{"i", packagesAreArguments},
 	{"output-package", "it is --output-pkg now"},
+	{"p", "it is --output-pkg now"},
 	{"output-base", "it is --output-dir now, with the whole path of the folder"},
+	{"o", "it is --output-dir now, with the whole path of the folder"},
 	{"trim-path-prefix", "leave it out: --output-dir is the whole path"},
 	{"output-file-base", "leave it out: the names of files follow from those of types"},
+	{"O", "leave it out: the names of files follow from those of types"},
 	{"build-tag", "leave it out: generated files have no build tag"},
 	{"verify-only", "kubewright check compares and writes nothing"},
 }

@@ -81,6 +81,12 @@ func (o *ApplyOptions) addFlags(fs *pflag.FlagSet, external, openAPI string) {
 			"(default: the schema follows from the Go types)")
 }
 
+// addFlags adds the flag of functions that set defaults.
+func (o *DefaulterOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&o.Peers, "extra-peer-dirs", nil,
+		"import paths of further packages with functions that set defaults, separated by commas")
+}
+
 // LintRules are the values of --lint-rules.
 func LintRules() []string { return model.LintRules() }
 
@@ -194,7 +200,7 @@ func includedTypes(values []string) (map[string][]string, error) {
 			parts = []string{parts[0], "", parts[1]}
 		case 3: // group/version/type
 		default:
-			return nil, fmt.Errorf("invalid value: %s, should be of the form group/version/type", value)
+			return nil, fmt.Errorf("--included-types-overrides: %q is not of the form group/version/type", value)
 		}
 		groupVersion := parts[0] + "/" + parts[1]
 		included[groupVersion] = append(included[groupVersion], parts[2])

@@ -2,10 +2,50 @@ package generators
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/render"
 )
+
+// helperGen is a generator that writes one file into each of some API packages.
+type helperGen struct {
+	// name is that of upstream's binary, as in the generated line.
+	name, template string
+	packages       []helperPackage
+}
+
+// helperPackage is one of them.
+type helperPackage struct {
+	model.HelperPackage
+	view func() any
+}
+
+// add adds a package, with a function that builds the view of its file.
+func (g *helperGen) add(p model.HelperPackage, view func() any) {
+	g.packages = append(g.packages, helperPackage{p, view})
+}
+
+// tree is none: the folders belong to the packages.
+func (g *helperGen) tree() place { return place{} }
+
+func (g *helperGen) files(h headers) []render.File {
+	var files []render.File
+	for _, p := range g.packages {
+		files = append(files, render.File{
+			Path:         shorten(filepath.Join(p.Dir, p.File)),
+			Package:      p.Path,
+			Header:       h[g.name],
+			Template:     g.template,
+			View:         p.view,
+			NamesImports: true,
+		})
+	}
+	return files
+}
 
 // controllerGenName is the generator whose deep copies --replace-controller-gen replaces.
 const controllerGenName = "controller-gen"
@@ -51,21 +91,44 @@ func NewRegisterGen() *Tool {
 		func(c *Config, file string) { c.Register = &RegisterOptions{File: file} })
 }
 
+// NewDefaulterGen returns the command defaulter-gen.
+func NewDefaulterGen() *Tool {
+	o := DefaulterOptions{BuildTag: new(string)}
+	t := newHelperTool(defaulterGenName, "generated.defaults.go", "--output-file must be specified",
+		func(c *Config, file string) {
+			o.File = file
+			c.Defaulter = &o
+		})
+	o.addFlags(t.flags)
+	t.flags.StringVar(o.BuildTag, "build-tag", defaultBuildTag,
+		"the tag in the build constraint of the files, by which the next run doesn't read them")
+	return t
+}
+
 // helperOptions are the flags of kubewright for the code in API packages.
-type helperOptions struct{ on, replaceControllerGen bool }
+type helperOptions struct {
+	on, replaceControllerGen bool
+	defaulter                DefaulterOptions
+}
 
 // addFlags adds them.
 func (o *helperOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.on, "helpers", true,
-		"also write deep copies and the registration of types, into the API packages that ask for them")
+		"also write deep copies, registration and functions that set defaults, into the API packages that ask "+
+			"for them")
 	fs.BoolVar(&o.replaceControllerGen, "replace-controller-gen", false,
 		"also write deep copies where controller-gen has written them, and replace its file")
+	o.defaulter.addFlags(fs)
 }
 
 // validate checks the flags.
 func (o *helperOptions) validate() error {
-	if o.replaceControllerGen && !o.on {
+	switch {
+	case o.on:
+	case o.replaceControllerGen:
 		return errors.New("--replace-controller-gen has no effect with --helpers=false; leave out one of them")
+	case len(o.defaulter.Peers) > 0:
+		return errors.New("--extra-peer-dirs has no effect with --helpers=false; leave out one of them")
 	}
 	return nil
 }
@@ -75,5 +138,6 @@ func (o *helperOptions) apply(c *Config) {
 	if o.on {
 		c.DeepCopy = &DeepCopyOptions{ReplaceControllerGen: o.replaceControllerGen}
 		c.Register = &RegisterOptions{}
+		c.Defaulter = &o.defaulter
 	}
 }

@@ -2,6 +2,7 @@ package generators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/format"
 	"io"
@@ -13,33 +14,50 @@ import (
 	"github.com/kubewright/kubewright/generators/crd"
 	"github.com/kubewright/kubewright/generators/output"
 	"github.com/kubewright/kubewright/generators/render"
-	"github.com/kubewright/kubewright/templates"
 )
 
 // importName is in the generated line of imported types.
 const importName = "kubewright import"
 
-// Import is the configuration of kubewright import. The zero value is ready for AddFlags.
+// Import is the configuration of the types that kubewright import makes. The zero value is ready for
+// AddFlags.
 type Import struct {
 	// Stdin is what the source "-" stands for.
 	Stdin io.Reader
+	// HeaderFile is that of [Config].
+	HeaderFile string
 	// dir is the folder for the folders of groups.
-	dir, headerFile string
-	wellKnown       bool
+	dir       string
+	wellKnown bool
 }
 
-// AddFlags adds the flags of kubewright import.
+// AddFlags adds the flags of kubewright import that say how to make types.
 func (i *Import) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&i.dir, "output-dir", "apis", "the folder to write to, which gets a folder for each group")
-	fs.StringVar(&i.headerFile, "go-header-file", "", "a file with the comment above each file")
+	fs.StringVar(&i.dir, "apis-dir", "apis", "the folder for types, which gets a folder for each group")
 	fs.BoolVar(&i.wellKnown, "well-known-types", true,
 		"use types of k8s.io/apimachinery and k8s.io/api, such as LabelSelector, where a schema has their fields")
+}
+
+// Packages returns the pattern of the packages to generate from: all below the folder for types, as a run
+// names all packages that share an output folder.
+func (i *Import) Packages() string { return packagesBelow(i.dir) }
+
+// packagesBelow returns the pattern of all packages in a folder.
+func packagesBelow(folder string) string {
+	dir := filepath.ToSlash(filepath.Clean(folder))
+	if !filepath.IsAbs(folder) && dir != "." && dir != ".." && !strings.HasPrefix(dir, "../") {
+		dir = "./" + dir
+	}
+	return strings.TrimSuffix(dir, "/") + "/..."
 }
 
 // Plan reads the manifests in files and folders, makes the types in memory, and compares them with the disk.
 // It writes nothing; Changes.Apply does. The results are those of the function [Plan].
 func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, error) {
-	headers, problems, err := newHeaders(i.headerFile)
+	if i.dir == "" { // usually a variable that the script forgot to set
+		return nil, nil, errors.New("--apis-dir is empty; leave the flag out for the default")
+	}
+	headers, problems, err := newHeaders(i.HeaderFile, defaultBuildTag)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -58,8 +76,8 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	if len(defs) == 0 {
 		return nil, problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(from, ", "))
 	}
-	places, err := newImportPlaces(i.dir, defs)
-	if err != nil {
+	places, more, err := newImportPlaces(i.dir, defs)
+	if problems = append(problems, more...).Sort(); err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
 	types, more := crd.Options{WellKnown: i.wellKnown, Taken: places.declared}.Types(defs)
@@ -73,6 +91,7 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	}
 	changes, err := output.Set{
 		Files: contents, Headers: []string{generatedLine(importName)}, KeepOthers: true,
+		Folders: []string{i.dir},
 	}.Compare()
 	return changes, problems, err
 }
@@ -80,13 +99,9 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 // renderTypes is renderFiles, and gofmt: it also formats comments, and these are other people's text. That
 // costs more than all the rest, but types are imported rarely.
 func renderTypes(files []render.File) (map[string][]byte, error) {
-	parsed, err := render.Parse(templates.Files, packages())
+	contents, err := renderFiles(files)
 	if err != nil {
-		return nil, fmt.Errorf("kubewright's own templates: %w", err)
-	}
-	contents, err := parsed.Render(files)
-	if err != nil {
-		return nil, fmt.Errorf("kubewright's own templates: %w", err)
+		return nil, err
 	}
 	for path, text := range contents {
 		if contents[path], err = format.Source(text); err != nil {

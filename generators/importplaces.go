@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kubewright/kubewright/generators/crd"
 	"github.com/kubewright/kubewright/generators/marker"
@@ -23,47 +24,60 @@ type importPlaces struct {
 }
 
 // newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has
-// that label, too. A folder that exists stays that of its group.
-func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, error) {
+// that label, too. A folder that exists stays that of its group. Groups for which none is left are problems.
+func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problems, error) {
 	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}}
-	groups := map[string][]string{} // by first label
+	sharing := map[string]map[string]bool{} // groups by first label
 	for _, d := range defs {
-		label := folderName(firstLabel(d.Group))
-		if !slices.Contains(groups[label], d.Group) {
-			groups[label] = append(groups[label], d.Group)
+		label := firstLabel(d.Group)
+		if sharing[label] == nil {
+			sharing[label] = map[string]bool{}
 		}
+		sharing[label][d.Group] = true
 		for _, v := range d.Versions {
 			p.own[typesFile(d.Kind)+"/"+d.Group+"/"+v.Name] = true
 		}
 	}
-	for label, sharing := range groups {
-		holder, err := groupOf(filepath.Join(dir, label))
-		if err != nil {
-			return nil, err
+	holders := map[string]string{} // groups by folder
+	var problems Problems
+	for _, d := range defs {
+		if p.folders[d.Group] != "" {
+			continue
 		}
-		for _, group := range sharing {
-			long := folderName(group)
-			holdsLong, err := groupOf(filepath.Join(dir, long))
-			switch {
-			case err != nil:
-				return nil, err
-			case holdsLong != group && (holder == group || holder == "" && len(sharing) == 1):
-				p.folders[group] = label
-			case holdsLong != "" && holdsLong != group:
-				return nil, fmt.Errorf("%s has group %s; import %s to another --output-dir",
-					filepath.Join(dir, long), holdsLong, group)
-			default:
-				p.folders[group] = long
-				p.goNames[group] = goGroupName(group)
+		label, long := firstLabel(d.Group), folderName(d.Group)
+		for _, folder := range []string{label, long} {
+			if _, known := holders[folder]; known {
+				continue
 			}
+			group, err := groupOf(filepath.Join(dir, folder))
+			if err != nil {
+				return nil, nil, err
+			}
+			holders[folder] = group
+		}
+		folder := label
+		if holders[long] == d.Group || holders[label] != d.Group && len(sharing[label]) > 1 ||
+			holders[label] != "" && holders[label] != d.Group {
+			folder = long
+		}
+		if holder := holders[folder]; holder != "" && holder != d.Group {
+			problems = append(problems, marker.Problem{Pos: d.Pos, Message: fmt.Sprintf("group %s has the folder %s,"+
+				" which group %s would have, too; import it to another --apis-dir", holder,
+				filepath.Join(dir, folder), d.Group)})
+			continue
+		}
+		p.folders[d.Group], holders[folder] = folder, d.Group
+		if folder == long || beginsWithDigit(d.Group) {
+			p.goNames[d.Group] = goGroupName(d.Group)
 		}
 	}
-	return p, nil
+	return p, problems.Sort(), nil
 }
 
+// firstLabel returns the folder of a group that shares it with no other.
 func firstLabel(group string) string {
 	label, _, _ := strings.Cut(group, ".")
-	return label
+	return folderName(label)
 }
 
 // folderName returns the letters and digits of a group or of a part of it.
@@ -75,30 +89,35 @@ func folderName(group string) string {
 	return name
 }
 
+// beginsWithDigit reports whether a group's first label can't begin a Go name.
+func beginsWithDigit(group string) bool { return unicode.IsDigit(rune(group[0])) }
+
 // goGroupName returns the Go name of a group with all its labels.
 func goGroupName(group string) string {
 	var name strings.Builder
+	if beginsWithDigit(group) {
+		name.WriteString("Group")
+	}
 	for word := range strings.FieldsFuncSeq(group, func(r rune) bool { return r == '.' || r == '-' }) {
 		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return name.String()
 }
 
-// groupOf returns the group whose versions are in a folder, "" if there are none.
-func groupOf(dir string) (string, error) {
+// groupOf returns the group whose versions are in a folder, "" if there are none. Kubebuilder has the tag in
+// another file than doc.go.
+func groupOf(dir string) (group string, err error) {
 	for _, version := range output.Folders(dir) {
-		file := filepath.Join(dir, version, "doc.go")
-		if !output.Exists(file) {
-			continue
-		}
-		text, err := output.Read(file)
-		if err != nil {
-			return "", err
-		}
-		for line := range strings.Lines(text) {
-			if group, ok := strings.CutPrefix(strings.TrimSpace(line), "// +groupName="); ok {
-				return group, nil
+		found, err := output.AnyLine(filepath.Join(dir, version), func(line string) bool {
+			comment, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
+			name, isName := strings.CutPrefix(strings.TrimSpace(comment), "+groupName=")
+			if isComment && isName {
+				group = name
 			}
+			return isComment && isName
+		})
+		if err != nil || found {
+			return group, err
 		}
 	}
 	return "", nil
@@ -119,8 +138,8 @@ func (p *importPlaces) declared(group, version string) map[string]string {
 	})
 }
 
-// importedPackage is the view of a doc.go.
-type importedPackage struct{ Group, GroupGoName, Version string }
+// importedPackage is the view of a doc.go. Origin ends the sentence that says what the package has.
+type importedPackage struct{ Group, GroupGoName, Version, Origin string }
 
 // files lists the files. A doc.go that was written by hand stays.
 func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
@@ -136,14 +155,16 @@ func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 		}
 		docs[doc] = true
 		files = append(files, render.File{Path: doc, Header: header, Template: "types/doc.tmpl",
-			View: func() any { return importedPackage{t.Group, p.goNames[t.Group], t.Name} }})
+			View: func() any {
+				return importedPackage{t.Group, p.goNames[t.Group], t.Name, ", imported from CustomResourceDefinitions"}
+			}})
 	}
 	return files
 }
 
 // keepsDoc reports whether a doc.go exists that no import made.
 func (p *importPlaces) keepsDoc(file string) bool {
-	return output.Exists(file) &&
+	return output.IsFile(file) &&
 		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
 }
 

@@ -3,13 +3,14 @@ package generators
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"go/format"
 	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -34,103 +35,127 @@ func everything() Config {
 			Dir: "informers", Package: pkg + "informers",
 			VersionedClientset: pkg + "clientset/versioned", Listers: pkg + "listers", Metadata: true,
 		},
-		Apply:    &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
-		DeepCopy: &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
-		Register: &RegisterOptions{File: "zz_generated.register.go"},
+		Apply:     &ApplyOptions{Dir: "applyconfigurations", Package: pkg + "applyconfigurations"},
+		DeepCopy:  &DeepCopyOptions{File: "zz_generated.deepcopy.go"},
+		Register:  &RegisterOptions{File: "zz_generated.register.go"},
+		Defaulter: &DefaulterOptions{File: "zz_generated.defaults.go"},
 	}
 }
 
-type order bool
+// kubernetes is all of k8s.io/api. It is loaded once, as that takes seconds with the race detector.
+var kubernetes = sync.OnceValues(func() (*model.API, error) { return loadKubernetes(func([]string) {}) })
 
-const ascending, descending order = true, false
-
-// kubernetes loads all of k8s.io/api, with the packages given in that order.
-func kubernetes(t testing.TB, o order) *model.API {
+// loadKubernetes loads all of k8s.io/api, with the packages in another order.
+func loadKubernetes(reorder func(paths []string)) (*model.API, error) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}", "k8s.io/api/...").CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	cfg := everything()
 	paths := strings.Fields(string(out))
-	if o == descending {
-		slices.Reverse(paths)
-	}
+	reorder(paths)
 	cfg.Inputs = packageInputs(paths)
 	load, err := cfg.model()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	api, problems := model.Load(context.Background(), load)
 	if problems.Fatal() {
-		t.Fatal(problems)
+		return nil, problems
 	}
-	// All of these packages have a register.go.
+	// All of these packages have a register.go, and none has functions that set defaults.
+	shop := func(file string) model.HelperPackage {
+		return model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop", File: file}
+	}
 	api.Registrations = append(api.Registrations, &model.Registration{
-		HelperPackage: model.HelperPackage{Path: "example.com/shop/v1", Name: "v1", Dir: "shop",
-			File: "register.go"},
-		Group: "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
+		HelperPackage: shop("register.go"),
+		Group:         "shop.example.com", Version: "v1", Types: []string{"Bakery", "BakeryList"},
 	})
-	return api
+	api.Defaults = append(api.Defaults, &model.DefaultsPackage{HelperPackage: shop("defaults.go")})
+	return api, nil
 }
 
-func filesOf(t testing.TB, cfg Config, api *model.API) []render.File {
+func filesOf(cfg Config, api *model.API) ([]render.File, error) {
 	gens, err := cfg.generators(api)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	h, _, err := newHeaders("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files(gens, h)
+	h, _, err := newHeaders("", defaultBuildTag)
+	return files(gens, h), err
 }
 
-func renderAll(t testing.TB, cfg Config, api *model.API) map[string][]byte {
+func renderAll(cfg Config, api *model.API) (map[string][]byte, error) {
 	parsed, err := render.Parse(templates.Files, packages())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	contents, err := parsed.Render(filesOf(t, cfg, api))
+	files, err := filesOf(cfg, api)
+	if err != nil {
+		return nil, err
+	}
+	return parsed.Render(files)
+}
+
+// kubernetesFiles are all files for k8s.io/api.
+var kubernetesFiles = sync.OnceValues(func() (map[string][]byte, error) {
+	api, err := kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	return renderAll(everything(), api)
+})
+
+// TestGofmtChangesNothing checks the assumption under which the generators don't call gofmt. It runs the
+// command: with the race detector, package format takes a minute.
+func TestGofmtChangesNothing(t *testing.T) {
+	contents, err := kubernetesFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return contents
-}
-
-// TestGofmtChangesNothing checks the assumption under which the generators don't call gofmt.
-func TestGofmtChangesNothing(t *testing.T) {
-	api := kubernetes(t, ascending)
-	plain := everything()
-	plain.Client.ApplyConfigurationPackage, plain.Client.PrefersProtobuf = "", false
-	for name, cfg := range map[string]Config{"everything": everything(), "plain": plain} {
-		contents := renderAll(t, cfg, api)
-		if len(contents) < 1000 {
-			t.Errorf("%s: only %d files", name, len(contents))
+	if len(contents) < 1000 {
+		t.Errorf("only %d files", len(contents))
+	}
+	api, err := kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := everything()
+	cfg.Client.ApplyConfigurationPackage, cfg.Client.PrefersProtobuf = "", false
+	plain, err := renderAll(cfg, api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, count := t.TempDir(), 0
+	write := func(text []byte) {
+		count++
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.go", count)), text, 0o644); err != nil {
+			t.Fatal(err)
 		}
-		paths := slices.Sorted(maps.Keys(contents))
-		var workers sync.WaitGroup
-		cores := runtime.GOMAXPROCS(0)
-		for w := range cores {
-			workers.Go(func() {
-				for i := w; i < len(paths); i += cores {
-					text := contents[paths[i]]
-					formatted, err := format.Source(text)
-					if err != nil {
-						t.Errorf("%s: %s: %v", name, paths[i], err)
-					} else if !bytes.Equal(formatted, text) {
-						t.Errorf("%s: gofmt makes of %s:\n%s", name, paths[i], formatted)
-					}
-				}
-			})
+	}
+	for _, text := range contents {
+		write(text)
+	}
+	for path, text := range plain {
+		if !bytes.Equal(text, contents[path]) {
+			write(text)
 		}
-		workers.Wait()
+	}
+	if out, err := exec.Command("gofmt", "-d", dir).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %.5000s", err, out)
 	}
 }
 
 // TestOutputIsDeterministic renders twice, the second time with the inputs reversed.
 func TestOutputIsDeterministic(t *testing.T) {
-	first := renderAll(t, everything(), kubernetes(t, ascending))
-	again := renderAll(t, everything(), kubernetes(t, descending))
+	first, err := kubernetesFiles()
+	reversed, errReversed := loadKubernetes(slices.Reverse[[]string])
+	if err := errors.Join(err, errReversed); err != nil {
+		t.Fatal(err)
+	}
+	again, err := renderAll(everything(), reversed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !maps.EqualFunc(first, again, bytes.Equal) {
 		t.Error("the same input gave other output")
 	}
@@ -139,9 +164,16 @@ func TestOutputIsDeterministic(t *testing.T) {
 // TestTemplatesNameTheirView checks that the first line of each template names the struct
 // that the tables pass to it.
 func TestTemplatesNameTheirView(t *testing.T) {
-	api := kubernetes(t, ascending)
+	api, err := kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filesOf(everything(), api)
+	if err != nil {
+		t.Fatal(err)
+	}
 	views := map[string]string{}
-	for _, f := range filesOf(t, everything(), api) {
+	for _, f := range files {
 		views[f.Template] = strings.TrimPrefix(fmt.Sprintf("%T", f.View()), "generators.")
 	}
 	said := regexp.MustCompile(`^\{\{- /\* An? (\w+)\. \*/ -\}\}\n`)

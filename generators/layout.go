@@ -37,7 +37,7 @@ type Layout struct {
 	flags                                       *pflag.FlagSet
 }
 
-// AddFlags adds the flags of kubewright generate and check.
+// AddFlags adds the flags of kubewright generate, check and import.
 func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.flags = fs
 	fs.StringVar(&l.dir, "output-dir", "",
@@ -123,13 +123,20 @@ func (c *Config) validateFolders() error {
 	}
 	for i, folder := range folders {
 		for _, other := range folders[:i] {
-			if rel, err := filepath.Rel(other.dir, folder.dir); err == nil && rel == "." {
+			if sameFolder(other.dir, folder.dir) {
 				return fmt.Errorf("%s and %s are the same folder, %s; give each a folder of its own", other.flag,
 					folder.flag, folder.dir)
 			}
 		}
 	}
 	return nil
+}
+
+// sameFolder reports whether two paths, of which one may be absolute, name one folder.
+func sameFolder(a, b string) bool {
+	absA, errA := filepath.Abs(a)
+	absB, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && absA == absB
 }
 
 // validate checks the flags and the patterns, before anything is read.
@@ -162,10 +169,9 @@ func (l *Layout) validate(patterns []string) error {
 			return fmt.Errorf("--%s has no effect without --with-applyconfig; give both or neither", name)
 		}
 	}
-	// The go command would make a package of the file, without its other files.
 	for _, pattern := range patterns {
-		if info, err := os.Stat(pattern); err == nil && info.Mode().IsRegular() {
-			return fmt.Errorf("%s is a file; name its package, such as ./... or ./folder", pattern)
+		if err := validatePattern(pattern); err != nil {
+			return err
 		}
 	}
 	for _, name := range []string{"output-dir", "clientsets-dir", "listers-dir", "informers-dir",
@@ -176,6 +182,25 @@ func (l *Layout) validate(patterns []string) error {
 		}
 	}
 	return nil
+}
+
+// validatePattern reports arguments that look like packages to the go command only, or to other tools.
+func validatePattern(pattern string) error {
+	// The go command would make a package of the file, without its other files.
+	if info, err := os.Stat(pattern); err == nil && info.Mode().IsRegular() {
+		return fmt.Errorf("%s is a file; name its package, such as ./... or ./folder", pattern)
+	}
+	option, value, ok := strings.Cut(pattern, "=")
+	advice := "flags begin with --"
+	switch {
+	case !ok: // no import path has an equals sign
+		return nil
+	case option == "paths": // of controller-gen, like object:headerFile=...
+		advice = "write " + value + " alone"
+	case strings.HasSuffix(option, "headerFile"):
+		advice = "write --go-header-file " + value
+	}
+	return fmt.Errorf("%s is not a package; %s", pattern, advice)
 }
 
 // findBase sets the output folder if no flag does.

@@ -9,6 +9,7 @@ import (
 // TestLinkedPackages checks what programs with generated code link: no fakes and no testing packages, and
 // with --lean neither discovery nor the packages behind Apply.
 func TestLinkedPackages(t *testing.T) {
+	t.Parallel()
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)
 	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +

@@ -28,8 +28,8 @@ var (
 //
 //	go test ./generators -run TestNames -names 2000 -names-compiled 20 -timeout 60m
 func TestNames(t *testing.T) {
+	t.Parallel()
 	bin := buildCommands(t)
-	checker := newTypeChecker(t)
 	first := *seed
 	if first == 0 {
 		first = rand.Uint64N(1 << 40)
@@ -40,6 +40,7 @@ func TestNames(t *testing.T) {
 	var workers sync.WaitGroup
 	next := make(chan uint64)
 	for range 2 {
+		checker := newTypeChecker(t)
 		workers.Go(func() {
 			for seed := range next {
 				api := randomAPI(seed)
@@ -47,7 +48,7 @@ func TestNames(t *testing.T) {
 				api.write(t, dir)
 				out, err := api.generate(bin, dir)
 				if err == nil {
-					err = checker.check(dir, module)
+					err = checker.check(dir)
 					out = ""
 				} else if strings.Contains(out, ": ") && !strings.Contains(out, "panic") {
 					mu.Lock()
@@ -110,13 +111,16 @@ type apiPackage struct {
 	hasGroup               bool
 	goName                 string
 	kinds                  []apiKind
-	// helpers is true if deep copies and registration are to be generated, too.
-	helpers bool
+	// helpers is true if deep copies and registration are to be generated, too, and defaults if
+	// functions that set defaults are.
+	helpers, defaults bool
 }
 
 type apiKind struct {
 	name string
 	tags []string
+	// spec is the source of the type of the field Spec, "" if it is a map.
+	spec string
 }
 
 // awkward are names that have a meaning in Go or in generated code.
@@ -220,6 +224,14 @@ func randomAPI(seed uint64) api {
 		a.flags = append(a.flags,
 			"--plural-exceptions="+k+":"+pick(r, []string{k, k, "Many" + k, title(pick(r, awkward))}))
 	}
+	for i := range a.packages {
+		p := &a.packages[i]
+		if p.defaults = p.helpers && r.IntN(2) == 0; p.defaults {
+			for i := range p.kinds {
+				p.kinds[i].spec = randomSpec(r, p.kinds[i].name)
+			}
+		}
+	}
 	return a
 }
 
@@ -233,8 +245,8 @@ func (a api) String() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, a.flags)
 	for _, p := range a.packages {
-		fmt.Fprintf(&b, "%s/%s group %q go name %q helpers %t: %v\n", p.folder, p.version, p.group, p.goName,
-			p.helpers, p.kinds)
+		fmt.Fprintf(&b, "%s/%s group %q go name %q helpers %t defaults %t: %v\n", p.folder, p.version, p.group,
+			p.goName, p.helpers, p.defaults, p.kinds)
 	}
 	return b.String()
 }
@@ -254,7 +266,13 @@ func (a api) write(t *testing.T, dir string) {
 		methods := apiMethods
 		if p.helpers {
 			doc.WriteString("// +k8s:deepcopy-gen=package\n// +k8s:register-gen=true\n")
+			if p.defaults {
+				doc.WriteString("// +k8s:defaulter-gen=TypeMeta\n")
+			}
 			types.WriteString("package p\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n")
+			if p.defaults {
+				types.WriteString(defaultedTypes)
+			}
 			methods = ""
 		} else {
 			fmt.Fprintf(&types, apiHeader, p.group, p.version)
@@ -268,8 +286,12 @@ func (a api) write(t *testing.T, dir string) {
 			for _, tag := range k.tags {
 				tags += "// " + tag + "\n"
 			}
+			spec := "map[string]string"
+			if k.spec != "" {
+				spec = k.name + "Spec"
+			}
 			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags, "// COPIES\n",
-				copies).Replace(apiType+methods))
+				copies, "SPEC", spec).Replace(apiType+methods), k.spec)
 		}
 		folder := filepath.Join("apis", p.folder, p.version)
 		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(),
@@ -320,7 +342,7 @@ type KIND struct {
 	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
 	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
 
-	Spec   map[string]string ` + "`json:\"spec,omitempty\"`" + `
+	Spec   SPEC              ` + "`json:\"spec,omitempty\"`" + `
 	Status *metav1.Condition ` + "`json:\"status,omitempty\"`" + `
 }
 

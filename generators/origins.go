@@ -17,19 +17,25 @@ import (
 type origins struct {
 	set   output.Set
 	trees []place
-	// named are the imports of the API packages of this run.
-	named []string
-	read  map[string]map[string][]string // by folder; see imports
+	// named are the API packages of this run, referred what they import.
+	named    map[string]*model.Package
+	referred []string
+	read     map[string]map[string][]string // by folder; see imports
 }
 
 // newOrigins returns the origins of files in the trees of a run.
 func newOrigins(set output.Set, trees []place, api *model.API) *origins {
-	o := &origins{set: set, trees: trees, read: map[string]map[string][]string{}}
+	o := &origins{set: set, trees: trees, named: map[string]*model.Package{},
+		read: map[string]map[string][]string{}}
 	for _, p := range api.Packages {
-		o.named = append(o.named, p.Imports()...)
+		o.named[p.Path] = p
+		o.referred = append(o.referred, p.Imports()...)
 	}
 	return o
 }
+
+// isNamed reports whether an import path is that of an API package of this run.
+func (o *origins) isNamed(importPath string) bool { return o.named[importPath] != nil }
 
 // of maps generated files to the import paths of API packages. Some of these may not be API
 // packages, but other generated code; they all are if they have none of the set's headers.
@@ -57,7 +63,9 @@ func (o *origins) of(files []string) map[string][]string {
 // whose paths end in these two. It looks for them in the imports of the file, of the folder's other
 // files, of those in the folders above, as files for a whole tree import most API packages, and at
 // last of the API packages: apply configurations of types that these only refer to may be
-// mentioned nowhere else.
+// mentioned nowhere else. If files of the folder import a package of this run, that is it: an
+// apply configuration may import a package of the same group and version for its fields alone,
+// such as k8s.io/api/core/v1.
 func (o *origins) ofVersion(file string) []string {
 	dir := filepath.Dir(file)
 	group, version := groupAndVersion(dir)
@@ -66,21 +74,21 @@ func (o *origins) ofVersion(file string) []string {
 		return strings.EqualFold(last, version) && strings.EqualFold(path.Base(parent), group) ||
 			version == "internalversion" && strings.EqualFold(last, group)
 	}
+	inFolder := o.choose(o.importsOf(dir), matches)
+	if i := slices.IndexFunc(inFolder, o.isNamed); i >= 0 {
+		return inFolder[i : i+1]
+	}
 	if packages := o.choose(o.imports(dir)[file], matches); len(packages) > 0 {
 		return packages
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		var all []string
-		for _, imported := range o.imports(dir) {
-			all = append(all, imported...)
-		}
-		if packages := o.choose(all, matches); len(packages) > 0 {
+		if packages := o.choose(o.importsOf(dir), matches); len(packages) > 0 {
 			return packages
 		}
 		if dir == filepath.Dir(dir) || slices.ContainsFunc(o.trees, func(t place) bool {
 			return filepath.Clean(t.dir) == dir
 		}) {
-			return o.choose(o.named, matches)
+			return o.choose(o.referred, matches)
 		}
 	}
 }
@@ -138,6 +146,15 @@ func (o *origins) choose(imports []string, wanted func(string) bool) []string {
 	}
 	slices.Sort(chosen)
 	return slices.Compact(chosen)
+}
+
+// importsOf are the imports of all generated files in a folder.
+func (o *origins) importsOf(dir string) []string {
+	var all []string
+	for _, imported := range o.imports(dir) {
+		all = append(all, imported...)
+	}
+	return all
 }
 
 // imports are the imports of the generated files in a folder, by file.

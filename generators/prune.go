@@ -25,16 +25,12 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	if len(stale) == 0 {
 		return nil
 	}
-	named := map[string]*model.Package{}
-	for _, p := range api.Packages {
-		named[p.Path] = p
-	}
-	found := newOrigins(set, trees, api).of(stale)
+	origins := newOrigins(set, trees, api)
+	found := origins.of(stale)
 	ofNamed, ofOthers := map[string][]string{}, map[string][]string{}
 	for _, file := range stale {
-		isNamed := func(p string) bool { return named[p] != nil }
 		by := ofOthers
-		if slices.ContainsFunc(found[file], isNamed) {
+		if slices.ContainsFunc(found[file], origins.isNamed) {
 			by = ofNamed
 		}
 		for _, p := range found[file] {
@@ -43,8 +39,8 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	}
 	var problems Problems
 	for p, files := range ofNamed {
-		if named[p] != nil {
-			problems = append(problems, leftOutTypes(named[p], files)...)
+		if origins.isNamed(p) {
+			problems = append(problems, leftOutTypes(origins.named[p], files)...)
 		}
 	}
 	looked := lookUp(ctx, slices.Sorted(maps.Keys(ofOthers)), trees)

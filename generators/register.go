@@ -1,8 +1,6 @@
 package generators
 
 import (
-	"path/filepath"
-
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/render"
 )
@@ -10,25 +8,13 @@ import (
 // registerGenName is the name of upstream's binary, as in the generated line.
 const registerGenName = "register-gen"
 
-// registerGen makes the registration of API types, in their own packages.
-type registerGen struct{ packages []*model.Registration }
-
-// tree is none: the folders belong to the packages.
-func (g *registerGen) tree() place { return place{} }
-
-func (g *registerGen) files(h headers) []render.File {
-	var files []render.File
-	for _, p := range g.packages {
-		files = append(files, render.File{
-			Path:         shorten(filepath.Join(p.Dir, p.File)),
-			Package:      p.Path,
-			Header:       h[registerGenName],
-			Template:     "register/package.tmpl",
-			View:         func() any { return newRegisterView(p) },
-			NamesImports: true,
-		})
+// newRegisterGen returns the generator of the registration of API types.
+func newRegisterGen(packages []*model.Registration) *helperGen {
+	g := &helperGen{name: registerGenName, template: "register/package.tmpl"}
+	for _, p := range packages {
+		g.add(p.HelperPackage, func() any { return newRegisterView(p) })
 	}
-	return files
+	return g
 }
 
 // registerView is a package that registers its types.

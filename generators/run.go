@@ -47,7 +47,7 @@ const (
 // then, too.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile)
+	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag())
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -67,18 +67,14 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 
 	cfg.progress(StageCompare)
-	var trees []place
-	var folders []string
-	for _, gen := range gens {
-		if tree := gen.tree(); tree.dir != "" {
-			trees = append(trees, tree)
-			folders = append(folders, tree.dir)
-		}
-	}
 	set := output.Set{
-		Files: contents, Trees: folders, Roots: treeRoots(),
+		Files: contents, Roots: treeRoots(),
 		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
-		KeepOthers: cfg.Strict,
+		KeepOthers: cfg.Strict, Folders: cfg.folders(),
+	}
+	trees := cfg.trees(gens, set, api)
+	for _, tree := range trees {
+		set.Trees = append(set.Trees, tree.dir)
 	}
 	changes, err := set.Compare()
 	if changes != nil {
@@ -112,6 +108,24 @@ func (c *Config) load(ctx context.Context) (*model.API, Problems, error) {
 	return api, problems, nil
 }
 
+// folders are the output folders.
+func (c *Config) folders() []string {
+	var folders []string
+	if c.Client != nil {
+		folders = append(folders, c.Client.Dir)
+	}
+	if c.Lister != nil {
+		folders = append(folders, c.Lister.Dir)
+	}
+	if c.Informer != nil {
+		folders = append(folders, c.Informer.Dir)
+	}
+	if c.Apply != nil {
+		folders = append(folders, c.Apply.Dir)
+	}
+	return folders
+}
+
 // generator makes the files of one output tree.
 type generator interface {
 	// files lists the files; their views are built when they are rendered.
@@ -126,22 +140,22 @@ type generator interface {
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
 	if c.DeepCopy != nil {
-		gens = append(gens, &deepCopyGen{api.Copies})
+		gens = append(gens, newDeepCopyGen(api.Copies))
 	}
 	if c.Register != nil {
-		gens = append(gens, &registerGen{api.Registrations})
+		gens = append(gens, newRegisterGen(api.Registrations))
 	}
-	// Without such code, load has reported packages without kinds.
-	if len(gens) > 0 && c.Strict && len(api.Groups) == 0 {
-		return gens, nil
+	if c.Defaulter != nil {
+		gens = append(gens, newDefaulterGen(api.Defaults))
 	}
-	if c.Client != nil {
+	clients := c.hasClients(api)
+	if c.Client != nil && clients {
 		gens = append(gens, newClientGen(*c.Client, api))
 	}
-	if c.Lister != nil {
+	if c.Lister != nil && clients {
 		gens = append(gens, newListerGen(*c.Lister, api))
 	}
-	if c.Informer != nil {
+	if c.Informer != nil && clients {
 		informers, err := newInformerGens(*c.Informer, api)
 		if err != nil {
 			return nil, err
@@ -150,7 +164,7 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 			gens = append(gens, gen)
 		}
 	}
-	if c.Apply != nil {
+	if c.Apply != nil && (clients || len(api.Apply.Packages) > 0) {
 		gen, err := newApplyGen(*c.Apply, api)
 		if err != nil {
 			return nil, err
@@ -158,6 +172,53 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 		gens = append(gens, gen)
 	}
 	return gens, nil
+}
+
+// hasClients reports whether there are clients, listers or informers to generate. kubewright makes
+// no empty clientset beside the code in API packages, or beside apply configurations.
+func (c *Config) hasClients(api *model.API) bool { return !c.Strict || len(api.Groups) > 0 }
+
+// trees are the output folders of the generators. If there is no client to generate, the folders of
+// clients may be those of a run for other packages; but what was made from packages of this run has
+// lost the tags that it came from.
+func (c *Config) trees(gens []generator, set output.Set, api *model.API) []place {
+	var trees []place
+	for _, gen := range gens {
+		if tree := gen.tree(); tree.dir != "" {
+			trees = append(trees, tree)
+		}
+	}
+	if c.hasClients(api) {
+		return trees
+	}
+	var idle []place
+	if c.Client != nil {
+		idle = append(idle, place{c.Client.Dir, c.Client.Package})
+	}
+	if c.Lister != nil {
+		idle = append(idle, place{c.Lister.Dir, c.Lister.Package})
+	}
+	if c.Informer != nil {
+		dir, pkg := c.Informer.output(false)
+		idle = append(idle, place{dir, pkg})
+	}
+	if c.Apply != nil && len(api.Apply.Packages) == 0 {
+		idle = append(idle, place{c.Apply.Dir, c.Apply.Package})
+	}
+	packages := importPaths(api)
+	if slices.ContainsFunc(idle, func(tree place) bool { return set.AnyImports(tree.dir, packages) }) {
+		trees = append(trees, idle...)
+	}
+	return trees
+}
+
+// importPaths are those of the API packages.
+func importPaths(api *model.API) []string {
+	var paths []string
+	for _, p := range api.Packages {
+		paths = append(paths, p.Path)
+	}
+	return paths
 }
 
 // files lists the files of all generators.
@@ -193,10 +254,7 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 // one day it won't compile. What the run removes isn't worth a warning.
 func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) Problems {
 	var problems Problems
-	var packages []string
-	for _, p := range api.Packages {
-		packages = append(packages, p.Path)
-	}
+	packages := importPaths(api)
 	for _, o := range c.orphans {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))

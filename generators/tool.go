@@ -35,6 +35,9 @@ func newTool(name string) *Tool {
 // status: 1 if there was a problem other than warnings, in which case nothing was written.
 func (t *Tool) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	t.flags.SetOutput(stderr)
+	if err := HelpError(args); err != nil {
+		return t.fail(stderr, err)
+	}
 	switch err := t.flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp): // pflag has printed it
 		return 0

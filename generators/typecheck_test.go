@@ -1,35 +1,18 @@
 package generators_test
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"fmt"
-	"go/ast"
-	"go/build"
-	"go/importer"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/kubewright/kubewright/internal/scratch"
 )
-
-// typeChecker type-checks packages from source. Their imports from other modules are compiled once.
-type typeChecker struct {
-	// mu serializes checks: neither the importer nor the packages that it returns are
-	// safe for concurrent use, since go/types resolves aliases lazily.
-	mu      sync.Mutex
-	fset    *token.FileSet
-	library types.Importer
-}
 
 // imported are all packages that generated code and API types import.
 var imported = []string{
@@ -48,107 +31,62 @@ var imported = []string{
 	"github.com/kubewright/kubewright/runtime/view", "io",
 }
 
-func newTypeChecker(t *testing.T) *typeChecker {
+// exports is a file with the paths of these packages' export data, for the command typecheck.
+var exports = sync.OnceValues(func() (string, error) {
 	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, imported...)
-	var stderr bytes.Buffer
-	cmd := exec.Command("go", args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := exec.Command("go", args...).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	file := filepath.Join(scratchFolder, "exports")
+	return file, errors.Join(err, os.WriteFile(file, out, 0o644))
+})
+
+// typeChecker is a process of the command typecheck.
+type typeChecker struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+// newTypeChecker starts a process, which ends with the test.
+func newTypeChecker(t *testing.T) *typeChecker {
+	file, err := exports()
 	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.Bytes())
+		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		exports[path] = file
+	cmd := exec.Command(filepath.Join(buildCommands(t), "typecheck"), file)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := &typeChecker{fset: token.NewFileSet()}
-	c.library = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("%s is not among what generated code may import", path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
+			t.Error(err)
 		}
-		return os.Open(exports[path])
 	})
-	return c
+	return &typeChecker{in, bufio.NewReader(out)}
 }
 
-// check checks all packages of the module in dir.
-func (c *typeChecker) check(dir, module string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	run := &checkRun{typeChecker: c, fset: token.NewFileSet(), folders: map[string][]string{},
-		done: map[string]*types.Package{}}
-	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
-			return err
-		}
-		// A name like x_test.go or x_windows.go would leave the file out of the build.
-		if ok, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !ok ||
-			strings.HasSuffix(file, "_test.go") {
-			return fmt.Errorf("the go command would leave out %s", file)
-		}
-		folder, err := filepath.Rel(dir, filepath.Dir(file))
-		importPath := path.Join(module, filepath.ToSlash(folder))
-		run.folders[importPath] = append(run.folders[importPath], file)
+// check checks all packages of the module in dir. It isn't safe for concurrent use.
+func (c *typeChecker) check(dir string) error {
+	if _, err := fmt.Fprintf(c.in, "%s\t%s\n", module, dir); err != nil {
 		return err
-	})
+	}
+	line, err := c.out.ReadString('\n')
 	if err != nil {
 		return err
 	}
-	for importPath := range run.folders {
-		if _, err := run.Import(importPath); err != nil {
-			return err
-		}
+	found, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+	if err == nil && found != "" {
+		return errors.New(found)
 	}
-	return nil
-}
-
-// checkRun is the importer of one check.
-type checkRun struct {
-	*typeChecker
-	fset    *token.FileSet
-	folders map[string][]string
-	done    map[string]*types.Package
-}
-
-func (r *checkRun) Import(importPath string) (*types.Package, error) {
-	files := r.folders[importPath]
-	if files == nil {
-		if importPath == "unsafe" {
-			return types.Unsafe, nil
-		}
-		return r.library.Import(importPath)
-	}
-	if pkg, ok := r.done[importPath]; ok {
-		if pkg == nil {
-			return nil, fmt.Errorf("import cycle through %s", importPath)
-		}
-		return pkg, nil
-	}
-	r.done[importPath] = nil
-	var syntax []*ast.File
-	for _, file := range files {
-		parsed, err := parser.ParseFile(r.fset, file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		syntax = append(syntax, parsed)
-	}
-	config := types.Config{Importer: r}
-	pkg, err := config.Check(importPath, r.fset, syntax, nil)
-	if err != nil {
-		return nil, err
-	}
-	r.done[importPath] = pkg
-	return pkg, nil
-}
-
-// goInModule runs a go command in the module in dir, makes the module require the repository as it is on the
-// disk, and returns the command's output.
-func goInModule(dir string, args ...string) (string, error) {
-	m, err := scratch.New(dir, module, "..")
-	if err != nil {
-		return "", err
-	}
-	return m.Run("go", args...)
+	return err
 }

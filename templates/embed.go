@@ -11,9 +11,10 @@ package templates
 import "embed"
 
 // Files are the templates. client-gen uses client/, scheme/ and fake/; lister-gen, informer-gen
-// and applyconfiguration-gen use lister/, informer/ and applyconfig/, deepcopy-gen and register-gen
-// deepcopy/ and register/. The first four use shared/, which has definitions only.
-// kubewright import uses types/, and formats what that prints.
+// and applyconfiguration-gen use lister/, informer/ and applyconfig/, deepcopy-gen, register-gen and
+// defaulter-gen deepcopy/, register/ and defaulter/. The first four use shared/, which has definitions
+// only.
+// kubewright import and init use types/, and format what that prints.
 //
 //go:embed */*.tmpl
 var Files embed.FS

@@ -31,13 +31,17 @@ func requireShell(root *cobra.Command) {
 	}
 }
 
-// completeValues lets the shell complete packages and those values of flags that are folders,
-// files or rules.
-func completeValues(cmd *cobra.Command) error {
+// completePackages lets the shell complete packages, and what completeValues does.
+func completePackages(cmd *cobra.Command) error {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, word string) ([]string,
 		cobra.ShellCompDirective) {
 		return packagesLike(word), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	}
+	return completeValues(cmd)
+}
+
+// completeValues lets the shell complete those values of generate's flags that are folders, files or rules.
+func completeValues(cmd *cobra.Command) error {
 	for _, flag := range []string{
 		"output-dir", "clientsets-dir", "listers-dir", "informers-dir", "applyconfig-dir",
 	} {

@@ -49,6 +49,11 @@ func TestCompletion(t *testing.T) {
 		{"generate --lint-rules known-tags-only,r", "known-tags-only,require-explicit-disablement", noFiles},
 		{"generate --lint-rules known-tags-only,", "known-tags-only,require-explicit-disablement", noFiles},
 		{"generate --clientset-name ", "", noFiles},
+		{"import ", "", files},
+		{"import --apis-dir ", "", folders},
+		{"import --listers-dir ", "", folders},
+		{"init ", "", noFiles},
+		{"init --crds-dir ", "", folders},
 		{"version ", "", noFiles},
 	} {
 		got, directive := complete(t, strings.Split(c.words, " ")...)

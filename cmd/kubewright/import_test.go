@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,8 +9,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestImport imports the manifests of golden cases, which have each shape of a schema, and generates from the
-// types. All of it compiles. A second import changes nothing.
+// TestImport imports the manifests of golden cases, which have each shape of a schema. The types compile, and
+// so does what is generated from them. A second import would change nothing.
 func TestImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles types and clients")
@@ -26,11 +27,59 @@ func TestImport(t *testing.T) {
 				r.write(filepath.Join(name, "crds", f.Name), string(f.Data))
 			}
 		}
-		r.run(name, kubewright, "import", "crds")
-		generate := []string{"./" + name + "/apis/...", "--output-dir", name + "/client", "--with-applyconfig"}
-		r.run(".", kubewright, append([]string{"generate"}, generate...)...)
-		r.run(name, kubewright, "import", "crds")
-		r.run(".", kubewright, append([]string{"check"}, generate...)...)
+		args := []string{"import", name + "/crds", "--apis-dir", name + "/apis", "--output-dir", name + "/client",
+			"--with-applyconfig"}
+		r.run(".", kubewright, args...)
+		r.run(".", kubewright, append(args, "--check")...)
 	}
 	r.run(".", "go", "build", "./...")
+}
+
+// TestImportReports checks that the report of an import has the types and what is generated from them, and
+// that a check whose types are old ends with these.
+func TestImportReports(t *testing.T) {
+	const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {kind: Bakery, plural: bakeries}
+  versions:
+  - {name: v1, served: true, schema: {openAPIV3Schema: {type: object}}}
+`
+	r := newModule(t, ".")
+	r.write("crd.yaml", definition)
+	t.Chdir(r.dir)
+	report := func(wantStatus int, args ...string) map[string]int {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		args = append([]string{"import", "--json", "crd.yaml"}, args...)
+		if status := execute(t.Context(), args, &stdout, &stderr); status != wantStatus {
+			t.Fatalf("%q: exit status %d: %s", args, status, &stderr)
+		}
+		var got struct {
+			Command string
+			Files   []fileReport
+		}
+		if err := json.Unmarshal([]byte(stdout.String()), &got); err != nil || got.Command != "import" {
+			t.Fatalf("%q: %v, %s", args, err, &stdout)
+		}
+		states := map[string]int{}
+		for _, f := range got.Files {
+			top, _, _ := strings.Cut(filepath.ToSlash(f.Path), "/")
+			states[top+" "+f.State]++
+		}
+		return states
+	}
+	if got := report(statusNotCurrent, "--check"); len(got) != 1 || got["apis outdated"] != 2 {
+		t.Errorf("a check before the import: %v", got)
+	}
+	// Types, doc.go, deep copies and the registration, and clients.
+	if got := report(0); len(got) != 2 || got["apis written"] != 4 || got["pkg written"] < 10 {
+		t.Errorf("the import: %v", got)
+	}
+	if got := report(0, "--check"); len(got) != 2 || got["apis current"] != 4 || got["pkg current"] < 10 {
+		t.Errorf("a check after the import: %v", got)
+	}
 }

@@ -48,16 +48,20 @@ applyconfiguration-gen of k8s.io/code-generator, in one command.
 A type with // +genclient above it gets a client, a lister and an informer.`,
 		Example: `  kubewright generate ./apis/...   # write the code
   kubewright check ./apis/...      # fail with a diff if it is not current
+  kubewright import crds           # types and code for CustomResourceDefinitions
+  kubewright init --kind Bakery    # begin an API of your own
   source <(kubewright completion bash)`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	generate, check := generateCommand(), checkCommand()
-	root.AddCommand(generate, check, importCommand(), versionCommand())
+	imports := importCommand()
+	root.AddCommand(generate, check, imports, initCommand(), versionCommand())
 	// Files are completed only where they make sense.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	if err := errors.Join(completeValues(generate), completeValues(check)); err != nil {
+	if err := errors.Join(completePackages(generate), completePackages(check), completeValues(imports),
+		imports.MarkFlagDirname("apis-dir")); err != nil {
 		panic(err) // a flag that doesn't exist
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -72,7 +76,13 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	var err error
+	if len(args) > 0 && (args[0] == generate.Name() || args[0] == check.Name()) {
+		err = generators.HelpError(args)
+	}
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return 0
 	}

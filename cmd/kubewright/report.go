@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubewright/kubewright/generators"
@@ -24,8 +27,7 @@ type report struct {
 
 type fileReport struct {
 	Path string `json:"path"`
-	// State is "current", "written" or "removed" for generate, and "current",
-	// "outdated" or "stale" for check.
+	// State is "current", "written" or "removed", and in a check "current", "outdated" or "stale".
 	State string `json:"state"`
 	// LineEnds is true if the file differs in its line ends only.
 	LineEnds bool `json:"lineEnds,omitempty"`
@@ -39,26 +41,27 @@ type problemReport struct {
 	Warning bool   `json:"warning,omitempty"`
 }
 
-// states are the names of the states of files, by command.
-var states = map[string]map[generators.FileState]string{
-	"generate": {generators.Current: "current", generators.Changed: "written", generators.Stale: "removed"},
-	"check":    {generators.Current: "current", generators.Changed: "outdated", generators.Stale: "stale"},
+// states are the names of the states of files, by whether a run checks.
+var states = map[bool]map[generators.FileState]string{
+	false: {generators.Current: "current", generators.Changed: "written", generators.Stale: "removed"},
+	true:  {generators.Current: "current", generators.Changed: "outdated", generators.Stale: "stale"},
 }
 
-func newReport(command string, plan *generators.Changes, problems generators.Problems, err error,
-	clock *stopwatch) report {
-	r := report{Command: command, Files: []fileReport{}, Problems: []problemReport{},
-		Seconds: clock.seconds()}
-	if plan != nil {
+// newReport returns the report of a run that ended with an error, or with nil.
+func newReport(of *run, err error) report {
+	r := report{Command: of.cmd.Name(), Files: []fileReport{}, Problems: []problemReport{},
+		Seconds: of.clock.seconds()}
+	for _, plan := range of.plans {
 		for _, f := range plan.Files() {
-			r.Files = append(r.Files, fileReport{f.Path, states[command][f.State], f.LineEnds})
+			r.Files = append(r.Files, fileReport{f.Path, states[of.checks][f.State], f.LineEnds})
 		}
 	}
-	for _, p := range problems {
+	slices.SortFunc(r.Files, func(a, b fileReport) int { return strings.Compare(a.Path, b.Path) })
+	for _, p := range of.problems {
 		r.Problems = append(r.Problems, problemReport{p.Pos.Filename, p.Pos.Line, p.Pos.Column, p.Message,
 			p.Warning})
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errReported) {
 		r.Error = err.Error()
 	}
 	return r

@@ -4,11 +4,14 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -42,4 +45,23 @@ func ExampleNewPriorityQueue() {
 	// modest/a
 	// greedy/b
 	// greedy/c
+}
+
+// What docs/controller-runtime.md shows of a manager. It is compiled, not run: the tests run managers.
+func Example_docsManager() {
+	run := func(config *rest.Config) (manager.Manager, error) {
+		caches := kwctrl.New(kwctrl.Options{
+			Drop:        []string{"metadata.managedFields"},
+			ListsAtOnce: 4,
+			ListBudget:  64 << 20,
+		})
+		mgr, err := manager.New(config, manager.Options{NewCache: caches.NewCache})
+		if err != nil {
+			return nil, err
+		}
+		// informer is github.com/kubewright/kubewright/runtime/informer
+		err = mgr.AddReadyzCheck("caches", caches.HealthCheck(informer.HealthOptions{Synced: true}))
+		return mgr, err
+	}
+	_ = run
 }

@@ -27,7 +27,7 @@ type Types struct {
 	// Doc and ListDoc are the comments of the kind and of its list.
 	Doc, ListDoc []string
 	Fields       []Field
-	// Structs and Enums are the types that the kind consists of, sorted by path.
+	// Decls are the types that the kind consists of, sorted by path.
 	Decls []Decl
 	// Raw are the values for which there is no type.
 	Raw []Raw
@@ -95,15 +95,15 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 	}
 	names := newNameSet(registration...)
 	for name := range taken {
-		names[name] = true
+		names.take(name)
 	}
 	for _, t := range kinds {
 		for _, name := range []string{t.Kind, t.Kind + "List"} {
 			if at, ok := taken[name]; ok {
-				problems.Errorf(t.Definition.Pos, "%s, a type of %s/%s, is declared in %s, too; remove one of them",
-					name, t.Group, t.Name, at)
+				problems.Errorf(t.Definition.Pos, "%s, a type of %s/%s, is declared in %s, too; remove one of them,"+
+					" or import all definitions of the group in one run", name, t.Group, t.Name, at)
 			}
-			names[name] = true
+			names.take(name)
 		}
 	}
 	for _, t := range kinds {
@@ -188,7 +188,7 @@ func (b *builder) typeOf(s *Schema, property, name, path string) string {
 		return b.raw(path, RawObject)
 	case s.Type == "", s.PreserveUnknown && len(s.Properties) == 0 && s.Values == nil && s.Type == "object":
 		return b.raw(path, RawAnyValue)
-	case s.PreserveUnknown && len(s.Properties) > 0:
+	case (s.PreserveUnknown || s.AnyValues) && len(s.Properties) > 0:
 		return b.raw(path, RawMoreFields)
 	}
 	switch s.Type {
@@ -207,10 +207,10 @@ func (b *builder) typeOf(s *Schema, property, name, path string) string {
 		return "bool"
 	}
 	switch {
-	case s.Format == "byte":
-		return "[]byte"
 	case len(s.Enum) > 0:
 		return b.enum(s, name, path)
+	case s.Format == "byte":
+		return "[]byte"
 	}
 	return "string"
 }
@@ -236,11 +236,7 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	at := len(b.Decls)
 	name = b.names.add(name)
 	b.Decls = append(b.Decls, Decl{}) // before those of its fields
-	decl := Decl{Name: name, Doc: []string{b.about(name, path)}}
-	if len(s.Properties) == 0 {
-		decl.Doc = append(decl.Doc, "Its schema has no properties.")
-	}
-	decl.Doc = typeDoc(decl.Doc, s)
+	decl := Decl{Name: name, Doc: typeDoc(b.about(s, name, path), s)}
 	fields := newNameSet(copyMethods...)
 	for _, p := range s.Properties {
 		decl.Fields = append(decl.Fields, b.field(s, p, name, path, fields))
@@ -249,9 +245,18 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	return name
 }
 
-// about returns the comment of a type.
-func (b *builder) about(name, path string) string {
-	return name + " is the type of " + path + " in " + b.Kind + "."
+// about returns the comment of a type. The description of a property is its field's; that of the items of a
+// list or of the values of a map would be lost.
+func (b *builder) about(s *Schema, name, path string) []string {
+	doc := []string{name + " is the type of " + path + " in " + b.Kind + "."}
+	if s.Type == "object" && len(s.Properties) == 0 {
+		doc = append(doc, "Its schema has no properties.")
+	}
+	description := comment(s.Description)
+	if len(description) > 0 && (strings.HasSuffix(path, "[]") || strings.HasSuffix(path, "{}")) {
+		doc = append(append(doc, ""), description...)
+	}
+	return doc
 }
 
 // typeDoc adds the markers of a type to its comment.
@@ -264,14 +269,14 @@ func typeDoc(doc []string, s *Schema) []string {
 
 func (b *builder) enum(s *Schema, name, path string) string {
 	name = b.names.add(name)
-	decl := Decl{Name: name, Doc: []string{b.about(name, path)}}
-	var values []string
+	decl := Decl{Name: name, Doc: b.about(s, name, path)}
+	seen := map[string]bool{}
 	for i, v := range s.Enum {
 		value, ok := v.(string)
-		if !ok || slices.Contains(values, value) {
+		if !ok || seen[value] {
 			continue // null, which is nullable's, or once more
 		}
-		values = append(values, value)
+		seen[value] = true
 		suffix := goName(value, "")
 		switch {
 		case value == "":

@@ -38,21 +38,21 @@ func wrap(line string) []string {
 	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		return []string{line}
 	}
-	for utf8.RuneCountInString(line) > maxComment {
-		runes := []rune(line)
-		at := maxComment
-		for at > 0 && runes[at] != ' ' {
-			at--
+	rest := []rune(line)
+	for len(rest) > maxComment {
+		end := maxComment
+		for end > 0 && rest[end] != ' ' {
+			end--
 		}
-		if at == 0 {
+		next := end
+		for next < len(rest) && rest[next] == ' ' {
+			next++
+		}
+		if end == 0 || next < len(rest) && rest[next] == '+' { // which would be a tag
 			break
 		}
-		rest := strings.TrimLeft(string(runes[at:]), " ")
-		if strings.HasPrefix(rest, "+") { // it would be a tag
-			break
-		}
-		lines = append(lines, strings.TrimRight(string(runes[:at]), " "))
-		line = rest
+		lines = append(lines, strings.TrimRight(string(rest[:end]), " "))
+		rest = rest[next:]
 	}
-	return append(lines, line)
+	return append(lines, string(rest))
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/tools/txtar"
 
@@ -30,9 +31,33 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	}
+	// What would end a line of a comment, were it taken as it is.
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n" +
+		"  group: a.b\n  scope: Cluster\n  names: {kind: A, plural: as}\n  versions:\n  - name: v1\n" +
+		"    served: true\n    schema: {openAPIV3Schema: {type: object, properties: {\n" +
+		"      a: {type: string, format: \"a\\nb\"}}}}\n"))
 	// Lists that contain themselves.
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
-	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {scope: &a [*a]}\n"))
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+		"spec: {scope: &a [*a]}\n"))
+	// What would end a comment, a string or a line, leave a folder, or take long.
+	for _, seed := range []string{
+		"description: \"*/\\n//go:build x\\r+genclient\\u2028\\v\"",
+		"properties: {\"a`b\": {type: string}, \"c\\nd\": {type: string}, \"\\\"\": {type: string}}",
+		"properties: {a: {type: string, format: \"x\\ny\", default: \"`\\n\", enum: [\"`\", \"\\n\"]}}",
+		"properties: {a: {type: array, items: {type: object}, x-kubernetes-list-map-keys: [\"a\\nb\"]}}",
+		"properties: {a: &a {type: object, description: &d \"" + strings.Repeat("x ", 500) +
+			"\", properties: {b: {type: string, description: *d}}}, c: *a}",
+		"properties: {" + strings.Repeat("a", 5000) + ": {type: object, properties: {a!: {type: string}," +
+			" a#: {type: string}, a$: {type: string}}}}",
+		"properties: {a: {type: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}",
+	} {
+		for _, group := range []string{"shop.example.com", "../../x"} {
+			f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: " + group +
+				"\n  scope: Cluster\n  names: {kind: A, plural: \"as\", singular: \"a\\nb\"}\n  versions:\n" +
+				"  - name: v1\n    served: true\n    schema:\n      openAPIV3Schema: {type: object, " + seed + "}\n"))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		defs, problems := crd.Read([]crd.Source{{Name: "crd.yaml", Text: text}})
 		checkPositions(t, text, problems)
@@ -44,6 +69,7 @@ func FuzzRead(f *testing.F) {
 			checkPositions(t, text, problems)
 			if !problems.Fatal() {
 				checkNames(t, types)
+				checkTags(t, types)
 			}
 		}
 	})
@@ -76,12 +102,48 @@ func checkNames(t *testing.T, all []*crd.Types) {
 		declare(declared, scope, types.Kind)
 		declare(declared, scope, types.Kind+"List")
 		checkFields(declare, types.Fields)
+		checkComment(t, types.Doc)
+		checkComment(t, types.ListDoc)
+		for _, field := range types.Fields {
+			checkComment(t, field.Doc)
+		}
 		for _, decl := range types.Decls {
 			declare(declared, scope, decl.Name)
+			checkComment(t, decl.Doc)
+			for _, field := range decl.Fields {
+				checkComment(t, field.Doc)
+			}
 			for _, c := range decl.Consts {
 				declare(declared, scope, c.Name)
 			}
 			checkFields(declare, decl.Fields)
+		}
+	}
+}
+
+// checkComment checks that a comment stays one: no line of it may end early.
+func checkComment(t *testing.T, lines []string) {
+	for _, line := range lines {
+		if strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+			t.Errorf("%q can't be a line of a comment", line)
+		}
+	}
+}
+
+// checkTags checks that tags stay in their strings.
+func checkTags(t *testing.T, all []*crd.Types) {
+	check := func(fields []crd.Field) {
+		for _, field := range fields {
+			if strings.Trim(field.Tag, "`") != field.Tag[1:len(field.Tag)-1] || strings.Count(field.Tag, "`") != 2 ||
+				strings.ContainsAny(field.Tag, "\n\r\x00") {
+				t.Errorf("%q is no tag", field.Tag)
+			}
+		}
+	}
+	for _, types := range all {
+		check(types.Fields)
+		for _, decl := range types.Decls {
+			check(decl.Fields)
 		}
 	}
 }

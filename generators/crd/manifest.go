@@ -56,7 +56,7 @@ func Read(sources []Source) ([]*Definition, marker.Problems) {
 	var all []*Definition
 	var problems marker.Problems
 	for _, source := range sources {
-		r := &reader{file: source.Name}
+		r := newReader(source)
 		for _, doc := range r.documents(source.Text) {
 			all = append(all, r.object(doc)...)
 		}
@@ -65,29 +65,49 @@ func Read(sources []Source) ([]*Definition, marker.Problems) {
 	slices.SortStableFunc(all, func(a, b *Definition) int {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Kind, b.Kind))
 	})
-	for i := 1; i < len(all); i++ {
-		if a, b := all[i-1], all[i]; a.Group == b.Group && a.Kind == b.Kind {
-			problems = append(problems, marker.Problem{Pos: b.Pos,
-				Message: b.Kind + " of group " + b.Group + " is defined in " + a.Pos.String() + ", too; remove one"})
-		}
-	}
-	return all, problems.Sort()
+	return all, append(problems, collisions(all)...).Sort()
 }
 
-// object reads a document, or an item of one that is a list.
-func (r *reader) object(doc value) []*Definition {
-	if doc.Kind != yaml.MappingNode {
-		return nil // another tool's
+// collisions are about definitions whose types can't be in one package.
+func collisions(all []*Definition) marker.Problems {
+	var problems marker.Problems
+	first := map[string]*Definition{} // by group and kind, in lower case as in file names
+	for _, d := range all {
+		other := first[d.Group+"/"+strings.ToLower(d.Kind)]
+		list := first[d.Group+"/"+strings.TrimSuffix(strings.ToLower(d.Kind), "list")]
+		message := ""
+		switch {
+		case d.Kind == "": // reported
+		case other != nil && other.Kind == d.Kind:
+			message = "is defined in " + other.Pos.String() + ", too; remove one"
+		case other != nil:
+			message = "differs only by capitals from " + other.Kind + " in " + other.Pos.String() +
+				"; write the types of one by hand"
+		case list != nil && list.Kind+"List" == d.Kind:
+			message = "has the name of the list of " + list.Kind + " in " + list.Pos.String() +
+				"; write the types of one by hand"
+		default:
+			first[d.Group+"/"+strings.ToLower(d.Kind)] = d
+		}
+		if message != "" {
+			problems = append(problems,
+				marker.Problem{Pos: d.Pos, Message: d.Kind + " of group " + d.Group + " " + message})
+		}
 	}
-	fields := doc.object()
-	kind, version := fields["kind"], fields["apiVersion"]
-	if kind.Node == nil || version.Node == nil {
+	return problems
+}
+
+// object reads a document, or an item of one that is a list. It ignores what another tool may understand.
+func (r *reader) object(doc value) []*Definition {
+	kind, _ := doc.field("kind")
+	version, _ := doc.field("apiVersion")
+	if kind.Node == nil || version.Node == nil || kind.Kind != yaml.ScalarNode {
 		return nil
 	}
-	switch apiVersion := version.text(); kind.text() {
+	switch kind.Value {
 	case "List", crdKind + "List":
 		var all []*Definition
-		if items, ok := fields["items"]; ok {
+		if items, ok := doc.field("items"); ok && (version.is(crdGroup+"/") || version.is("v1")) {
 			for _, item := range items.list() {
 				all = append(all, r.object(item)...)
 			}
@@ -95,14 +115,14 @@ func (r *reader) object(doc value) []*Definition {
 		return all
 	case crdKind:
 		switch {
-		case !strings.HasPrefix(apiVersion, crdGroup+"/"):
+		case !version.is(crdGroup + "/"):
 			return nil
-		case apiVersion != crdVersion:
-			version.errorf("%s is not served since Kubernetes 1.22; convert the manifest to %s", apiVersion,
+		case version.Value != crdVersion:
+			version.errorf("%s is not served since Kubernetes 1.22; convert the manifest to %s", version.Value,
 				crdVersion)
 			return nil
 		}
-		return r.definition(doc, fields)
+		return r.definition(doc, doc.object())
 	}
 	return nil
 }
@@ -111,11 +131,8 @@ func (r *reader) object(doc value) []*Definition {
 func (v value) need(fields map[string]value, key string) (field value, ok bool) {
 	field, ok = fields[key]
 	if !ok || field.isNull() {
-		path := key
-		if v.path != "" {
-			path = v.path + "." + key
-		}
-		v.r.Errorf(v.pos(), "%s: missing", path)
+		v.path = strings.TrimPrefix(v.path+"."+key, ".")
+		v.errorf("missing")
 		return value{}, false
 	}
 	return field, true
@@ -130,7 +147,7 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 	def := &Definition{Pos: doc.pos()}
 	if group, ok := specValue.need(spec, "group"); ok {
 		def.Group = group.text()
-		if def.Group != "" && !groupName.MatchString(def.Group) {
+		if def.Group != "" && (!groupName.MatchString(def.Group) || len(def.Group) > 253) {
 			group.errorf("%q is not a DNS name", def.Group)
 		}
 	}
@@ -154,7 +171,11 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, item := range versions.list() {
+	items := versions.list()
+	if versions.Kind == yaml.SequenceNode && len(items) == 0 {
+		versions.errorf("a definition needs a version")
+	}
+	for _, item := range items {
 		if v := r.version(item, seen); v != nil {
 			def.Versions = append(def.Versions, v)
 		}
@@ -165,12 +186,16 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 	return []*Definition{def}
 }
 
-// The names that can stand in Go code.
+// The names that can stand in Go code, and those of resources, which stand in markers.
 var (
-	groupName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
-	versionName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
-	kindName    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	resourceName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	groupName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
+	versionName  = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	kindName     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 )
+
+// maxName is the length of the longest name of a kind, a version or a resource.
+const maxName = 63
 
 func (d *Definition) names(names value) {
 	fields := names.object()
@@ -180,6 +205,8 @@ func (d *Definition) names(names value) {
 		case !kindName.MatchString(d.Kind):
 			kind.errorf("%q can't be the name of a Go type, as it is no capital letter followed by letters and"+
 				" digits; write its types by hand", d.Kind)
+		case len(d.Kind) > maxName:
+			kind.errorf("%d characters are too many: no server accepts more than %d", len(d.Kind), maxName)
 		case slices.Contains(registration, d.Kind):
 			kind.errorf("a type %s collides with what registers the types of a package; write its types by hand",
 				d.Kind)
@@ -189,22 +216,36 @@ func (d *Definition) names(names value) {
 		list.report(true, "generated clients can't list: they know lists of kind %sList only", d.Kind)
 	}
 	if plural, ok := names.need(fields, "plural"); ok {
-		d.Plural = plural.text()
+		d.Plural = plural.resourceName()
 	}
-	if v, ok := fields["singular"]; ok {
-		d.Singular = v.text()
+	if v, ok := fields["singular"]; ok && !v.isNull() {
+		d.Singular = v.resourceName()
 	}
-	if v, ok := fields["shortNames"]; ok {
-		d.ShortNames = v.texts()
+	for key, to := range map[string]*[]string{"shortNames": &d.ShortNames, "categories": &d.Categories} {
+		if v, ok := fields[key]; ok {
+			for _, item := range v.list() {
+				*to = append(*to, item.resourceName())
+			}
+		}
 	}
-	if v, ok := fields["categories"]; ok {
-		d.Categories = v.texts()
+}
+
+// resourceName returns a string that is a DNS label. Anything else is reported.
+func (v value) resourceName() string {
+	before := v.r.errors()
+	name := v.text()
+	if v.r.errors() == before && (!resourceName.MatchString(name) || len(name) > maxName) {
+		v.errorf("%q is not a DNS label: at most %d lower-case letters, digits and -, a letter first", name, maxName)
 	}
+	return name
 }
 
 // registration are the names that the registration of a package declares.
 var registration = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource", "Kind",
 	"SchemeBuilder", "AddToScheme", "Install"}
+
+// scalePath matches the paths of the sub-resource scale.
+var scalePath = regexp.MustCompile(`^(\.[\w-]+)+$`)
 
 // version reads a version; nil if it isn't served.
 func (r *reader) version(item value, seen map[string]bool) *Version {
@@ -224,7 +265,7 @@ func (r *reader) version(item value, seen map[string]bool) *Version {
 	if !ok || !served.flag() {
 		return nil
 	}
-	if !versionName.MatchString(v.Name) || token.IsKeyword(v.Name) ||
+	if !versionName.MatchString(v.Name) || len(v.Name) > maxName || token.IsKeyword(v.Name) ||
 		slices.Contains([]string{"internal", "main", "vendor", "testdata"}, v.Name) {
 		name.errorf("%q can't be the name of a Go package; write its types by hand", v.Name)
 	}
@@ -245,8 +286,10 @@ func (r *reader) version(item value, seen map[string]bool) *Version {
 			v.Scale = &Scale{}
 			for key, to := range map[string]*string{"specReplicasPath": &v.Scale.Spec,
 				"statusReplicasPath": &v.Scale.Status, "labelSelectorPath": &v.Scale.Selector} {
-				if path, ok := paths[key]; ok {
-					*to = path.text()
+				if path, ok := paths[key]; ok && !path.isNull() {
+					if *to = path.text(); *to != "" && !scalePath.MatchString(*to) {
+						path.errorf("%q is no path such as .spec.replicas", *to)
+					}
 				}
 			}
 		}

@@ -32,7 +32,9 @@ func (s *Schema) markers(required bool) []string {
 		markers = append(markers, "+listType="+s.ListType)
 	}
 	for _, key := range s.ListKeys {
-		markers = append(markers, "+listMapKey="+key)
+		if validTag(key) { // else the items have no fields
+			markers = append(markers, "+listMapKey="+key)
+		}
 	}
 	if s.MapType != "" && (s.Values != nil || s.AnyValues) { // that of a struct is its type's
 		markers = append(markers, "+mapType="+s.MapType)
@@ -59,7 +61,9 @@ func (s *Schema) validation(prefix string) []string {
 	switch s.Format {
 	case "", "int32", "int64", "float", "double", "date-time", "byte": // what the type says
 	default:
-		markers = append(markers, prefix+"Format="+s.Format)
+		if plainValue.MatchString(s.Format) { // servers ignore those that they don't know
+			markers = append(markers, prefix+"Format="+s.Format)
+		}
 	}
 	for _, limit := range s.Limits {
 		text := limit.Value
@@ -69,11 +73,11 @@ func (s *Schema) validation(prefix string) []string {
 		markers = append(markers, prefix+limitMarkers[limit.Keyword]+"="+text)
 	}
 	for _, rule := range s.Rules {
-		text := prefix + "XValidation:rule=" + jsonOf(oneLine(rule.Rule))
-		if rule.Message != "" {
-			text += ",message=" + jsonOf(oneLine(rule.Message))
+		var fields []string
+		for _, field := range rule {
+			fields = append(fields, field.Keyword+"="+field.Value)
 		}
-		markers = append(markers, text)
+		markers = append(markers, prefix+"XValidation:"+strings.Join(fields, ","))
 	}
 	return markers
 }
@@ -102,9 +106,6 @@ func markerString(text string) string {
 	}
 	return "`" + s + "`"
 }
-
-// oneLine returns a text without line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // kindMarkers are the markers of a kind.
 func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []string {

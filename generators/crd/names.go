@@ -62,24 +62,28 @@ func goName(name, otherwise string) string {
 	return otherwise + b.String()
 }
 
-// nameSet makes names unique.
-type nameSet map[string]bool
+// nameSet makes names unique. It has, by name, the number to try next for another one of that name.
+type nameSet map[string]int
 
 func newNameSet(taken ...string) nameSet {
 	set := nameSet{}
 	for _, name := range taken {
-		set[name] = true
+		set.take(name)
 	}
 	return set
 }
 
+// take makes a name one that isn't free.
+func (set nameSet) take(name string) { set[name] = max(set[name], 2) }
+
 // add returns the name, with a number if it is taken.
 func (set nameSet) add(name string) string {
 	unique := name
-	for n := 2; set[unique]; n++ {
-		unique = name + strconv.Itoa(n)
+	for set[unique] > 0 {
+		unique = name + strconv.Itoa(set[name])
+		set[name]++
 	}
-	set[unique] = true
+	set.take(unique)
 	return unique
 }
 

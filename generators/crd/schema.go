@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
@@ -16,11 +18,13 @@ type Schema struct {
 	Type, Format, Description string
 	// Properties are sorted by name.
 	Properties []Property
-	Required   []string
+	// Required are names, sorted, too.
+	Required []string
 	// Items is the schema of the items of an array, Values that of the values of a map.
 	Items, Values *Schema
-	// AnyValues is true for a map of anything.
-	AnyValues                                        bool
+	// AnyValues is true for a map of anything, and beside properties for an object with more fields.
+	AnyValues bool
+	// PreserveUnknown of an array is that of its items, too, as servers keep their unknown fields.
 	Nullable, IntOrString, PreserveUnknown, Embedded bool
 	// Enum are the values of the enumeration, in order; Default is JSON, "" for none.
 	Enum    []any
@@ -43,8 +47,8 @@ type Property struct {
 // Limit is a keyword and its value, as JSON.
 type Limit struct{ Keyword, Value string }
 
-// Rule is a validation rule in CEL.
-type Rule struct{ Rule, Message string }
+// Rule is a validation rule in CEL: its fields as JSON, in the order of ruleKeys.
+type Rule []Limit
 
 // The keywords of schemas. Those that limit values become markers.
 var (
@@ -61,10 +65,15 @@ var (
 	forbiddenKeywords = []string{"$ref", "$schema", "definitions", "dependencies", "id", "patternProperties",
 		"additionalItems"}
 	types = []string{"object", "array", "string", "integer", "number", "boolean"}
+	// ruleKeys are the fields of a validation rule.
+	ruleKeys = []string{"rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"}
 )
 
 // required reports whether a property has to be there.
-func (s *Schema) required(name string) bool { return slices.Contains(s.Required, name) }
+func (s *Schema) required(name string) bool {
+	_, found := slices.BinarySearch(s.Required, name)
+	return found
+}
 
 // schema reads a schema. root is true for that of a whole object.
 func (v value) schema(root bool) *Schema {
@@ -81,9 +90,14 @@ func (v value) schema(root bool) *Schema {
 		}
 	}
 	slices.SortFunc(s.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	if s.Type == "array" && s.PreserveUnknown {
+		for items := s.Items; items != nil; items = items.Items {
+			items.PreserveUnknown = true
+		}
+	}
 	// What can't be read makes no sense as a whole.
 	if v.r.errors() == before {
-		v.checkStructure(s, root)
+		v.checkStructure(s, fields, root)
 	}
 	return s
 }
@@ -121,13 +135,15 @@ func (s *Schema) keyword(key string, v value) {
 		}
 	case "required":
 		s.Required = v.texts()
+		slices.Sort(s.Required)
 	case "items":
 		s.Items = v.schema(false)
 	case "additionalProperties":
-		if any, ok := v.json().(bool); !ok {
+		switch {
+		case v.Kind != yaml.ScalarNode:
 			s.Values = v.schema(false)
-		} else if s.AnyValues = any; !any {
-			v.errorf("false is what no server accepts; leave it out: it is the default")
+		case !v.isNull():
+			s.AnyValues = v.flag()
 		}
 	case "nullable":
 		s.Nullable = v.flag()
@@ -140,39 +156,58 @@ func (s *Schema) keyword(key string, v value) {
 	case "x-kubernetes-int-or-string":
 		s.IntOrString = v.flag()
 	case "x-kubernetes-preserve-unknown-fields":
-		s.PreserveUnknown = v.flag()
+		if s.PreserveUnknown = v.flag(); !s.PreserveUnknown && !v.isNull() {
+			v.errorf("no server accepts another value than true; leave it out")
+		}
 	case "x-kubernetes-embedded-resource":
 		s.Embedded = v.flag()
 	case "x-kubernetes-validations":
 		for _, item := range v.list() {
-			fields := item.object()
-			var rule Rule
-			if text, ok := item.need(fields, "rule"); ok {
-				rule.Rule = text.text()
-			}
-			if text, ok := fields["message"]; ok {
-				rule.Message = text.text()
-			}
-			s.Rules = append(s.Rules, rule)
+			s.Rules = append(s.Rules, item.rule())
 		}
 	case "x-kubernetes-list-type":
-		s.ListType = v.text()
+		s.ListType = v.oneOf("atomic", "set", "map")
 	case "x-kubernetes-list-map-keys":
-		s.ListKeys = v.texts()
+		s.ListKeys = v.lines()
 	case "x-kubernetes-map-type":
-		s.MapType = v.text()
+		s.MapType = v.oneOf("atomic", "granular")
 	}
+}
+
+// rule reads a validation rule.
+func (v value) rule() Rule {
+	var rule Rule
+	fields := v.object()
+	v.need(fields, "rule")
+	for _, key := range ruleKeys {
+		if field, ok := fields[key]; ok && !field.isNull() {
+			rule = append(rule, Limit{key, field.jsonText()})
+		}
+	}
+	return rule
+}
+
+// oneOf returns a string that is one of some, "" for null. Anything else is reported.
+func (v value) oneOf(known ...string) string {
+	before := v.r.errors()
+	text := v.text()
+	if v.r.errors() == before && !v.isNull() && !slices.Contains(known, text) {
+		v.errorf("%q is none of %s%s", text, strings.Join(known, ", "), marker.Suggest(text, known))
+	}
+	return text
 }
 
 // jsonText returns the value as JSON.
 func (v value) jsonText() string { return jsonOf(v.json()) }
 
 // checkStructure reports what keeps a schema from being structural: no server accepts it, and it has no type.
-func (v value) checkStructure(s *Schema, root bool) {
+func (v value) checkStructure(s *Schema, fields map[string]value, root bool) {
+	additional := fields["additionalProperties"]
+	hasAdditional := additional.Node != nil && !additional.isNull()
 	switch anyKind := s.Type == "" && s.PreserveUnknown; {
 	case root && s.Type != "object" && !anyKind:
 		v.errorf("the schema of a whole object needs type: object")
-	case root && (s.Values != nil || s.AnyValues):
+	case root && hasAdditional:
 		v.errorf("a whole object can't have additionalProperties")
 	case s.IntOrString && (s.PreserveUnknown || s.Embedded):
 		v.errorf("x-kubernetes-int-or-string excludes the keywords for objects")
@@ -183,10 +218,20 @@ func (v value) checkStructure(s *Schema, root bool) {
 			" x-kubernetes-preserve-unknown-fields: true")
 	case s.Type == "array" && s.Items == nil:
 		v.errorf("an array needs items")
-	case (s.Values != nil || s.AnyValues) && len(s.Properties) > 0:
-		v.errorf("additionalProperties and properties exclude each other")
-	case s.ListType == "map" && len(s.ListKeys) == 0:
-		v.errorf("x-kubernetes-list-type: map needs x-kubernetes-list-map-keys")
+	case hasAdditional && !s.AnyValues && len(s.Properties) > 0:
+		v.errorf("additionalProperties other than true and properties exclude each other")
+	case s.ListType != "" && s.Type != "array":
+		v.errorf("x-kubernetes-list-type needs type: array")
+	case s.MapType != "" && s.Type != "object":
+		v.errorf("x-kubernetes-map-type needs type: object")
+	case (s.ListType == "map") != (len(s.ListKeys) > 0):
+		v.errorf("x-kubernetes-list-type: map and x-kubernetes-list-map-keys need each other")
+	case len(s.ListKeys) > 0:
+		for _, key := range s.ListKeys {
+			if s.Items.property(key) == nil {
+				v.errorf("x-kubernetes-list-map-keys has %q, which is no property of the items", key)
+			}
+		}
 	case s.Type == "string":
 		for i, item := range s.Enum {
 			if _, ok := item.(string); !ok && item != nil {

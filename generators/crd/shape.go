@@ -13,6 +13,22 @@ type jsonField struct {
 	always bool
 }
 
+// changes reports whether an object would get another value by being read and written: a zero that the field
+// leaves out where the schema requires it, or has a default for it, and a null that it writes as a zero.
+// Zero strings make no difference: where Kubernetes has a default for a string, "" is no value.
+func (f jsonField) changes(s *Schema, required bool) bool {
+	switch f.typ.Kind() {
+	case reflect.Pointer, reflect.Struct: // a struct in the table reads null as none
+		return false
+	case reflect.Slice, reflect.Map:
+		return required && !f.always
+	case reflect.String:
+		return f.always && s.Nullable
+	}
+	zero := s.Default == "" || s.Default == "null" || s.Default == "0" || s.Default == "false"
+	return f.always && s.Nullable || !f.always && (required || !zero)
+}
+
 var jsonFieldsOf sync.Map // by reflect.Type
 
 // jsonFields returns the fields of a struct, those of embedded structs included, by their names in JSON.
@@ -70,13 +86,18 @@ func fits(s *Schema, t reflect.Type) bool {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return s.Type == "string" && s.Format == "byte"
 		}
-		return s.Type == "array" && fits(s.Items, t.Elem())
+		return s.Type == "array" && fitsElement(s.Items, t.Elem())
 	case reflect.Map:
-		return s.Type == "object" && s.Values != nil && fits(s.Values, t.Elem())
+		return s.Type == "object" && s.Values != nil && fitsElement(s.Values, t.Elem())
 	case reflect.Struct:
 		return fitsStruct(s, t)
 	}
 	return false
+}
+
+// fitsElement is fits for the items of a list or the values of a map, where a null may not become a zero.
+func fitsElement(s *Schema, t reflect.Type) bool {
+	return fits(s, t) && (!s.Nullable || t.Kind() == reflect.Pointer)
 }
 
 func fitsStruct(s *Schema, t reflect.Type) bool {
@@ -88,7 +109,8 @@ func fitsStruct(s *Schema, t reflect.Type) bool {
 		return false
 	}
 	for _, p := range s.Properties {
-		if field, ok := fields[p.Name]; !ok || !fits(p.Schema, field.typ) {
+		field, ok := fields[p.Name]
+		if !ok || !fits(p.Schema, field.typ) || field.changes(p.Schema, s.required(p.Name)) {
 			return false
 		}
 	}

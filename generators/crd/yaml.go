@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,15 +28,36 @@ type Source struct {
 type reader struct {
 	marker.Reporter
 	file string
-	// visits counts the values that were read: aliases can make a short text endless.
-	visits int
+	// visits counts the values that were read, long ones several times: aliases can make a short text endless.
+	// maxVisits limits them.
+	visits, maxVisits int
+	// reported are the problems of a value: it has them once, whatever aliases lead to it.
+	reported map[problemOf]bool
 }
+
+// problemOf is a message about a value, or about what it lacks: step ends the path.
+type problemOf struct {
+	*yaml.Node
+	step, message string
+}
+
+// endless reports whether there is too much to read, which was reported.
+func (r *reader) endless() bool { return r.visits > 2*r.maxVisits }
 
 // The limits of what is read. Those of an API server (3 MB for an object) are far below.
 const (
-	maxVisits = 1 << 20
-	maxDepth  = 100
+	maxDepth = 100
+	// visitText is how much text counts as a visit: what each value has a copy of, and what is copied into the
+	// types for each value that it stands for.
+	visitText = 256
+	// maxMessage is where messages end: values can have any length.
+	maxMessage = 2000
 )
+
+// newReader returns a reader. A text has fewer values than bytes, and each is read a few times at most.
+func newReader(source Source) *reader {
+	return &reader{file: source.Name, maxVisits: 1<<17 + 4*len(source.Text), reported: map[problemOf]bool{}}
+}
 
 // errors counts the problems that are not just warnings.
 func (r *reader) errors() (n int) {
@@ -60,7 +83,7 @@ var syntaxLine = regexp.MustCompile(`line (\d+): (.*)`)
 // documents parses the source.
 func (r *reader) documents(text []byte) []value {
 	var docs []value
-	for decoder := yaml.NewDecoder(strings.NewReader(string(text))); ; {
+	for decoder := yaml.NewDecoder(bytes.NewReader(withoutSurrogates(text))); ; {
 		var doc yaml.Node
 		err := decoder.Decode(&doc)
 		switch {
@@ -81,6 +104,25 @@ func (r *reader) documents(text []byte) []value {
 	}
 }
 
+// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is taken
+// for the beginning of such an escape.
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML doesn't
+// have, and any other text as it is.
+func withoutSurrogates(text []byte) []byte {
+	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
+		return text
+	}
+	return surrogates.ReplaceAllFunc(text, func(escape []byte) []byte {
+		var s string
+		if len(escape) == 2 || json.Unmarshal([]byte(`"`+string(escape)+`"`), &s) != nil {
+			return escape
+		}
+		return []byte(s)
+	})
+}
+
 // resolve follows an alias.
 func (v value) resolve() value {
 	for v.Kind == yaml.AliasNode {
@@ -97,8 +139,19 @@ func (v value) pos() token.Position {
 func (v value) errorf(format string, args ...any) { v.report(false, format, args...) }
 
 func (v value) report(warning bool, format string, args ...any) {
+	if v.r.endless() {
+		return
+	}
 	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
+	}
 	path := v.path
+	problem := problemOf{v.Node, path[max(0, strings.LastIndexAny(path, ".[")):], message}
+	if v.r.reported[problem] {
+		return
+	}
+	v.r.reported[problem] = true
 	if n := len(path); n > 500 {
 		path = path[:200] + "..." + path[n-200:]
 	}
@@ -127,18 +180,22 @@ type entry struct {
 // plainKey matches the keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[\w$-]+$`)
 
-// tooBig counts what is inside an object or a list, and reports once that there is too much of it.
-func (v value) tooBig() bool {
-	v.r.visits += len(v.Content)
-	if v.r.visits <= maxVisits && v.depth <= maxDepth {
+// tooBig counts visits, and reports once that there are too many.
+func (v value) tooBig(visits int) bool {
+	switch {
+	case v.r.endless():
+		return true
+	case v.r.visits+visits <= v.r.maxVisits && v.depth <= maxDepth:
+		v.r.visits += visits
 		return false
 	}
-	if v.r.visits <= 2*maxVisits {
-		v.errorf("too big or too deep; are there aliases of aliases?")
-		v.r.visits = 2*maxVisits + 1
-	}
+	v.errorf("too big or too deep; are there aliases of aliases?")
+	v.r.visits = 2*v.r.maxVisits + 1
 	return true
 }
+
+// content returns the visits for what is inside an object or a list. Each value in it has the path of this one.
+func (v value) content() int { return len(v.Content) * (1 + len(v.path)/visitText) }
 
 // entries returns the entries of an object, none for null. Anything else is reported.
 func (v value) entries() []entry {
@@ -149,7 +206,7 @@ func (v value) entries() []entry {
 		v.errorf("is %s, not an object", v.kind())
 		return nil
 	}
-	if v.tooBig() {
+	if v.tooBig(v.content()) {
 		return nil
 	}
 	var all []entry
@@ -165,6 +222,9 @@ func (v value) entries() []entry {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
 			at.errorf("not a plain key; write the object out")
 			continue
+		case key.Style == 0 && oldBool.MatchString(key.Value):
+			at.errorf("kubectl reads this key as true or false; quote it")
+			continue
 		case lines[key.Value] > 0:
 			at.errorf("given twice, first in line %d; remove one", lines[key.Value])
 			continue
@@ -174,6 +234,23 @@ func (v value) entries() []entry {
 		all = append(all, entry{key.Value, child})
 	}
 	return all
+}
+
+// field returns a field of an object and ignores the others: they may be those of an object that isn't ours.
+func (v value) field(key string) (field value, ok bool) {
+	if v.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(v.Content); i += 2 {
+			if v.Content[i].Value == key {
+				return v.child(v.Content[i+1], "."+key), true
+			}
+		}
+	}
+	return value{}, false
+}
+
+// is reports whether the value is a string that begins with prefix.
+func (v value) is(prefix string) bool {
+	return v.Kind == yaml.ScalarNode && strings.HasPrefix(v.Value, prefix)
 }
 
 // object returns the entries of an object by key.
@@ -194,7 +271,7 @@ func (v value) list() []value {
 		v.errorf("is %s, not a list", v.kind())
 		return nil
 	}
-	if v.tooBig() {
+	if v.tooBig(v.content()) {
 		return nil
 	}
 	var items []value
@@ -213,6 +290,24 @@ func (v value) text() string {
 		v.errorf("is %s, not a string", v.kind())
 	}
 	return ""
+}
+
+// line returns a string that can stand in a line of a comment. One that can't is reported.
+func (v value) line() string {
+	text := v.text()
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		v.errorf("%q has a character that can't stand in a comment", text)
+	}
+	return text
+}
+
+// lines returns a list of strings of which each can stand in a line of a comment.
+func (v value) lines() []string {
+	var texts []string
+	for _, item := range v.list() {
+		texts = append(texts, item.line())
+	}
+	return texts
 }
 
 // texts returns a list of strings.
@@ -235,8 +330,8 @@ func (v value) flag() bool {
 	return false
 }
 
-// oldBool are the plain words that kubectl, whose YAML is 1.1, reads as booleans.
-var oldBool = regexp.MustCompile(`^(?i:(y|yes|on)|(n|no|off))$`)
+// oldBool matches the plain words that kubectl, whose YAML is 1.1, reads as booleans.
+var oldBool = regexp.MustCompile(`^(?:(y|Y|yes|Yes|YES|on|On|ON)|n|N|no|No|NO|off|Off|OFF)$`)
 
 // json returns the value as kubectl sends it: with json.Number for numbers.
 func (v value) json() any {
@@ -254,6 +349,9 @@ func (v value) json() any {
 		}
 		return list
 	}
+	if v.tooBig(len(v.Value) / visitText) {
+		return nil
+	}
 	if m := oldBool.FindStringSubmatch(v.Value); m != nil && v.Style == 0 {
 		return m[1] != ""
 	}
@@ -264,8 +362,8 @@ func (v value) json() any {
 		return v.Value
 	}
 	var parsed any
-	if err := v.Decode(&parsed); err != nil {
-		v.errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	if v.Decode(&parsed) != nil {
+		v.errorf("%q is no value of the type %s", v.Value, v.ShortTag())
 		return nil
 	}
 	text, err := json.Marshal(parsed)

@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"cmp"
 	"go/token"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ type CopyInterface struct {
 func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 	var p tagParser
 	var c Copies
+	byValue := "" // the value of the first such tag
 	for _, tag := range tags {
 		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
 		if !strings.HasPrefix(name, copyTag) &&
@@ -60,11 +62,11 @@ func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 		case copyInterfacesTag:
 			p.copyInterfaces(&c, tag)
 		case copyByValueTag:
-			if byValue := value == "true"; c.ByValue && !byValue {
-				p.Errorf(tag.Pos, "+%s is both true and %q; remove one", name, value)
-			} else {
-				c.ByValue = byValue
+			if byValue != "" && (byValue == "true") != (value == "true") {
+				p.Errorf(tag.Pos, "+%s is both %s and %q; remove one", name, byValue, value)
 			}
+			byValue = cmp.Or(byValue, value, "false")
+			c.ByValue = byValue == "true"
 		case objectCopyTag, objectRootTag:
 			p.kubebuilder(&c, tag, name, value)
 		}

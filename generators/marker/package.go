@@ -76,7 +76,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 				p.StrictErrorf(tag.Pos,
 					"+groupName is given twice and the first one (%q) counts; remove one", pkg.GroupName)
 			}
-			if strings.ContainsAny(value, " \t\"`/") {
+			if strings.Trim(value, groupLetters) != "" {
 				p.StrictErrorf(tag.Pos,
 					"group name %q is not a DNS name; put nothing else on the line of a tag", value)
 			}
@@ -94,6 +94,9 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	}
 	return pkg, p.Problems
 }
+
+// groupLetters are those of a DNS name, and those that such names are misspelt with.
+const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
 // packageTagHint suggests the tag that an unknown name must have been meant for,
 // "" for a tag of another tool: none of theirs has a name that close to ours.

@@ -8,6 +8,9 @@ import "strings"
 func Suggest(name string, known []string) string {
 	best, distance := "", min(3, (len(name)+1)/2)
 	for _, k := range known {
+		if len(name) > 2*len(k) { // It isn't close, and it may be very long.
+			continue
+		}
 		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < distance {
 			best, distance = k, d
 		}

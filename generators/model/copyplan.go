@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,8 @@ type copyPlanner struct {
 	// pos is that of the field or type in question; what describes it.
 	pos  token.Pos
 	what string
+	// depth counts the types around the one in question.
+	depth int
 }
 
 // refuse reports a type that upstream refuses, too.
@@ -32,11 +35,32 @@ func (c *copyPlanner) doubt(format string, args ...any) {
 	c.StrictErrorf(c.fset.Position(c.pos), "%s", c.what+" "+fmt.Sprintf(format, args...))
 }
 
+// maxCopyDepth limits how deep types may be nested.
+const maxCopyDepth = 100
+
+// byHand reports whether somebody wrote a DeepCopy or DeepCopyInto of a type, which copies of it call.
+func (c *copyPlanner) byHand(s *shape) bool {
+	if m := s.methods.wrong; m != nil {
+		c.Errorf(c.fset.Position(m.Name.Pos()), "generated code can't call the %s of type %s; it has to be "+
+			"func (in *%[2]s) DeepCopyInto(out *%[2]s) or func (in *%[2]s) DeepCopy() *%[2]s",
+			m.Name.Name, s.name.Name)
+	}
+	copies, into, _ := s.manual()
+	return copies || into
+}
+
 // The advice of most messages.
 const adviceByHand = "write the DeepCopyInto of the struct by hand"
 
 // copyOf plans how to copy a value of a type that isn't copied by an assignment or a method.
 func (c *copyPlanner) copyOf(s *shape) *Copy {
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.depth > maxCopyDepth { // upstream doesn't end
+		c.refuse("has a type that contains itself without a struct in between; write the DeepCopyInto of " +
+			"that type by hand")
+		return nil
+	}
 	switch s.form {
 	case structForm:
 		return c.structOf(s)
@@ -69,13 +93,11 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 
 // field plans the copy of a field. needed is false if the assignment of the struct is enough.
 func (c *copyPlanner) field(s *shape) (elem CopyElem, needed bool) {
-	copies, into, pointer := s.manual()
 	switch {
-	case copies || into:
-		if right := !s.form.reference(); copies && !pointer || !copies && !right {
-			c.needs(s, "DeepCopy")
-			return CopyElem{Way: CopyCalled}, true
-		}
+	case c.byHand(s) && !s.returnsPointer():
+		c.needs(s, "DeepCopy")
+		return CopyElem{Way: CopyCalled}, true
+	case c.byHand(s):
 		c.needs(s, "DeepCopyInto")
 		return CopyElem{Way: CopyInto}, true
 	case s.form == plainForm:
@@ -107,12 +129,11 @@ func (c *copyPlanner) mapOf(s *shape) *Copy {
 	}
 	plan := &Copy{Form: Map, Type: c.written(s)}
 	e := c.elem(s)
-	copies, into, pointer := e.manual()
 	switch {
-	case copies || into:
+	case c.byHand(e):
 		plan.Elem.Way = CopyCalled
 		c.needs(e, "DeepCopy")
-		if copies && pointer || !copies && !e.form.reference() {
+		if e.returnsPointer() {
 			plan.Elem.Way = CopyCalledPtr
 		}
 	case e.form == structForm && !c.plain(e):
@@ -131,7 +152,7 @@ func (c *copyPlanner) mapOf(s *shape) *Copy {
 func (c *copyPlanner) sliceOf(s *shape) *Copy {
 	plan := &Copy{Form: Slice, Type: c.written(s)}
 	e := c.elem(s)
-	if copies, into, _ := e.manual(); copies || into || e.form == structForm && !c.plain(e) {
+	if c.byHand(e) || e.form == structForm && !c.plain(e) {
 		plan.Elem.Way = CopyInto
 		c.needs(e, "DeepCopyInto")
 	} else {
@@ -144,12 +165,11 @@ func (c *copyPlanner) sliceOf(s *shape) *Copy {
 func (c *copyPlanner) pointerOf(s *shape) *Copy {
 	e := c.elem(s)
 	plan := &Copy{Form: Pointer}
-	copies, into, pointer := e.manual()
 	switch {
-	case copies || into:
+	case c.byHand(e):
 		c.needs(e, "DeepCopy")
 		plan.Elem.Way = CopyCalledElem
-		if copies && pointer || !copies && !e.form.reference() {
+		if e.returnsPointer() {
 			plan.Elem.Way = CopyCalled
 		}
 		return plan
@@ -205,11 +225,24 @@ func (c *copyPlanner) asInterface(s *shape) CopyElem {
 	case s.text == "any", s.name.Name == "":
 		c.refuse("is of an interface type without a name, whose values can't be copied; use a named "+
 			"interface with a method DeepCopy and its name, or %s", adviceByHand)
-	case s.known == nil && !c.interfaceHas(s, method, 0):
+	case s.known != nil || c.interfaceHas(s, method, 0):
+	case copiesItself(s):
+		method = "DeepCopy"
+	default:
 		c.doubt("is of the interface type %s, which has no method %s; add it, or %s", s.name.Name, method,
 			adviceByHand)
 	}
 	return CopyElem{Way: CopyInterface, Method: method}
+}
+
+// copiesItself reports whether an interface has a method DeepCopy that returns the interface.
+func copiesItself(s *shape) bool {
+	iface, ok := s.expr.(*ast.InterfaceType)
+	return ok && slices.ContainsFunc(iface.Methods.List, func(m *ast.Field) bool {
+		fn, ok := m.Type.(*ast.FuncType)
+		return ok && m.Names[0].Name == "DeepCopy" && fn.Params.NumFields() == 0 &&
+			fn.Results.NumFields() == 1 && typeName(fn.Results.List[0].Type) == s.name.Name
+	})
 }
 
 // interfaceHas reports whether an interface has a method, its own or that of an embedded one.

@@ -20,8 +20,9 @@ type copyReader struct {
 	left []*candidate
 }
 
-// readCopies returns the packages whose types get DeepCopy functions.
-func (s *session) readCopies(packages []*candidate) []*CopyPackage {
+// readCopies returns the packages whose types get DeepCopy functions, given those whose types are
+// registered.
+func (s *session) readCopies(packages []*candidate, registrations []*Registration) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
 		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
 	var found []*CopyPackage
@@ -37,6 +38,11 @@ func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 		}
 	}
 	r.reportLeft()
+	if s.cfg.Strict {
+		for _, registration := range registrations {
+			r.checkObjects(registration)
+		}
+	}
 	return found
 }
 
@@ -77,21 +83,34 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 			pkg.Types = append(pkg.Types, t)
 		}
 	}
+	left := controllerGen && !pkg.Replaces
+	if len(pkg.Types) == 0 || left { // the file stays as it is
+		r.keep(p.src)
+		delete(r.methods, p.src)
+	}
 	if len(pkg.Types) == 0 {
 		return nil
 	}
-	slices.SortFunc(pkg.Types, func(a, b *CopyType) int { return strings.Compare(a.Name, b.Name) })
 	p.helped = true
-	if controllerGen && !pkg.Replaces {
+	if left {
 		r.left = append(r.left, p)
 		return nil
 	}
+	slices.SortFunc(pkg.Types, func(a, b *CopyType) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range pkg.Types {
-		name, _, _ := strings.Cut(t.Name, "[")
-		r.made[p.src.path+"."+name+".DeepCopyInto"] = t.Into
-		r.made[p.src.path+"."+name+".DeepCopy"] = t.Copy
+		r.made[p.src.path+"."+t.bare()+".DeepCopyInto"] = t.Into
+		r.made[p.src.path+"."+t.bare()+".DeepCopy"] = t.Copy
+		for _, i := range t.Interfaces {
+			r.made[p.src.path+"."+t.bare()+".DeepCopy"+i.Name] = true
+		}
 	}
 	return pkg
+}
+
+// bare is the name of the type without its parameters.
+func (t *CopyType) bare() string {
+	name, _, _ := strings.Cut(t.Name, "[")
+	return name
 }
 
 // tags reads the tags of a package and of its types.
@@ -176,8 +195,7 @@ func (r *copyReader) copyable(src *source, name string) bool {
 	case structForm, mapForm, sliceForm:
 		return true
 	case plainForm:
-		copies, into, _ := s.manual()
-		return copies || into
+		return r.byHand(s)
 	}
 	return false
 }
@@ -195,6 +213,7 @@ func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) 
 		}
 		t.Name += "[" + strings.Join(names, ",") + "]"
 	}
+	r.byHand(s) // reports what can't be called
 	copies, into, pointer := s.manual()
 	t.Into, t.Copy = !into, !copies
 	t.FromCopy, t.FromPointer = copies, copies && pointer
@@ -226,6 +245,9 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 			r.Errorf(i.Pos, "%s.%s is not an interface", i.Path, i.Name)
 		// The compiler would refuse a second one; hasCopy knows the one to be replaced.
 		case slices.Contains(t.Interfaces, name), r.hasCopy(s, "DeepCopy"+i.Name):
+		case slices.ContainsFunc(t.Interfaces, func(other TypeName) bool { return other.Name == i.Name }):
+			r.StrictErrorf(i.Pos, "type %s would have two methods DeepCopy%s, as another of its interfaces is "+
+				"called %[2]s, too; remove one", t.Name, i.Name)
 		default:
 			t.Interfaces = append(t.Interfaces, name)
 		}
@@ -240,7 +262,7 @@ func (r *copyReader) plan(src *source, t *CopyType) {
 	if !t.Into || t.FromCopy {
 		return
 	}
-	name, _, _ := strings.Cut(t.Name, "[")
+	name := t.bare()
 	r.pos, r.what = src.types[name].spec.Name.Pos(), "type "+name
 	t.Body = r.copyOf(r.declared(src, name, nil))
 }

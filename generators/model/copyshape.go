@@ -37,6 +37,8 @@ type shape struct {
 	// at is where expr, the underlying type, is written.
 	at   place
 	expr ast.Expr
+	// basic is the name of the predeclared type behind a number, a string or a boolean.
+	basic string
 	// methods are the hand-written ones.
 	methods copyMethods
 	// known is set for types whose declaration needn't be read.
@@ -58,6 +60,8 @@ type copyMethods struct {
 	copy, into *ast.FuncDecl
 	// pointer is true if DeepCopy returns a pointer.
 	pointer bool
+	// wrong is one of the two that generated code can't call.
+	wrong *ast.FuncDecl
 }
 
 // manual reports which of the methods a type has that somebody wrote, and whether DeepCopy returns a
@@ -69,11 +73,33 @@ func (s *shape) manual() (copies, into, pointer bool) {
 	return s.methods.copy != nil, s.methods.into != nil, s.methods.pointer
 }
 
+// returnsPointer reports whether DeepCopy returns a pointer: as it is written by hand, or as it is
+// generated beside a hand-written DeepCopyInto.
+func (s *shape) returnsPointer() bool {
+	if copies, _, pointer := s.manual(); copies {
+		return pointer
+	}
+	return !s.form.reference()
+}
+
 // copyMethod is a method whose name begins with DeepCopy.
 type copyMethod struct {
 	receiver string
 	decl     *ast.FuncDecl
 	file     *file
+}
+
+// callable reports whether generated code can call a DeepCopy or DeepCopyInto.
+func (m copyMethod) callable() bool {
+	one, none := m.decl.Type.Results, m.decl.Type.Params
+	if m.decl.Name.Name == "DeepCopyInto" {
+		one, none = none, one
+	}
+	if one.NumFields() != 1 || none.NumFields() != 0 {
+		return false
+	}
+	_, pointer := one.List[0].Type.(*ast.StarExpr)
+	return typeName(one.List[0].Type) == m.receiver && (pointer || m.decl.Name.Name == "DeepCopy")
 }
 
 // shapes finds the shapes of types.
@@ -83,11 +109,26 @@ type shapes struct {
 	// outputs are the files that are about to be replaced, by package: what they declare
 	// doesn't count.
 	outputs map[*source]string
+	// entered are the structs that assignable has entered, nesting counts the generic types that
+	// are being read: code that doesn't compile may have types without an end.
+	entered map[TypeName]bool
+	nesting int
 }
 
 // newShapes returns shapes of the types of the sources.
 func newShapes(s *sources) *shapes {
-	return &shapes{read: s, named: map[TypeName]*shape{}, outputs: map[*source]string{}}
+	return &shapes{read: s, named: map[TypeName]*shape{}, outputs: map[*source]string{},
+		entered: map[TypeName]bool{}}
+}
+
+// keep undoes that a package's file is to be replaced.
+func (r *shapes) keep(src *source) {
+	delete(r.outputs, src)
+	for name := range r.named {
+		if name.Path == src.path {
+			delete(r.named, name)
+		}
+	}
 }
 
 // of returns the shape of a type expression.
@@ -147,18 +188,24 @@ func (r *shapes) ident(at place, e *ast.Ident) *shape {
 	s := &shape{form: plainForm, name: TypeName{Name: e.Name}}
 	switch {
 	case e.Name == "any":
-		s = &shape{form: interfaceForm, text: "any"}
+		return &shape{form: interfaceForm, text: "any"}
 	case types.IsInterface(predeclared.Type()):
 		s.form = interfaceForm
 	case e.Name == "uint8": // as upstream writes it
 		s.name.Name = "byte"
 	}
+	s.basic = s.name.Name
 	return s
 }
 
 // generic returns the shape of a generic type with arguments.
 func (r *shapes) generic(at place, typ ast.Expr, args ...ast.Expr) *shape {
 	var shapes []*shape
+	r.nesting++
+	defer func() { r.nesting-- }()
+	if r.nesting > maxHops {
+		return &shape{form: unsupportedForm, at: at, expr: typ}
+	}
 	for _, arg := range args {
 		shapes = append(shapes, r.of(at, arg))
 	}
@@ -198,18 +245,21 @@ func (r *shapes) declared(src *source, name string, args []*shape) *shape {
 		return &shape{name: full}
 	}
 	at := place{src, decl.file, parameters(decl, args)}
-	if decl.spec.Assign.IsValid() {
-		return r.of(at, decl.spec.Type)
-	}
 	s := &shape{name: full, args: args}
 	if args == nil {
 		r.named[full] = s // before the underlying type, which may refer to this one
 	}
 	u := r.of(at, decl.spec.Type)
+	if decl.spec.Assign.IsValid() {
+		if args == nil {
+			r.named[full] = u
+		}
+		return u
+	}
 	if u.known != nil && r.read.pkg(u.name.Path) != nil { // a type of its own, without the methods
 		u = r.declared(r.read.byPath[u.name.Path], u.name.Name, nil)
 	}
-	s.form, s.at, s.expr, s.missing = u.form, u.at, u.expr, u.missing
+	s.form, s.at, s.expr, s.basic, s.missing = u.form, u.at, u.expr, u.basic, u.missing
 	s.methods = r.methodsOf(src, name)
 	return s
 }
@@ -247,6 +297,11 @@ func (r *shapes) methodsOf(src *source, name string) copyMethods {
 			}
 		case "DeepCopyInto":
 			m.into = method.decl
+		default:
+			continue // of an interface
+		}
+		if !method.callable() {
+			m.wrong = method.decl
 		}
 	}
 	return m
@@ -304,42 +359,46 @@ func (s *shape) underlying() *shape {
 
 // plain reports whether an assignment copies a value of the type. Like upstream it has a struct
 // with an array copied by its methods.
-func (r *shapes) plain(s *shape) bool {
-	if s.known != nil {
+func (r *shapes) plain(s *shape) bool { return r.assigns(s, false) }
+
+// assignable is plain, for arrays and structs with arrays as well.
+func (r *shapes) assignable(s *shape) bool { return r.assigns(s, true) }
+
+// assigns is one of the two.
+func (r *shapes) assigns(s *shape, arrays bool) bool {
+	switch {
+	case s.known != nil:
 		return s.known.plain
-	}
-	if s.form != structForm {
+	case s.form == arrayForm:
+		return arrays && r.assigns(r.elem(s), arrays)
+	case s.form != structForm:
 		return s.form == plainForm
+	case r.entered[s.name]: // it contains itself, which the compiler reports
+		return true
+	case s.name.Name != "":
+		r.entered[s.name] = true
+		defer delete(r.entered, s.name)
 	}
 	fields := s.fields()
 	// First what doesn't need another package.
-	if slices.ContainsFunc(fields, func(f shapeField) bool { return refers(f.expr) }) {
+	if slices.ContainsFunc(fields, func(f shapeField) bool { return refers(f.expr, arrays) }) {
 		return false
 	}
-	return !slices.ContainsFunc(fields, func(f shapeField) bool { return !r.plain(r.of(s.at, f.expr)) })
+	return !slices.ContainsFunc(fields,
+		func(f shapeField) bool { return !r.assigns(r.of(s.at, f.expr), arrays) })
 }
 
-// refers reports whether a type is, by its syntax alone, one that plain denies.
-func refers(expr ast.Expr) bool {
+// refers reports whether a type is, by its syntax alone, one that assigns denies.
+func refers(expr ast.Expr, arrays bool) bool {
 	switch e := expr.(type) {
 	case *ast.ParenExpr:
-		return refers(e.X)
-	case *ast.StarExpr, *ast.ArrayType, *ast.MapType, *ast.ChanType, *ast.FuncType, *ast.InterfaceType:
+		return refers(e.X, arrays)
+	case *ast.ArrayType:
+		return !arrays || e.Len == nil
+	case *ast.StarExpr, *ast.MapType, *ast.ChanType, *ast.FuncType, *ast.InterfaceType:
 		return true
 	}
 	return false
-}
-
-// assignable is plain, for arrays and structs with arrays as well.
-func (r *shapes) assignable(s *shape) bool {
-	switch {
-	case s.form == arrayForm:
-		return r.assignable(r.elem(s))
-	case s.form == structForm && s.known == nil:
-		return !slices.ContainsFunc(s.fields(),
-			func(f shapeField) bool { return !r.assignable(r.of(s.at, f.expr)) })
-	}
-	return r.plain(s)
 }
 
 // typeExpr returns how to write a type. ok is false for anonymous structs, which have tags, and for

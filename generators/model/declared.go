@@ -23,6 +23,9 @@ func Declared(dir string, want func(file string) bool) map[string]string {
 		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || !want(file) {
 			continue
 		}
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
 		syntax, err := parser.ParseFile(fset, filepath.Join(dir, file), nil, parser.SkipObjectResolution)
 		if err != nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // TypeName is the name of a declared type. Path is "" for predeclared types and for type
@@ -176,11 +177,23 @@ func (f *Field) JSON() (j JSON, ok bool) {
 		return JSON{}, false
 	}
 	name, options, _ := strings.Cut(tag, ",")
+	if !validKey(name) { // encoding/json ignores it
+		name = ""
+	}
 	j = JSON{Name: name, Options: strings.Split(options, ","), Inline: f.Embedded && name == ""}
 	if name == "" {
 		j.Name = f.Name
 	}
 	return j, true
+}
+
+// validKey reports whether encoding/json takes a name from a tag. A tag can have any text in the form of a
+// string literal; none of the valid names ends the raw string of a generated tag.
+func validKey(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
+	})
 }
 
 // Embeds reports whether a struct embeds the type itself, not a pointer to it.

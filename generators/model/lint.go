@@ -49,12 +49,7 @@ func (l *linter) lint(p *candidate) {
 	if len(l.cfg.LintRules) == 0 {
 		return
 	}
-	var tags []marker.Tag
-	for _, f := range p.src.files {
-		if f.syntax != nil && f.isDoc() { // upstream's pkg.Comments are those of doc.go
-			tags = marker.ScanPackage(l.fset, f.syntax.Comments...)
-		}
-	}
+	tags := l.docTags(p.src)
 	for _, rule := range l.cfg.LintRules {
 		switch rule {
 		case lintKnownTagsOnly:

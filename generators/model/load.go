@@ -32,7 +32,10 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 		api.Registrations = s.readRegistrations(packages)
 	}
 	if cfg.makes(DeepCopies) {
-		api.Copies = s.readCopies(packages)
+		api.Copies = s.readCopies(packages, api.Registrations)
+	}
+	if cfg.makes(Defaults) {
+		api.Defaults = s.readDefaults(packages)
 	}
 	if cfg.Generators&^helpers != 0 || cfg.Generators == 0 {
 		s.readAPI(api, packages)
@@ -68,6 +71,7 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 	if s.cfg.has(Views) {
 		api.Types = s.viewedTypes(packages)
 	}
+	s.checkImports(packages) // now it's known which ones matter
 	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
 	check.inputs(api, packages)
 }
@@ -129,8 +133,12 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if err != nil {
 		base = cfg.Dir // no working directory: messages have longer paths
 	}
+	tag := buildTag
+	if cfg.BuildTag != nil {
+		tag = *cfg.BuildTag
+	}
 	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
-		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(),
+		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(), buildTag: tag,
 			byPath: map[string]*source{}}}
 }
 
@@ -149,7 +157,7 @@ func (s *session) find() []*candidate {
 		return nil
 	}
 	// One call for all patterns: to start the go command takes longer than to list a package.
-	packages, err := goList(s.ctx, s.cfg.Dir, patterns)
+	packages, err := goList(s.ctx, s.cfg.Dir, s.buildTag, patterns)
 	if err != nil {
 		s.Errorf(token.Position{}, "%s", listError(err))
 		return nil

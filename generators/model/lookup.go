@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/mod/modfile"
 )
@@ -51,14 +53,16 @@ func lookUp(ctx context.Context, dir string, modules []listedModule, importPath 
 		case !ok:
 		case m.Dir != "":
 			folder := filepath.Join(m.Dir, filepath.FromSlash(below))
-			if file := firstGoFile(folder); file != "" {
-				if leftOut(folder) {
-					return Looked{Dir: folder, LeftOut: file, Why: whyLeftOut(filepath.Base(file))}
-				}
+			switch file, err := firstGoFile(folder); {
+			case err != nil:
+				looked.Err = err
+			case file != "" && leftOut(folder):
+				return Looked{Dir: folder, LeftOut: file, Why: whyLeftOut(filepath.Base(file))}
+			case file != "":
 				return Looked{Dir: folder}
 			}
 		default: // vendored, or not downloaded
-			packages, err := goList(ctx, dir, []string{importPath})
+			packages, err := goList(ctx, dir, buildTag, []string{importPath})
 			switch {
 			case err != nil:
 				looked.Err = err
@@ -72,24 +76,31 @@ func lookUp(ctx context.Context, dir string, modules []listedModule, importPath 
 	return looked
 }
 
-// firstGoFile returns the first Go file of a folder, tests included, "" if there is none.
-func firstGoFile(dir string) string {
-	entries, _ := os.ReadDir(dir) // none in a folder that doesn't exist
+// firstGoFile returns the first Go file of a folder, tests included, "" if there is none, or no such
+// folder.
+func firstGoFile(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
 	for _, entry := range entries {
 		if name := entry.Name(); strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") {
-			return filepath.Join(dir, name)
+			return filepath.Join(dir, name), nil
 		}
 	}
-	return ""
+	return "", err
 }
 
-// leftOut reports whether the go command leaves out all Go files of a folder.
+// leftOut reports whether the go command leaves out all Go files of a folder: constraints exclude
+// them, or they are tests.
 func leftOut(dir string) bool {
 	context := build.Default
 	context.BuildTags = []string{buildTag}
-	_, err := context.ImportDir(dir, 0)
-	_, none := errors.AsType[*build.NoGoError](err)
-	return none
+	p, err := context.ImportDir(dir, 0)
+	if _, none := errors.AsType[*build.NoGoError](err); none {
+		return true
+	}
+	return err == nil && len(p.GoFiles)+len(p.CgoFiles) == 0
 }
 
 // modulesWith returns the main modules, and those modules in their go.mod files that may have

@@ -26,9 +26,11 @@ type API struct {
 	// reachable from them. It is nil unless Config.Generators has Views.
 	Types map[TypeName]*Type
 	// Copies are the packages that get deep copies, Registrations those whose types generated
-	// code registers, both in the order of Packages.
+	// code registers, and Defaults those that get functions that set defaults, all in the order
+	// of Packages.
 	Copies        []*CopyPackage
 	Registrations []*Registration
+	Defaults      []*DefaultsPackage
 }
 
 // Group is an API group.

@@ -76,7 +76,7 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 	if r.cfg.Strict {
 		registration.File = cmp.Or(fileWith(p.src, registerGenHeader, defaultRegistersFile), defaultRegistersFile)
 		r.outputs[p.src] = filepath.Join(p.src.dir, registration.File)
-		if name := r.declaredElsewhere(p.src); name != "" {
+		if name := p.src.declaredBeside(r.outputs[p.src], registeringNames...); name != "" {
 			// Where there is a register.go, the tag has never had an effect.
 			if asked && !p.src.has("register.go") {
 				r.Warnf(pos, "nothing is registered by generated code, as the package declares %s; remove the "+
@@ -93,7 +93,7 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 	}
 	dir, version := path.Split(p.src.path)
 	if dir == "" {
-		r.Errorf(p.position(r.base), "the import path %s does not end in a group and a version; move the types "+
+		r.StrictErrorf(p.position(r.base), "the import path %s does not end in a group and a version; move the types "+
 			"to a folder like apis/example/v1", p.src.path)
 		return nil
 	}
@@ -106,22 +106,17 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 
 // asked reads the tags of doc.go. pos is the position of +k8s:register-gen, if there is one.
 func (r *registerReader) asked(p *candidate) (asked bool, pos token.Position, tags marker.Package) {
-	for _, f := range p.src.files {
-		if f.syntax == nil || !f.isDoc() {
+	found := r.docTags(p.src)
+	// Its problems are reported with the groups, if this run has some.
+	tags, _ = marker.ParsePackage(found, r.cfg.Strict)
+	for _, tag := range found {
+		if tag.Name != registersTag {
 			continue
 		}
-		found := marker.ScanPackage(r.fset, f.syntax.Comments...)
-		// Its problems are reported with the groups, if this run has some.
-		tags, _ = marker.ParsePackage(found, r.cfg.Strict)
-		for _, tag := range found {
-			if tag.Name != registersTag {
-				continue
-			}
-			if on := tag.Value != "false"; pos.IsValid() && on != asked {
-				r.Errorf(tag.Pos, "+%s is both false and another value; remove one", registersTag)
-			} else {
-				asked, pos = on, tag.Pos
-			}
+		if on := tag.Value != "false"; pos.IsValid() && on != asked {
+			r.Errorf(tag.Pos, "+%s is both false and another value; remove one", registersTag)
+		} else {
+			asked, pos = on, tag.Pos
 		}
 	}
 	return asked, pos, tags
@@ -133,7 +128,8 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 	versioned, known := false, false
 	for _, name := range slices.Sorted(maps.Keys(src.types)) {
 		decl := src.types[name]
-		if decl.file.ignored || decl.spec.Assign.IsValid() {
+		// Of a generic type there are no objects.
+		if decl.file.ignored || decl.spec.Assign.IsValid() || decl.spec.TypeParams != nil {
 			continue
 		}
 		st, ok := r.declared(src, name, nil).expr.(*ast.StructType)
@@ -154,17 +150,39 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 	return versioned
 }
 
-// declaredElsewhere returns a name that the generated file would declare and that another file of
-// the package declares, "" if there is none.
-func (r *registerReader) declaredElsewhere(src *source) string {
-	for _, name := range registeringNames {
-		for _, f := range src.files {
-			if f.path == r.outputs[src] {
-				continue
-			}
-			src.undeferFile(f, name)
-			if f.syntax != nil && declaresIn(f.syntax, name) {
-				return name
+// checkObjects warns of types that generated code registers and that are no objects, as the code doesn't
+// compile then. Embedded types may have the method.
+func (c *copyPlanner) checkObjects(registration *Registration) {
+	src := c.byPath[registration.Path]
+	known := []string{"TypeMeta", "ObjectMeta", "ListMeta"}
+	for _, name := range registration.Types {
+		s := c.declared(src, name, nil)
+		embeds := slices.ContainsFunc(s.expr.(*ast.StructType).Fields.List, func(f *ast.Field) bool {
+			return len(f.Names) == 0 && !slices.Contains(known, typeName(f.Type))
+		})
+		if !embeds && !c.hasCopy(s, "DeepCopyObject") {
+			c.Warnf(c.at(src.types[name].spec), "type %s is to be registered and has no DeepCopyObject, without "+
+				"which its package doesn't compile; write // +k8s:deepcopy-gen=true and "+
+				"// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object above it", name)
+		}
+	}
+}
+
+// declaredBeside returns the first of names that a file of the package other than the one at output
+// declares, "" if there is none.
+func (s *source) declaredBeside(output string, names ...string) string {
+	for _, deferred := range []bool{false, true} { // hardly ever is it in a generated file
+		for _, name := range names {
+			for _, f := range s.files {
+				if f.path == output {
+					continue
+				}
+				if deferred {
+					s.undeferFile(f, name)
+				}
+				if f.syntax != nil && declaresIn(f.syntax, name) {
+					return name
+				}
 			}
 		}
 	}

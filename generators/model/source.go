@@ -220,12 +220,16 @@ func (s *source) undeferFile(f *file, name string) {
 // one for another platform.
 func (f *file) generatedHere() bool { return bytes.Contains(header(f.text), []byte("!"+buildTag)) }
 
-// undeferTypes parses the deferred files, other than the one at path, that declare types or methods
-// for deep copies: gengo sees all files but those that buildTag excludes.
-func (s *source) undeferTypes(except string) {
+// undeferTypes parses the deferred files that declare types or methods for deep copies, other than
+// the one at path except.
+func (s *source) undeferTypes(except string) { s.undeferText(except, "\ntype ", ") DeepCopy") }
+
+// undeferText parses the deferred files that have one of the texts, other than the one at path except:
+// gengo sees all files but those that buildTag excludes.
+func (s *source) undeferText(except string, texts ...string) {
 	for _, f := range s.files {
-		if f.syntax == nil && !f.ignored && f.path != except && f.read() &&
-			(bytes.Contains(f.text, []byte("\ntype ")) || bytes.Contains(f.text, []byte(") DeepCopy"))) {
+		has := func(text string) bool { return bytes.Contains(f.text, []byte(text)) }
+		if f.syntax == nil && !f.ignored && f.path != except && f.read() && slices.ContainsFunc(texts, has) {
 			f.parse(s.fset)
 			s.index(f)
 		}

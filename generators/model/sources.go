@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // sources are the packages that were read: those of the input, and others as soon as
@@ -17,6 +19,8 @@ type sources struct {
 	dir  string // the working directory of the go command
 	base string // dir, absolute
 	fset *token.FileSet
+	// buildTag is set for the go command.
+	buildTag string
 	// byPath maps import paths to packages. It has nil for a package that can't be
 	// found, so that the go command is asked for it only once.
 	byPath map[string]*source
@@ -38,24 +42,50 @@ func (s *sources) need(paths ...string) {
 	for _, p := range missing {
 		s.byPath[p] = nil
 	}
-	packages, err := goList(s.ctx, s.dir, missing)
+	// On an error all of them are missing, and what depends on them says so.
+	_, _ = s.list(missing)
+}
+
+// list returns the packages that patterns match, and reads those of them that weren't read yet. It
+// leaves out those that can't be found.
+func (s *sources) list(patterns []string) ([]*source, error) {
+	packages, err := goList(s.ctx, s.dir, s.buildTag, patterns)
 	if err != nil {
-		return // all of them are missing, and what depends on them says so
+		return nil, err
 	}
-	var found []*source
+	var all, unread []*source
 	for _, p := range packages {
 		if p.Dir == "" || len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue
 		}
-		src := newSource(p, s.fset, s.base)
-		for _, pattern := range p.Match {
-			s.byPath[pattern] = src // the ImportPath of a vendored package differs
+		src := s.byPath[p.ImportPath]
+		if src == nil {
+			src = newSource(p, s.fset, s.base)
+			s.byPath[p.ImportPath] = src
+			unread = append(unread, src)
 		}
-		found = append(found, src)
+		for _, pattern := range p.Match {
+			if !wildcard(pattern) {
+				s.byPath[pattern] = src // the ImportPath of a vendored package differs
+			}
+		}
+		all = append(all, src)
 	}
-	if len(found) > 0 {
-		parseAll(found)
+	if len(unread) > 0 {
+		parseAll(unread)
 	}
+	return all, nil
+}
+
+// docTags returns the tags in a package's doc.go: gengo reads all of its comments, and those of no
+// other file (addPkgToUniverse in parser/parse.go).
+func (s *sources) docTags(p *source) []marker.Tag {
+	for _, f := range p.files {
+		if f.syntax != nil && f.isDoc() {
+			return marker.ScanPackage(s.fset, f.syntax.Comments...)
+		}
+	}
+	return nil
 }
 
 // pkg returns the package of that import path, nil if it can't be found.

@@ -78,45 +78,57 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 			if !marker.IsClientTag(tag.Name) {
 				continue
 			}
-			where, dead := misplaced(f, index, group), false
-			if where == "" {
-				where, dead = "is in a comment that no type owns and has no effect", !lost(f, group, tags)
+			where, inside := misplaced(f, index, group)
+			advice := "put it directly above a type, or with one blank line between"
+			next, adjacent := following(f, group)
+			tagged := slices.ContainsFunc(tags[next],
+				func(t marker.Tag) bool { return marker.IsClientTag(t.Name) })
+			dead := false // nobody misses a client because of it
+			switch {
+			case where == "":
+				// The type right below, too far away to own the tag, was most likely meant to
+				// have it. One that stands alone is for kube_codegen.sh, which searches for the
+				// word: people write it somewhere to have a package found.
+				where, dead = "is in a comment that no type owns and has no effect", !adjacent || tagged
+			case tagged && !inside:
+				// Constants were written between a type and its tags, which were then repeated.
+				advice, dead = "remove it: type "+next+" below has tags of its own", true
 			}
-			// Nobody misses a client whose tag stands alone: kube_codegen.sh searches for
-			// the word, so people write it somewhere to have a package found.
-			s.Report(dead || !s.cfg.Strict, tag.Pos,
-				"+%s %s; put it directly above a type, or with one blank line between", tag.Name, where)
+			s.Report(dead || !s.cfg.Strict, tag.Pos, "+%s %s; %s", tag.Name, where, advice)
 		}
 	}
 	return tags
 }
 
-// lost reports whether the declaration that follows a comment, too far below it to own it,
-// is an exported struct without tags of the client: it was most likely meant to have this one.
-func lost(f *file, group *ast.CommentGroup, tags map[string][]marker.Tag) bool {
-	i := slices.IndexFunc(f.syntax.Decls, func(d ast.Decl) bool { return d.Pos() > group.End() })
-	if i < 0 {
-		return false
+// following returns the first exported struct that is declared after a comment, "" if there is
+// none. adjacent is true if no other declaration is between them.
+func following(f *file, group *ast.CommentGroup) (name string, adjacent bool) {
+	adjacent = true
+	for _, decl := range f.syntax.Decls {
+		if decl.Pos() < group.End() {
+			continue
+		}
+		if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == token.TYPE && len(gen.Specs) > 0 {
+			spec := gen.Specs[0].(*ast.TypeSpec)
+			if _, isStruct := spec.Type.(*ast.StructType); isStruct && spec.Name.IsExported() {
+				return spec.Name.Name, adjacent
+			}
+		}
+		adjacent = false
 	}
-	gen, ok := f.syntax.Decls[i].(*ast.GenDecl)
-	if !ok || gen.Tok != token.TYPE || len(gen.Specs) == 0 {
-		return false
-	}
-	spec := gen.Specs[0].(*ast.TypeSpec)
-	_, isStruct := spec.Type.(*ast.StructType)
-	return isStruct && spec.Name.IsExported() && !slices.ContainsFunc(tags[spec.Name.Name],
-		func(t marker.Tag) bool { return marker.IsClientTag(t.Name) })
+	return "", false
 }
 
-// misplaced describes what a comment that belongs to no type is above, "" if nothing.
-func misplaced(f *file, index comments, group *ast.CommentGroup) string {
+// misplaced describes what a comment that belongs to no type is above, "" if nothing, and reports
+// whether the comment is inside of a declaration.
+func misplaced(f *file, index comments, group *ast.CommentGroup) (where string, inside bool) {
 	line := index.tokens.Line(group.End())
 	for _, decl := range f.syntax.Decls {
 		if group.Pos() > decl.Pos() && group.End() < decl.End() {
 			if name := member(decl, group); name != "" {
-				return "is above the " + name + ", which is not a type"
+				return "is above the " + name + ", which is not a type", true
 			}
-			return ""
+			return "", true
 		}
 		// The distances at which a comment would belong to a type.
 		gap := index.tokens.Line(decl.Pos()) - line
@@ -125,14 +137,14 @@ func misplaced(f *file, index comments, group *ast.CommentGroup) string {
 		}
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			return "is above the func " + decl.Name.Name + ", which is not a type"
+			return "is above the func " + decl.Name.Name + ", which is not a type", false
 		case *ast.GenDecl:
 			if decl.Tok != token.TYPE {
-				return "is above the " + specName(decl.Tok, decl.Specs) + ", which is not a type"
+				return "is above the " + specName(decl.Tok, decl.Specs) + ", which is not a type", false
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // member returns the field, or the constant or variable of a group, that follows a
@@ -182,15 +194,9 @@ func specName(kind token.Token, specs []ast.Spec) string {
 }
 
 // packageTags parses the tags of doc.go. elsewhere are package tags in other files,
-// which have no effect; gengo reads all comments of doc.go and no others
-// (addPkgToUniverse in parser/parse.go).
+// which have no effect.
 func (s *session) packageTags(p *source) (pkg marker.Package, elsewhere []marker.Tag) {
-	var doc []marker.Tag
-	for _, f := range p.files {
-		if f.syntax != nil && f.isDoc() {
-			doc = marker.ScanPackage(s.fset, f.syntax.Comments...)
-		}
-	}
+	doc := s.docTags(p)
 	pkg, problems := marker.ParsePackage(doc, s.cfg.Strict)
 	s.Problems = append(s.Problems, problems...)
 	for _, f := range p.files {

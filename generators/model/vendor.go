@@ -58,7 +58,7 @@ func (s *session) checkVendor(packages []*candidate) {
 		return
 	}
 	// With -mod=mod and in some workspaces the folder doesn't matter; the go command knows.
-	found, _ := goList(s.ctx, s.cfg.Dir, paths)
+	found, _ := goList(s.ctx, s.cfg.Dir, s.buildTag, paths)
 	for _, path := range paths {
 		i := slices.IndexFunc(found, func(p listed) bool { return slices.Contains(p.Match, path) })
 		if i < 0 || found[i].Dir == "" {

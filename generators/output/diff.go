@@ -35,7 +35,7 @@ func (p *Plan) WriteDiff(w io.Writer, colours bool) error {
 		d.file(from, path, old, text)
 	}
 	for _, path := range p.Stale {
-		d.line(red, path+" is stale: nothing generates it any more\n")
+		d.line(red, path+" is stale: it is not generated from these packages\n")
 	}
 	return d.Flush()
 }

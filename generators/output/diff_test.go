@@ -54,7 +54,7 @@ out/c.go has line ends CRLF, not LF; and it differs:
 +++ out/new.go
 @@ -0,0 +1 @@
 +x
-out/stale.go is stale: nothing generates it any more
+out/stale.go is stale: it is not generated from these packages
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

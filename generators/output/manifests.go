@@ -16,52 +16,72 @@ type Manifest struct {
 	Text []byte
 }
 
+// maxManifest is the largest size of a file: more than all definitions of a cluster, and little enough for the
+// memory that its syntax tree takes.
+const maxManifest = 32 << 20
+
 // Manifests reads files, the files of folders at any depth whose names end in .yaml, .yml or .json, and stdin
 // for "-". It doesn't follow links in folders, nor enter those whose names begin with a dot.
 func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 	var all []Manifest
 	seen := map[string]bool{}
-	read := func(path string) error {
-		if seen[clean(path)] {
-			return nil
+	add := func(name string, from io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(from, maxManifest+1))
+		switch {
+		case err != nil:
+			return fmt.Errorf("can't read %s: %w", name, reason(err))
+		case len(text) > maxManifest:
+			return fmt.Errorf("%s has more than %d MB; split it", name, maxManifest>>20)
 		}
-		seen[clean(path)] = true
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("can't read %s: %w", path, reason(err))
-		}
-		all = append(all, Manifest{path, text})
+		all = append(all, Manifest{name, text})
 		return nil
 	}
 	for _, path := range from {
 		if path == "-" {
-			text, err := io.ReadAll(stdin)
-			if err != nil {
-				return nil, fmt.Errorf("can't read standard input: %w", err)
+			if err := add("<stdin>", stdin); err != nil {
+				return nil, err
 			}
-			all = append(all, Manifest{"<stdin>", text})
 			continue
 		}
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() {
-			err = read(path)
-		} else if err == nil {
-			err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-				switch {
-				case err != nil:
-					return err
-				case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
-					return filepath.SkipDir
-				case d.Type().IsRegular() &&
-					slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
-					return read(file)
-				}
-				return nil
-			})
-		}
+		files, err := manifestFiles(path)
 		if err != nil {
 			return nil, fmt.Errorf("can't read %s: %w", path, reason(err))
 		}
+		for _, file := range files {
+			if seen[clean(file)] {
+				continue
+			}
+			seen[clean(file)] = true
+			f, err := os.Open(file)
+			if err != nil {
+				return nil, fmt.Errorf("can't read %s: %w", file, reason(err))
+			}
+			err = add(file, f)
+			f.Close()
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
 	return all, nil
+}
+
+// manifestFiles returns the files to read for a path: itself if it is none of a folder.
+func manifestFiles(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var files []string
+	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.Type().IsRegular() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files, err
 }

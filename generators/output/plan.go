@@ -33,6 +33,9 @@ type Set struct {
 	// KeepOthers makes it an error to replace a file that has none of Headers and
 	// Replaceable, as it must be hand-written.
 	KeepOthers bool
+	// Folders are the output folders, which no file may leave by a link. Trees are in them or stand for
+	// themselves.
+	Folders []string
 }
 
 // Plan is the difference between a Set and the disk.
@@ -54,6 +57,9 @@ type Plan struct {
 // else changes the files.
 func (s Set) Compare() (*Plan, error) {
 	paths := slices.Sorted(maps.Keys(s.Files))
+	if err := s.checkPlaces(paths); err != nil {
+		return nil, err
+	}
 	olds := make([][]byte, len(paths))
 	exists := make([]bool, len(paths))
 	errs := make([]error, len(paths))
@@ -86,10 +92,11 @@ func (s Set) Compare() (*Plan, error) {
 			if sameButLineEnds(olds[i], s.Files[path]) {
 				p.LineEnds = append(p.LineEnds, path)
 			}
-			if s.KeepOthers && !s.isGenerated(bytes.NewReader(olds[i]), s.Replaceable...) {
+			header := func(text []byte) string { return s.header(bytes.NewReader(text), s.Replaceable...) }
+			if s.KeepOthers && header(olds[i]) == "" {
 				return nil, fmt.Errorf(
-					"%s was not generated: there is no line like %q above its package clause; move it or "+
-						"remove it", path, s.Headers[0])
+					"%s was not generated: there is no line %q above its package clause; move it or remove it",
+					path, header(s.Files[path]))
 			}
 		}
 	}

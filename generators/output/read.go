@@ -3,6 +3,8 @@ package output
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Read returns the text of a file that a flag names.
@@ -14,11 +16,42 @@ func Read(path string) (string, error) {
 	return string(text), nil
 }
 
+// AnyLine reports whether a line of one of the Go files in a folder, but not in folders below it, is wanted.
+// There is none if dir doesn't exist.
+func AnyLine(dir string, wanted func(line string) bool) (bool, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return false, err
+	}
+	for _, file := range files {
+		if !IsFile(file) {
+			continue
+		}
+		text, err := Read(file)
+		if err != nil {
+			return false, err
+		}
+		for line := range strings.Lines(text) {
+			if wanted(line) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // Exists reports whether there is a file at path. It doesn't follow links: a broken link is
 // there on purpose, too.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// IsFile reports whether path is a file, and no folder, device or pipe, whose reading may never end. It
+// follows links.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Folders returns the names of the folders in dir, none if dir doesn't exist.

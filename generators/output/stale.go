@@ -118,28 +118,31 @@ func (s Set) Has(dir, pattern string) bool {
 	})
 }
 
-// isGeneratedFile is isGenerated for a file on the disk.
+// isGeneratedFile reports whether a file on the disk has one of the set's headers.
 func (s Set) isGeneratedFile(path string) (bool, error) {
+	if !IsFile(path) {
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	return s.isGenerated(f), nil
+	return s.header(f) != "", nil
 }
 
-// isGenerated reports whether a line before the package clause of the file is one of the
-// set's headers, or one of the others.
-func (s Set) isGenerated(file io.Reader, others ...string) bool {
+// header returns the line before the package clause of the file that is one of the set's headers,
+// or one of the others, "" if there is none.
+func (s Set) header(file io.Reader, others ...string) string {
 	// Only the start of the file is read, which in a big tree saves most of the time.
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		if slices.Contains(s.Headers, line) || slices.Contains(others, line) {
-			return true
+			return line
 		}
 		if strings.HasPrefix(line, "package ") {
-			return false
+			return ""
 		}
 	}
-	return false // a line that is too long for a header, or no Go file
+	return "" // a line that is too long for a header, or no Go file
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,22 +118,33 @@ func (st *staging) write(paths []string, contents map[string][]byte) error {
 
 // writeOne writes a temporary file. It runs concurrently with those of other indexes.
 func (st *staging) writeOne(i int, path string, content []byte) error {
-	// An existing file keeps its mode.
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		if info.IsDir() {
-			return errors.New("it is a folder")
-		}
-		mode = info.Mode().Perm()
+	info, err := os.Stat(path)
+	exists := err == nil
+	if exists && info.IsDir() {
+		return errors.New("it is a folder")
 	}
-	// In the same folder, as a rename across file systems would fail.
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+temporary)
+	f, err := createTemp(path)
 	if err != nil {
 		return err
 	}
 	st.temps[i] = f.Name()
 	_, err = f.Write(content)
-	return errors.Join(err, f.Chmod(mode), f.Close())
+	if exists { // The file keeps its mode.
+		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike that of
+// os.CreateTemp it has the mode of a new file, as the umask wants it.
+func createTemp(path string) (*os.File, error) {
+	for {
+		name := fmt.Sprintf(".%s%s%d", filepath.Base(path), temporary, rand.Uint32())
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // mkdir creates dir and its missing parents, and records the ones that it created.

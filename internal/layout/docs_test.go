@@ -40,8 +40,9 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../runtime/README.md",
-		"../../examples/README.md")
+	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md",
+		"../../runtime/README.md",
+		"../../examples/README.md", "../../examples/tour/README.md")
 	found := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

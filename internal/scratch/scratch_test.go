@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -89,5 +90,46 @@ func TestModule(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+const tests = `package tested
+
+import "testing"
+
+func TestPasses(t *testing.T) {}
+func TestSkips(t *testing.T)  { t.Skip("no moon") }
+func TestFails(t *testing.T)  { t.Run("deep", func(t *testing.T) { t.Error("too deep") }) }
+`
+
+// TestResults checks what Test returns for tests that pass, fail and are skipped, and for a package that
+// doesn't compile.
+func TestResults(t *testing.T) {
+	m := &Module{t.TempDir()}
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/scratch", "tested/tested_test.go": tests,
+		"broken/broken_test.go": "package broken\nvar x missing\n",
+	} {
+		if err := m.Write(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := m.Test("./...")
+	if err == nil || !strings.Contains(err.Error(), "undefined: missing") {
+		t.Errorf("error %v", err)
+	}
+	got := map[string]string{}
+	for _, r := range results {
+		got[path.Base(r.Package)+" "+r.Test] = r.Action
+		if r.Test == "TestFails/deep" && !strings.Contains(r.Output, "too deep") {
+			t.Errorf("output %q", r.Output)
+		}
+	}
+	want := map[string]string{
+		"tested TestPasses": "pass", "tested TestSkips": "skip", "tested TestFails": "fail",
+		"tested TestFails/deep": "fail", "tested ": "fail", "broken ": "fail",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -3,6 +3,7 @@
 // run shows everything that is wrong, and prints the counts last.
 //
 //	go run ./internal/testall [-short] [-only NAME]
+//	go run ./internal/testall -vuln
 //
 // The working directory is the root of the repository.
 package main
@@ -21,8 +22,12 @@ import (
 func main() {
 	short := flag.Bool("short", false, "pass -short to go test")
 	only := flag.String("only", "", "run only the steps whose name contains this")
+	vuln := flag.Bool("vuln", false, "look for known vulnerabilities instead")
 	flag.Parse()
 	steps, err := plan(*short)
+	if *vuln {
+		steps, err = vulnerabilities()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
 		os.Exit(1)
@@ -81,6 +86,7 @@ func plan(short bool) ([]step, error) {
 	}
 	steps = append(steps,
 		step{"staticcheck", command(".", "go", "tool", "-modfile=go.tool.mod", "staticcheck", "./...")},
+		step{"licences", licences(modules)},
 		step{"generated code is current", command(".", "make", "--no-print-directory", "check")},
 	)
 	for _, m := range modules {
@@ -88,7 +94,8 @@ func plan(short bool) ([]step, error) {
 		if short {
 			args = append(args, "-short")
 		}
-		switch apart := strings.HasPrefix(m, "test"+string(filepath.Separator)); {
+		tour := filepath.Join("examples", "tour") // runs an API server, too
+		switch apart := m == tour || strings.HasPrefix(m, "test"+string(filepath.Separator)); {
 		case apart:
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache
 			// would return outdated results. They run without the race detector: with it, building API

@@ -1,14 +1,19 @@
 package cache
 
-import "github.com/kubewright/kubewright/runtime/internal/reflector"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubewright/kubewright/runtime/internal/reflector"
+)
 
 // sink adapts what client-go's reflectors fill, here the queue of a controller, to our reflector. Versions
 // are dropped: a queue takes them from the objects.
 type sink struct{ store ReflectorStore }
 
-func (s sink) Added(obj any, _ string) error   { return s.store.Add(obj) }
-func (s sink) Updated(obj any, _ string) error { return s.store.Update(obj) }
-func (s sink) Deleted(obj any, _ string) error { return s.store.Delete(obj) }
+func (s sink) Added(obj any, _ string) error   { return withoutObject(s.store.Add(obj)) }
+func (s sink) Updated(obj any, _ string) error { return withoutObject(s.store.Update(obj)) }
+func (s sink) Deleted(obj any, _ string) error { return withoutObject(s.store.Delete(obj)) }
 func (s sink) Resync() error                   { return s.store.Resync() }
 
 func (s sink) Bookmark(resourceVersion string) error {
@@ -16,6 +21,15 @@ func (s sink) Bookmark(resourceVersion string) error {
 		return b.Bookmark(resourceVersion)
 	}
 	return nil
+}
+
+// withoutObject returns an error of a store without the object that a KeyError has and shows: reflectors log
+// the error, and the object may be a Secret.
+func withoutObject(err error) error {
+	if e, ok := errors.AsType[KeyError](err); ok {
+		return fmt.Errorf("couldn't create key for object of type %T: %w", e.Obj, e.Err)
+	}
+	return err
 }
 
 func (s sink) Begin() reflector.Staging { return &staging{store: s.store} }
@@ -63,7 +77,7 @@ func (s *staging) Remove(obj any) error {
 	}
 	key, err := DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
-		return KeyError{Obj: obj, Err: err}
+		return withoutObject(KeyError{Obj: obj, Err: err})
 	}
 	i, ok := s.places[key]
 	if !ok {
@@ -80,7 +94,7 @@ func (s *staging) Remove(obj any) error {
 }
 
 func (s *staging) Commit(resourceVersion string) error {
-	return s.store.Replace(s.items, resourceVersion)
+	return withoutObject(s.store.Replace(s.items, resourceVersion))
 }
 
 // Discard has nothing to do: the store has not seen the list.

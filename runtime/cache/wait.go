@@ -35,9 +35,13 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 		waiting.Go(func() {
 			select {
 			case <-checker.Done():
-				done <- checker
 			case <-ctx.Done():
+				// If both are done, select may choose either.
+				if !IsDone(checker) {
+					return
+				}
 			}
+			done <- checker
 		})
 	}
 	go func() {

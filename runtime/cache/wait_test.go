@@ -2,9 +2,13 @@ package cache_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/cache"
 )
@@ -44,6 +48,26 @@ func TestWaitFor(t *testing.T) {
 	}
 	if !cache.WaitFor(t.Context(), "") {
 		t.Error("nothing to wait for")
+	}
+}
+
+// TestWaitForLogsWhatIsDone checks that WaitFor logs a checker as done that was done before the context.
+func TestWaitForLogsWhatIsDone(t *testing.T) {
+	logged := 0
+	logger := funcr.New(func(_, line string) {
+		if strings.Contains(line, `"Done waiting"`) {
+			logged++
+		}
+	}, funcr.Options{})
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
+	cancel()
+	done := checker{"a", make(chan struct{})}
+	close(done.c)
+	for range 100 { // By chance it may be right once.
+		cache.WaitFor(ctx, "something", done)
+	}
+	if logged != 100 {
+		t.Errorf("logged %d times of 100", logged)
 	}
 }
 

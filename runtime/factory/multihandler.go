@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -66,16 +67,22 @@ func (h *multiHandler) remove() error {
 }
 
 // forget tells the handler of a missed deletion of every object that it knows in a
-// namespace, whose informer has stopped.
+// namespace, whose informer has stopped. A panic of the handler goes where utilruntime sends
+// it; if the process survives that, the handler is told of the other objects.
 func (h *multiHandler) forget(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, obj := range h.known[namespace] {
 		if !h.removed.Load() {
-			h.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
+			h.tellGone(cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
 		}
 	}
 	delete(h.known, namespace)
+}
+
+func (h *multiHandler) tellGone(tombstone cache.DeletedFinalStateUnknown) {
+	defer utilruntime.HandleCrash()
+	h.handler.OnDelete(tombstone)
 }
 
 func (h *multiHandler) HasSynced() bool { return allDone(h.checkers()) }

@@ -69,6 +69,9 @@ func (s *multiInformer[F]) AddEventHandlerWithResyncPeriod(
 func (s *multiInformer[F]) AddEventHandlerWithOptions(
 	handler cache.ResourceEventHandler, options cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
+	if handler == nil {
+		return nil, errNilHandler
+	}
 	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{},
 		members: map[string]registeredAt{}}
 	h.synced = newMultiChecker(h.checkers, s.set.begin)
@@ -96,6 +99,9 @@ func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	}
 	return nil
 }
+
+// errNilHandler is returned for a handler that is nil, in place of a panic at its first event.
+var errNilHandler = errors.New("add a handler to the informers of several namespaces: the handler is nil")
 
 // adopt gives child, which has not started, the settings and handlers of the others. The
 // caller holds the set's mu.

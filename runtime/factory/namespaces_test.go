@@ -238,8 +238,9 @@ func TestNamespacesSetUp(t *testing.T) {
 		if err := i.SetTransform(nil); err == nil {
 			t.Error("a transform was set too late")
 		}
+		_, added := i.AddEventHandler(nil)
 		for _, err := range []error{
-			i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil),
+			i.GetStore().Add(found[0]), i.GetStore().Replace(nil, "1"), i.RemoveEventHandler(nil), added,
 		} {
 			if err == nil {
 				t.Error("it was not refused")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,11 +46,27 @@ func (f *feed) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f *feed) List(metav1.ListOptions) (k8sruntime.Object, error) { return f.list, nil }
 
-func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error) { return f, nil }
+func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error) {
+	return &feedWatch{events: f.events}, nil
+}
 
-func (f *feed) ResultChan() <-chan watch.Event { return f.events }
+// feedWatch is a watch of a feed, which others may follow.
+type feedWatch struct {
+	events  chan watch.Event
+	stopped atomic.Bool
+}
 
-func (f *feed) Stop() {}
+// noEvents is closed.
+var noEvents = func() chan watch.Event { c := make(chan watch.Event); close(c); return c }()
+
+func (w *feedWatch) ResultChan() <-chan watch.Event {
+	if w.stopped.Load() {
+		return noEvents
+	}
+	return w.events
+}
+
+func (w *feedWatch) Stop() { w.stopped.Store(true) }
 
 // ours is what generated constructors return, over a client that passes objects on as a fake does.
 func (f *feed) ours() cache.SharedIndexInformer {
@@ -65,8 +82,8 @@ func (c typedFeed) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapL
 	return c.list, nil
 }
 
-func (c typedFeed) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
-	return c.feed, nil
+func (c typedFeed) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return c.feed.Watch(opts)
 }
 
 // facade is what runtime/cache's NewSharedIndexInformer returns.

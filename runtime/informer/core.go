@@ -107,7 +107,7 @@ func (c Core[T]) AddEventHandler(
 	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the %s: the handler is nil", c.shared.core.config.name)
+		return nil, fmt.Errorf("add a handler to the %s: %w", c.shared.core.config.name, errNilHandler)
 	}
 	options.Name = cmp.Or(options.Name, handlerName(handler))
 	return c.shared.AddHandler(&typedHandler[T]{handler}, options)

@@ -32,15 +32,6 @@ func TestCoreRefusesOtherTypes(t *testing.T) {
 	})
 }
 
-// TestNilHandler checks that a nil typed handler is refused.
-func TestNilHandler(t *testing.T) {
-	if _, err := newServer().ours(informer.Options{}).Core().AddEventHandler(
-		nil, informer.HandlerOptions{},
-	); err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestEventTypeNames(t *testing.T) {
 	for value, want := range map[informer.EventType]string{
 		0: "Invalid", informer.Added: "Added", informer.Updated: "Updated", informer.Deleted: "Deleted",

@@ -1,4 +1,5 @@
-// Package informer keeps a copy of a collection on a server and reports every change to handlers.
+// Package informer keeps a copy of a collection on a server and reports every change to handlers. What it
+// promises, and what a handler may do, is in docs/concepts.md in plain words; here is how it works.
 //
 // # From the server to a handler
 //

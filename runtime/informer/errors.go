@@ -24,6 +24,10 @@ var errNil = errors.New("the informer is nil: pass what a constructor or a facto
 // first call.
 var errNoFunction = errors.New("there is no function to call, it is nil")
 
+// errNilHandler is returned for a handler that is nil, in place of a panic at its first
+// event.
+var errNilHandler = errors.New("the handler is nil")
+
 // isNil says whether an informer, or the one inside of a typed one, is nil.
 func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
 

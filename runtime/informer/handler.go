@@ -192,19 +192,16 @@ func functionNames(handler reflect.Value, functions ...reflect.Value) string {
 	}
 }
 
-// AddEventHandler is i.AddEventHandlerWithOptions with the options of this package. It
-// returns an error if the handler is nil; the method, like client-go's, accepts a nil
-// handler and panics at the first event. The error is [ErrUnsupportedInformer] if i is
-// not an informer of this package. It is safe for concurrent use.
+// AddEventHandler is i.AddEventHandlerWithOptions with the options of this package. Like
+// the method, it returns an error if the handler is nil. The error is
+// [ErrUnsupportedInformer] if i is not an informer of this package. It is safe for
+// concurrent use.
 func AddEventHandler(
 	i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	ours, ok := shell.As[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, unsupported(i))
-	}
-	if handler == nil {
-		return nil, fmt.Errorf("add a handler to %T: the handler is nil", i)
 	}
 	return ours.AddHandler(handler, options)
 }

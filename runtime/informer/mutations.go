@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/diff"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
@@ -69,7 +68,7 @@ func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 		d.report = func(original, modified runtime.Object) {
 			utilruntime.HandleErrorWithContext(context.Background(), nil,
 				"A cached object was modified by someone it is shared with", "type", name,
-				"object", nameOf(original), "difference", diff.Diff(original, modified))
+				"object", nameOf(original), "fields", differences(original, modified))
 		}
 	}
 	return d
@@ -161,8 +160,8 @@ func (d *mutationDetector) compare() {
 				generation[i] = watchedObject{} // It is reported once.
 			default:
 				altered = true
-				fmt.Printf("CACHE %s[%d] ALTERED!\n%v\n", d.name, i,
-					diff.ObjectGoPrintSideBySide(o.object, o.copy))
+				fmt.Printf("CACHE %s[%d] ALTERED! %s: %v\n", d.name, i, nameOf(o.copy),
+					differences(o.copy, o.object))
 			}
 		}
 	}

@@ -75,9 +75,7 @@ func TestNoGivingUp(t *testing.T) {
 // TestRefused checks that an invalid argument is an error that describes what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
-	_, handler := informer.AddEventHandler(i, nil, informer.HandlerOptions{})
 	for want, err := range map[string]error{
-		"the handler is nil": handler,
 		"SilenceTimeout is -1ns": informer.Configure(
 			i, informer.Tuning{SilenceTimeout: -1}),
 		"InitialEventsTimeout is -1s": informer.Configure(
@@ -97,6 +95,38 @@ func TestRefused(t *testing.T) {
 	}
 	if informer.HasIndex(i, store.LabelIndex("app")) {
 		t.Error("of labels that were refused one is indexed")
+	}
+}
+
+// TestNilHandler checks that each way to add a handler refuses a nil one.
+func TestNilHandler(t *testing.T) {
+	i := newServer().ours(informer.Options{})
+	for name, add := range map[string]func() (cache.ResourceEventHandlerRegistration, error){
+		"AddEventHandler": func() (cache.ResourceEventHandlerRegistration, error) { return i.AddEventHandler(nil) },
+		"of the package": func() (cache.ResourceEventHandlerRegistration, error) {
+			return informer.AddEventHandler(i, nil, informer.HandlerOptions{})
+		},
+		"with a resync period": func() (cache.ResourceEventHandlerRegistration, error) {
+			return i.AddEventHandlerWithResyncPeriod(nil, time.Minute)
+		},
+		"with options": func() (cache.ResourceEventHandlerRegistration, error) {
+			return i.AddEventHandlerWithOptions(nil, cache.HandlerOptions{})
+		},
+		"typed": func() (cache.ResourceEventHandlerRegistration, error) { return i.AddTypedEventHandler(nil) },
+		"typed, to an informer of client-go's": func() (cache.ResourceEventHandlerRegistration, error) {
+			return informer.Typed[*configMap](newServer().theirs(informer.Options{})).AddTypedEventHandler(nil)
+		},
+		"of the core": func() (cache.ResourceEventHandlerRegistration, error) {
+			return i.Core().AddEventHandler(nil, informer.HandlerOptions{})
+		},
+	} {
+		registration, err := add()
+		if registration != nil || err == nil || !strings.Contains(err.Error(), "the handler is nil") {
+			t.Errorf("%s: %v, error %v", name, registration, err)
+		}
+	}
+	if n := len(i.Status().Handlers); n != 0 {
+		t.Errorf("%d handlers were added", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -197,10 +198,22 @@ func (r *registration[K]) callOrCrash(calls func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
 		r.panics.Add(1)
-		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", reason)
+		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", shown(reason))
 	})
 	calls()
 	return false
+}
+
+// shown returns what logs show of the reason of a panic: an error or a string, or the type of anything else,
+// which may be an object.
+func shown(reason any) string {
+	switch reason := reason.(type) {
+	case error:
+		return reason.Error()
+	case string:
+		return reason
+	}
+	return fmt.Sprintf("%T", reason)
 }
 
 func (r *registration[K]) callContained(calls func()) {
@@ -208,7 +221,7 @@ func (r *registration[K]) callContained(calls func()) {
 		if reason := recover(); reason != nil {
 			r.panics.Add(1)
 			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on",
-				"handler", r.name, "panic", reason, "stack", string(debug.Stack()))
+				"handler", r.name, "panic", shown(reason), "stack", string(debug.Stack()))
 		}
 	}()
 	calls()

@@ -194,7 +194,6 @@ func TestNames(t *testing.T) {
 		cache.ResourceEventHandlerDetailedFuncs{},
 		cache.FilteringResourceEventHandler{Handler: &recorder{}},
 		struct{ *recorder }{},
-		nil,
 	} {
 		o := must[cache.ResourceEventHandlerRegistration](t)(
 			ours.AddEventHandler(handler)).HasSyncedChecker().Name()

@@ -54,7 +54,10 @@ func (w *stream) ResultChan() <-chan watch.Event { return w.events }
 func (w *stream) Stop() {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
-	delete(w.server.watches, w)
+	if w.server.watches[w] {
+		delete(w.server.watches, w)
+		close(w.events)
+	}
 }
 
 // IsWatchListSemanticsUnSupported makes informers list in pages.
@@ -155,6 +158,7 @@ func (s *server) expire() {
 	status := apierrors.NewResourceExpired("too old").Status()
 	for w := range s.watches {
 		w.events <- watch.Event{Type: watch.Error, Object: &status}
+		close(w.events)
 	}
 	clear(s.watches)
 }

@@ -95,10 +95,13 @@ func (s *shared[K]) AddEventHandlerWithOptions(
 }
 
 // AddHandler is like AddEventHandlerWithOptions, with the options of this package. It returns a
-// *registration.
+// *registration, and an error for a nil handler.
 func (s *shared[K]) AddHandler(
 	handler cache.ResourceEventHandler, options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
+	if handler == nil {
+		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.name, errNilHandler)
+	}
 	options.Name = cmp.Or(options.Name, handlerName(handler))
 	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
 	if err != nil {
@@ -140,7 +143,7 @@ func (s *shared[K]) Run(stopCh <-chan struct{}) {
 }
 
 // RunWithContext runs the informer until ctx is done, and returns when all goroutines
-// that it started have ended.
+// that it started have ended, except a list function that ignores its context.
 func (s *shared[K]) RunWithContext(ctx context.Context) { s.core.Run(ctx) }
 
 func (s *shared[K]) HasSynced() bool { return s.core.HasSynced() }

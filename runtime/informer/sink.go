@@ -16,7 +16,7 @@ func (i *informer[K]) newReflector(queue *deltafifo.DeltaFIFO[K], m *informerMet
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform,
-		keeps: i.keepUnchanged()}
+		lookedUp: i.keepUnchanged()}
 	r := reflector.New(i.config.source, s, reflector.Options{
 		Name:            i.config.name,
 		TypeDescription: i.config.description,
@@ -40,8 +40,8 @@ type sink[K comparable] struct {
 	metrics   *informerMetrics
 	key       func(any) (K, error)
 	transform func(any) (any, error)
-	// keeps says that lists may contain objects of the store itself, see keepUnchanged.
-	keeps bool
+	// lookedUp is nil if lists never contain objects of the store itself.
+	lookedUp *lookedUp
 }
 
 // accept returns the object that will be stored, and its key.
@@ -124,39 +124,53 @@ func (s staging[K]) Commit(resourceVersion string) error {
 
 func (s staging[K]) Discard() { s.staged.Discard() }
 
+// lookedUp is the last object that the source found in the store, and its version there. It is
+// used by the goroutine that reads the list.
+type lookedUp struct {
+	object  any
+	version string
+}
+
 // keepUnchanged gives the source a function that finds objects in the store, so that a
-// list need not decode those whose version hasn't changed. It returns false if the
-// source has no use for it.
-func (i *informer[K]) keepUnchanged() bool {
+// list need not decode those whose version hasn't changed. It returns nil if the source
+// has no use for it.
+func (i *informer[K]) keepUnchanged() *lookedUp {
 	source, ok := i.config.source.(interface {
 		KeepUnchanged(func(decode.Identity) (any, bool)) bool
 	})
 	if _, named := any(*new(K)).(cache.ObjectName); !ok || !named {
-		return false
+		return nil
 	}
-	return source.KeepUnchanged(func(id decode.Identity) (any, bool) {
+	last := &lookedUp{}
+	keeps := source.KeepUnchanged(func(id decode.Identity) (any, bool) {
 		key, _ := any(cache.ObjectName{Namespace: id.Namespace, Name: id.Name}).(K)
 		obj, version, ok := i.store.Lookup(key)
-		return obj, ok && version == id.ResourceVersion && version != ""
+		if !ok || version != id.ResourceVersion || version == "" {
+			return nil, false
+		}
+		last.object, last.version = obj, version
+		return obj, true
 	})
+	if !keeps {
+		return nil
+	}
+	return last
 }
 
 // keep stages obj again if it is an object of the store itself, without transforming it
-// a second time. It returns false if it isn't one. The store still has what the source found
-// there a moment before: what is queued for an object is newer than the version that the
-// list has. Only a write through the indexer can come between; obj is transformed again then.
+// a second time. It returns false if it isn't one. The source hands over what it has looked up
+// before it looks up another object. The store may have another one by then, which somebody
+// wrote through the indexer.
 func (s staging[K]) keep(obj any) bool {
-	if !s.sink.keeps {
+	last := s.sink.lookedUp
+	if last == nil || last.object != obj {
 		return false
 	}
 	key, err := s.sink.key(obj)
 	if err != nil {
 		return false
 	}
-	stored, version, ok := s.sink.store.Lookup(key)
-	if !ok || stored != obj {
-		return false
-	}
-	s.staged.Set(key, stored, version)
+	s.staged.Set(key, obj, last.version)
+	*last = lookedUp{} // Else it keeps the object alive.
 	return true
 }

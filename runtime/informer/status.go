@@ -170,8 +170,12 @@ func (e *SyncError) Error() string {
 	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
 	}
-	return fmt.Sprintf("%s: %s since %s (attempt %d): %v", e.Informer, e.Reason, e.Since.Format(time.RFC3339),
-		e.Attempts, e.Err)
+	stopped := ""
+	if e.State == Stopped {
+		stopped = ", has stopped"
+	}
+	return fmt.Sprintf("%s: %s since %s (attempt %d%s): %v", e.Informer, e.Reason,
+		e.Since.Format(time.RFC3339), e.Attempts, stopped, e.Err)
 }
 
 // Unwrap returns Err.
@@ -231,11 +235,11 @@ func (s Status) NotSynced() *SyncError {
 		return nil
 	}
 	e := &SyncError{Informer: s.Name, State: s.State, Reason: "pending"}
-	if s.Failures > 0 {
-		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
-	}
 	switch {
-	case s.State == Waiting && s.Failures == 0:
+	case s.Failures > 0:
+		// This is the reason even if the informer has stopped since.
+		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
+	case s.State == Waiting:
 		e.Reason = "waiting for the lists of other informers"
 	case s.State == Stopped:
 		e.Reason = "stopped"

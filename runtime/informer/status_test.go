@@ -206,6 +206,29 @@ func TestStoppedBeforeSync(t *testing.T) {
 	})
 }
 
+// TestCauseOutlivesTheStop checks that a wait whose context ends with the informer's tells what kept the
+// informer from syncing.
+func TestCauseOutlivesTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
+		i := s.ours(informer.Options{})
+		stop := run(i)
+		synctest.Wait()
+		stop()
+		err := informer.WaitForSync(canceled(), i)
+		var all *informer.NotSyncedError
+		if !errors.As(err, &all) || len(all.Informers) != 1 || all.Informers[0].Reason != "forbidden" ||
+			all.Informers[0].State != informer.Stopped || !apierrors.IsForbidden(err) {
+			t.Errorf("error %v", err)
+		}
+		if !strings.Contains(err.Error(), ": forbidden since ") ||
+			!strings.Contains(err.Error(), "(attempt 1, has stopped)") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -151,5 +152,49 @@ func TestKeepUnchanged(t *testing.T) {
 				t.Errorf("%d transforms, expected %d", transforms, want)
 			}
 		})
+	}
+}
+
+// TestWrittenDuringARelist checks that the transform gets no object twice, even if somebody writes through
+// the indexer while a relist takes unchanged objects from the store.
+func TestWrittenDuringARelist(t *testing.T) {
+	hot := object("hot", "1", "x")
+	s := &relists{list: func(w io.Writer, n int) {
+		io.WriteString(w, strings.Repeat(hot+",", 20_000))
+		io.WriteString(w, object("last", fmt.Sprint(n), ""))
+	}}
+	var twice atomic.Int64
+	i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: true},
+		func(obj any) (any, error) {
+			cm := obj.(*corev1.ConfigMap)
+			if _, seen := cm.Annotations["seen"]; seen {
+				twice.Add(1)
+			}
+			cm.Annotations = map[string]string{"seen": ""}
+			return cm, nil
+		})
+	start(t, i)
+	<-replaced
+	obj, _, _ := i.GetStore().GetByKey("ns/hot")
+	over := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if err := i.GetIndexer().Update(obj.(*corev1.ConfigMap).DeepCopy()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	s.expire <- struct{}{}
+	<-replaced
+	close(over)
+	writer.Wait()
+	if n := twice.Load(); n > 0 {
+		t.Errorf("%d objects were transformed twice", n)
 	}
 }

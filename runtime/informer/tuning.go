@@ -20,9 +20,9 @@ type Tuning struct {
 	// never send that bookmark. Time in which the list waits for its limiter doesn't
 	// count. Zero waits for ever. A timeout shows as the last error in [Status].
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long an open watch may deliver nothing, not even a bookmark, before the informer
-	// opens another: without it, a dead connection looks like a quiet one. Servers send a bookmark about
-	// every minute. Zero waits for ever. A timeout shows as the last error in [Status].
+	// SilenceTimeout is how long a watch may deliver nothing, not even a bookmark or a response, before the
+	// informer opens another: without it, a dead connection looks like a quiet one. Servers send a bookmark
+	// about every minute. Zero waits for ever. A timeout shows as the last error in [Status].
 	SilenceTimeout time.Duration
 	// RecreationIsDeletion makes the informer report an object that was deleted and created again, while it
 	// wasn't watching, as a missed deletion and an addition. Without it, that is an update. The UID
@@ -35,7 +35,8 @@ type Tuning struct {
 	MutationSample int
 	// OnMutation is called once for each object that was found to be modified, with a copy from before and
 	// with the object, within ten seconds or, if the informer stops, after its handlers have returned. The
-	// default reports an error to utilruntime, with the object's namespace and name and the difference.
+	// default reports an error to utilruntime, with the object's namespace and name and the fields that differ,
+	// without their values.
 	OnMutation func(original, modified runtime.Object)
 }
 

@@ -23,7 +23,8 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 	return &typedShared[T]{i}
 }
 
-// AddTypedEventHandler adds a typed handler, with at most one set of options.
+// AddTypedEventHandler adds a typed handler, with at most one set of options. It returns an
+// error for a nil handler.
 func (s *typedShared[T]) AddTypedEventHandler(
 	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
@@ -49,6 +50,9 @@ func addTyped(
 	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
 	options []cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
+	if typed == nil {
+		return nil, fmt.Errorf("add a typed handler: %w", errNilHandler)
+	}
 	var o cache.HandlerOptions
 	switch len(options) {
 	case 0:

@@ -1,5 +1,5 @@
 // Package lister reads the objects of one resource from an informer's indexer. Generated listers are
-// declarations on top of it.
+// declarations on top of it. docs/concepts.md tells how they fit into a controller.
 //
 // # What it promises
 //

@@ -5,8 +5,8 @@ import (
 	"io"
 	"reflect"
 	"sync"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,9 +53,37 @@ func clientStreamOf(w watch.Interface, expected expectation) *clientStream {
 
 func (s *clientStream) Stop() {
 	s.stop.Do(func() {
-		close(s.stopped)
-		s.watch.Stop()
+		s.end()
+		s.drain()
 	})
+}
+
+// end tells the watcher to stop. Call it once.
+func (s *clientStream) end() {
+	close(s.stopped)
+	s.watch.Stop()
+}
+
+// drainFor is how long a watcher may take to close its channel after Stop. Most have closed it by then.
+const drainFor = 100 * time.Millisecond
+
+// drain receives what the watcher still sends until it closes its channel, as the contract of
+// [watch.Interface] demands: a watcher that is blocked in a send, such as that of [watch.Filter], would
+// never end. It gives up on watchers that don't close it: [watch.ProxyWatcher], and [watch.MockWatcher] if
+// its functions don't.
+func (s *clientStream) drain() {
+	patience := time.NewTimer(drainFor)
+	defer patience.Stop()
+	for {
+		select {
+		case _, open := <-s.watch.ResultChan():
+			if !open {
+				return
+			}
+		case <-patience.C:
+			return
+		}
+	}
 }
 
 // Next logs and skips events whose object isn't of the resource's type. The logger of ctx names the
@@ -67,7 +95,7 @@ func (s *clientStream) Next(ctx context.Context) (Event, error) {
 			return Event{}, err
 		}
 		if raw.Type == watch.Error {
-			return Event{}, apierrors.FromObject(raw.Object)
+			return Event{}, errorOf(raw.Object)
 		}
 		if event, ok := s.convert(ctx, raw); ok {
 			return event, nil
@@ -109,7 +137,8 @@ func (s *clientStream) convert(ctx context.Context, raw watch.Event) (Event, boo
 	}
 	m, err := meta.Accessor(raw.Object)
 	if err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "event", raw)
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event",
+			"eventType", raw.Type, "objectType", reflect.TypeOf(raw.Object))
 		return Event{}, false
 	}
 	event := Event{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -127,4 +129,42 @@ func TestStreamEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ends(ctx, cancel, context.Canceled)
 	ends(t.Context(), func() { s.Stop(); s.Stop() }, io.EOF)
+}
+
+// TestStopDrains checks that a watcher that is blocked in a send ends when its stream is stopped: the bubble
+// fails if the goroutine of the filter is left. A watcher that never closes its channel delays Stop for a
+// moment only.
+func TestStopDrains(t *testing.T) {
+	for name, test := range map[string]struct {
+		watcher func() watch.Interface
+		closes  bool
+	}{
+		"filter": {closes: true, watcher: func() watch.Interface {
+			fake := watch.NewFake()
+			filtered := watch.Filter(fake, func(e watch.Event) (watch.Event, bool) { return e, true })
+			fake.Add(&corev1.ConfigMap{})
+			return filtered
+		}},
+		"never closed": {watcher: func() watch.Interface {
+			return watch.NewProxyWatcher(make(chan watch.Event))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source := listwatch.FromListerWatcher(&cache.ListWatch{
+					WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return test.watcher(), nil },
+				}, nil)
+				stream, err := source.Watch(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				begun := time.Now()
+				stream.Stop()
+				if waited := time.Since(begun) > 0; waited == test.closes {
+					t.Errorf("waited: %t", waited)
+				}
+			})
+		})
+	}
 }

@@ -38,13 +38,19 @@ type DecodingOptions struct {
 	// Limiter, if not nil, bounds how many of the sources that share it read a list at a time, streamed or
 	// not, and how many bytes those that stream may have decoded.
 	Limiter *Limiter
+	// MaxObject is the largest size in bytes of an object's text, in lists and watches that are streamed. Zero
+	// is 64 MB (64 << 20). An object whose values take four times as much memory, beside its strings, is
+	// refused, too. A list or watch with a larger object fails. Without streaming there is no such limit for
+	// lists, and client-go's of 16 MB for the events of watches.
+	MaxObject int
 	// Off turns streaming off: client-go reads and decodes whole responses.
 	Off bool
 }
 
 // decode returns the options of the decoder.
 func (o DecodingOptions) decode() decode.Options {
-	return decode.Options{Drop: o.Drop, MetadataOnly: o.MetadataOnly, ShareValues: o.ShareValues}
+	return decode.Options{Drop: o.Drop, MetadataOnly: o.MetadataOnly, ShareValues: o.ShareValues,
+		MaxObject: o.MaxObject}
 }
 
 // Reading is how a source has read its lists and watches.

@@ -19,7 +19,7 @@ func readList(list runtime.Object, t reflect.Type, item func(any) error) (ListMe
 	}
 	m, err := meta.ListAccessor(list)
 	if err != nil {
-		return ListMeta{}, fmt.Errorf("unable to understand list result %#v: %w", list, err)
+		return ListMeta{}, incomprehensible(list, err)
 	}
 	if err := eachItem(list, t, item); err != nil {
 		return ListMeta{}, err
@@ -30,7 +30,7 @@ func readList(list runtime.Object, t reflect.Type, item func(any) error) (ListMe
 func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	items, err := meta.GetItemsPtr(list)
 	if err != nil {
-		return fmt.Errorf("unable to understand list result %#v: %w", list, err)
+		return incomprehensible(list, err)
 	}
 	// These are the two shapes of generated lists. client-go's way, below, would use
 	// reflection for each item.
@@ -56,7 +56,7 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	}
 	objects, err := meta.ExtractListWithAlloc(list)
 	if err != nil {
-		return fmt.Errorf("unable to understand list result %#v: %w", list, err)
+		return incomprehensible(list, err)
 	}
 	for i, obj := range objects {
 		if t != nil && reflect.TypeOf(obj) != t {
@@ -67,6 +67,11 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 		}
 	}
 	return nil
+}
+
+// incomprehensible is the error for what isn't a list. It doesn't show the list, which may have secrets.
+func incomprehensible(list runtime.Object, err error) error {
+	return fmt.Errorf("unable to understand list result of type %T: %w", list, err)
 }
 
 func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {

@@ -19,7 +19,9 @@ type listerWatcher interface {
 
 // FromListerWatcher returns a source over lw, which has the methods of a
 // [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods with a context are
-// used where it has them; one without them can't be interrupted by a context.
+// used where it has them; one without them can't be interrupted by a context. A list
+// function that hasn't returned a second after the end of its context is left behind on its goroutine, and
+// nothing of its list is used. A watch function is waited for.
 //
 // example, if not nil, is an object of the expected type. If it is an
 // *unstructured.Unstructured with apiVersion and kind, these are expected, too.

@@ -33,12 +33,14 @@ type listCall struct {
 	page string
 
 	mu sync.Mutex
-	// ended means that the function has returned. What it still reads is dropped, and the
-	// fields don't change any more.
+	// ended means that the function has returned, or was left behind. What it still reads is
+	// dropped, and the fields don't change any more.
 	ended bool
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
 	unread string
+	// credentials are those of the last request.
+	credentials credentials
 	// several means that the function read more than one collection. Its list is read
 	// again, in one piece.
 	several bool
@@ -56,7 +58,7 @@ type listCall struct {
 // callListFunc calls the list function. Meanwhile transports hand its responses to c.
 func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
 	defer c.end()
-	return from.list(during(c.ctx, c), opts)
+	return from.listWithin(during(c.ctx, c), opts)
 }
 
 func (c *listCall) see(reason string) {
@@ -71,10 +73,25 @@ func (c *listCall) see(reason string) {
 	}
 }
 
+// giveUp has the client decode everything from now on.
+func (c *listCall) giveUp(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decoding.giveUp(c.credentials.hide(reason))
+}
+
 // leave notes that a response is left to the client. The caller holds mu.
 func (c *listCall) leave(reason string) {
-	c.unread = reason
+	c.unread = c.credentials.hide(reason)
 	c.several = c.several || c.accepted
+}
+
+func (c *listCall) sent(credentials credentials) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.credentials = credentials
+	}
 }
 
 func (c *listCall) take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser {
@@ -178,7 +195,18 @@ func (c *listCall) abandon(b *listBody, reason string) {
 	}
 }
 
-// end notes that the function has returned. After it nothing is handed over.
+// fail notes that a body can neither be read nor be left to the client.
+func (c *listCall) fail(b *listBody, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != b || c.ended {
+		return
+	}
+	c.current = nil
+	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err
+}
+
+// end notes that the function has returned or was left behind. After it nothing is handed over.
 func (c *listCall) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -259,9 +287,18 @@ func (b *listBody) read() io.Reader {
 	switch {
 	case errors.As(err, &failure) && !b.accepted:
 		return io.MultiReader(bytes.NewReader(b.recorder.bytes), failingReader{failure.error})
+	case !b.accepted && isHostile(err):
+		b.call.fail(b, err)
+		return b.failed(err)
 	case !b.accepted:
 		if b.refused == "" {
 			b.refused = fmt.Sprintf("the list isn't understood: %v", err)
+		}
+		if b.recorder.lost {
+			b.call.giveUp(b.refused)
+			err = errors.New(b.refused + "; the client decodes from now on")
+			b.call.fail(b, err)
+			return b.failed(err)
 		}
 		b.call.abandon(b, b.refused)
 		return io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
@@ -277,6 +314,12 @@ func (b *listBody) read() io.Reader {
 	return b.send(&metav1.PartialObjectMetadataList{
 		TypeMeta: b.typ, ListMeta: meta, Items: []metav1.PartialObjectMetadata{},
 	})
+}
+
+// isHostile reports whether an error is about something that takes too much memory, which the client must not
+// read either.
+func isHostile(err error) bool {
+	return errors.Is(err, decode.ErrTooLarge) || errors.Is(err, decode.ErrTooDeep)
 }
 
 // failed returns what the client reads in place of a list that failed: a Status, which makes
@@ -310,7 +353,7 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 		if typ == (metav1.TypeMeta{}) {
 			return nil
 		}
-		b.call.decoding.giveUp(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
+		b.call.giveUp(fmt.Sprintf("the server sent a list of kind %s", name(typ)))
 		return fmt.Errorf("the server sent a list of an unexpected kind, %s; "+
 			"the client decodes from now on", name(typ))
 	}
@@ -318,8 +361,12 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 	return errRefused
 }
 
-// name is a kind as people write it.
-func name(typ metav1.TypeMeta) string { return typ.GroupVersionKind().String() }
+// name is a kind as people write it, or the start of what is too long for one.
+func name(typ metav1.TypeMeta) string {
+	const longest = 200
+	kind := typ.GroupVersionKind().String()
+	return kind[:min(len(kind), longest)]
+}
 
 func (b *listBody) charge(size int) {
 	b.decoded = true
@@ -364,18 +411,26 @@ func encodeProtobuf(obj runtime.Object) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// recorder keeps what is read through it until it is stopped.
+// recorder keeps what is read through it until it is stopped, or until it has mostRecorded: what is so large
+// before its kind is known can't be left to the client any more.
 type recorder struct {
-	from    io.Reader
-	bytes   []byte
-	stopped bool
+	from          io.Reader
+	bytes         []byte
+	stopped, lost bool
 }
+
+const mostRecorded = 4 << 20
 
 func (r *recorder) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
-	if !r.stopped {
-		r.bytes = append(r.bytes, p[:n]...)
+	if r.stopped {
+		return n, err
 	}
+	if r.lost = len(r.bytes)+n > mostRecorded; r.lost {
+		r.stop()
+		return n, err
+	}
+	r.bytes = append(r.bytes, p[:n]...)
 	return n, err
 }
 

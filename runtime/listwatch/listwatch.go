@@ -29,7 +29,8 @@ import (
 // concurrent use.
 type Source interface {
 	// List reads one page. It adds each object to the receiver as soon as that is
-	// decoded, from one goroutine at a time and not after it has returned.
+	// decoded, from one goroutine at a time and not after it has returned. It returns within a second of the
+	// end of ctx: a list function that doesn't is left behind.
 	List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
@@ -58,7 +59,8 @@ type Stream interface {
 	// ctx's error when ctx is done, and an [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
 	Next(ctx context.Context) (Event, error)
 	// Stop ends the stream and releases what it holds. It is idempotent and
-	// may be called while Next blocks, which then returns.
+	// may be called while Next blocks, which then returns. It receives what the client's watcher still sends
+	// until that closes its channel, but not for long: some never do.
 	Stop()
 }
 

@@ -130,16 +130,17 @@ func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver)
 
 func (s *source) list(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to Receiver,
-) (ListMeta, error) {
+) (page ListMeta, err error) {
 	if c.kinds == nil {
 		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
 	call := &listCall{
 		ctx: ctx, decoding: s.decoding, kinds: c.kinds, lease: counting(lease), to: to, page: opts.Continue,
 	}
+	defer func() { err = call.credentials.hideInError(err) }()
 	list, err := call.callListFunc(c, opts)
 	switch {
-	case call.several:
+	case call.several && ctx.Err() == nil:
 		// The function will list several collections each time, so the client decodes from
 		// now on.
 		s.decoding.giveUp(call.unread)
@@ -153,6 +154,8 @@ func (s *source) list(
 			s.tally.note(streamed, "")
 		}
 		return page, err
+	case err != nil && call.unread != "":
+		return ListMeta{}, undecoded(err)
 	case err != nil:
 		return ListMeta{}, err
 	}
@@ -179,9 +182,13 @@ const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP clie
 func (s *source) listWhole(
 	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver, reason string,
 ) (ListMeta, error) {
-	list, err := c.list(ctx, opts)
+	var call plainCall
+	list, err := c.listWithin(during(ctx, &call), opts)
+	if s.decoding != nil && call.answered() {
+		err = undecoded(err)
+	}
 	if err != nil {
-		return ListMeta{}, err
+		return ListMeta{}, call.credentials().hideInError(err)
 	}
 	s.tally.note(whole, reason)
 	return readList(list, s.itemType, to.Add)
@@ -218,12 +225,13 @@ func (s *source) watch(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease,
 ) (Stream, error) {
 	if c.kinds == nil {
-		w, err := c.watch(ctx, opts)
+		var call plainCall
+		w, err := c.watch(during(ctx, &call), opts)
 		if err != nil {
-			return nil, err
+			return nil, call.credentials().hideInError(err)
 		}
 		s.tally.note(whole, c.notStreamed)
-		return clientStreamOf(w, s.expected), nil
+		return call.credentials().hideInStream(clientStreamOf(w, s.expected)), nil
 	}
 	call := &watchCall{decoding: s.decoding, kinds: c.kinds}
 	w, err := c.watch(during(ctx, call), opts)
@@ -231,23 +239,24 @@ func (s *source) watch(
 	switch {
 	case err != nil && body != nil:
 		body.Close() // The watch function may have left it open.
-		return nil, err
+		return nil, call.credentials.hideInError(err)
 	case err != nil:
-		return nil, err
+		return nil, call.credentials.hideInError(err)
 	case body == nil:
 		s.noteLeft(call.seen, call.unread)
-		return clientStreamOf(w, s.expected), nil
+		return call.credentials.hideInStream(clientStreamOf(w, s.expected)), nil
 	}
 	s.tally.note(streamed, "")
 	stream := &watchStream{
-		body: body, kinds: c.kinds, decoding: s.decoding, fallback: clientStreamOf(w, s.expected),
+		body: body, kinds: c.kinds, decoding: s.decoding, credentials: call.credentials,
+		fallback: clientStreamOf(w, s.expected),
 	}
 	if isListing(opts) {
 		s.decoding.begin()
 		body.events.Begin(s.decoding.cached)
 		stream.listing, stream.lease = true, counting(lease)
 	}
-	return stream, nil
+	return call.credentials.hideInStream(stream), nil
 }
 
 // lease returns the lease of a list: that of the page before if the list goes on, else a

@@ -52,6 +52,8 @@ type exchange interface {
 	// see reports that a transport sees a request, and why it doesn't read the response, "" if
 	// it may.
 	see(reason string)
+	// sent reports the credentials of a request that was answered.
+	sent(credentials)
 	// take returns what replaces the body of a successful response, nil to keep it. The
 	// replacement closes the body.
 	take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser
@@ -80,6 +82,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req.WithContext(during(ctx, nil)))
 	if err != nil {
 		return resp, err
+	}
+	if resp.Request != nil { // with what the transports below have added
+		used := credentialsOf(resp.Request)
+		x.sent(used)
+		used.hideInHeader(resp.Header)
 	}
 	resp.Request = req
 	switch encoding := resp.Header.Get("Content-Encoding"); {

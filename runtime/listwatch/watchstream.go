@@ -32,7 +32,9 @@ type watchCall struct {
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
 	unread string
-	body   *watchBody
+	// credentials are those of the request.
+	credentials credentials
+	body        *watchBody
 }
 
 func (c *watchCall) see(reason string) {
@@ -43,7 +45,15 @@ func (c *watchCall) see(reason string) {
 	}
 	c.seen = true
 	if reason != "" {
-		c.unread = reason
+		c.unread = c.credentials.hide(reason)
+	}
+}
+
+func (c *watchCall) sent(credentials credentials) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.credentials = credentials
 	}
 }
 
@@ -70,7 +80,7 @@ func (c *watchCall) take(req *http.Request, contentType string, real io.ReadClos
 		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
 		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
 	default:
-		c.unread = "the response is of type " + contentType
+		c.unread = c.credentials.hide("the response is of type " + contentType)
 		return nil
 	}
 	c.body = body
@@ -138,6 +148,8 @@ type watchStream struct {
 	body     *watchBody
 	kinds    *responseKinds
 	decoding *decoding
+	// credentials are those of the request.
+	credentials credentials
 	// accepted means that the first event was of the expected kind. If it wasn't, fellBack is
 	// set, and events come from the client, through fallback.
 	accepted, fellBack bool
@@ -150,12 +162,16 @@ type watchStream struct {
 	// the reader uses both.
 	done    <-chan struct{}
 	unwatch func() bool
+	stop    sync.Once
 }
 
 func (s *watchStream) Stop() {
-	s.fallback.Stop()
-	// The client's watcher may not close it, if it is wrapped.
-	s.body.Close()
+	s.stop.Do(func() {
+		s.fallback.end()
+		// The client's watcher may not close it, if it is wrapped. Until it is closed, that reads.
+		s.body.Close()
+		s.fallback.drain()
+	})
 }
 
 func (s *watchStream) Next(ctx context.Context) (Event, error) {
@@ -177,8 +193,12 @@ func (s *watchStream) Next(ctx context.Context) (Event, error) {
 			s.endWith(context.Background())
 			return Event{}, s.endError(ctx, err)
 		}
-		if !s.accepted {
-			return s.fallBack(ctx, fmt.Sprintf("the first event isn't understood: %v", err))
+		if !s.accepted && !isHostile(err) {
+			reason := fmt.Sprintf("the first event isn't understood: %v", err)
+			if !s.body.recorder.lost {
+				return s.fallBack(ctx, reason)
+			}
+			s.decoding.giveUp(s.credentials.hide(reason))
 		}
 		s.endWith(context.Background())
 		return Event{}, undecodable(err)
@@ -203,17 +223,17 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 			kind = name(kindOf(obj))
 		}
 		reason := fmt.Sprintf("the server sent an event with an object of kind %s", kind)
-		if !s.accepted {
+		if !s.accepted && !s.body.recorder.lost {
 			return s.fallBack(ctx, reason)
 		}
-		s.decoding.giveUp(reason)
+		s.decoding.giveUp(s.credentials.hide(reason))
 		return Event{}, undecodable(
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
 	s.accept()
 	s.kinds.watched(obj)
 	if raw.Type == watch.Error {
-		return Event{}, apierrors.FromObject(obj)
+		return Event{}, errorOf(obj)
 	}
 	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
 		s.lease.charge(raw.Size)
@@ -232,7 +252,7 @@ func (s *watchStream) accept() {
 // fallBack has the client read the watch, from its first event on.
 func (s *watchStream) fallBack(ctx context.Context, reason string) (Event, error) {
 	s.endWith(context.Background())
-	s.decoding.tally.takeBack(reason)
+	s.decoding.tally.takeBack(s.credentials.hide(reason))
 	s.fellBack = true
 	s.body.release()
 	return s.fallback.Next(ctx)
@@ -286,7 +306,7 @@ func (s *watchStream) endError(ctx context.Context, err error) error {
 }
 
 func undecodable(err error) error {
-	const status, reason = http.StatusInternalServerError, "ClientWatchDecoding"
+	const status, reason = http.StatusInternalServerError, watchDecoding
 	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
 	reporter := apierrors.NewClientErrorReporter(status, http.MethodGet, reason)
 	return apierrors.FromObject(reporter.AsObject(err))

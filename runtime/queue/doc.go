@@ -1,5 +1,5 @@
 // Package queue is a work queue: producers add items, workers take them, and no two workers have the
-// same item at once.
+// same item at once. docs/concepts.md tells how it fits into a controller.
 //
 // An item is a comparable value, usually a key. However often it is added, it is in the queue once.
 // These are its states:

@@ -1,7 +1,7 @@
 // Package runtimetest has an API server in memory for tests of code that lists and watches.
 //
 // Server models one resource: versioned objects, lists in pages, watches from a version,
-// bookmarks, compaction, watch-lists. Faults are scripted: requests fail, streams break,
+// selectors, bookmarks, compaction, watch-lists. Faults are scripted: requests fail, streams break,
 // bookmarks are omitted. A server serves client-go's informers by its ListerWatcher, and
 // ours as a typed client.
 //

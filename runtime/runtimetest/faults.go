@@ -44,6 +44,12 @@ func (r Request) String() string {
 	if o.ResourceVersionMatch != "" {
 		fmt.Fprintf(&b, " match=%s", o.ResourceVersionMatch)
 	}
+	if o.LabelSelector != "" {
+		fmt.Fprintf(&b, " labels=%s", o.LabelSelector)
+	}
+	if o.FieldSelector != "" {
+		fmt.Fprintf(&b, " fields=%s", o.FieldSelector)
+	}
 	if o.Limit != 0 {
 		fmt.Fprintf(&b, " limit=%d", o.Limit)
 	}

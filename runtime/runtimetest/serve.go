@@ -22,6 +22,10 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 	if err := s.enter(ctx, Request{Verb: "LIST", Options: opts}); err != nil {
 		return none, err
 	}
+	selected, err := selectionOf(opts)
+	if err != nil {
+		return none, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -52,7 +56,7 @@ func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, er
 	var items []runtime.Object
 	next := ""
 	for _, obj := range sorted(s.at(version)) {
-		if after != "" && keyOf(obj) <= after {
+		if after != "" && keyOf(obj) <= after || !selected.matches(obj) {
 			continue
 		}
 		if opts.Limit > 0 && int64(len(items)) == opts.Limit {
@@ -81,6 +85,10 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 	if err := s.enter(ctx, Request{Verb: "WATCH", Options: opts}); err != nil {
 		return nil, err
 	}
+	selected, err := selectionOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -95,11 +103,13 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 		}
 	}
 	from, _ := strconv.ParseInt(opts.ResourceVersion, 10, 64)
-	w := newStream(from, opts.AllowWatchBookmarks, s.forget)
+	w := newStream(from, selected, opts.AllowWatchBookmarks, s.forget)
 	switch {
 	case initial, from == 0:
 		for _, obj := range sorted(s.objects) {
-			w.send(watch.Event{Type: watch.Added, Object: obj})
+			if selected.matches(obj) {
+				w.send(watch.Event{Type: watch.Added, Object: obj})
+			}
 		}
 		w.from = s.version
 		if initial && !s.faults.noEndBookmark {
@@ -110,7 +120,9 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 		w.fail(expired())
 	default:
 		for _, c := range s.history {
-			w.push(c.version, watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()})
+			if e, ok := c.event(selected); ok {
+				w.push(c.version, e)
+			}
 		}
 	}
 	s.streams[w] = struct{}{}

@@ -20,7 +20,8 @@ type Object interface {
 
 // Server is an API server in memory for one resource, with objects of type T and lists of
 // type L. It has the List and Watch methods of a generated typed client, so informers take
-// it as their client. It ignores selectors.
+// it as their client. Requests may select objects by labels, and by the fields metadata.name and
+// metadata.namespace; so a request for one namespace is one that selects it.
 //
 // It is safe for concurrent use.
 type Server[T Object, L runtime.Object] struct {
@@ -40,12 +41,35 @@ type Server[T Object, L runtime.Object] struct {
 	requests []Request
 }
 
-// change is a write. object is the object of its watch event: for a deletion the last
-// state, with the version of the deletion.
+// change is a write. object is what it wrote: for a deletion the last state, with the version
+// of the deletion. before is the state before it, if there was one.
 type change[T Object] struct {
-	version int64
-	kind    watch.EventType
-	object  T
+	version        int64
+	kind           watch.EventType
+	object, before T
+}
+
+// event returns the event of the change on a watch. An object that moves into what is selected
+// is added, one that moves out of it is deleted: in its last selected state, with the version of
+// the change. ok is false if the change is about nothing that is selected.
+func (c change[T]) event(selected selection) (e watch.Event, ok bool) {
+	was := c.kind != watch.Added && selected.matches(c.before)
+	is := c.kind != watch.Deleted && selected.matches(c.object)
+	obj := c.object
+	switch {
+	case was && is:
+		e.Type = watch.Modified
+	case is:
+		e.Type = watch.Added
+	case was:
+		e.Type, obj = watch.Deleted, c.before
+	default:
+		return e, false
+	}
+	obj = obj.DeepCopyObject().(T)
+	obj.SetResourceVersion(format(c.version))
+	e.Object = obj
+	return e, true
 }
 
 // NewServer returns a server without objects. Pass only the struct types:
@@ -142,14 +166,18 @@ func (s *Server[T, L]) mustHave(key string) T {
 func (s *Server[T, L]) write(kind watch.EventType, obj T) string {
 	s.version++
 	obj.SetResourceVersion(format(s.version))
+	key := keyOf(obj)
+	c := change[T]{version: s.version, kind: kind, object: obj, before: s.objects[key]}
 	if kind == watch.Deleted {
-		delete(s.objects, keyOf(obj))
+		delete(s.objects, key)
 	} else {
-		s.objects[keyOf(obj)] = obj
+		s.objects[key] = obj
 	}
-	s.history = append(s.history, change[T]{version: s.version, kind: kind, object: obj})
+	s.history = append(s.history, c)
 	for w := range s.streams {
-		w.push(s.version, watch.Event{Type: kind, Object: obj.DeepCopyObject()})
+		if e, ok := c.event(w.selected); ok {
+			w.push(c.version, e)
+		}
 	}
 	return format(s.version)
 }

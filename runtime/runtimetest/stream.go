@@ -12,6 +12,7 @@ import (
 // read.
 type stream struct {
 	bookmarks bool
+	selected  selection
 	from      int64 // events up to this version aren't sent
 	onEnd     func(*stream)
 
@@ -26,9 +27,9 @@ type stream struct {
 	timer  *time.Timer
 }
 
-func newStream(from int64, bookmarks bool, onEnd func(*stream)) *stream {
+func newStream(from int64, selected selection, bookmarks bool, onEnd func(*stream)) *stream {
 	return &stream{
-		from: from, bookmarks: bookmarks, onEnd: onEnd,
+		from: from, selected: selected, bookmarks: bookmarks, onEnd: onEnd,
 		result: make(chan watch.Event), wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 }

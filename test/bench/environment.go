@@ -18,6 +18,9 @@ type environment struct {
 	Commit              string
 }
 
+// withChanges follows a commit if the checkout differs from it.
+const withChanges = " with changes"
+
 // currentEnvironment returns that of this run, but for the CPU.
 func currentEnvironment(ctx context.Context) (environment, error) {
 	e := environment{Memory: memory(), System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
@@ -40,7 +43,7 @@ func currentEnvironment(ctx context.Context) (environment, error) {
 		*c.field = strings.TrimSpace(out)
 	}
 	if changes != "" {
-		e.Commit += " with changes"
+		e.Commit += withChanges
 	}
 	return e, nil
 }

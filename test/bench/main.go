@@ -71,7 +71,7 @@ func (o options) run(ctx context.Context) error {
 	}
 	var results []result
 	if o.saved {
-		results, err = loadAll(cache, parts)
+		results, err = loadAll(cache, parts, changedSince(ctx))
 	} else {
 		results, err = o.measure(ctx, chosen)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,16 @@ type part struct {
 	// a disturbance of the machine affects ours and theirs alike.
 	count int
 	args  []string
+	// apart are the files that the part doesn't measure, as git's pathspecs: a result stays true when they change.
+	apart []string
 }
+
+// words are in no measurement, and of generators only their own part measures anything.
+var (
+	words     = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
+	noTools   = slices.Concat(words, []string{":!cmd", ":!generators", ":!templates", ":!test/gentools", ":!test/parity"})
+	noServers = slices.Concat(noTools, []string{":!test/e2e"})
+)
 
 // once is for benchmarks that run other programs: these are measured, and repeated, by the
 // benchmark itself.
@@ -39,36 +49,42 @@ var parts = []part{
 		about:  "an informer from a recorded server to its synced cache, each mode in a process of its own",
 		module: ".", packages: "./internal/wirebench",
 		count: 1, args: once,
+		apart: noServers,
 	},
 	{
 		name:   "server",
 		about:  "the same from a real API server for custom resources",
 		module: "test/e2e", packages: "./wirebench",
 		count: 1, args: once,
+		apart: noTools,
 	},
 	{
 		name:   "manager",
 		about:  "the same from a recorded server for the cache of a controller-runtime manager",
 		module: "contrib/controller-runtime", packages: "./wirebench",
 		count: 1, args: once,
+		apart: noServers,
 	},
 	{
 		name:   "runtime",
 		about:  "the pieces of the runtime, in one process",
 		module: ".", packages: "./runtime/...",
 		count: 3, args: []string{"-test.benchmem"},
+		apart: noServers,
 	},
 	{
 		name:   "controller-runtime",
 		about:  "our priority queue beside controller-runtime's",
 		module: "contrib/controller-runtime", packages: ".",
 		count: 3, args: []string{"-test.benchmem"},
+		apart: noServers,
 	},
 	{
 		name:   "generators",
 		about:  "the generators as commands, and the code that they generate",
 		module: "test/gentools", packages: ".",
 		count: 5, args: once,
+		apart: words,
 	},
 }
 

@@ -17,9 +17,12 @@ import (
 // report is what the pages show.
 type report struct {
 	Environment environment
-	Date        string
-	Took        time.Duration
-	Sections    []section
+	// Commits are those that were measured: one, unless parts were measured again after changes that the others don't
+	// depend on.
+	Commits  []string
+	Date     string
+	Took     time.Duration
+	Sections []section
 	// Headlines are the rows that matter first, those that were measured; Missing the keys of
 	// the others.
 	Headlines []shown
@@ -76,6 +79,9 @@ func newReport(results []result) *report {
 			r.sort(row)
 		}
 		r.Sections = append(r.Sections, s)
+		if !slices.Contains(r.Commits, res.Environment.Commit) {
+			r.Commits = append(r.Commits, res.Environment.Commit)
+		}
 		r.Took += s.Took
 		r.Total += len(res.Rows)
 	}
@@ -132,7 +138,7 @@ var pageText string
 var readmeText string
 
 var (
-	pageTemplate   = template.Must(template.New("page").Parse(pageText))
+	pageTemplate   = template.Must(template.New("page").Funcs(template.FuncMap{"join": strings.Join}).Parse(pageText))
 	readmeTemplate = template.Must(template.New("readme").Parse(readmeText))
 )
 

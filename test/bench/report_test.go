@@ -185,7 +185,9 @@ func TestSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	loaded, err := loadAll(dir, both)
+	var files []string // that have changed
+	changed := func(string, []string) ([]string, error) { return files, nil }
+	loaded, err := loadAll(dir, both, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +207,25 @@ func TestSaved(t *testing.T) {
 	if err := other.save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadAll(dir, both); err == nil || !strings.Contains(err.Error(), "another") {
-		t.Errorf("results of two commits: %v", err)
+	if loaded, err = loadAll(dir, both, changed); err != nil {
+		t.Errorf("results of two commits that don't differ in what is measured: %v", err)
 	}
-	if _, err := loadAll(t.TempDir(), both); !errors.Is(err, os.ErrNotExist) {
+	if page, err := newReport(loaded).render(pageTemplate); err != nil || !strings.Contains(page, ", another |") {
+		t.Errorf("error %v, the page doesn't name both commits:\n%s", err, page)
+	}
+	files = []string{"runtime/queue/queue.go"}
+	if _, err := loadAll(dir, both, changed); err == nil || !strings.Contains(err.Error(), files[0]) {
+		t.Errorf("results of two commits that differ: %v", err)
+	}
+	files = nil
+	other.Environment.Cores++
+	if err := other.save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadAll(dir, both, changed); err == nil || !strings.Contains(err.Error(), both[1].name) {
+		t.Errorf("results of two machines: %v", err)
+	}
+	if _, err := loadAll(t.TempDir(), both, changed); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("results that aren't there: %v", err)
 	}
 }

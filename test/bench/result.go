@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -29,8 +31,11 @@ func (r result) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, r.Part+".json"), text, 0o644)
 }
 
-// loadAll reads the saved results of the parts. They have to be of one commit and one machine.
-func loadAll(dir string, parts []part) (results []result, err error) {
+// loadAll reads the saved results of the parts. They have to be of one machine, and of commits that don't differ in what a
+// part measures; changed returns the files in which a commit differs from the newest, of those that pathspecs select.
+func loadAll(
+	dir string, parts []part, changed func(commit string, pathspecs []string) ([]string, error),
+) (results []result, err error) {
 	for _, p := range parts {
 		text, err := os.ReadFile(filepath.Join(dir, p.name+".json"))
 		if err != nil {
@@ -40,10 +45,34 @@ func loadAll(dir string, parts []part) (results []result, err error) {
 		if err := json.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("part %s: %w", p.name, err)
 		}
-		if results = append(results, r); r.Environment != results[0].Environment {
+		files, err := changed(r.Environment.Commit, p.apart)
+		if err != nil {
+			return nil, fmt.Errorf("part %s: %w", p.name, err)
+		}
+		if len(files) > 0 {
+			return nil, fmt.Errorf("part %s was measured at %s; measure it again: %d files have changed since, such as %s",
+				p.name, r.Environment.Commit, len(files), files[0])
+		}
+		results = append(results, r)
+		same := r.Environment
+		same.Commit = results[0].Environment.Commit
+		if same != results[0].Environment {
 			return nil, fmt.Errorf("part %s was measured with %v, part %s with %v",
 				results[0].Part, results[0].Environment, p.name, r.Environment)
 		}
 	}
 	return results, nil
+}
+
+// changedSince returns the files that git finds to differ between a commit and the checkout, of those that the pathspecs
+// select.
+func changedSince(ctx context.Context) func(commit string, pathspecs []string) ([]string, error) {
+	return func(commit string, pathspecs []string) ([]string, error) {
+		if strings.HasSuffix(commit, withChanges) {
+			return nil, fmt.Errorf("measured at %s, which nobody else has; commit first", commit)
+		}
+		args := append([]string{"diff", "--name-only", commit, "--", "."}, pathspecs...)
+		out, err := output(ctx, root, "git", args...)
+		return strings.Fields(out), err
+	}
 }

@@ -6,8 +6,11 @@ package crds
 import (
 	_ "k8s.io/api/core/v1"
 	_ "k8s.io/apimachinery/pkg/apis/meta/v1"
+	_ "k8s.io/client-go/discovery"
+	_ "k8s.io/client-go/rest"
 	_ "sigs.k8s.io/json"
 
 	_ "github.com/kubewright/kubewright/cmd/deepcopy-gen"
 	_ "github.com/kubewright/kubewright/cmd/kubewright"
+	_ "github.com/kubewright/kubewright/runtime/client"
 )

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func TestImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the types of real projects")
 	}
-	all := manifests(t)
+	all := manifests(t, *modules, math.MaxInt)
 	checkSources(t, all)
 	s, err := scratch.New(t.TempDir(), module, ".")
 	if err != nil {
@@ -44,15 +45,12 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, m := range all {
-		if err := s.Write(fmt.Sprintf("manifests/%d.yaml", i), string(m.text)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeManifests(t, s, all)
 	run("go", "build", "-o", "bin/", "github.com/kubewright/kubewright/cmd/kubewright",
 		"github.com/kubewright/kubewright/cmd/deepcopy-gen")
-	run("bin/kubewright", "import", "manifests", "--output-dir", "plain", "--well-known-types=false")
-	run("bin/kubewright", "import", "manifests", "--output-dir", "known")
+	run("bin/kubewright", "import", "--types-only", "manifests", "--apis-dir", "plain",
+		"--well-known-types=false")
+	run("bin/kubewright", "import", "--types-only", "manifests", "--apis-dir", "known")
 	run("bin/deepcopy-gen", "--output-file", "zz_generated.deepcopy.go", "./plain/...", "./known/...")
 	packages := importedPackages(t, s.Dir)
 	if err := s.Write("main.go", program(all, packages)); err != nil {
@@ -66,6 +64,15 @@ func TestImport(t *testing.T) {
 			t.Run(m.def.Plural+"."+m.def.Group+"/"+v.Name, func(t *testing.T) {
 				checkObjects(t, through, packages, m.def, v)
 			})
+		}
+	}
+}
+
+// writeManifests writes each definition to a file in the folder manifests.
+func writeManifests(t *testing.T, s *scratch.Module, all []manifest) {
+	for i, m := range all {
+		if err := s.Write(fmt.Sprintf("manifests/%d.yaml", i), string(m.text)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -211,7 +218,7 @@ func newThrough(t *testing.T, s *scratch.Module) func(typ string, object []byte)
 func checkObjects(t *testing.T, through func(string, []byte) (string, error), packages map[string]string,
 	d *crd.Definition, v *crd.Version) {
 	for i := range objects {
-		object := random{rand.New(rand.NewPCG(uint64(i), 1))}.object(d, v)
+		object := random{rand.New(rand.NewPCG(uint64(i), 1))}.object(d, v, 0)
 		text, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)

@@ -25,8 +25,9 @@ type manifest struct {
 
 var modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 stands for all")
 
-// manifests reads the definitions of the modules. Of those with the same name it takes the first.
-func manifests(t *testing.T) []manifest {
+// manifests reads the definitions of the first modules; 0 stands for all. It takes most of each at most, and of
+// those with the same name the first.
+func manifests(t *testing.T, modules, most int) []manifest {
 	t.Helper()
 	rows, err := os.ReadFile("modules.tsv")
 	if err != nil {
@@ -35,7 +36,7 @@ func manifests(t *testing.T) []manifest {
 	var all []manifest
 	names := map[string]bool{}
 	for i, row := range slices.Collect(strings.Lines(string(rows))) {
-		if *modules > 0 && i == *modules {
+		if modules > 0 && i == modules {
 			break
 		}
 		columns := strings.Fields(row)
@@ -51,7 +52,7 @@ func manifests(t *testing.T) []manifest {
 				continue
 			}
 			for _, def := range defs {
-				if name := def.Plural + "." + def.Group; !names[name] {
+				if name := def.Plural + "." + def.Group; !names[name] && found < most {
 					names[name] = true
 					found++
 					all = append(all, manifest{columns[0], text, def})

@@ -15,9 +15,10 @@ import (
 // random makes values that a schema allows.
 type random struct{ *rand.Rand }
 
-// object returns an object of a version of a definition.
-func (r random) object(d *crd.Definition, v *crd.Version) map[string]any {
-	object := r.properties(v.Schema, 0)
+// object returns an object of a version of a definition. The greater depth is, the more optional fields it
+// leaves out.
+func (r random) object(d *crd.Definition, v *crd.Version, depth int) map[string]any {
+	object := r.properties(v.Schema, depth)
 	object["apiVersion"] = d.Group + "/" + v.Name
 	object["kind"] = d.Kind
 	object["metadata"] = map[string]any{"name": "random", "labels": map[string]any{"a": "b"}}
@@ -147,7 +148,15 @@ var samples = []string{"a", "abc", "A", "Abc", "ABC", "a-b", "a.b", "a.b/c", "1"
 	"v1", "v1.2.3", "1.2", "a@b.c", "sha256:" + strings.Repeat("ab", 32), "100%", "50", "a:b", "a=b", "HTTP",
 	"200", "$(A)", "2020-01-01", "00:00", "* * * * *", "mysql://a"}
 
+// formatted are strings of the formats that API servers check.
+var formatted = map[string]string{"ipv4": "10.1.2.3", "ipv6": "::1", "cidr": "10.1.0.0/16",
+	"uri": "https://a.b/c", "hostname": "a.b", "duration": "10s", "uuid": "8c6f8a5e-3f5e-4c2b-9f0e-2f0d5b1c7a11", "email": "a@b.c",
+	"date": "2026-01-15", "mac": "00:00:5e:00:53:01"}
+
 func (r random) text(s *crd.Schema) string {
+	if text, ok := formatted[s.Format]; ok {
+		return text
+	}
 	switch s.Format {
 	case "date-time":
 		return "2026-0" + strconv.Itoa(1+r.IntN(9)) + "-15T10:20:30Z"

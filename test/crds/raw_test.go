@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"math"
 	"testing"
 
 	"github.com/kubewright/kubewright/generators/crd"
@@ -10,7 +11,7 @@ import (
 // else to do; all others together are to be less than one in a hundred.
 func TestRaw(t *testing.T) {
 	var defs []*crd.Definition
-	for _, m := range manifests(t) {
+	for _, m := range manifests(t, *modules, math.MaxInt) {
 		defs = append(defs, m.def)
 	}
 	all, problems := crd.Options{WellKnown: true}.Types(defs)

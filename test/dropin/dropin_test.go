@@ -1,9 +1,6 @@
 package dropin
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,36 +25,17 @@ func TestDropIn(t *testing.T) {
 // test runs the tests of the scratch module and reports them.
 func (s *sandbox) test() {
 	s.t.Helper()
-	output, err := s.Command("go", "test", "-json", "./...").Output()
-	type event struct{ Action, Package, Test, Output string }
-	outputs := map[[2]string]*strings.Builder{}
-	passed := 0
-	lines := bufio.NewScanner(bytes.NewReader(output))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var e event
-		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			s.t.Log(lines.Text())
-			continue
-		}
-		key := [2]string{e.Package, e.Test}
-		if outputs[key] == nil {
-			outputs[key] = &strings.Builder{}
-		}
-		outputs[key].WriteString(e.Output)
-		if e.Action != "pass" && e.Action != "fail" || e.Test == "" && e.Action == "pass" {
-			continue
-		}
-		s.t.Run(strings.TrimPrefix(e.Package, module+"/")+"/"+e.Test, func(t *testing.T) {
-			t.Log(outputs[key])
-			if e.Action == "fail" {
+	results, err := s.Test("./...")
+	for _, r := range results {
+		s.t.Run(strings.TrimPrefix(r.Package, module+"/")+"/"+r.Test, func(t *testing.T) {
+			t.Log(r.Output)
+			if r.Action == "fail" {
 				t.Fail()
 			}
 		})
-		passed++
 	}
-	if err != nil || passed == 0 {
-		s.t.Errorf("%v; %d tests ran", err, passed)
+	if err != nil || len(results) == 0 {
+		s.t.Errorf("%v; %d tests ran", err, len(results))
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
+// sandboxPath is the path of the sandbox's module.
+const sandboxPath = "example.com/facades"
+
 // sandbox is a module with files of client-go that requires what this module requires.
 type sandbox struct {
 	*scratch.Module
@@ -19,7 +22,7 @@ type sandbox struct {
 
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	m, err := scratch.New(t.TempDir(), "example.com/facades", ".")
+	m, err := scratch.New(t.TempDir(), sandboxPath, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,24 +31,14 @@ func newSandbox(t *testing.T) *sandbox {
 	return s
 }
 
-// add adds a file of client-go to a package, edited by pairs of old and new text. Each old text must occur
-// exactly once.
-func (s *sandbox) add(pkg, file string, edits ...string) {
+// upstream returns the text of a file of client-go.
+func (s *sandbox) upstream(file string) string {
 	s.t.Helper()
-	content, err := os.ReadFile(filepath.Join(s.clientGo, filepath.FromSlash(file)))
+	text, err := os.ReadFile(filepath.Join(s.clientGo, filepath.FromSlash(file)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	text := string(content)
-	for i := 0; i < len(edits); i += 2 {
-		if n := strings.Count(text, edits[i]); n != 1 {
-			s.t.Fatalf("%s has %q %d times", file, edits[i], n)
-		}
-		text = strings.Replace(text, edits[i], edits[i+1], 1)
-	}
-	if err := s.Write(filepath.Join(pkg, filepath.Base(file)), text); err != nil {
-		s.t.Fatal(err)
-	}
+	return string(text)
 }
 
 // run runs a go command, fails the test if it fails, and returns its output.

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// copyOfAPI makes a writable copy of the module k8s.io/api, without its deep copies, and returns its folder.
+// copyOfAPI makes a writable copy of the module k8s.io/api and returns its folder.
 func (s *sandbox) copyOfAPI(b *testing.B, name string) string {
 	b.Helper()
 	out, err := s.Run("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api")
@@ -20,7 +20,7 @@ func (s *sandbox) copyOfAPI(b *testing.B, name string) string {
 	}
 	from, to := strings.TrimSpace(out), filepath.Join(s.Dir, name)
 	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || strings.HasSuffix(path, deepCopies) {
+		if err != nil {
 			return err
 		}
 		target := filepath.Join(to, strings.TrimPrefix(path, from))
@@ -49,10 +49,10 @@ func BenchmarkDeepCopy(b *testing.B) {
 			dir := s.copyOfAPI(b, "api-"+flavour)
 			var sum cost
 			for b.Loop() {
-				removeAll(b, dir, deepCopies)
+				removeDeepCopies(b, dir)
 				sum.add(s.mustIn(dir, s.bin(flavour, "deepcopy-gen"), "--output-file", deepCopies, "./..."))
 			}
-			if files := removeAll(b, dir, deepCopies); files != 60 {
+			if files := removeDeepCopies(b, dir); files != 60 {
 				b.Errorf("%d files", files)
 			}
 			report(b, sum.wall.Seconds()/float64(b.N), "s")
@@ -72,9 +72,13 @@ func BenchmarkEverything(b *testing.B) {
 			b.Run(c.name+"/"+flavour, func(b *testing.B) {
 				s := newSandbox()
 				dir := s.copyOfAPI(b, "everything-"+flavour)
+				var folders []string
+				for _, p := range c.packages {
+					folders = append(folders, filepath.Join(dir, strings.TrimPrefix(p, "k8s.io/api/")))
+				}
 				var sum cost
 				for b.Loop() {
-					removeAll(b, dir, deepCopies)
+					removeDeepCopies(b, folders...)
 					s.remove(b, "everything-"+flavour, "client")
 					if flavour == ours {
 						sum.add(s.mustIn(dir, s.bin(ours, "kubewright"), slices.Concat([]string{"generate",
@@ -87,7 +91,7 @@ func BenchmarkEverything(b *testing.B) {
 					sum.add(s.mustIn(dir, s.bin(upstream, "register-gen"), c.packages...))
 					sum.add(s.upstreamIn(dir, "client", "k8s.io/api/client", c.packages...))
 				}
-				if files := removeAll(b, dir, deepCopies); files != len(c.packages) {
+				if files := removeDeepCopies(b, folders...); files != len(c.packages) {
 					b.Errorf("%d files with deep copies for %d packages", files, len(c.packages))
 				}
 				report(b, sum.wall.Seconds()/float64(b.N), "s")
@@ -97,17 +101,20 @@ func BenchmarkEverything(b *testing.B) {
 	}
 }
 
-// removeAll removes the files of that name below dir and returns their number.
-func removeAll(b *testing.B, dir, name string) (files int) {
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() != name {
-			return err
+// removeDeepCopies removes the deep copies of the packages below the folders, and returns how many files these were.
+func removeDeepCopies(b *testing.B, folders ...string) (files int) {
+	b.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != deepCopies {
+				return err
+			}
+			files++
+			return os.Remove(path)
+		})
+		if err != nil {
+			b.Fatal(err)
 		}
-		files++
-		return os.Remove(path)
-	})
-	if err != nil {
-		b.Fatal(err)
 	}
 	return files
 }

@@ -31,30 +31,12 @@ func (r *run) corpus() error {
 	if err != nil {
 		return err
 	}
-	good, all := 0, 0
-	var failed []error
-	for _, row := range rows {
-		if !r.wanted(row.name) {
-			continue
-		}
-		all++
-		verdict, err := r.corpusRow(row, listed)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", row.name, err))
-			verdict = "FAILS: " + err.Error()
-		} else {
-			good++
-		}
-		fmt.Printf("  %s: %s\n", row.name, verdict)
+	ran, err := checkRows(r, "corpus", rows, func(row row) string { return row.name },
+		func(row row) (string, error) { return r.corpusRow(row, listed) })
+	if ran < len(rows) || slices.Contains(r.steps, "strict") {
+		return err // only whole rows, all of them together, use every addition that is listed
 	}
-	fmt.Printf("check corpus: %d of %d rows\n", good, all)
-	if all == 0 {
-		return errors.New("corpus: no such row")
-	}
-	if all == len(rows) {
-		failed = append(failed, listed.stale())
-	}
-	return errors.Join(failed...)
+	return errors.Join(err, listed.stale())
 }
 
 // corpusRow returns a description of a row that is as it should be, or an error that describes what is wrong.

@@ -2,7 +2,7 @@
 // upstream's generators. Each check prints one line, "check NAME: N of M".
 //
 //	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags] [deepcopy]
-//	       [register]
+//	       [register] [defaulter] [collisions]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
 // user's cache.
@@ -23,7 +23,7 @@ import (
 var tools = []string{"client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen"}
 
 // helperTools are those that write into API packages.
-var helperTools = []string{"deepcopy-gen", "register-gen"}
+var helperTools = []string{"deepcopy-gen", "register-gen", "defaulter-gen"}
 
 // run is one invocation: its folders and its selection of checks.
 type run struct {
@@ -54,7 +54,7 @@ func main() {
 
 func parity(work, rows, steps string, record bool, checks []string) error {
 	if len(checks) == 0 {
-		checks = []string{"client-go", "corpus", "hubs", "flags", "deepcopy", "register"}
+		checks = []string{"client-go", "corpus", "hubs", "flags", "deepcopy", "register", "defaulter", "collisions"}
 	}
 	r, err := prepare(work)
 	if err != nil {
@@ -82,8 +82,13 @@ func parity(work, rows, steps string, record bool, checks []string) error {
 			failed = append(failed, r.deepCopies())
 		case "register":
 			failed = append(failed, r.registrations())
+		case "defaulter":
+			failed = append(failed, r.defaults())
+		case "collisions":
+			failed = append(failed, r.collisions())
 		default:
-			return fmt.Errorf("no check %q: there are client-go, corpus, hubs, flags, deepcopy and register", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus, hubs, flags, deepcopy, register, defaulter "+
+				"and collisions", name)
 		}
 	}
 	return errors.Join(failed...)

@@ -1,85 +1,77 @@
 package conformance_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/planted"
 )
 
-// mutation plants a bug: it replaces the text old of a source file by new. In new, BUG is true in the process
-// that shall have the bug, and false in others.
-type mutation struct {
-	file, old, new string
-}
-
-var mutations = map[string]mutation{
-	"store: an index isn't updated": {"internal/store/generation.go",
-		"x.update(p.slot, values[i])", "if !BUG { x.update(p.slot, values[i]) }"},
-	"store: what moves into a gap isn't found": {"internal/store/table.go",
-		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"},
-	"store: snapshots change": {"internal/store/pages.go",
-		"return !ps.shared.Load() && (", "return BUG || !ps.shared.Load() && ("},
-	"store: a list deletes nothing": {"internal/store/changes.go",
-		"if !kept {", "if !kept && !BUG {"},
-	"store: a list leaves the version as it was": {"internal/store/replacement.go",
+// mutations are bugs by name.
+var mutations = map[string]planted.Bug{
+	"store: an index isn't updated": planted.Replace("internal/store/generation.go",
+		"x.update(p.slot, values[i])", "if !BUG { x.update(p.slot, values[i]) }"),
+	"store: what moves into a gap isn't found": planted.Replace("internal/store/table.go",
+		"t.tags[slot] = t.tags[last]", "if !BUG { t.tags[slot] = t.tags[last] }"),
+	"store: snapshots change": planted.Replace("internal/store/pages.go",
+		"return !ps.shared.Load() && (", "return BUG || !ps.shared.Load() && ("),
+	"store: a list deletes nothing": planted.Replace("internal/store/changes.go",
+		"if !kept {", "if !kept && !BUG {"),
+	"store: a list leaves the version as it was": planted.Replace("internal/store/replacement.go",
 		"s.live, s.version = next, resourceVersion",
-		"if s.live = next; !BUG { s.version = resourceVersion }"},
+		"if s.live = next; !BUG { s.version = resourceVersion }"),
 
-	"deltafifo: the end of a batch is lost": {"internal/deltafifo/deltafifo.go",
+	"deltafifo: the end of a batch is lost": planted.Replace("internal/deltafifo/deltafifo.go",
 		"f.pending, f.lent = f.lent, f.pending",
-		"f.pending, f.lent = f.lent, f.pending; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"},
-	"deltafifo: two deltas are swapped": {"internal/deltafifo/deltafifo.go",
+		"f.pending, f.lent = f.lent, f.pending; if BUG && len(f.lent) > 1 { f.lent = f.lent[:len(f.lent)-1] }"),
+	"deltafifo: two deltas are swapped": planted.Replace("internal/deltafifo/deltafifo.go",
 		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version",
-		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { " +
-			"f.pending[n-1], f.pending[n] = f.pending[n], f.pending[n-1] }"},
-	"deltafifo: a bookmark is lost": {"internal/deltafifo/deltafifo.go",
+		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { "+
+			"f.pending[n-1], f.pending[n] = f.pending[n], f.pending[n-1] }"),
+	"deltafifo: a bookmark is lost": planted.Replace("internal/deltafifo/deltafifo.go",
 		"f.append(Delta[K]{Type: Bookmark, Version: version})",
-		"if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"},
-	"deltafifo: the version of a list is lost": {"internal/deltafifo/deltafifo.go",
+		"if !BUG { f.append(Delta[K]{Type: Bookmark, Version: version}) }"),
+	"deltafifo: the version of a list is lost": planted.Replace("internal/deltafifo/deltafifo.go",
 		"f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})",
-		"if BUG { version = \"\" }; f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})"},
-	"deltafifo: a resync is lost": {"internal/deltafifo/deltafifo.go",
-		"f.append(Delta[K]{Type: SyncAll})", "if !BUG { f.append(Delta[K]{Type: SyncAll}) }"},
+		"if BUG { version = \"\" }; f.append(Delta[K]{Type: ReplacedAll, List: list, Version: version})"),
+	"deltafifo: a resync is lost": planted.Replace("internal/deltafifo/deltafifo.go",
+		"f.append(Delta[K]{Type: SyncAll})", "if !BUG { f.append(Delta[K]{Type: SyncAll}) }"),
 
-	"cache: of two deletions the wrong one is kept": {"cache/deltafifo.go",
-		"if isTombstone(newest.Object) {", "if isTombstone(newest.Object) != BUG {"},
-	"cache: a resync of what is queued": {"cache/deltafifo.go",
-		"if _, queued := f.items[key]; !queued {", "if _, queued := f.items[key]; !queued || BUG {"},
-	"cache: a key that was taken is thought to be queued": {"cache/deltafifo.go",
-		"delete(f.items, key)", "if !BUG { delete(f.items, key) }"},
-	"cache: a list deletes nothing that is queued": {"cache/deltafifo.go",
-		"for _, key := range queued {", "for _, key := range queued { if BUG { break }"},
-	"cache: a list deletes nothing that is known": {"cache/deltafifo.go",
-		"f.eachKnown(deleteUnlisted)", "if !BUG { f.eachKnown(deleteUnlisted) }"},
+	"cache: of two deletions the wrong one is kept": planted.Replace("cache/deltafifo.go",
+		"if isTombstone(newest.Object) {", "if isTombstone(newest.Object) != BUG {"),
+	"cache: a resync of what is queued": planted.Replace("cache/deltafifo.go",
+		"if _, queued := f.items[key]; !queued {", "if _, queued := f.items[key]; !queued || BUG {"),
+	"cache: a key that was taken is thought to be queued": planted.Replace("cache/deltafifo.go",
+		"delete(f.items, key)", "if !BUG { delete(f.items, key) }"),
+	"cache: a list deletes nothing that is queued": planted.Replace("cache/deltafifo.go",
+		"for _, key := range queued {", "for _, key := range queued { if BUG { break }"),
+	"cache: a list deletes nothing that is known": planted.Replace("cache/deltafifo.go",
+		"f.eachKnown(deleteUnlisted)", "if !BUG { f.eachKnown(deleteUnlisted) }"),
 
-	"reflector: events don't move the position": {"internal/reflector/watching.go",
-		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"},
-	"reflector: a list that starts over keeps its pages": {"internal/reflector/listing.go",
+	"reflector: events don't move the position": planted.Replace("internal/reflector/watching.go",
+		"r.position.set(e.ResourceVersion)", "if !BUG { r.position.set(e.ResourceVersion) }"),
+	"reflector: a list that starts over keeps its pages": planted.Replace("internal/reflector/listing.go",
 		"IsResourceExpired(err) {\n\t\t\tl.restart()",
-		"IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"},
-	"reflector: what is deleted while a list is streamed stays": {"internal/reflector/streaming.go",
-		"\t\t\terr = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"},
-	"reflector: an expired version is asked for again": {"internal/reflector/listing.go",
-		"r.position.setUnavailable(true)", "r.position.setUnavailable(!BUG)"},
-	"reflector: pages are forgotten": {"internal/reflector/listing.go",
-		"r.paginated = true", "r.paginated = !BUG"},
+		"IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"),
+	"reflector: what is deleted while a list is streamed stays": planted.Replace("internal/reflector/streaming.go",
+		"\t\t\terr = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"),
+	"reflector: an expired version is asked for again": planted.Replace("internal/reflector/listing.go",
+		"r.position.setUnavailable(true)", "r.position.setUnavailable(!BUG)"),
+	"reflector: pages are forgotten": planted.Replace("internal/reflector/listing.go",
+		"r.paginated = true", "r.paginated = !BUG"),
 
-	"informer: who joins gets nothing initial": {"informer/registration.go",
-		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"},
-	"informer: deletions show the state before": {"informer/writer.go",
+	"informer: who joins gets nothing initial": planted.Replace("informer/registration.go",
+		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"),
+	"informer: deletions show the state before": planted.Replace("informer/writer.go",
 		"return change{old: c.Object, kind: deleted}",
-		"if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"},
-	"informer: handlers never become synced": {"informer/writer.go",
-		"initial: initial, synced: initial,", "initial: initial, synced: initial && !BUG,"},
-	"informer: who doesn't resync is told what didn't change": {"informer/registration.go",
+		"if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"),
+	"informer: handlers never become synced": planted.Replace("informer/writer.go",
+		"initial: initial, synced: initial,", "initial: initial, synced: initial && !BUG,"),
+	"informer: who doesn't resync is told what didn't change": planted.Replace("informer/registration.go",
 		"func (r *registration[K]) tell(c change, initial, resyncing bool) {",
-		"func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"},
-	"informer: a handler isn't stopped when it is removed": {"informer/registration.go",
-		"r.removed.Store(true)", "r.removed.Store(!BUG)"},
+		"func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"),
+	"informer: a handler isn't stopped when it is removed": planted.Replace("informer/registration.go",
+		"r.removed.Store(true)", "r.removed.Store(!BUG)"),
 }
 
 // TestPlantedBugsAreFound tests the tests: the model or the rig finds every planted bug.
@@ -87,27 +79,23 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime once more")
 	}
-	binary := buildWithBugs(t)
-	run := func(bug, test string) (string, error) {
-		// A bug that makes the tests hang is found by the timeout.
-		again := exec.Command(binary, "-test.run=^("+test+")$", "-test.failfast", "-test.timeout=60s",
-			"-model.seeds=9")
-		again.Env = append(os.Environ(), "PLANTED_BUG="+bug)
-		out, err := again.CombinedOutput()
-		return string(out), err
+	tests := planted.Build(t, "../..", mutations)
+	run := func(bug, pattern string) error {
+		_, err := tests.Run(bug, pattern, "-model.seeds=9")
+		return err
 	}
 	const model, rig = "TestModel", "TestConformance|TestToolConformance"
-	for _, test := range []string{model, rig} {
-		if out, err := run("", test); err != nil {
+	for _, pattern := range []string{model, rig} {
+		if out, err := tests.Run("", pattern, "-model.seeds=9"); err != nil {
 			t.Fatalf("without a bug: %v\n%s", err, out)
 		}
 	}
 	perPackage := map[string]int{}
 	for bug := range mutations {
-		_, byModel := run(bug, model)
+		byModel := run(bug, model)
 		var byRig error
 		if byModel == nil {
-			_, byRig = run(bug, rig)
+			byRig = run(bug, rig)
 		}
 		t.Logf("%s: found by the model %t, by the rig %t", bug, byModel != nil, byRig != nil)
 		if byModel == nil && byRig == nil {
@@ -121,63 +109,4 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			t.Errorf("%s has %d bugs only", where, perPackage[where])
 		}
 	}
-}
-
-// buildWithBugs builds this package's tests with a copy of the runtime that has all the bugs. A bug is
-// inactive unless the environment names it.
-func buildWithBugs(t *testing.T) string {
-	dir := t.TempDir()
-	absolute := func(path string) string {
-		p, err := filepath.Abs(filepath.Join("..", "..", path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	sources := map[string]string{}
-	for bug, m := range mutations {
-		path := absolute(m.file)
-		if sources[path] == "" {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[path] = string(text)
-		}
-		if n := strings.Count(sources[path], m.old); n != 1 {
-			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", bug, m.old, n, m.file)
-		}
-		sources[path] = strings.Replace(sources[path], m.old,
-			strings.ReplaceAll(m.new, "BUG", fmt.Sprintf("planted(%q)", bug)), 1)
-		where := filepath.Dir(m.file)
-		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
-
-import "os"
-
-var plantedBug = os.Getenv("PLANTED_BUG")
-
-func planted(bug string) bool { return bug == plantedBug }
-`
-	}
-	overlay := map[string]string{}
-	for path, text := range sources {
-		replacement := filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
-		overlay[path] = replacement
-		if err := os.WriteFile(replacement, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": overlay})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "conformance.test")
-	if err := os.WriteFile(listed, list, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary,
-		".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
 }

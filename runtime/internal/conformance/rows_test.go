@@ -2,35 +2,54 @@ package conformance_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
 // Differences from client-go that no transcript can show, or that not all of our informers have.
 
-func TestRunWaitsForTheLister(t *testing.T) {
+// TestRunWaitsForTheList checks that our informers wait for the end of a list function, but not for one that
+// ignores its context, and that nothing of its list is used. client-go's wait for neither.
+func TestRunWaitsForTheList(t *testing.T) {
+	obeys := func(ctx context.Context, _ <-chan struct{}) {
+		<-ctx.Done()
+		bubble.Pass(time.Second / 2)
+	}
+	ignores := func(_ context.Context, gate <-chan struct{}) { <-gate }
 	for _, test := range []struct {
 		conformance.Implementation
-		waits bool
-	}{{conformance.ClientGo, false}, {facade, true}} {
+		list func(ctx context.Context, gate <-chan struct{})
+		// left means that the function is left behind.
+		left bool
+	}{
+		{conformance.ClientGo, obeys, true}, {facade, obeys, false},
+		{conformance.ClientGo, ignores, true}, {facade, ignores, true},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			gate := make(chan struct{})
+			var returned atomic.Bool
 			s := conformance.NewConfigMaps()
 			s.NoWatchListClient()
 			i := test.New(s,
 				conformance.InformerOptions{
 					ListerWatcher: func(s *conformance.ConfigMaps) clientgo.ListerWatcher {
 						return clientgo.ToListWatcherWithWatchListSemantics(&clientgo.ListWatch{
-							ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
-								<-gate
-								return nil, context.Canceled
+							ListWithContextFunc: func(
+								ctx context.Context, _ metav1.ListOptions,
+							) (runtime.Object, error) {
+								test.list(ctx, gate)
+								returned.Store(true)
+								return &corev1.ConfigMapList{Items: []corev1.ConfigMap{*configMap("a")}}, nil
 							},
 						}, s)
 					}})
@@ -42,19 +61,15 @@ func TestRunWaitsForTheLister(t *testing.T) {
 			}()
 			synctest.Wait()
 			cancel()
-			synctest.Wait()
-			select {
-			case <-over:
-				if test.waits {
-					t.Errorf("%s: Run returned before the lister did", test.Name)
-				}
-			default:
-				if !test.waits {
-					t.Errorf("%s: Run waits for the lister; there is no difference", test.Name)
-				}
+			<-over
+			if returned.Load() == test.left {
+				t.Errorf("%s: Run returned, and the list function has: %t", test.Name, !test.left)
 			}
 			close(gate)
-			<-over
+			bubble.Pass(time.Second)
+			if keys := i.GetStore().ListKeys(); len(keys) > 0 || i.HasSynced() {
+				t.Errorf("%s: %v is stored after the end", test.Name, keys)
+			}
 		})
 	}
 }
@@ -129,5 +144,21 @@ func TestNilIndexFunctionIsRefused(t *testing.T) {
 			implementation.New(conformance.NewConfigMaps(),
 				conformance.InformerOptions{Indexers: clientgo.Indexers{"color": nil}})
 		}()
+	}
+}
+
+func TestNilHandlerIsRefused(t *testing.T) {
+	for implementation, refuses := range map[*conformance.Implementation]bool{
+		&conformance.ClientGo: false, &facade: true, &typed: true,
+	} {
+		i := implementation.New(conformance.NewConfigMaps(), conformance.InformerOptions{})
+		_, plain := i.AddEventHandler(nil)
+		_, resyncing := i.AddEventHandlerWithResyncPeriod(nil, time.Hour)
+		_, logging := i.AddEventHandlerWithOptions(nil, clientgo.HandlerOptions{})
+		for _, err := range []error{plain, resyncing, logging} {
+			if (err != nil) != refuses {
+				t.Errorf("%s: %v, want an error: %t", implementation.Name, err, refuses)
+			}
+		}
 	}
 }

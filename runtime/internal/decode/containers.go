@@ -153,6 +153,9 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 	n, size := 0, p.elem.typ.Size()
 	for more := true; more; n++ {
 		if n == spare.Len() {
+			if ok = d.spend(max(n, 4) * int(size)); !ok {
+				break
+			}
 			spare.Grow(max(n, 4))
 			spare.SetLen(spare.Cap())
 		}
@@ -166,7 +169,7 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 			break
 		}
 	}
-	if ok {
+	if ok = ok && d.spend(n*int(size)); ok {
 		// reflect.MakeSlice would allocate a header, too.
 		target.Grow(n)
 		target.SetLen(n)
@@ -199,7 +202,7 @@ func (d *jsonDecoder) stringSlice(p *plan, to *[]string) bool {
 	start := len(d.pairs)
 	for more := true; more; {
 		var s string
-		if ok = d.string(&d.plainString, &s); !ok {
+		if ok = d.string(&d.plainString, &s) && d.spend(elementCost); !ok {
 			d.in("[" + strconv.Itoa(len(d.pairs)-start) + "]")
 			break
 		}
@@ -229,7 +232,9 @@ func (d *jsonDecoder) slowSlice(p *plan, at unsafe.Pointer) bool {
 // forget removes the strings that were collected since start, which must not be kept alive.
 func (d *jsonDecoder) forget(start int) {
 	clear(d.pairs[start:])
-	d.pairs = d.pairs[:start]
+	if d.pairs = d.pairs[:start]; start == 0 && cap(d.pairs) > largestStack {
+		d.pairs = nil
+	}
 }
 
 // stringMap decodes a map[string]string. A duplicate is merged into the map.
@@ -251,8 +256,8 @@ func (d *jsonDecoder) stringMap(p *plan, to *map[string]string) bool {
 		if key, ok = d.key(); !ok {
 			break
 		}
-		if ok = d.string(&d.plainString, &value); !ok {
-			d.in("[" + strconv.Quote(key) + "]")
+		if ok = d.string(&d.plainString, &value) && d.spend(entryCost); !ok {
+			d.inEntry(key)
 			break
 		}
 		d.pairs = append(d.pairs, key, value)
@@ -312,14 +317,15 @@ func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	if !elem.IsValid() {
 		key, elem = reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
 	}
+	cost := entryCost + 2*int(p.elem.typ.Size())
 	for more := true; more && ok; {
 		var name string
 		if name, ok = d.key(); !ok {
 			break
 		}
 		elem.SetZero()
-		if ok = d.value(p.elem, elem.Addr().UnsafePointer()); !ok {
-			d.in("[" + strconv.Quote(name) + "]")
+		if ok = d.value(p.elem, elem.Addr().UnsafePointer()) && d.spend(cost); !ok {
+			d.inEntry(name)
 			break
 		}
 		key.SetString(name)

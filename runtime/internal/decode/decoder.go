@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Decoder struct {
 	proto protoDecoder
 	typ   reflect.Type
 	cut   *cut
+	// maxObject is the largest size of an object's text.
+	maxObject int
 	// unstructured means that typ is unstructured.Unstructured.
 	unstructured bool
 }
@@ -36,6 +39,9 @@ func New(t reflect.Type, opts Options) *Decoder {
 	}
 	d := &Decoder{typ: t.Elem(), unstructured: t.Elem() == unstructuredType}
 	d.cut = opts.cut()
+	if d.maxObject = min(opts.MaxObject, math.MaxInt/expansion); d.maxObject <= 0 {
+		d.maxObject = defaultMaxObject
+	}
 	d.proto = protoDecoder{json: &d.json, messages: map[planKey]*messagePlan{}}
 	d.json.plans = plans{}
 	d.json.shareValues = opts.ShareValues
@@ -50,7 +56,20 @@ type Options struct {
 	Drop         []string
 	MetadataOnly bool
 	ShareValues  bool
+	MaxObject    int
 }
+
+const (
+	// defaultMaxObject is Options.MaxObject for zero.
+	defaultMaxObject = 64 << 20
+	// expansion is how many times the memory of an object may be as large as its text may be. A few bytes
+	// can stand for a large struct, so a bound for the text alone is none for the memory.
+	expansion = 4
+)
+
+// ErrTooLarge is the error for an object that exceeds Options.MaxObject.
+var ErrTooLarge = errors.New("object to decode was longer than maximum allowed size, " +
+	"which listwatch.DecodingOptions.MaxObject sets")
 
 // cut is the tree of the fields to drop, of one struct. A nil cut drops nothing.
 type cut struct {
@@ -165,8 +184,8 @@ func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	defer r.mu.Unlock()
 	d := &r.json
 	d.begin(r.in)
-	d.depth = r.depth
-	defer func() { d.data = nil }()
+	d.depth, d.left = r.depth, expansion*r.maxObject
+	defer d.release()
 	if !decode(d) {
 		if d.err == errMore {
 			return errMore

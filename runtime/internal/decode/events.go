@@ -2,7 +2,6 @@ package decode
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,24 +37,20 @@ type Events struct {
 	parts parts
 }
 
-// maxEvent is the largest size of an event, in bytes: client-go's limit.
-const maxEvent = 16 << 20
-
 var (
-	errTooLarge = errors.New("object to decode was longer than maximum allowed size")
 	errNoObject = errors.New("an event without an object")
+	// The type isn't told: it may be anything that the server sends.
+	errEventType = errors.New("got invalid watch event type")
 )
 
 // Events returns the events of a watch in JSON.
 func (d *Decoder) Events(from io.Reader) *Events {
-	e := &Events{reader: reader{Decoder: d, in: newInput(from)}}
-	e.in.limit = maxEvent
-	return e
+	return &Events{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}}
 }
 
 // EventsProtobuf returns the events of a watch in protobuf.
 func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
-	e := &Events{reader: reader{Decoder: d, in: newInput(from)}, protobuf: true}
+	e := &Events{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}, protobuf: true}
 	if !d.HasProtobuf() {
 		e.in.err = errNoProtobuf
 	}
@@ -145,7 +140,7 @@ func (e *Events) decode(d *jsonDecoder) bool {
 	if isEventType(e.event.Type) {
 		return hasObject || d.fail(errNoObject)
 	}
-	return d.fail(fmt.Errorf("got invalid watch event type: %v", e.event.Type))
+	return d.fail(errEventType)
 }
 
 // body decodes the object of an event.

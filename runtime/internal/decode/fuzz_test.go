@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +21,9 @@ func FuzzObject(f *testing.F) {
 	}
 	for _, doc := range documents {
 		f.Add([]byte(`{"spec":` + doc + `,"Any":` + doc + `}`))
+	}
+	for _, doc := range hostile() {
+		f.Add([]byte(`{"metadata":` + doc + `,"spec":` + doc + `,"Any":` + doc + `}`))
 	}
 	types := []reflect.Type{reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[corev1.Pod](),
 		reflect.TypeFor[Kinds](), reflect.TypeFor[any]()}
@@ -41,6 +45,9 @@ func FuzzList(f *testing.F) {
 	f.Add(list, byte(0))
 	f.Add([]byte(`{"items":null,"kind":"a","metadata":{"continue":"x"},"b":[1,2.5e3]}`), byte(1))
 	f.Add([]byte(`{"kind": "a", "metadata": {"continue": "x"}, "items": [ {}, {} ], "b": 1}`), byte(1))
+	for _, doc := range hostile() {
+		f.Add([]byte(`{"metadata":`+doc+`,"items":[{},`+doc+`,{"spec":`+doc+`}],"kind":`+doc+`}`), byte(7))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		var want appsv1.DeploymentList
 		wantErr := kjson.Unmarshal(data, &want)
@@ -67,6 +74,18 @@ func FuzzList(f *testing.F) {
 			}
 		}
 	})
+}
+
+// hostile are values that take long, or much memory, for their length, or that only look like JSON.
+func hostile() []string {
+	many := func(s string) string { return strings.Repeat(s, 1000) }
+	return []string{
+		many("[") + many("]"), many(`{"a":`) + "1" + many("}"), many("["), many(`{"a":`),
+		"[" + many("{},") + "{}]", "[" + many("[[]],") + "null]", `{` + many(`"a":"b",`) + `"a":{}}`,
+		`"` + many("x") + `"`, `"` + many(`\u0000\ud800`) + `"`, `"` + many("\xff") + `"`, `"` + many(`\"`), many(`"\`),
+		many("9"), "-" + many("9") + "." + many("9"), "1e" + many("9"), "0." + many("0") + "1e+" + many("9"),
+		many(" ") + "{}" + many("\n"), "{\x00}", "[1,\x00]", `{"a"` + many(" ") + `:1}`, "nul", "-", "1.", "1e", `{"a":1,}`,
+	}
 }
 
 // steps returns at most that many bytes in each read.

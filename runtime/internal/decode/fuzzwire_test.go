@@ -43,6 +43,11 @@ func FuzzListProtobuf(f *testing.F) {
 	}
 	f.Add(data, byte(0))
 	f.Add(data, byte(3))
+	for _, field := range hostileFields() {
+		f.Add(append(bytes.Clone(prefix), bytesField(unknownRaw, field)...), byte(0))
+		f.Add(append(bytes.Clone(prefix), bytesField(unknownRaw, bytesField(listItems, field))...), byte(9))
+		f.Add(append(bytes.Clone(data), field...), byte(1))
+	}
 	theirs := objectDecoder(info)
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		want := &corev1.PodList{}
@@ -74,6 +79,20 @@ func FuzzListProtobuf(f *testing.F) {
 			t.Fatalf("%s; %v and %v", difference(got, want.Items), meta, want.ListMeta)
 		}
 	})
+}
+
+// hostileFields are fields with impossible lengths, with depth, and with many empty messages.
+func hostileFields() [][]byte {
+	deep := []byte{}
+	for range 500 {
+		deep = bytesField(1, deep)
+	}
+	return [][]byte{
+		deep, bytes.Repeat(bytesField(2), 500), bytesField(2, bytes.Repeat(bytesField(2), 500)), endless,
+		bytes.Repeat([]byte{0xff}, 20), {0x0a, 0x80, 0x80, 0x80, 0x80, 0x08}, {0x0a, 0xff, 0xff, 0xff, 0xff, 0x07},
+		bytes.Repeat([]byte{1<<3 | wireGroup}, 500), append(bytes.Repeat([]byte{1<<3 | wireGroup}, 500),
+			bytes.Repeat([]byte{1<<3 | wireGroupEnd}, 500)...), {0x00}, {0x07}, {0x0a},
+	}
 }
 
 // countBodies counts the bodies of a message, up to the first invalid byte.
@@ -134,6 +153,13 @@ func fuzzEvents(f *testing.F, contentType string) {
 	}
 	f.Add(seed.Bytes(), byte(0))
 	f.Add(seed.Bytes(), byte(3))
+	for _, field := range hostileFields() {
+		f.Add(framed(addedPod(field)), byte(0))
+		f.Add(append(framed(addedPod(bytesField(2, field))), field...), byte(5))
+	}
+	for _, doc := range hostile() {
+		f.Add([]byte(`{"type":"ADDED","object":`+doc+`}{"object":{"spec":`+doc+`},"type":"MODIFIED"}`), byte(5))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		theirs := eventDecoder(data, info, objectDecoder(info))
 		var from io.Reader = bytes.NewReader(data)

@@ -12,6 +12,8 @@ import (
 const (
 	smallWindow = 2<<10 - padding
 	largeWindow = 64 << 10
+	// hugeWindow is the size from which on windows grow faster.
+	hugeWindow = 1 << 20
 	// padding are zero bytes behind the data that the scanner may read. No token
 	// contains a zero byte, so that each loop ends there: the scanner needs no check
 	// for the end of the data in front of each byte. Eight bytes are read at once.
@@ -36,7 +38,7 @@ type input struct {
 	err error
 	// lastRead is the number of bytes of the last read.
 	lastRead int
-	// limit is the largest size of a value, zero for no limit.
+	// limit is the largest size of a value.
 	limit int
 	// turns counts the reads before which something was consumed. most is the most
 	// that the window held during these.
@@ -47,9 +49,12 @@ type input struct {
 // eighth full shrinks. One large value must not leave megabytes with a quiet watch.
 const roomyTurns = 16
 
-func newInput(from io.Reader) *input {
-	return &input{from: from, data: make([]byte, smallWindow+padding)}
+func newInput(from io.Reader, limit int) *input {
+	return &input{from: from, data: make([]byte, smallWindow+padding), limit: limit}
 }
+
+// fits reports whether a value of n bytes may be read.
+func (in *input) fits(n int) bool { return n < in.limit-padding }
 
 // shrink lets a large window go, for a stream on which little follows: a watch that waits
 // for changes needs none.
@@ -70,8 +75,8 @@ func (in *input) fill() bool {
 		return false
 	}
 	live := in.end - in.pos
-	if in.limit > 0 && live >= in.limit {
-		in.err = errTooLarge
+	if !in.fits(live) {
+		in.err = ErrTooLarge
 		return false
 	}
 	room := len(in.data) - padding
@@ -91,7 +96,7 @@ func (in *input) fill() bool {
 		// The window is full, or it is large and little arrives at a time.
 		size := smallWindow
 		if live > 0 || in.lastRead >= smallWindow/2 {
-			size = max(2*room, smallWindow)
+			size = in.larger()
 		}
 		in.move(make([]byte, size+padding))
 	case in.lastRead >= room/2 && room < largeWindow:
@@ -118,6 +123,19 @@ func (in *input) fill() bool {
 	clear(in.data[in.end : in.end+padding])
 	in.err = err
 	return n > 0
+}
+
+// larger returns the size of the window that follows a full one.
+func (in *input) larger() int {
+	size := 2 * len(in.data)
+	if size > hugeWindow {
+		// What isn't written to costs nothing, and what is left behind stays until the next collection.
+		size *= 2
+	}
+	if size > in.limit/2 {
+		size = max(in.limit, len(in.data)+padding) // It is the last one.
+	}
+	return size - padding
 }
 
 // move makes to the window: it copies what isn't consumed to its start.

@@ -178,6 +178,9 @@ const (
 	// ones rarely repeat.
 	shortestValue = 8
 	longestValue  = 4 << 10
+	// Values deeper than deepestShared aren't looked for, either: the text of a value is read once for each
+	// value around it that is.
+	deepestShared = 32
 	// The table begins with smallestValues buckets, and gets four times as many after as
 	// many misses as it has buckets, up to largestValues.
 	smallestValues = 1 << 6
@@ -240,7 +243,7 @@ func (p *plan) isShared() bool {
 
 // share decodes the value of a field, or finds the value that an equal text was decoded into.
 func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
-	if !f.plan.isShared() || f.history.isHopeless() {
+	if !f.plan.isShared() || d.depth > deepestShared || f.history.isHopeless() {
 		return d.value(f.plan, at)
 	}
 	target := reflect.NewAt(f.typ, at).Elem()

@@ -33,7 +33,7 @@ var errItemsTwice = errors.New("the list has its items twice")
 //
 // An error in the list is an [Error]. An error of from is returned as it is.
 func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
-	l := list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}
+	l := list{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}, visitor: visitor}
 	err := l.read()
 	return l.meta, err
 }

@@ -12,6 +12,14 @@ import (
 type protoDecoder struct {
 	json     *jsonDecoder
 	messages map[planKey]*messagePlan
+	// left is how many bytes of memory the message may still take.
+	left int
+}
+
+// spend counts memory that is about to be allocated. It returns false if the message takes too much.
+func (d *protoDecoder) spend(n int) bool {
+	d.left -= n
+	return d.left >= 0
 }
 
 // A message is a sequence of fields, each with a tag in front, an integer of variable length:
@@ -165,13 +173,21 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 		// A message that comes twice is merged.
 		slot := anyPointer(to)
 		if *slot == nil {
+			if !d.spend(int(f.elem.typ.Size())) {
+				return false
+			}
 			*slot = reflect.New(f.elem.typ).UnsafePointer()
 		}
 		return d.message(f.elem, value, *slot)
 	case messagesOp:
-		return d.message(f.elem, value, f.another(to, tag, behind))
+		element := d.another(f, to, tag, behind)
+		return element != nil && d.message(f.elem, value, element)
 	case stringsOp:
-		*(*string)(f.another(to, tag, behind)) = d.messageString(f, value)
+		element := d.another(f, to, tag, behind)
+		if element == nil {
+			return false
+		}
+		*(*string)(element) = d.messageString(f, value)
 	case stringMapOp, mapOp:
 		return d.messageEntry(f, to, value, tag, behind)
 	}
@@ -187,14 +203,17 @@ func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 	return d.json.strings.get(value)
 }
 
-// another appends a zero element to a slice, and returns its address. For the first element
-// it makes room for all that follow: encoders write them behind each other, and growing the
-// slice takes 3 more allocations for a Pod.
-func (f *messageField) another(to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
+// another appends a zero element to a slice, and returns its address, nil if the message takes too much
+// memory. For the first element it makes room for all that follow: encoders write them behind each other,
+// and growing the slice takes 3 more allocations for a Pod.
+func (d *protoDecoder) another(f *messageField, to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
 	s := anySlice(to)
 	n := len(*s)
 	if n == cap(*s) {
 		more := max(1+following(tag, behind), n)
+		if !d.spend((n + more) * int(f.size)) {
+			return nil
+		}
 		reflect.NewAt(f.typ, to).Elem().Grow(more)
 		*s = (*s)[: n : n+more]
 	}
@@ -215,8 +234,11 @@ func following(tag, text []byte) (count int) {
 	return count
 }
 
+// mostExpected is the largest number of entries for which a map gets room at the first.
+const mostExpected = 1 << 10
+
 // messageEntry decodes an entry of a map, a message of a key and a value. Like another it makes
-// room for all entries at the first.
+// room for all entries at the first, unless there are very many.
 func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
 	var parts [2][]byte
 	if !cutFields(entry, parts[:]) {
@@ -226,18 +248,21 @@ func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, t
 	if parts[0] == nil || parts[1] == nil && (f.op != mapOp || f.elem != nil) {
 		return false
 	}
+	if !d.spend(entryCost + int(f.typ.Elem().Size())) {
+		return false
+	}
 	key := d.json.strings.get(parts[0])
 	if f.op == stringMapOp {
 		m := (*map[string]string)(to)
 		if *m == nil {
-			*m = make(map[string]string, 1+following(tag, behind))
+			*m = make(map[string]string, min(1+following(tag, behind), mostExpected))
 		}
 		(*m)[key] = d.json.strings.get(parts[1])
 		return true
 	}
 	target := reflect.NewAt(f.typ, to).Elem()
 	if target.IsNil() {
-		target.Set(reflect.MakeMapWithSize(f.typ, 1+following(tag, behind)))
+		target.Set(reflect.MakeMapWithSize(f.typ, min(1+following(tag, behind), mostExpected)))
 	}
 	// reflect copies both into the map, so that they serve for all entries. The type may
 	// contain itself: take them.

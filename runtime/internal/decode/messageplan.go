@@ -2,6 +2,7 @@ package decode
 
 import (
 	"encoding/binary"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -105,6 +106,9 @@ func (d *protoDecoder) agrees(p *messagePlan) bool {
 	if known, ok := verified.Load(p.typ); ok {
 		return known.(bool)
 	}
+	left := d.left
+	d.left = math.MaxInt // The samples are no part of the message.
+	defer func() { d.left = left }()
 	whole := true
 	for number := range p.fields {
 		f := &p.fields[number]

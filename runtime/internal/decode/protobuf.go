@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	goruntime "runtime"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,11 +20,18 @@ import (
 type message interface{ Unmarshal([]byte) error }
 
 // unmarshal calls the type's own method. Some of these are written by hand and panic for
-// lengths that no encoder writes: then the message is broken.
+// lengths that no encoder writes: then the message is broken. So is one that is nested too deep, because a
+// full stack ends the program.
 func unmarshal(m message, text []byte) (err error) {
+	if tooDeep(text, maxDepth) {
+		return ErrTooDeep
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("proto: %T panicked: %v", m, r)
+			err = fmt.Errorf("proto: %T panicked", m)
+			if cause, ok := r.(goruntime.Error); ok { // Anything else may have the value.
+				err = fmt.Errorf("%w: %w", err, cause)
+			}
 		}
 	}()
 	return m.Unmarshal(text)
@@ -75,9 +83,13 @@ func (d *Decoder) HasProtobuf() bool {
 func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.proto.left = expansion * d.maxObject
 	v := reflect.New(d.typ)
 	if d.proto.message(d.proto.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
 		return v.Interface(), nil
+	}
+	if d.proto.left < 0 {
+		return nil, ErrTooLarge
 	}
 	v = reflect.New(d.typ)
 	object = v.Interface()
@@ -92,7 +104,7 @@ func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 // its items the number 2, as in all lists of k8s.io/api. Options.ShareValues has no effect. The
 // content of dropped fields isn't checked.
 func (d *Decoder) ListProtobuf(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
-	l := protobufList{list: list{reader: reader{Decoder: d, in: newInput(from)}, visitor: visitor}}
+	l := protobufList{list: list{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}, visitor: visitor}}
 	err := l.read()
 	if err == nil {
 		err = l.sayType()
@@ -215,8 +227,8 @@ func (e *Events) nextProtobuf() (event Event, err error) {
 		return event, cutOff(err)
 	}
 	n := binary.BigEndian.Uint32(e.in.data[e.in.pos:])
-	if n > maxEvent {
-		return event, errTooLarge
+	if n > math.MaxInt32 || !e.in.fits(frameHeader+int(n)) {
+		return event, ErrTooLarge
 	}
 	if err := e.need(frameHeader + int(n)); err != nil {
 		return event, cutOff(err)
@@ -228,7 +240,7 @@ func (e *Events) nextProtobuf() (event Event, err error) {
 	}
 	event.Type = watch.EventType(e.parts.eventType)
 	if !isEventType(event.Type) {
-		return event, e.failed(fmt.Errorf("got invalid watch event type: %v", event.Type))
+		return event, e.failed(errEventType)
 	}
 	text, ok := bytes.CutPrefix(text, prefix)
 	if !ok {
@@ -378,6 +390,9 @@ func (r *reader) bytes(limit int64) ([]byte, error) {
 	n, err := r.length(limit)
 	if err != nil {
 		return nil, err
+	}
+	if !r.in.fits(n) {
+		return nil, r.failed(ErrTooLarge)
 	}
 	if err := r.need(n); err != nil {
 		return nil, err

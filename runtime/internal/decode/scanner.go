@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"reflect"
-	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -38,9 +37,11 @@ type scanner struct {
 
 var (
 	// errMore means that the data end in the middle of a value.
-	errMore    = errors.New("more data needed")
-	errTooDeep = errors.New("exceeded max depth")
+	errMore = errors.New("more data needed")
 )
+
+// ErrTooDeep is the error for a value that is nested deeper than encoding/json reads.
+var ErrTooDeep = errors.New("exceeded max depth")
 
 // maxDepth is how deep values may nest, as in encoding/json.
 const maxDepth = 10000
@@ -88,23 +89,6 @@ func (s *scanner) mismatch(value string, t reflect.Type) bool {
 	return s.fail(fmt.Errorf("cannot unmarshal %s into a Go value of type %v", value, t))
 }
 
-// in records a step of the path to an error. It returns false.
-func (s *scanner) in(step string) bool {
-	if s.err != errMore {
-		s.path = append(s.path, step)
-	}
-	return false
-}
-
-// location returns the path to the error.
-func (s *scanner) location() string {
-	var b strings.Builder
-	for i := len(s.path) - 1; i >= 0; i-- {
-		b.WriteString(s.path[i])
-	}
-	return strings.TrimPrefix(b.String(), ".")
-}
-
 // next skips white space and returns the next byte, zero at the end of the data. It doesn't
 // consume that byte. API servers write no white space, hence one comparison comes first.
 func (s *scanner) next() byte {
@@ -123,7 +107,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\
 func (s *scanner) enter() bool {
 	s.pos++
 	if s.depth++; s.depth > maxDepth {
-		return s.fail(errTooDeep)
+		return s.fail(ErrTooDeep)
 	}
 	return true
 }

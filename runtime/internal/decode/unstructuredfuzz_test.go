@@ -14,6 +14,9 @@ func FuzzUnstructured(f *testing.F) {
 	f.Add(objects[0], byte(0))
 	f.Add(list, byte(50))
 	eachUnstructured(func(data []byte) { f.Add(data, byte(0)) })
+	for _, doc := range hostile() {
+		f.Add([]byte(`{"kind":"a","apiVersion":"v1","items":[`+doc+`,{"a":`+doc+`}]}`), byte(3))
+	}
 	eachUnstructuredList(func(data []byte) { f.Add(data, byte(1)) })
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		for _, opts := range []Options{{}, {ShareValues: true}} {

@@ -75,7 +75,7 @@ func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || math.IsInf(f, 0) {
-		return nil, d.mismatch("number "+string(text), reflect.TypeFor[float64]())
+		return nil, d.mismatch("number", reflect.TypeFor[float64]())
 	}
 	return f, true
 }
@@ -92,7 +92,7 @@ func integer(text []byte) (n int64, ok bool) {
 		}
 	}
 	if len(text) > 18 {
-		n, err := strconv.ParseInt(string(text), 10, 64)
+		n, err := parseInt(text)
 		return n, err == nil
 	}
 	if text[0] == '-' {
@@ -119,6 +119,9 @@ func (d *jsonDecoder) boxInt(n int64) any {
 // untypedMap decodes a map. Its members are collected first, so that it is allocated once, in its
 // final size. The last one of a name counts.
 func (d *jsonDecoder) untypedMap(c *cut, is part) (m map[string]any, ok bool) {
+	if !d.spend(containerCost) {
+		return nil, false
+	}
 	empty, ok := d.open('}')
 	if !ok || empty {
 		return map[string]any{}, ok
@@ -151,10 +154,11 @@ func (d *jsonDecoder) collectMembers(c *cut, is part) bool {
 		} else {
 			var value any
 			value, ok = d.untypedMember(name, c.of(name), is)
+			ok = ok && d.spend(entryCost)
 			d.members = append(d.members, member{name, value})
 		}
 		if !ok {
-			return d.in("." + name)
+			return d.inMember(name)
 		}
 		if more, ok = d.another('}', "after object key:value pair"); !ok {
 			return false
@@ -193,7 +197,7 @@ func (d *jsonDecoder) untypedContainer(c *cut, is part) (any, bool) {
 // shareUntyped is share for a member whose value is a map or a slice.
 func (d *jsonDecoder) shareUntyped(name string, c *cut, is part) (any, bool) {
 	h := d.historyOf(name)
-	if h.isHopeless() {
+	if d.depth > deepestShared || h.isHopeless() {
 		return d.untypedContainer(c, is)
 	}
 	// A plan of its own for each cut: without other names, the same text is another value.
@@ -231,6 +235,9 @@ func (d *jsonDecoder) historyOf(name string) *history {
 
 // untypedSlice decodes a slice, in the way of untypedMap. Its elements have no step in paths to drop.
 func (d *jsonDecoder) untypedSlice(c *cut) (s []any, ok bool) {
+	if !d.spend(containerCost) {
+		return nil, false
+	}
 	empty, ok := d.open(']')
 	if !ok || empty {
 		return []any{}, ok
@@ -238,7 +245,8 @@ func (d *jsonDecoder) untypedSlice(c *cut) (s []any, ok bool) {
 	start := len(d.elements)
 	for more := true; more && ok; {
 		var value any
-		if value, ok = d.untyped(c); !ok {
+		if value, ok = d.untyped(c); !ok || !d.spend(elementCost) {
+			ok = false
 			d.in("[" + strconv.Itoa(len(d.elements)-start) + "]")
 			break
 		}

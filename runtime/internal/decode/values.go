@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"time"
@@ -21,6 +22,8 @@ import (
 // code, they call foreign.
 type jsonDecoder struct {
 	scanner
+	// left is how many bytes of memory the object may still take, beside its strings.
+	left    int
 	plans   plans
 	strings stringTable
 	// values holds decoded values to share, if shareValues is set.
@@ -170,7 +173,7 @@ func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 	if text == nil {
 		return ok
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := parseInt(text)
 	if err == nil {
 		switch p.typ.Size() {
 		case 8:
@@ -187,10 +190,21 @@ func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 		}
 	}
 	if err != nil || !ok {
-		return d.mismatch("number "+string(text), p.typ)
+		return d.mismatch("number", p.typ)
 	}
 	return true
 }
+
+// parseInt is [strconv.ParseInt], which would copy text of any length.
+func parseInt(text []byte) (int64, error) {
+	if len(text) > longestInt {
+		return 0, strconv.ErrRange
+	}
+	return strconv.ParseInt(string(text), 10, 64)
+}
+
+// longestInt is the length of the smallest integer.
+const longestInt = len("-9223372036854775808")
 
 // uint decodes into a uint of any size. API types have few, so reflection will do.
 func (d *jsonDecoder) uint(p *plan, at unsafe.Pointer) bool {
@@ -199,9 +213,12 @@ func (d *jsonDecoder) uint(p *plan, at unsafe.Pointer) bool {
 		return ok
 	}
 	v := reflect.NewAt(p.typ, at).Elem()
+	if len(text) > longestInt { // This is also the length of the largest uint.
+		return d.mismatch("number", p.typ)
+	}
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	if err != nil || v.OverflowUint(n) {
-		return d.mismatch("number "+string(text), p.typ)
+		return d.mismatch("number", p.typ)
 	}
 	v.SetUint(n)
 	return true
@@ -216,7 +233,7 @@ func (d *jsonDecoder) float(p *plan, at unsafe.Pointer) bool {
 	v := reflect.NewAt(p.typ, at).Elem()
 	n, err := strconv.ParseFloat(string(text), p.typ.Bits())
 	if err != nil || v.OverflowFloat(n) {
-		return d.mismatch("number "+string(text), p.typ)
+		return d.mismatch("number", p.typ)
 	}
 	v.SetFloat(n)
 	return true
@@ -233,6 +250,9 @@ func (d *jsonDecoder) pointer(p *plan, at unsafe.Pointer) bool {
 		return true
 	}
 	if *slot == nil {
+		if !d.spend(int(p.elem.typ.Size())) {
+			return false
+		}
 		*slot = reflect.New(p.elem.typ).UnsafePointer()
 	}
 	return d.value(p.elem, *slot)
@@ -349,7 +369,7 @@ func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 		return false
 	}
 	if err := reflect.NewAt(p.typ, at).Interface().(json.Unmarshaler).UnmarshalJSON(text); err != nil {
-		return d.fail(err)
+		return d.refused(p.typ, err)
 	}
 	return true
 }
@@ -362,10 +382,25 @@ func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 		return false
 	}
 	if err := kjson.Unmarshal(text, reflect.NewAt(p.typ, at).Interface()); err != nil {
-		return d.fail(err)
+		return d.refused(p.typ, err)
 	}
 	return true
 }
+
+// refused records that a method of a type, or Kubernetes' decoder, refused a value. It returns false.
+func (d *jsonDecoder) refused(t reflect.Type, err error) bool { return d.fail(&refusal{t, err}) }
+
+// refusal is an error that doesn't quote the value, which may be a secret. The error that it unwraps to may.
+type refusal struct {
+	typ reflect.Type
+	err error
+}
+
+func (e *refusal) Error() string {
+	return fmt.Sprintf("cannot unmarshal the value into a Go value of type %v", e.typ)
+}
+
+func (e *refusal) Unwrap() error { return e.err }
 
 // anything decodes into an interface without methods.
 func (d *jsonDecoder) anything(p *plan, to *any) bool {

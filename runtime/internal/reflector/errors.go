@@ -2,10 +2,12 @@ package reflector
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -28,6 +30,16 @@ func LogError(ctx context.Context, name, typeDescription string, err error) {
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", name,
 			"type", typeDescription)
 	}
+}
+
+// nameOf returns the namespace and name of an object, or its type if it has none. Logs must not have the
+// object itself: it may be a Secret.
+func nameOf(obj any) string {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	return klog.KObj(m).String()
 }
 
 // isExpired reports that the server no longer has the history since the requested version:
@@ -59,6 +71,12 @@ func isTooLarge(err error) bool {
 
 // isVersionUnavailable reports that only a request without a version helps.
 func isVersionUnavailable(err error) bool { return isExpired(err) || isTooLarge(err) }
+
+// isRefused reports that the server doesn't take a request as it is, as one that knows no watch-lists.
+func isRefused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsMethodNotSupported(err) ||
+		apierrors.IsNotAcceptable(err)
+}
 
 // isWorthWaiting reports that the server will answer the same request later: it is down
 // or busy, and listing again would only add to its work.

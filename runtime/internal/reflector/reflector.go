@@ -65,7 +65,7 @@ type Options struct {
 	// list waits for the source's limiter doesn't count. By default the wait is
 	// unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long a watch may bring nothing, not even a bookmark,
+	// SilenceTimeout is how long a watch may bring nothing, from its request on,
 	// before it is opened anew: a connection that died without a word looks like
 	// a quiet one. Servers send bookmarks about once a minute. By default the
 	// silence is unlimited, up to the time that the watch was asked to last.
@@ -200,7 +200,8 @@ func (r *Reflector) Health() Health {
 }
 
 // Run lists and watches until ctx is done, and returns when everything that it started
-// has ended. It waits for a list or watch of a source that ignores its context.
+// has ended. Only a list function that ignores its context is left behind, see
+// [listwatch.FromListerWatcher].
 func (r *Reflector) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)

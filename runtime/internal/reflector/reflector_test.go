@@ -12,8 +12,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -132,6 +134,20 @@ func TestHealthAfterSilence(t *testing.T) {
 			bubble.Advance(61 * time.Second)
 			if h := w.ours.Health(); h.LastError != test.want || h.Failures != 0 || h.State != Watching {
 				w.t.Errorf("health %+v, want %v, overcome", h, test.want)
+			}
+		}}).play(t, ours)
+	}
+}
+
+// TestHealthAfterAWatchList checks that the health shows why a list couldn't be streamed, unless the server
+// doesn't know how.
+func TestHealthAfterAWatchList(t *testing.T) {
+	noStream := apierrors.NewInvalid(schema.GroupKind{}, "", nil)
+	noSense := errors.New("no media type that is known")
+	for err, want := range map[error]error{noStream: nil, noSense: noSense} {
+		(scenario{before: func(w *world) { streamed(w); w.server.Fail("WATCH", err) }, then: func(w *world) {
+			if h := w.ours.Health(); h.LastError != want || h.Failures != 0 || h.State != Watching {
+				w.t.Errorf("health %+v, want %v, overcome", h, want)
 			}
 		}}).play(t, ours)
 	}

@@ -29,7 +29,8 @@ var errNoEndBookmark = errors.New("no bookmark marked the end of the initial eve
 //   - the version is expired (410) or too large: stream again at the newest one
 //   - closed in the middle without an error: stream again
 //   - no end in time: listing, and that is a failure to be seen
-//   - anything else, a server that doesn't know how included: listing
+//   - a server that doesn't know how: listing
+//   - anything else: listing, and that is a failure to be seen
 type streaming struct {
 	// again is true after an attempt that led back here at once. The next one
 	// that does so waits: a server that fails in the same way every time must
@@ -58,6 +59,9 @@ func (s streaming) step(ctx context.Context, r *round) state {
 			"timeout", r.opts.InitialEventsTimeout)
 		r.health.failed(err)
 		return listing{}
+	}
+	if !isRefused(err) && ctx.Err() == nil {
+		r.health.failed(err)
 	}
 	klog.FromContext(ctx).V(4).Info(
 		"The list couldn't be streamed, listing instead; expected of servers without WatchList", "err", err)
@@ -161,11 +165,11 @@ func (l *watchList) stage(ctx context.Context) func(listwatch.Event) bool {
 			l.version = e.ResourceVersion
 			done = e.InitialEventsEnd
 		default:
-			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 		}
 		if err != nil {
 			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object",
-				"eventType", e.Type, "object", e.Object)
+				"eventType", e.Type, "object", nameOf(e.Object))
 		}
 		return done
 	}

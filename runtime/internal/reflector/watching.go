@@ -40,6 +40,11 @@ func (s watching) step(ctx context.Context, r *round) state {
 	// the first event.
 	opened := time.Now()
 	stream := s.stream
+	// Silence ends the watch by its context, for the server may not even answer the request.
+	open, end := context.WithCancel(session.ctx)
+	defer end()
+	silence := endSilence(end, r.opts.SilenceTimeout)
+	defer silence.stop()
 	// Versions are worth remembering once the events come in their order. A
 	// watch from a version does so from the start, one from nowhere first sends
 	// what exists, in any order.
@@ -48,9 +53,11 @@ func (s watching) step(ctx context.Context, r *round) state {
 		from := r.position.last()
 		inOrder = from != "" && from != "0"
 		var err error
-		stream, err = r.source.Watch(session.ctx, r.watchOptions(from))
+		stream, err = r.source.Watch(open, r.watchOptions(from))
 		switch {
 		case err == nil:
+		case silence.endedWatch():
+			return s.silent(ctx, r)
 		case r.sessionError() != nil:
 			return s.endWith(ctx, r, r.sessionError())
 		case isWorthWaiting(err):
@@ -62,10 +69,8 @@ func (s watching) step(ctx context.Context, r *round) state {
 	}
 	defer stream.Stop()
 	r.health.connected()
-	silence := endSilence(stream.Stop, r.opts.SilenceTimeout)
-	defer silence.stop()
-
-	_, err := r.follow(session.ctx, stream, opened, func(e listwatch.Event) bool {
+	silence.heard()
+	_, err := r.follow(open, stream, opened, func(e listwatch.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
@@ -77,11 +82,8 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
-	if silence.endedStream() {
-		logger.Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
-			"silentFor", r.opts.SilenceTimeout)
-		r.health.failed(errSilent)
-		return watching{}
+	if silence.endedWatch() {
+		return s.silent(ctx, r)
 	}
 	session.retry.After(err)
 	switch {
@@ -103,6 +105,14 @@ func (s watching) step(ctx context.Context, r *round) state {
 		return watching{}
 	}
 	return s.endWith(ctx, r, err)
+}
+
+// silent goes on with another watch.
+func (watching) silent(ctx context.Context, r *round) state {
+	klog.FromContext(ctx).Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
+		"silentFor", r.opts.SilenceTimeout)
+	r.health.failed(errSilent)
+	return watching{}
 }
 
 // endWith ends the round with a warning.
@@ -160,18 +170,18 @@ func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
 	case watch.Bookmark:
 		err = r.sink.Bookmark(e.ResourceVersion)
 	default:
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "event", e)
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 	}
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on",
-			"eventType", e.Type, "object", e.Object)
+			"eventType", e.Type, "object", nameOf(e.Object))
 	}
 }
 
 // errSilent is the failure of a watch on which nothing arrived.
 var errSilent = errors.New("nothing arrived on the watch for too long, not even a bookmark")
 
-// silence ends a stream on which nothing arrives for a while. A nil silence may
+// silence ends a watch on which nothing arrives for a while. A nil silence may
 // last for ever.
 type silence struct {
 	patience time.Duration
@@ -192,15 +202,15 @@ func endSilence(end func(), patience time.Duration) *silence {
 	return s
 }
 
-// heard records that something arrived. It has no effect after the stream was ended.
+// heard records that something arrived. It has no effect after the watch was ended.
 func (s *silence) heard() {
 	if s != nil && s.timer.Stop() {
 		s.timer.Reset(s.patience)
 	}
 }
 
-// endedStream reports whether the silence has ended the stream.
-func (s *silence) endedStream() bool { return s != nil && s.ended.Load() }
+// endedWatch reports whether the silence has ended the watch.
+func (s *silence) endedWatch() bool { return s != nil && s.ended.Load() }
 
 func (s *silence) stop() {
 	if s != nil {

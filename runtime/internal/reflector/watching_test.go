@@ -167,6 +167,24 @@ WATCH rv="102" bookmarks timeout
 	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
 	differs: "client-go waits until the watch times out",
 }, {
+	name: "a watch that isn't answered for too long", opts: options{silence: time.Minute},
+	before: func(w *world) {
+		listed(w)
+		w.server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
+			if r.Verb == "WATCH" {
+				w.server.OnRequest(nil)
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+	},
+	then: func(w *world) {
+		w.create("b")
+		bubble.Advance(time.Minute)
+	},
+	want:    listedA + `WATCH rv="101" bookmarks timeout` + "\nadd b@102\n",
+	differs: "client-go waits for ever",
+}, {
 	name: "resync", before: listed, opts: options{resync: time.Hour},
 	then: func(w *world) { bubble.Advance(time.Hour); onlyResyncs(w) },
 	want: "resync\n",

@@ -3,14 +3,12 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
-	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 )
 
@@ -35,12 +33,14 @@ type Options struct {
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
 	dir    string // scratch, removed by Stop
+	opts   Options
 	etcd   *embed.Etcd
-	api    *genericapiserver.GenericAPIServer
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the API server has ended
-	runErr error         // valid once done is closed
-	stop   func() error  // stops once, however often it is called
+	config *rest.Config // the same before and after a restart
+	stop   func() error // stops once, however often it is called
+
+	mu      sync.Mutex // held while the API server starts and stops
+	api     *instance  // nil while it doesn't run
+	stopped bool
 }
 
 // Start runs a server and returns when it is ready, a second or two later. The server runs until Stop is
@@ -53,36 +53,73 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, cancel: func() {}, done: make(chan struct{})}
+	s := &Server{dir: dir, opts: opts}
 	s.stop = sync.OnceValue(s.end)
 	if s.etcd, err = startEtcd(ctx, dir, opts); err != nil {
-		close(s.done)
 		return nil, errors.Join(err, s.Stop())
 	}
-	if s.api, err = newAPIServer(dir, s.etcd.Clients[0].Addr().String(), opts); err != nil {
-		close(s.done)
+	if err := s.startAPI(ctx, "127.0.0.1:0"); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
-
-	var running context.Context
-	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(s.done)
-		s.runErr = s.api.PrepareRun().RunWithContext(running)
-	}()
-	if err := s.waitReady(ctx); err != nil {
+	if err := createNamespaces(ctx, s.Config()); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
+// startAPI runs the API server at an address. The mutex must be held, or the server not known to others.
+func (s *Server) startAPI(ctx context.Context, address string) error {
+	api, err := newAPIServer(s.dir, s.etcd.Clients[0].Addr().String(), address, s.opts)
+	if err != nil {
+		return err
+	}
+	if s.config == nil {
+		s.config = rest.CopyConfig(api.LoopbackClientConfig)
+		s.config.QPS = -1
+		s.config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	s.api, err = run(ctx, api, s.config)
+	return err
+}
+
 // Config returns a client configuration with an administrator's rights. It is a copy that the caller may
-// change, and has no client-side rate limit.
-func (s *Server) Config() *rest.Config {
-	config := rest.CopyConfig(s.api.LoopbackClientConfig)
-	config.QPS = -1
-	config.UserAgent = rest.DefaultKubernetesUserAgent()
-	return config
+// change, stays valid when the server restarts, and has no client-side rate limit.
+//
+// It names no content type, so each client decides: client-go's clients of the built-in kinds use protobuf,
+// those of custom resources JSON. Set ContentType to "application/json" to have JSON everywhere. For custom
+// resources JSON is all there is: who writes one in protobuf gets 415 Unsupported Media Type.
+func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
+
+// Halt ends the API server until [Server.Restart]: all watches end, and requests are refused. etcd keeps
+// running, so [Server.Compact] works. Halt does nothing if the API server doesn't run.
+func (s *Server) Halt() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopAPI()
+}
+
+// Restart ends the API server if it runs, starts it again at the same address with the same data, and returns
+// when it is ready. Its watch caches begin anew. ctx bounds only the start. After an error the API server
+// doesn't run.
+func (s *Server) Restart(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return errors.New("the server was stopped")
+	}
+	if err := s.stopAPI(); err != nil {
+		return err
+	}
+	return s.startAPI(ctx, strings.TrimPrefix(s.config.Host, "https://"))
+}
+
+func (s *Server) stopAPI() error {
+	if s.api == nil {
+		return nil
+	}
+	err := s.api.stop()
+	s.api = nil
+	return err
 }
 
 // Stop ends the API server, then etcd, removes their files, and returns about a second later. Open watches
@@ -91,34 +128,12 @@ func (s *Server) Config() *rest.Config {
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {
-	s.cancel()
-	<-s.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	err := s.stopAPI()
 	if s.etcd != nil {
 		s.etcd.Close()
 	}
-	return errors.Join(s.runErr, os.RemoveAll(s.dir))
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
-
-// waitReady polls /readyz until the server is ready. The server offers nothing to wait on instead.
-func (s *Server) waitReady(ctx context.Context) error {
-	client, err := rest.UnversionedRESTClientFor(unversioned(s.Config()))
-	if err != nil {
-		return err
-	}
-	var last error
-	for {
-		if _, last = client.Get().AbsPath("/readyz").DoRaw(ctx); last == nil {
-			return nil
-		}
-		select {
-		case <-s.done:
-			return errors.Join(errors.New("the API server ended while starting"), s.runErr)
-		case <-ctx.Done():
-			return fmt.Errorf("the API server isn't ready: %w (last answer: %w)", context.Cause(ctx), last)
-		case <-time.After(retryInterval):
-		}
-	}
-}
-
-// retryInterval is the pause between polls, where nothing can be watched.
-const retryInterval = 20 * time.Millisecond

@@ -155,12 +155,14 @@ func TestStopCutsWatches(t *testing.T) {
 	defer w.Stop()
 
 	stopped := make(chan error, 1)
+	begin := time.Now()
 	go func() { stopped <- server.Stop() }()
 	select {
 	case err := <-stopped:
 		if err != nil {
 			t.Errorf("Stop: %v", err)
 		}
+		t.Logf("stopped after %v", time.Since(begin))
 		for range w.ResultChan() {
 			// The loop ends because the watch was cut.
 		}
@@ -171,6 +173,10 @@ func TestStopCutsWatches(t *testing.T) {
 }
 
 func TestReadCRDsRefuses(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	file := func(name, content string) fs.FS { return fstest.MapFS{name: {Data: []byte(content)}} }
 	for name, c := range map[string]struct {
 		manifests fs.FS
@@ -190,9 +196,10 @@ func TestReadCRDsRefuses(t *testing.T) {
 		"a file in a folder": {file("bases/a.yaml", ""),
 			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
 				"looked into"},
-		"a folder that is no more": {os.DirFS("not-there"),
-			"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are not " +
-				"looked into\nstat .: no such file or directory"},
+		"a folder that isn't there": {os.DirFS("not-there"),
+			"reading the folder of definitions not-there in " + here + ": stat .: no such file or directory"},
+		"a folder that isn't there, by its whole path": {os.DirFS("/not-there"),
+			"reading the folder of definitions /not-there: stat .: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if crds, err := apiserver.ReadCRDs(c.manifests); err == nil || err.Error() != c.want {

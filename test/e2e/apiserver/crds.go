@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -25,6 +28,10 @@ import (
 // fsys, in the order of the file names. A file may hold several documents. ReadCRDs fails if a document has
 // another kind or an unknown field, and if there is no definition at all.
 func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	// Glob finds nothing in a folder that isn't there.
+	if _, err := fs.Stat(fsys, "."); err != nil {
+		return nil, fmt.Errorf("reading the folder of definitions%s: %w", nameOf(fsys), err)
+	}
 	files, err := fs.Glob(fsys, "*.yaml")
 	if err != nil {
 		return nil, err
@@ -58,13 +65,23 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		}
 	}
 	if len(crds) == 0 {
-		_, err := fs.Stat(fsys, ".") // fails if the folder isn't there
-		return nil, errors.Join(
-			errors.New(
-				"no CustomResourceDefinition in any *.yaml at the top of the folder; folders below it are "+
-					"not looked into"), err)
+		return nil, errors.New("no CustomResourceDefinition in any *.yaml at the top of the folder; " +
+			"folders below it are not looked into")
 	}
 	return crds, nil
+}
+
+// nameOf returns the path of a folder from os.DirFS, whose errors leave it out, with the folder that a
+// relative path begins at: that of the test's package.
+func nameOf(fsys fs.FS) string {
+	path := reflect.ValueOf(fsys)
+	if path.Kind() != reflect.String {
+		return ""
+	}
+	if at, err := os.Getwd(); err == nil && !filepath.IsAbs(path.String()) {
+		return fmt.Sprintf(" %s in %s", path, at)
+	}
+	return " " + path.String()
 }
 
 // InstallCRDs creates the definitions that ReadCRDs finds in fsys, as
@@ -77,7 +94,8 @@ func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
 	return s.CreateCRDs(ctx, crds...)
 }
 
-// CreateCRDs creates the definitions and returns when each of their served versions can be listed. If a
+// CreateCRDs creates the definitions and returns when each of their served versions can be discovered and
+// listed. If a
 // definition was established less than 2 s ago, the server delays requests that create its objects by 2 s.
 func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	client, err := clientset.NewForConfig(s.Config())
@@ -85,6 +103,10 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		return err
 	}
 	resources, err := dynamic.NewForConfig(s.Config())
+	if err != nil {
+		return err
+	}
+	discover, err := discovery.NewDiscoveryClientForConfig(s.Config())
 	if err != nil {
 		return err
 	}
@@ -102,24 +124,37 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		if err := waitServed(ctx, resources, crd); err != nil {
 			return err
 		}
+		if err := waitDiscovery(ctx, discover, crd, true); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// DeleteCRDs deletes the named definitions with all their objects and returns
-// when they are gone.
+// DeleteCRDs deletes the named definitions with all their objects and returns when they are gone, from the
+// discovery document, too.
 func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 	client, err := clientset.NewForConfig(s.Config())
 	if err != nil {
 		return err
 	}
+	discover, err := discovery.NewDiscoveryClientForConfig(s.Config())
+	if err != nil {
+		return err
+	}
+	crds := client.ApiextensionsV1().CustomResourceDefinitions()
 	for _, name := range names {
-		if err := client.ApiextensionsV1().CustomResourceDefinitions().Delete(
-			ctx, name, metav1.DeleteOptions{},
-		); err != nil {
+		crd, err := crds.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := crds.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 			return err
 		}
 		if err := waitForCRD(ctx, client, name, gone); err != nil {
+			return err
+		}
+		if err := waitDiscovery(ctx, discover, crd, false); err != nil {
 			return err
 		}
 	}
@@ -198,22 +233,46 @@ func watchCRD(ctx context.Context, w watch.Interface, until condition) (bool, er
 func waitServed(
 	ctx context.Context, client dynamic.Interface, crd *apiextensionsv1.CustomResourceDefinition,
 ) error {
-	served := slices.DeleteFunc(slices.Clone(crd.Spec.Versions),
-		func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
-	for _, version := range served {
-		resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name,
-			Resource: crd.Spec.Names.Plural}
-		for {
+	for _, resource := range served(crd) {
+		if err := poll(ctx, fmt.Sprintf("%v isn't served", resource), func() error {
 			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
-			if err == nil {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("%v isn't served: %w (last answer: %w)", resource, context.Cause(ctx), err)
-			case <-time.After(retryInterval):
-			}
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// waitDiscovery asks for the aggregated discovery document, which changes last, until it has every served
+// version, or none.
+func waitDiscovery(
+	ctx context.Context, client *discovery.DiscoveryClient, crd *apiextensionsv1.CustomResourceDefinition,
+	want bool,
+) error {
+	return poll(ctx, fmt.Sprintf("the discovery document is old as to %s", crd.Name), func() error {
+		_, byVersion, _, err := client.GroupsAndMaybeResourcesWithContext(ctx)
+		if err != nil {
+			return err
+		}
+		for _, resource := range served(crd) {
+			list := byVersion[resource.GroupVersion()]
+			found := list != nil && slices.ContainsFunc(list.APIResources,
+				func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+			if found != want {
+				return fmt.Errorf("%v: %t, want %t", resource, found, want)
+			}
+		}
+		return nil
+	})
+}
+
+func served(crd *apiextensionsv1.CustomResourceDefinition) (resources []schema.GroupVersionResource) {
+	for _, version := range crd.Spec.Versions {
+		if version.Served {
+			resources = append(resources, schema.GroupVersionResource{
+				Group: crd.Spec.Group, Version: version.Name, Resource: crd.Spec.Names.Plural})
+		}
+	}
+	return resources
 }

@@ -1,12 +1,13 @@
-// Package apiserver runs a real Kubernetes API server for custom resources inside the calling process: an
-// embedded etcd, and on top of it the server of k8s.io/apiextensions-apiserver. Both listen on 127.0.0.1, on
-// ports that the kernel chooses, and keep their files in one scratch directory.
+// Package apiserver runs a real Kubernetes API server inside the calling process: an embedded etcd, and on
+// top of it the server of k8s.io/apiextensions-apiserver. Both listen on 127.0.0.1, on ports that the kernel
+// chooses, and keep their files in one scratch directory.
 //
-// It has everything that only a server decides: resource versions, validation against a CRD's schema,
-// sub-resources, watch caches, bookmarks, expiry of old versions. It has no built-in API (no Pods, no
-// namespaces, no RBAC), no webhooks, no admission plugins, and no discovery document at /apis (/apis/<group>
-// works). Namespaces are plain names and need not be created.
+// It serves custom resources, ConfigMaps, Secrets, Namespaces, Events and Leases, and their discovery. So it
+// has everything that only a server decides: resource versions, validation, server-side apply, sub-resources,
+// watch caches, bookmarks, expiry of old versions. Leader election, event recorders and controller-runtime's
+// manager work with it as they are. The other kinds of Kubernetes, authentication, admission and controllers
+// are missing: a table in docs/testing.md lists what is there and what isn't.
 //
-// The server is for tests and demonstrations only: any client with the token of [Server.Config] is an
-// administrator, and nothing is synced to disk.
+// The server is for tests and demonstrations only: whoever reaches it is an administrator, and nothing is
+// synced to disk.
 package apiserver

@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/storage/etcd3/metrics"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/util/openapi"
@@ -21,35 +27,64 @@ import (
 	"k8s.io/client-go/rest"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/test/e2e/apiserver/internal/builtins"
 )
 
 // watchGrace is how long a server that shuts down waits for watches to end.
 const watchGrace = 5 * time.Second
 
-// newAPIServer prepares the extension server over the etcd at the given address. The server listens when
-// newAPIServer returns, and serves once it is run.
-func newAPIServer(dir, etcdAddress string, opts Options) (*genericapiserver.GenericAPIServer, error) {
-	o, err := serverOptions(dir, etcdAddress, opts)
+// newAPIServer prepares the extension server over the etcd at the given address, with the built-in kinds and
+// discovery. The server listens when newAPIServer returns, and serves once it is run.
+func newAPIServer(
+	dir, etcdAddress, address string, opts Options,
+) (_ *genericapiserver.GenericAPIServer, err error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			listener.Close()
+		}
+	}()
+	o, err := serverOptions(dir, etcdAddress, listener, opts)
 	if err != nil {
 		return nil, err
 	}
 	config, err := serverConfig(o)
 	if err != nil {
-		o.RecommendedOptions.SecureServing.Listener.Close()
 		return nil, fmt.Errorf("configuring the API server: %w", err)
 	}
-	server, err := config.Complete().New(genericapiserver.NewEmptyDelegate())
+	var definitions apiextensionslisters.CustomResourceDefinitionLister // there before requests are
+	isCustom := func(resource schema.GroupResource) bool {
+		_, err := definitions.Get(resource.String())
+		return err == nil
+	}
+	config.GenericConfig.BuildHandlerChainFunc = func(
+		api http.Handler, c *genericapiserver.Config,
+	) http.Handler {
+		return genericapiserver.DefaultBuildHandlerChain(refuseProtobuf(api, isCustom), c)
+	}
+	extended, err := config.Complete().New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
-		o.RecommendedOptions.SecureServing.Listener.Close()
 		return nil, fmt.Errorf("creating the API server: %w", err)
 	}
-	return server.GenericAPIServer, nil
+	definitions = extended.Informers.Apiextensions().V1().CustomResourceDefinitions().Lister()
+	server := extended.GenericAPIServer
+	etcd := *o.RecommendedOptions.Etcd
+	etcd.StorageConfig.StorageObjectCountTracker = config.GenericConfig.StorageObjectCountTracker
+	if err := builtins.Install(server, etcd); err != nil {
+		return nil, fmt.Errorf("installing the built-in kinds: %w", err)
+	}
+	installDiscovery(server)
+	return server, nil
 }
 
 // serverOptions switches off everything that needs a cluster around the server: delegated authentication and
-// authorization, the core API, admission plugins, fairness.
+// authorization, the API of the cluster around it, admission plugins, fairness.
 func serverOptions(
-	dir, etcdAddress string, opts Options,
+	dir, etcdAddress string, listener net.Listener, opts Options,
 ) (*options.CustomResourceDefinitionsServerOptions, error) {
 	logs := opts.Logs
 	if logs == nil {
@@ -80,46 +115,41 @@ func serverOptions(
 	r.Etcd.EnableWatchCache = !opts.DisableWatchCache
 	o.APIEnablement.RuntimeConfig = map[string]string{"api/all": "true"}
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
 	address := listener.Addr().(*net.TCPAddr)
 	r.SecureServing.Listener = listener
 	r.SecureServing.BindPort = address.Port
 	r.SecureServing.ExternalAddress = address.IP
 	r.SecureServing.ServerCert.CertDirectory = dir
-	if err := o.Complete(); err != nil {
-		listener.Close()
-		return nil, err
-	}
-	return o, nil
+	return o, o.Complete()
 }
 
-// serverConfig does what the options' own Config method does, without the core API's informers, which that
-// method can't leave out.
+// serverConfig does what the options' own Config method does, without informers of the cluster around the
+// server, which that method can't leave out, and without a second certificate for the server's own client:
+// every client, before and after a restart, trusts the certificate in the server's directory.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
-	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts(
-		"localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)},
-	); err != nil {
+	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
+	if err := serveSecurely(r.SecureServing.SecureServingOptions, &generic.Config); err != nil {
 		return nil, err
 	}
-	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
+	r.SecureServing = nil
 	if err := o.ServerRunOptions.ApplyTo(&generic.Config); err != nil {
 		return nil, err
 	}
 	if err := r.ApplyTo(generic); err != nil {
 		return nil, err
 	}
+	// The metrics of etcd are those of the server that was configured last in this process. After its stop
+	// they would keep everyone who asks another one for metrics waiting.
+	metrics.SetStorageMonitorGetter(func() ([]metrics.Monitor, error) { return nil, nil })
 	if err := o.APIEnablement.ApplyTo(
 		&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme,
 	); err != nil {
 		return nil, err
 	}
 	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(
-		generatedopenapi.GetOpenAPIDefinitions)
-	namer := openapinamer.NewDefinitionNamer(extensions.Scheme)
+		builtins.Definitions(generatedopenapi.GetOpenAPIDefinitions))
+	namer := openapinamer.NewDefinitionNamer(extensions.Scheme, builtins.Published())
 	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
 	generic.MaxRequestsInFlight, generic.MaxMutatingRequestsInFlight = 0, 0
@@ -134,6 +164,23 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 				nil, nil, generic.LoopbackClientConfig, noopoteltrace.NewTracerProvider()),
 		},
 	}, nil
+}
+
+func serveSecurely(serving *genericoptions.SecureServingOptions, config *genericapiserver.Config) error {
+	if err := serving.MaybeDefaultWithSelfSignedCerts(
+		"localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)},
+	); err != nil {
+		return err
+	}
+	if err := serving.ApplyTo(&config.SecureServing); err != nil {
+		return err
+	}
+	authority, err := os.ReadFile(serving.ServerCert.CertKey.CertFile)
+	if err != nil {
+		return err
+	}
+	config.LoopbackClientConfig, err = config.SecureServing.NewClientConfig(authority)
+	return err
 }
 
 // noServices refuses conversion webhooks that name a Service, since there are no Services.

@@ -5,7 +5,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,8 +21,7 @@ func writeCredentials(dir string) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	if err := os.WriteFile(filepath.Join(dir, keyFile), block, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, keyFile), encode("EC PRIVATE KEY", der), 0o600); err != nil {
 		return "", err
 	}
 	// A line has the form: token, user, user id, "group,...".

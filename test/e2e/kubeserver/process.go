@@ -1,6 +1,7 @@
 package kubeserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,6 +50,19 @@ func (p *process) kill() error {
 		return nil
 	}
 	return err
+}
+
+// end asks the process to end, and returns when it is gone. If it isn't when ctx ends, it runs on.
+func (p *process) end(ctx context.Context) error {
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s doesn't end: %w", filepath.Base(p.cmd.Path), context.Cause(ctx))
+	}
 }
 
 // ended describes a process that has stopped by itself, with the end of its log.

@@ -29,6 +29,7 @@ type Server struct {
 	port      int
 	etcdURL   string
 	token     string
+	clientCA  *clientCA
 	flags     []string
 	etcd, api *process
 }
@@ -49,6 +50,9 @@ func Start(ctx context.Context, binaries Binaries, opts Options) (*Server, error
 
 func (s *Server) start(ctx context.Context) (err error) {
 	if s.token, err = writeCredentials(s.dir); err != nil {
+		return err
+	}
+	if s.clientCA, err = newClientCA(s.dir); err != nil {
 		return err
 	}
 	ports, err := freePorts(3)
@@ -84,6 +88,7 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 		"--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
 		"--authorization-mode=RBAC",
 		"--token-auth-file=" + filepath.Join(s.dir, tokenFile),
+		"--client-ca-file=" + filepath.Join(s.dir, clientCAFile),
 		// No controller creates a service account for each namespace.
 		"--disable-admission-plugins=ServiceAccount",
 		"--service-cluster-ip-range=10.0.0.0/24",
@@ -116,6 +121,9 @@ func (s *Server) Config() *rest.Config {
 
 // Kill ends the API server like a crash: all connections are cut without notice. etcd keeps running.
 func (s *Server) Kill() error { return s.api.kill() }
+
+// Shutdown ends the API server in good order: it ends its watches, and exits. Restart starts it again.
+func (s *Server) Shutdown(ctx context.Context) error { return s.api.end(ctx) }
 
 // Restart kills the API server if it runs, starts it again on the same address and data, and returns when it
 // is ready.

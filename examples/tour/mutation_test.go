@@ -1,0 +1,48 @@
+package tour
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// Objects of a cache are shared by all its readers, so nobody may change them. With
+// KUBE_CACHE_MUTATION_DETECTOR=true in the environment, informers keep a copy of each object, compare now
+// and then, and panic when somebody did. Use it in tests. The switch is read when the process starts, so
+// this test runs itself as a child process. For production there is a sampling detector:
+// informer.Tuning.MutationSample.
+func TestMutationDetector(t *testing.T) {
+	const child = "TOUR_MUTATES"
+	if os.Getenv(child) != "" {
+		changeCachedObject(t)
+		return
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMutationDetector$", "-test.timeout=1m")
+	command.Env = append(os.Environ(), child+"=1", "KUBE_CACHE_MUTATION_DETECTOR=true")
+	out, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "ALTERED") {
+		t.Errorf("error %v, want a panic that names what was modified, not\n%s", err, out)
+	}
+}
+
+// changeCachedObject does what a handler mustn't, and waits for the panic.
+func changeCachedObject(t *testing.T) {
+	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+	server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye"}})
+	informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 0, cache.Indexers{})
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		obj.(*corev1.ConfigMap).Data = map[string]string{"sold": "out"} // of the cache: DeepCopy it first
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	informer.RunWithContext(context.Background())
+}

@@ -1,0 +1,234 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubewright/kubewright/generators/crd"
+	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/render"
+)
+
+// Init is the configuration of kubewright init, which begins an API of one kind. The zero value is ready for
+// AddFlags.
+type Init struct {
+	group, version, kind, resource string
+	namespaced                     bool
+	apis, crds                     string
+}
+
+// AddFlags adds the flags of kubewright init.
+func (i *Init) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&i.kind, "kind", "", "the kind (default: the end of the module's path, as a Go name)")
+	fs.StringVar(&i.group, "group", "",
+		"the API group (default: the module's path from its end to its domain, such as shop.example.com)")
+	fs.StringVar(&i.version, "version", "v1", "the version of the group")
+	fs.StringVar(&i.resource, "resource", "", "the kind in paths of requests (default: its plural)")
+	fs.BoolVar(&i.namespaced, "namespaced", true, "whether objects are in namespaces")
+	fs.StringVar(&i.apis, "apis-dir", "apis", "the folder for types, which has a folder for each group")
+	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for the CustomResourceDefinition")
+}
+
+// Begun is what kubewright init writes.
+type Begun struct {
+	*Changes
+	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.
+	Kind, Types, Definition string
+	// HasTool is true if go.mod has the tool kubewright, which go generate runs.
+	HasTool bool
+}
+
+// Plan makes the files in memory. It writes nothing; Changes.Apply does. A file that exists is an error.
+func (i *Init) Plan(ctx context.Context) (*Begun, error) {
+	if i.apis == "" || i.crds == "" {
+		return nil, errors.New("--apis-dir or --crds-dir is empty; leave the flag out for the default")
+	}
+	module, err := model.FindModule(ctx, i.apis)
+	if errors.Is(err, model.ErrNoModule) {
+		return nil, fmt.Errorf("%w; run go mod init before kubewright init", model.ErrNoModule)
+	} else if err != nil {
+		return nil, err
+	}
+	if err := i.setDefaults(module.Path); err != nil {
+		return nil, err
+	}
+	definition := i.definition()
+	defs, problems := crd.Read([]crd.Source{{Text: []byte(definition)}})
+	if problems.Fatal() {
+		return nil, flagProblems(problems)
+	}
+	places, problems, err := newImportPlaces(i.apis, defs)
+	if err != nil || problems.Fatal() {
+		return nil, errors.Join(err, flagProblems(problems))
+	}
+	def, version := defs[0], defs[0].Versions[0]
+	dir := places.folder(def.Group, version.Name)
+	begun := &Begun{Kind: def.Kind, Types: filepath.Join(dir, "types.go"),
+		Definition: filepath.Join(i.crds, def.Group+"_"+def.Plural+".yaml")}
+	files := []render.File{
+		{Path: begun.Types, Template: "types/kind.tmpl", View: func() any { return begunTypes(defs) }},
+		{Path: filepath.Join(dir, "doc.go"), Template: "types/doc.tmpl", View: func() any {
+			return importedPackage{def.Group, places.goNames[def.Group], version.Name, ""}
+		}},
+	}
+	contents, err := renderTypes(files)
+	if err != nil {
+		return nil, err
+	}
+	contents[begun.Definition] = []byte(definition)
+	if err := i.addGoGenerate(contents, module.Dir); err != nil {
+		return nil, err
+	}
+	if err := refuseExisting(contents); err != nil {
+		return nil, err
+	}
+	goMod, err := output.Read(filepath.Join(module.Dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	begun.HasTool = strings.Contains(goMod, "github.com/kubewright/kubewright/cmd/kubewright")
+	begun.Changes, err = output.Set{Files: contents}.Compare()
+	return begun, err
+}
+
+// setDefaults sets what no flag does, from the path of the module.
+func (i *Init) setDefaults(module string) error {
+	elements := strings.Split(module, "/")
+	if n := len(elements) - 1; n > 0 && majorVersion.MatchString(elements[n]) {
+		elements = elements[:n]
+	}
+	domain, names := elements[0], elements[1:]
+	if i.kind == "" && len(names) > 0 {
+		i.kind = kindOf(names[len(names)-1])
+	}
+	if i.kind == "" {
+		return fmt.Errorf("--kind is missing, and the module path %q has no end that names one; give it, such as"+
+			" --kind Bakery", module)
+	}
+	if i.group == "" && !strings.Contains(domain, ".") {
+		return fmt.Errorf("--group is missing, and the module path %q has no domain for its default; give it, such"+
+			" as --group shop.example.com", module)
+	}
+	if i.group == "" {
+		labels := []string{strings.ToLower(domain)}
+		for _, name := range names {
+			label := strings.Trim(notInLabels.ReplaceAllString(strings.ToLower(name), "-"), "-")
+			labels = slices.Insert(labels, 0, label)
+		}
+		i.group = strings.Join(labels, ".")
+	}
+	if i.resource == "" {
+		i.resource = model.Resource(i.kind)
+	}
+	return nil
+}
+
+var (
+	majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+	notInLabels  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// kindOf returns the name of a kind for an element of an import path.
+func kindOf(element string) string {
+	var kind strings.Builder
+	for word := range strings.FieldsFuncSeq(element,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		kind.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return kind.String()
+}
+
+// flagOf has the flags for the parts of a definition.
+var flagOf = map[string]string{"spec.group": "--group", "spec.names.kind": "--kind",
+	"spec.names.plural": "--resource", "spec.versions[0].name": "--version"}
+
+// flagProblems returns problems of the definition as errors about the flags that it was made from.
+func flagProblems(problems Problems) error {
+	var errs []error
+	for _, p := range problems {
+		path, message, _ := strings.Cut(p.Message, ": ")
+		if flag, ok := flagOf[path]; ok {
+			message, _ = strings.CutSuffix(flag+": "+message, "; write its types by hand")
+		} else {
+			message = p.Message
+		}
+		if !p.Warning {
+			errs = append(errs, errors.New(message))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begunTypes returns the types of a new kind: those of its definition with a spec and a status that the user
+// fills in.
+func begunTypes(defs []*crd.Definition) *crd.Types {
+	all, _ := crd.Options{}.Types(defs) // without a problem, as the definition has none
+	t := all[0]
+	spec, status := t.Kind+"Spec", t.Kind+"Status"
+	t.Fields = []crd.Field{
+		{Name: "Spec", Type: spec, Tag: "`json:\"spec\"`"},
+		{Name: "Status", Type: status, Tag: "`json:\"status,omitempty\"`"},
+	}
+	t.Decls = []crd.Decl{
+		{Name: spec, Doc: []string{spec + " is the wanted state."}},
+		{Name: status, Doc: []string{status + " is the observed state."}},
+	}
+	return t
+}
+
+// goGenerate has go generate make all code for the packages below it.
+const goGenerate = "//go:generate go tool kubewright generate ./...\n"
+
+// addGoGenerate adds a file that runs kubewright, unless one in the folder of the types or in the root of the
+// module does.
+func (i *Init) addGoGenerate(contents map[string][]byte, root string) error {
+	for _, dir := range []string{i.apis, root} {
+		found, err := output.AnyLine(dir, func(line string) bool {
+			return strings.HasPrefix(line, "//go:generate ") && strings.Contains(line, "kubewright generate")
+		})
+		if err != nil || found {
+			return err
+		}
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, filepath.Base(i.apis))
+	if name == "" || unicode.IsDigit(rune(name[0])) {
+		name = "apis"
+	}
+	contents[filepath.Join(i.apis, "generate.go")] = []byte("// Package " + name +
+		" has the API types in its folders.\npackage " + name + "\n\n" + goGenerate)
+	return nil
+}
+
+// refuseExisting returns an error that names the files that exist.
+func refuseExisting(contents map[string][]byte) error {
+	var existing []string
+	for path := range contents {
+		if output.Exists(path) {
+			existing = append(existing, path)
+		}
+	}
+	if len(existing) == 0 {
+		return nil
+	}
+	slices.Sort(existing)
+	verb := " exists"
+	if len(existing) > 1 {
+		verb = " exist"
+	}
+	return errors.New(strings.Join(existing, ", ") + verb + ", and init replaces no file; add the kind to the" +
+		" types that are there, or give another --version, --group, --apis-dir or --crds-dir")
+}

@@ -1,0 +1,60 @@
+package decode
+
+// What an object takes in memory beside its strings, which are about as long as its text. The numbers are
+// those of Go's maps and of slices that grow, rounded up: what is collected first counts, too.
+const (
+	containerCost = 64  // a map or a slice without a type
+	elementCost   = 48  // a string or an interface in a slice
+	entryCost     = 128 // an entry of a map, without its value
+)
+
+// spend counts memory that is about to be allocated for the object. It fails if the object takes too much.
+func (d *jsonDecoder) spend(n int) bool {
+	d.left -= n
+	return d.left >= 0 || d.fail(ErrTooLarge)
+}
+
+// release ends an attempt. A large object must not hold memory for good.
+func (d *jsonDecoder) release() {
+	d.data = nil
+	if cap(d.unquoted) > largeWindow {
+		d.unquoted = nil
+	}
+}
+
+// tooDeep reports whether there are more messages inside each other than depth. Any value with a length may
+// be a message, so each is looked at as if it were one: a byte is the tag or length of one field at most, and
+// text that isn't a message ends soon. Groups have no length; their fields count as those of the message.
+func tooDeep(text []byte, depth int) bool {
+	for len(text) > 0 {
+		tag, n := uvarint(text)
+		if n <= 0 {
+			return false
+		}
+		text = text[n:]
+		switch tag & 7 {
+		case wireVarint:
+			if _, n = uvarint(text); n <= 0 {
+				return false
+			}
+			text = text[n:]
+		case wireBytes:
+			value, behind, ok := cutBytes(text)
+			if !ok {
+				return false
+			}
+			if depth == 0 || tooDeep(value, depth-1) {
+				return true
+			}
+			text = behind
+		case wire64:
+			text = text[min(8, len(text)):]
+		case wire32:
+			text = text[min(4, len(text)):]
+		case wireGroup, wireGroupEnd:
+		default:
+			return false
+		}
+	}
+	return false
+}

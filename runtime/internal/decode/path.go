@@ -1,0 +1,52 @@
+package decode
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	// longestStep is the length of the longest name in a path, longestPath about that of the longest path.
+	// The names in maps are the server's: there is no limit for them, and they may be no text.
+	longestStep = 64
+	longestPath = 1 << 10
+
+	plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+)
+
+// in records a step of the path to an error. It returns false.
+func (s *scanner) in(step string) bool {
+	if s.err != errMore {
+		s.path = append(s.path, step)
+	}
+	return false
+}
+
+// inEntry records a step by the name of an entry of a map. It returns false.
+func (s *scanner) inEntry(name string) bool {
+	if len(name) > longestStep {
+		name = name[:longestStep] + "..."
+	}
+	return s.in("[" + strconv.Quote(name) + "]")
+}
+
+// inMember is inEntry for a map without a type, whose names are mostly those of fields.
+func (s *scanner) inMember(name string) bool {
+	if name == "" || len(name) > longestStep || strings.Trim(name, plainLetters) != "" {
+		return s.inEntry(name)
+	}
+	return s.in("." + name)
+}
+
+// location returns the path to the error.
+func (s *scanner) location() string {
+	var b strings.Builder
+	for i := len(s.path) - 1; i >= 0; i-- {
+		if b.Len() > longestPath {
+			b.WriteString("...")
+			break
+		}
+		b.WriteString(s.path[i])
+	}
+	return strings.TrimPrefix(b.String(), ".")
+}

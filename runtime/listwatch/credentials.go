@@ -1,0 +1,159 @@
+package listwatch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// credentials are what a request proved its sender's identity with: a token, or a password and the text that
+// has it. Servers and proxies quote requests in what they answer to them, and that gets into errors and logs.
+type credentials []string
+
+const (
+	// hiddenCredentials stands where credentials were.
+	hiddenCredentials = "[hidden]"
+	// shortestHidden is the length of the shortest text to hide. Nothing shorter protects anything, and it would
+	// be found in words.
+	shortestHidden = 6
+)
+
+// credentialsOf returns the credentials in the headers of a request.
+func credentialsOf(req *http.Request) (found credentials) {
+	for _, value := range req.Header["Authorization"] {
+		_, token, _ := strings.Cut(value, " ")
+		found = append(found, strings.TrimSpace(token))
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		found = append(found, password)
+	}
+	return slices.DeleteFunc(found, func(text string) bool { return len(text) < shortestHidden })
+}
+
+// hide returns the text without credentials.
+func (c credentials) hide(text string) string {
+	for _, one := range c {
+		text = strings.ReplaceAll(text, one, hiddenCredentials)
+	}
+	return text
+}
+
+// hideInHeader hides them in the headers of a response: clients log warnings, and the places that redirects
+// lead to.
+func (c credentials) hideInHeader(header http.Header) {
+	if len(c) == 0 {
+		return
+	}
+	for _, values := range header {
+		for i := range values {
+			values[i] = c.hide(values[i])
+		}
+	}
+}
+
+// hideInError returns an error without credentials in its text, and in what it has from the server.
+func (c credentials) hideInError(err error) error {
+	if err == nil || len(c) == 0 {
+		return err
+	}
+	text := err.Error()
+	hidden := c.hide(text)
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		copied := &apierrors.StatusError{ErrStatus: *status.ErrStatus.DeepCopy()}
+		changed := c.hideIn(&copied.ErrStatus.Message)
+		if details := copied.ErrStatus.Details; details != nil {
+			changed = c.hideIn(&details.Name) || changed
+			for i := range details.Causes {
+				changed = c.hideIn(&details.Causes[i].Message) || changed
+			}
+		}
+		switch {
+		case changed && err == error(status):
+			return copied
+		case changed:
+			return &hidingError{hidden, copied}
+		}
+	}
+	if hidden == text {
+		return err
+	}
+	return &hidingError{hidden, err}
+}
+
+// hideIn reports whether there was something to hide.
+func (c credentials) hideIn(text *string) bool {
+	before := *text
+	*text = c.hide(before)
+	return *text != before
+}
+
+// hidingError is an error with another text.
+type hidingError struct {
+	text string
+	err  error
+}
+
+func (e *hidingError) Error() string { return e.text }
+func (e *hidingError) Unwrap() error { return e.err }
+
+// hideInStream returns a stream without credentials in its errors.
+func (c credentials) hideInStream(s Stream) Stream {
+	if len(c) == 0 {
+		return s
+	}
+	return &hidingStream{s, c}
+}
+
+type hidingStream struct {
+	Stream
+	credentials credentials
+}
+
+func (s *hidingStream) Next(ctx context.Context) (Event, error) {
+	event, err := s.Stream.Next(ctx)
+	if err == io.EOF { // as most streams end
+		return event, err
+	}
+	return event, s.credentials.hideInError(err)
+}
+
+// plainCall is the exchange of a list or watch function whose responses the client decodes.
+type plainCall struct {
+	mu   sync.Mutex
+	used credentials
+	// good means that there was a successful response.
+	good bool
+}
+
+func (c *plainCall) see(string) {}
+
+func (c *plainCall) sent(used credentials) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = used
+}
+
+func (c *plainCall) credentials() credentials {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
+}
+
+func (c *plainCall) take(*http.Request, string, io.ReadCloser) io.ReadCloser {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.good = true
+	return nil
+}
+
+func (c *plainCall) answered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.good
+}

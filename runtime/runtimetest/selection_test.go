@@ -1,0 +1,157 @@
+package runtimetest_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// TestSelectors checks that lists, in pages too, and watches show what a selector selects and nothing else,
+// while objects move in and out of it: an object that moves out is deleted, in its last selected state.
+func TestSelectors(t *testing.T) {
+	for what, c := range map[string]struct {
+		opts     metav1.ListOptions
+		selected func(*corev1.ConfigMap) bool
+	}{
+		"a label": {metav1.ListOptions{LabelSelector: "color=red"},
+			func(cm *corev1.ConfigMap) bool { return cm.Labels["color"] == "red" }},
+		"not a label": {metav1.ListOptions{LabelSelector: "color notin (red,blue)"},
+			func(cm *corev1.ConfigMap) bool { return cm.Labels["color"] == "green" }},
+		"a name": {metav1.ListOptions{FieldSelector: "metadata.name=c"},
+			func(cm *corev1.ConfigMap) bool { return cm.Name == "c" }},
+		"a namespace": {metav1.ListOptions{FieldSelector: "metadata.namespace=other"},
+			func(*corev1.ConfigMap) bool { return false }},
+		"both": {metav1.ListOptions{FieldSelector: "metadata.name!=c", LabelSelector: "color=red"},
+			func(cm *corev1.ConfigMap) bool { return cm.Name != "c" && cm.Labels["color"] == "red" }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			for seed := range uint64(20) {
+				synctest.Test(t, func(t *testing.T) { select20(t, seed, c.opts, c.selected) })
+			}
+		})
+	}
+}
+
+// select20 makes 20 random writes with a selecting watch open.
+func select20(t *testing.T, seed uint64, opts metav1.ListOptions, selected func(*corev1.ConfigMap) bool) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	s := newServer()
+	from := s.Version()
+	watched := opts
+	watched.ResourceVersion = from
+	w, err := s.Watch(t.Context(), watched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]corev1.ConfigMap{}
+	for range 20 {
+		cm := configMap(string(rune('a' + r.IntN(4))))
+		cm.Labels = map[string]string{"color": []string{"red", "green", "blue"}[r.IntN(3)]}
+		before := find(s, cm.Name)
+		version := ""
+		switch {
+		case before == nil:
+			version = s.Create(cm)
+		case r.IntN(4) == 0:
+			version, cm = s.Delete("ns", cm.Name), before
+		default:
+			version = s.Update(cm)
+		}
+		synctest.Wait()
+		was, is := before != nil && selected(before), find(s, cm.Name) != nil && selected(cm)
+		select {
+		case e := <-w.ResultChan():
+			got := e.Object.(*corev1.ConfigMap)
+			if !was && !is || got.ResourceVersion != version || got.Name != cm.Name {
+				t.Fatalf("seed %d: %s %v", seed, e.Type, got)
+			}
+			if e.Type == watch.Deleted && got.Labels["color"] != before.Labels["color"] {
+				t.Errorf("seed %d: %s left as %v, it was selected as %v", seed, got.Name, got.Labels,
+					before.Labels)
+			}
+			if want := eventType(was, is); e.Type != want {
+				t.Errorf("seed %d: %s of %s, want %s", seed, e.Type, got.Name, want)
+			}
+			objects[got.Name] = *got
+			if !is {
+				delete(objects, got.Name)
+			}
+		default:
+			if was || is {
+				t.Fatalf("seed %d: no event of %s", seed, cm.Name)
+			}
+		}
+	}
+	again := opts
+	again.ResourceVersion = from
+	var replayed = map[string]corev1.ConfigMap{}
+	w2, err := s.Watch(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	collect(w2, replayed)
+	var paged []corev1.ConfigMap
+	for opts.Limit = 1; ; {
+		page, err := s.List(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paged = append(paged, page.Items...)
+		if opts.Continue = page.Continue; opts.Continue == "" {
+			break
+		}
+	}
+	var want []corev1.ConfigMap
+	for _, cm := range s.Objects() {
+		if selected(cm) {
+			want = append(want, *cm)
+		}
+	}
+	for what, got := range map[string][]corev1.ConfigMap{
+		"watched": values(objects), "replayed": values(replayed), "listed": paged,
+	} {
+		if a, b := versionsOf(got), versionsOf(want); a != b {
+			t.Errorf("seed %d: %s %s, want %s", seed, what, a, b)
+		}
+	}
+}
+
+func eventType(was, is bool) watch.EventType {
+	switch {
+	case was && is:
+		return watch.Modified
+	case is:
+		return watch.Added
+	}
+	return watch.Deleted
+}
+
+func find(s *server, name string) *corev1.ConfigMap {
+	for _, cm := range s.Objects() {
+		if cm.Name == name {
+			return cm
+		}
+	}
+	return nil
+}
+
+// TestBadSelectors checks that selectors which can't be read, or select by an unknown field, are refused.
+func TestBadSelectors(t *testing.T) {
+	s := newServer()
+	for _, opts := range []metav1.ListOptions{
+		{LabelSelector: "a=b=c"}, {FieldSelector: "metadata.name"}, {FieldSelector: "spec.color=red"},
+	} {
+		if _, err := s.List(t.Context(), opts); !apierrors.IsBadRequest(err) {
+			t.Errorf("a list of %v: %v", opts, err)
+		}
+		if _, err := s.Watch(t.Context(), opts); !apierrors.IsBadRequest(err) {
+			t.Errorf("a watch of %v: %v", opts, err)
+		}
+	}
+}

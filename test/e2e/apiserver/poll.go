@@ -1,0 +1,26 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// retryInterval is the pause between polls.
+const retryInterval = 20 * time.Millisecond
+
+// poll calls a function until it succeeds, for what the server offers nothing to wait on. The failure is what
+// the error of an ended context begins with.
+func poll(ctx context.Context, failure string, call func() error) error {
+	for {
+		err := call()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w (last answer: %w)", failure, context.Cause(ctx), err)
+		case <-time.After(retryInterval):
+		}
+	}
+}

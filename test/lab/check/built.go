@@ -1,0 +1,229 @@
+package check
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	ourcache "github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/test/lab/cluster"
+)
+
+// Implementation is a way to make informers.
+type Implementation struct {
+	Name string
+	make func(typed, *world, *rest.Config, *cluster.Kind, options) (*built, error)
+}
+
+// The implementations that the laws are checked for.
+var (
+	Ours     = Implementation{"ours", typed.ours}
+	Facade   = Implementation{"facade", typed.facade}
+	ClientGo = Implementation{"client-go", typed.clientGo}
+)
+
+// Implementations are all of them.
+var Implementations = []Implementation{Ours, Facade, ClientGo}
+
+// built is an informer.
+type built struct {
+	informer cache.SharedIndexInformer
+	// start starts it, stop waits for its end after the end of the context.
+	start func(context.Context)
+	stop  func()
+	// snapshot returns the store's version and contents as they are at one moment. It is nil if the informer
+	// can't say: then its methods are called, while everything waits.
+	snapshot func() (version string, objects map[cache.ObjectName]cluster.Object)
+	// handle adds a handler.
+	handle func(*observer) (cache.ResourceEventHandlerRegistration, error)
+	// list is a lister's, and find lists by the index of colors; nil if the informer has none.
+	list func(labels.Selector) ([]cluster.Object, error)
+	find func(color string) ([]cluster.Object, error)
+	// set is not nil if the informer combines those of a set of namespaces.
+	set namespaceSet
+	// tuning is what the informer took of the options.
+	tuning informer.Tuning
+}
+
+// namespaceSet is a set of namespaces that may change.
+type namespaceSet interface {
+	Add(namespace string) error
+	Remove(namespace string)
+	Names() []string
+}
+
+// typed makes the informers of one type.
+type typed interface {
+	ours(*world, *rest.Config, *cluster.Kind, options) (*built, error)
+	facade(*world, *rest.Config, *cluster.Kind, options) (*built, error)
+	clientGo(*world, *rest.Config, *cluster.Kind, options) (*built, error)
+}
+
+// types are the types of a cluster by their resource.
+var types = map[string]typed{
+	"configmaps": of[*corev1.ConfigMap, *corev1.ConfigMapList]{},
+	"secrets":    of[*corev1.Secret, *corev1.SecretList]{},
+	"leases":     of[*coordinationv1.Lease, *coordinationv1.LeaseList]{},
+}
+
+// of makes the informers of objects of type T with lists of type L.
+type of[T interface {
+	comparable
+	client.Object
+}, L runtime.Object] struct{}
+
+// indexers are the indexes that every informer has.
+func indexers() cache.Indexers {
+	return cache.Indexers{
+		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
+		colorIndex:           func(obj any) ([]string, error) { return colorsOf(obj.(cluster.Object)), nil },
+	}
+}
+
+const colorIndex = "color"
+
+// colorsOf returns the values of the index: none, one or two.
+func colorsOf(obj cluster.Object) []string {
+	switch color := obj.GetLabels()["color"]; color {
+	case "":
+		return nil
+	case "red":
+		return []string{"red", "warm"}
+	default:
+		return []string{color}
+	}
+}
+
+// transform is the transform of informers that have one. It writes into nothing that objects may share.
+func transform(obj any) (any, error) {
+	o := obj.(cluster.Object)
+	o.SetAnnotations(map[string]string{"transformed": o.GetName()})
+	return o, nil
+}
+
+// alone returns an informer that is run by itself.
+func (of[T, L]) alone(i cache.SharedIndexInformer) *built {
+	over := make(chan struct{})
+	started := false
+	return &built{
+		informer: i,
+		start: func(ctx context.Context) {
+			started = true
+			go func() {
+				defer close(over)
+				i.RunWithContext(ctx)
+			}()
+		},
+		stop: func() {
+			if started {
+				<-over
+			}
+		},
+		handle: func(b *observer) (cache.ResourceEventHandlerRegistration, error) {
+			options := cache.HandlerOptions{ResyncPeriod: &b.options.resync}
+			if b.options.typed {
+				typed := ourcache.NewTypedSharedIndexInformer[T](i)
+				return typed.AddTypedEventHandler(typedObserver[T]{b}, options)
+			}
+			return i.AddEventHandlerWithOptions(untypedObserver{b}, options)
+		},
+	}
+}
+
+// facade makes an informer of package cache over client-go's client.
+func (t of[T, L]) facade(_ *world, config *rest.Config, k *cluster.Kind, o options) (*built, error) {
+	config.Wrap(listwatch.Wrap)
+	lw, err := listerWatcher(config, k, o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.plain {
+		lw = listwatch.Streamed(lw, scheme.Scheme)
+	}
+	i := ourcache.NewSharedIndexInformerWithOptions(lw, example[T](),
+		cache.SharedIndexInformerOptions{ResyncPeriod: o.resync, Indexers: indexers()})
+	b := t.alone(i)
+	b.tuning = o.tuning
+	return b, informer.Configure(i, o.tuning)
+}
+
+// clientGo makes an informer of client-go over its client.
+func (t of[T, L]) clientGo(_ *world, config *rest.Config, k *cluster.Kind, o options) (*built, error) {
+	lw, err := listerWatcher(config, k, o)
+	if err != nil {
+		return nil, err
+	}
+	i := cache.NewSharedIndexInformerWithOptions(lw, example[T](),
+		cache.SharedIndexInformerOptions{ResyncPeriod: o.resync, Indexers: indexers()})
+	b := t.alone(i)
+	b.handle = func(b *observer) (cache.ResourceEventHandlerRegistration, error) {
+		options := cache.HandlerOptions{ResyncPeriod: &b.options.resync}
+		if b.options.typed {
+			return cache.NewTypedSharedIndexInformer[T](i).AddTypedEventHandler(typedObserver[T]{b}, options)
+		}
+		return i.AddEventHandlerWithOptions(untypedObserver{b}, options)
+	}
+	return b, nil
+}
+
+// example returns an object of the type.
+func example[T runtime.Object]() runtime.Object {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(runtime.Object)
+}
+
+// listerWatcher returns client-go's lister-watcher.
+func listerWatcher(config *rest.Config, k *cluster.Kind, o options) (cache.ListerWatcher, error) {
+	version := k.GroupVersion()
+	config.GroupVersion, config.APIPath = &version, "/apis"
+	if version.Group == "" {
+		config.APIPath = "/api"
+	}
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	if o.protobuf {
+		config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+		config.ContentType = runtime.ContentTypeProtobuf
+	}
+	c, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	lw := cache.NewFilteredListWatchFromClient(c, k.Resource, o.namespace, o.tweak)
+	if o.noWatchList {
+		return cache.ToListWatcherWithWatchListSemantics(lw, listsOnly{}), nil
+	}
+	return lw, nil
+}
+
+// tweak sets the selectors of a request.
+func (o options) tweak(opts *metav1.ListOptions) {
+	opts.LabelSelector, opts.FieldSelector = o.labels, o.fields
+}
+
+// listsOnly is a client that streams no lists.
+type listsOnly struct{}
+
+func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
+
+// plainClient hides everything of a client but its lists and watches.
+type plainClient[L runtime.Object] struct{ hidden listwatch.Client[L] }
+
+func (p plainClient[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
+	return p.hidden.List(ctx, opts)
+}
+
+func (p plainClient[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return p.hidden.Watch(ctx, opts)
+}

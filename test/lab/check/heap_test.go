@@ -1,0 +1,48 @@
+package check_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/kubewright/kubewright/test/lab/check"
+)
+
+// TestNothingIsKept checks that informers which have stopped leave no memory behind: to play the same scripts
+// again and again needs no more of it.
+func TestNothingIsKept(t *testing.T) {
+	const scripts, rounds = 5, 5
+	round := func(i check.Implementation) {
+		for seed := range uint64(scripts) {
+			if v := check.Play(t, i, check.Generate(seed, 60)).Violation; v != nil {
+				t.Errorf("seed %d: %v", seed, v)
+			}
+		}
+	}
+	for _, i := range []check.Implementation{check.Ours, check.Facade} {
+		t.Run(i.Name, func(t *testing.T) {
+			// Pools and the like grow at first.
+			round(i)
+			round(i)
+			before := live()
+			for range rounds {
+				round(i)
+			}
+			after := live()
+			t.Logf("the live heap has %d KB, and %d KB after %d scripts more", before/1024, after/1024,
+				scripts*rounds)
+			if after > before+before/10 {
+				t.Errorf("the live heap grew from %d to %d bytes", before, after)
+			}
+		})
+	}
+}
+
+// live returns the size of the heap when everything that can be freed has been.
+func live() uint64 {
+	var stats runtime.MemStats
+	for range 3 { // finalizers and pools let go with the next collection
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}

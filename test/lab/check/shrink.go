@@ -1,0 +1,46 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/kubewright/kubewright/test/lab/fault"
+)
+
+// Shrink returns a shorter script that still fails: operations and faults without which it fails as well are
+// cut. The faults of s have to be written down.
+func Shrink(s Script, fails func(Script) bool) Script {
+	for {
+		before := len(s.Ops)
+		faults, _ := s.Faults.(fault.Script)
+		faults = minimize(faults, func(fewer fault.Script) bool { return fails(Script{s.Ops, fewer, s.Wrong}) })
+		s.Faults = faults
+		s.Ops = minimize(s.Ops, func(fewer []Op) bool { return fails(Script{fewer, faults, s.Wrong}) })
+		if len(s.Ops) == before {
+			return s
+		}
+	}
+}
+
+// minimize is delta debugging: it cuts pieces of a list, first halves and in the end single elements, as long
+// as what is left fails. The result is a list of which no single element can be cut.
+func minimize[L ~[]E, E any](list L, fails func(L) bool) L {
+	for size := (len(list) + 1) / 2; size > 0; {
+		cut := false
+		for from := 0; from < len(list); {
+			rest := slices.Concat(list[:from], list[min(from+size, len(list)):])
+			if fails(rest) {
+				list, cut = rest, true
+			} else {
+				from += size
+			}
+		}
+		switch {
+		case size > 1:
+			size = (size + 1) / 2
+		case !cut:
+			return list
+		}
+		size = min(size, len(list))
+	}
+	return list
+}

@@ -1,0 +1,100 @@
+package fault
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Class says what a fault leaves of the contract between a server and its clients.
+type Class int
+
+const (
+	// Kept: the network and the server stay within their contract. All laws hold.
+	Kept Class = iota
+	// Unusable: the contract is broken, and nobody can take what comes for an answer. Nothing of it gets into
+	// a cache, so all laws hold, and the informer tells of it in its status or log.
+	Unusable
+	// Wrong: the contract is broken by answers that can be read. There is no panic and no hang, and after the
+	// next list, which [Proxy.Expire] brings about, the cache is right again.
+	Wrong
+)
+
+// String returns "contract kept", "unusable" or "wrong".
+func (c Class) String() string { return [...]string{"contract kept", "unusable", "wrong"}[c] }
+
+// Fault is one kind of fault. The faults are the rows of [All]; nobody else makes one.
+type Fault struct {
+	Name string
+	// About is what happens on the wire, a phrase.
+	About string
+	Class Class
+	// On are the kinds of requests that the fault can happen to.
+	On Kind
+	// Connection says that the fault is one of a connection, so that it needs [Proxy.Listen] to happen as
+	// About says. Proxy.RoundTrip then does what comes nearest: the errors that a client would see.
+	Connection bool
+	// Silence and InitialEvents say that an informer gets over the fault by its SilenceTimeout and its
+	// InitialEventsTimeout; without them it waits for the watch's timeout.
+	Silence, InitialEvents bool
+	// After and For are between what Draw draws a step's After and For. Zero means that the fault has no such
+	// parameter.
+	After [2]int
+	For   [2]time.Duration
+
+	do func(*exchange) (*http.Response, error)
+}
+
+// The times that bounds are made of.
+const (
+	// longestBackOff is that of client-go's reflectors and of ours: 30 s, up to doubled at random.
+	longestBackOff = time.Minute
+	// watchTimeout is the longest timeout that informers ask for, and after which the proxy ends what a fault
+	// has silenced.
+	watchTimeout = 10 * time.Minute
+)
+
+// Bound is how long an informer of that tuning may take, from [Proxy.Calm] on, until it has what the server
+// has and follows its changes. For a fault of class Wrong it counts from [Proxy.Expire].
+func (f Fault) Bound(t informer.Tuning) time.Duration {
+	bound := longestBackOff
+	if f.Silence {
+		bound += orWatchTimeout(t.SilenceTimeout)
+	}
+	if f.InitialEvents {
+		bound += orWatchTimeout(t.InitialEventsTimeout)
+	}
+	return bound
+}
+
+func orWatchTimeout(d time.Duration) time.Duration {
+	if d == 0 {
+		return watchTimeout
+	}
+	return d
+}
+
+// Draw returns a step that makes the fault happen to a request, with parameters drawn from r.
+func (f Fault) Draw(r *rand.Rand, request Request) Step {
+	step := Step{Request: request, Fault: f.Name, After: f.After[0], For: f.For[0]}
+	if n := f.After[1] - f.After[0]; n > 0 {
+		step.After += r.IntN(n + 1)
+	}
+	if d := f.For[1] - f.For[0]; d > 0 {
+		step.For += time.Duration(r.Int64N(int64(d) + 1))
+	}
+	return step
+}
+
+// ByName returns the fault of that name. It panics if there is none.
+func ByName(name string) Fault {
+	for _, f := range rows() {
+		if f.Name == name {
+			return f
+		}
+	}
+	panic(fmt.Sprintf("fault: no fault is named %q", name))
+}

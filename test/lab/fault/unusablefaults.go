@@ -1,0 +1,159 @@
+package fault
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// unusableFaults break the contract in a way that no client can take for an answer.
+func unusableFaults() []Fault {
+	return []Fault{
+		{Name: "wrong-content-type", Class: Unusable, On: Reads, do: html(http.StatusOK),
+			About: "200 and a page of HTML"},
+		{Name: "empty-body", Class: Unusable, On: Lists, do: rewrites(
+			func(*exchange, *http.Response, []byte) []byte { return nil }),
+			About: "200 and no body"},
+		{Name: "status-200", Class: Unusable, On: Lists, do: statusWithSuccess,
+			About: "200 and a Status that tells of a failure"},
+		{Name: "truncated-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(truncatedList),
+			About: "a list that is complete for HTTP and ends in the middle"},
+		{Name: "corrupt-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(corruptList),
+			About: "a list that can't be decoded"},
+		{Name: "corrupt-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(corruptEvent),
+			About: "an event whose object can't be decoded"},
+		// Who believes the length waits for the rest, as client-go does.
+		{Name: "corrupt-framing", Class: Unusable, On: Watches, After: fewEvents, Silence: true,
+			InitialEvents: true, do: editsOne(corruptFraming),
+			About: "bytes between two events that belong to none; with protobuf, a length of 4 GiB"},
+		{Name: "gzip-ends-early", Class: Unusable, On: Lists, After: someBytes, do: rewrites(gzipEndsEarly),
+			About: "a gzipped list that ends in the middle"},
+		{Name: "no-end-bookmark", Class: Unusable, On: WatchList, InitialEvents: true, do: edits(noEndBookmark),
+			About: "no bookmark ends the initial events"},
+		{Name: "unknown-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(unknownEvent),
+			About: "an event of a type that doesn't exist, before the real one"},
+	}
+}
+
+// rewrites returns a fault that replaces the body of a list.
+func rewrites(
+	rewrite func(x *exchange, resp *http.Response, body []byte) []byte,
+) func(*exchange) (*http.Response, error) {
+	return func(x *exchange) (*http.Response, error) {
+		resp, err := x.pass()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return resp, err
+		}
+		body, err := whole(resp)
+		if err != nil {
+			return nil, err
+		}
+		setBody(resp, rewrite(x, resp, body))
+		return resp, nil
+	}
+}
+
+func statusWithSuccess(*exchange) (*http.Response, error) {
+	status := statusOf(http.StatusInternalServerError, metav1.StatusReasonInternalError)
+	return respond(http.StatusOK, "application/json", must(json.Marshal(status))), nil
+}
+
+// inside returns an index inside of a list, so that what is before it is no list. The envelope of protobuf is
+// complete without its last fields, and without its content.
+func inside(x *exchange, resp *http.Response, body []byte) int {
+	begin, end := 1, len(bytes.TrimRight(body, "\n"))
+	if f, _ := formatOf(resp.Header); f == protobufFormat {
+		var envelope runtime.Unknown
+		if envelope.Unmarshal(bytes.TrimPrefix(body, protobufPrefix)) == nil {
+			if begin = bytes.LastIndex(body, envelope.Raw); begin > 0 {
+				end = begin + len(envelope.Raw)
+			}
+		}
+	}
+	return min(len(body), begin+x.step.After%max(1, end-begin))
+}
+
+func truncatedList(x *exchange, resp *http.Response, body []byte) []byte {
+	return body[:inside(x, resp, body)]
+}
+
+// noVarint begins what no decoder of protobuf accepts: a number that doesn't end.
+var noVarint = bytes.Repeat([]byte{0xff}, 16)
+
+// corruptJSON replaces a quotation mark by a control character, which no JSON has there.
+func corruptJSON(text []byte, at int) []byte {
+	text = bytes.Clone(text)
+	i := bytes.IndexByte(text[at:], '"')
+	if i < 0 {
+		at = 0
+		if i = bytes.IndexByte(text, '"'); i < 0 {
+			return append(text, 1)
+		}
+	}
+	text[at+i] = 1
+	return text
+}
+
+func corruptList(x *exchange, resp *http.Response, body []byte) []byte {
+	at := inside(x, resp, body)
+	if f, _ := formatOf(resp.Header); f == protobufFormat {
+		corrupt := bytes.Clone(body)
+		for i := at; i < len(corrupt); i++ {
+			corrupt[i] = 0xff
+		}
+		return append(corrupt, noVarint...)
+	}
+	return corruptJSON(body, at)
+}
+
+func corruptEvent(_ *exchange, e event) (bool, []byte, error) {
+	kind, object := e.parse()
+	switch {
+	case !e.isChange():
+		return false, nil, nil
+	case e.format == protobufFormat:
+		return true, e.make(kind, append(bytes.Clone(protobufPrefix), noVarint...)).wire, nil
+	}
+	return true, e.make(kind, corruptJSON(object, len(object)/2)).wire, nil
+}
+
+func corruptFraming(_ *exchange, e event) (bool, []byte, error) {
+	garbage := []byte("}\x00{")
+	if e.format == protobufFormat {
+		garbage = noVarint[:4]
+	}
+	return true, append(garbage[:len(garbage):len(garbage)], e.wire...), nil
+}
+
+// gzipEndsEarly truncates the list as it is if the client on a connection doesn't accept gzip.
+func gzipEndsEarly(x *exchange, resp *http.Response, body []byte) []byte {
+	if x.conn != nil && !strings.Contains(x.http.Header.Get("Accept-Encoding"), "gzip") {
+		return truncatedList(x, resp, body)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write(body)
+	w.Close()
+	resp.Header.Set("Content-Encoding", "gzip")
+	const header = 10
+	return packed.Bytes()[:header+x.step.After%(packed.Len()-header)]
+}
+
+func noEndBookmark(*exchange, format) func(event, bool) ([]byte, error) {
+	return func(e event, due bool) ([]byte, error) {
+		if _, endsInitial := e.isBookmark(); due && endsInitial {
+			return nil, nil
+		}
+		return e.wire, nil
+	}
+}
+
+func unknownEvent(_ *exchange, e event) (bool, []byte, error) {
+	_, object := e.parse()
+	return e.isChange(), append(e.make("SURPRISE", object).wire, e.wire...), nil
+}

@@ -1,0 +1,174 @@
+package live
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
+)
+
+var (
+	full = flag.Bool("lab.full", false, "run everything, as make lab does: it takes ten minutes")
+	file = flag.String("lab.results", "", "the file to which to append results")
+)
+
+func write(t *testing.T, r results.Result) {
+	t.Helper()
+	if err := results.Append(*file, r); err != nil {
+		t.Error(err)
+	}
+}
+
+// atOnce is how many trials run at the same time. They mostly wait.
+const atOnce = 24
+
+// together runs the functions at the same time, some at once.
+func together(functions []func()) {
+	var group sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for _, f := range functions {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			f()
+		})
+	}
+	group.Wait()
+}
+
+// strike makes a fault happen to the first request of a kind, soon: it waits for a second or two events at
+// most.
+func strike(f fault.Fault, kind fault.Kind) fault.Step {
+	step := fault.Step{Request: fault.Request{Kind: kind, Nth: 1}, Fault: f.Name}
+	if f.For[1] > 0 {
+		step.For = min(f.For[1], time.Second)
+	}
+	if f.After[1] > 0 {
+		step.After = 2
+	}
+	return step
+}
+
+// The tests, as results call them.
+const (
+	eachAlone   = "each fault alone"
+	inMixtures  = "mixtures"
+	compactions = "compactions"
+	kills       = "kills"
+	shutdowns   = "shutdowns"
+	storm       = "200 informers"
+)
+
+// eachFault makes each fault happen once to each kind of request and each implementation.
+func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
+	implementations := []implementation{ours}
+	if *full {
+		implementations = append(implementations, facade, clientGo)
+	}
+	var trials []func()
+	for _, f := range fault.All() {
+		for _, kind := range kinds(f) {
+			for _, who := range implementations {
+				name := strings.Join([]string{f.Name, kind.String(), string(who)}, " ")
+				tr := trial{
+					cluster: c, who: who, faults: []fault.Fault{f}, plan: fault.Script{strike(f, kind)}, wanted: 1,
+					watchList: kind == fault.WatchList, server: opts, namespace: newNamespace(), test: eachAlone,
+				}
+				if f.Name == "stale-list" {
+					tr.plan, tr.wanted = staleList(kind), 2
+				}
+				trials = append(trials, func() {
+					t.Run(name, func(t *testing.T) { tr.check(t, f.Name, kind.String()) })
+				})
+			}
+		}
+	}
+	together(trials)
+}
+
+// kinds are the kinds of requests that a fault happens to: one in a short run, which also leaves out the fault
+// that takes the pings of HTTP/2 to notice.
+func kinds(f fault.Fault) (kinds []fault.Kind) {
+	for _, kind := range []fault.Kind{fault.List, fault.Watch, fault.WatchList} {
+		if f.On&kind != 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	switch {
+	case *full || len(kinds) == 0:
+		return kinds
+	case f.Name == "half-open":
+		return nil
+	}
+	return kinds[len(kinds)-1:]
+}
+
+// staleList needs a list before the one that is stale. Watches end by 410, so that the informer lists again.
+func staleList(kind fault.Kind) fault.Script {
+	return fault.Script{
+		{Request: fault.Request{Kind: kind, Nth: 2}, Fault: "stale-list"},
+		{Request: fault.Request{Kind: fault.Watches, Nth: 1}, Fault: "410-event", For: 500 * time.Millisecond},
+	}
+}
+
+// check runs the trial and writes its result. Our informers must be right; client-go's are for comparison.
+func (tr trial) check(t *testing.T, faultName, kind string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	o, err := tr.run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, count := o.verdict()
+	protocol := "HTTP/2"
+	if tr.server.HTTP1 {
+		protocol = "HTTP/1.1"
+	}
+	write(t, results.Result{
+		Half: tr.cluster.name, Protocol: protocol, Test: tr.test, Fault: faultName, Kind: kind,
+		Implementation: string(tr.who), Trials: 1, Faults: len(o.Trace), Took: o.Took, Verdicts: count,
+	})
+	t.Logf("%d requests, right again after %v; %s", o.Requests, o.Took.Round(time.Millisecond), verdict)
+	if tr.who == clientGo {
+		return
+	}
+	if verdict != "" {
+		t.Errorf("%s\nthe trace:\n%v", verdict, o.Trace)
+	}
+	for _, f := range tr.faults {
+		if len(tr.faults) == 1 && f.Class == fault.Unusable && o.LastError == nil {
+			t.Error("the status tells of no error")
+		}
+	}
+}
+
+// verdict says what is wrong, nothing if all is right.
+func (o outcome) verdict() (string, map[results.Verdict]int) {
+	var wrong []string
+	count := map[results.Verdict]int{}
+	if o.Err != nil {
+		wrong = append(wrong, o.Err.Error())
+		count[results.Late] = 1
+	}
+	if len(o.Problems) > 0 {
+		wrong = append(wrong, "the handler: "+strings.Join(o.Problems, "; "))
+		count[results.Broken] = 1
+	}
+	if len(o.Left) > 0 {
+		wrong = append(wrong, fmt.Sprintf("left open: %v", o.Left))
+		count[results.Left] = 1
+	}
+	return strings.Join(wrong, "\n"), count
+}
+
+var namespaces atomic.Int64
+
+// newNamespace returns the name of a namespace that nobody else uses.
+func newNamespace() string { return fmt.Sprint("lab-", namespaces.Add(1)) }

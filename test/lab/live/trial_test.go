@@ -1,0 +1,199 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/test/lab/fault"
+)
+
+// cluster is a real API server with objects of one type.
+type cluster struct {
+	name     string
+	config   *rest.Config
+	resource resource
+	// enter prepares a namespace.
+	enter func(ctx context.Context, namespace string) error
+}
+
+// tuning is that of our informers in all trials.
+var tuning = informer.Tuning{SilenceTimeout: 5 * time.Second, InitialEventsTimeout: 5 * time.Second}
+
+// trial is an informer behind a proxy with a plan, while objects change.
+type trial struct {
+	test      string
+	cluster   cluster
+	who       implementation
+	namespace string
+	plan      fault.Plan
+	faults    []fault.Fault // that may happen
+	wanted    int           // so many happen before the calm
+	// mixture means that the calm comes after a while if fewer happen. So that more do, all connections are
+	// cut now and then.
+	mixture   bool
+	watchList bool
+	server    fault.ServerOptions
+	seed      uint64
+}
+
+// outcome is that of a trial.
+type outcome struct {
+	Took     time.Duration // from the calm until the informer had what the server has
+	Bound    time.Duration
+	Trace    fault.Script
+	Requests int
+	// Err is why the informer didn't get there. Problems are what its handler shouldn't have been told.
+	Err      error
+	Problems []string
+	// LastError is what our informers' status says.
+	LastError error
+	// Left are requests that the informer left open.
+	Left []fault.Request
+}
+
+// pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile
+// how long a mixture waits for them, and between is the time between two cuts.
+const (
+	pace     = 100 * time.Millisecond
+	patience = time.Minute
+	aWhile   = 30 * time.Second
+	between  = 3 * time.Second
+)
+
+func (tr trial) run(ctx context.Context) (o outcome, err error) {
+	backend, err := fault.Backend(tr.cluster.config)
+	if err != nil {
+		return o, err
+	}
+	proxy := fault.New(backend, tr.plan)
+	defer proxy.Close()
+	server, err := proxy.Listen(tr.server)
+	if err != nil {
+		return o, err
+	}
+	if err := tr.cluster.enter(ctx, tr.namespace); err != nil {
+		return o, err
+	}
+	w, err := tr.cluster.resource.writer(tr.cluster.config, tr.namespace)
+	if err != nil {
+		return o, err
+	}
+	opts := options{namespace: tr.namespace, watchList: tr.watchList, tuning: tuning}
+	s, err := newSubject(ctx, tr.cluster.resource, tr.who, server.Config(), opts)
+	if err != nil {
+		return o, err
+	}
+	stop := churn(ctx, w, tr.seed)
+	happened := tr.await(ctx, proxy)
+	stop()
+	if !happened {
+		s.end()
+		return o, fmt.Errorf("only %d faults happened: %v", len(proxy.Trace()), proxy.Trace())
+	}
+
+	proxy.Calm()
+	begun := time.Now()
+	o = tr.judge(ctx, s, proxy)
+	o.Took = time.Since(begun)
+	if status, ok := informer.StatusOf(s.informer); ok {
+		o.LastError = status.LastError
+	}
+	s.end()
+	o.Left = leftOpen(proxy)
+	o.Trace = proxy.Trace()
+	o.Requests = proxy.Count(fault.Request{Kind: fault.Reads})
+	return o, nil
+}
+
+// await waits until enough faults have happened, and reports whether they did.
+func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	cuts := time.NewTicker(between)
+	defer cuts.Stop()
+	begun := time.Now()
+	// After the last one, objects go on changing for a moment, since many faults happen at an event.
+	more := 15
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-deadline.C:
+			return false
+		case <-cuts.C:
+			if tr.mixture {
+				p.Cut()
+			}
+			continue
+		case <-ticker.C:
+		}
+		if n := len(p.Trace()); n >= tr.wanted || tr.mixture && n > 0 && time.Since(begun) > aWhile {
+			if more--; more == 0 {
+				return true
+			}
+		}
+	}
+}
+
+// judge waits until the informer has what the server has, for as long as the worst fault allows.
+func (tr trial) judge(ctx context.Context, s *subject, p *fault.Proxy) (o outcome) {
+	wrong := false
+	for _, f := range tr.faults {
+		o.Bound = max(o.Bound, f.Bound(s.options.tuning))
+		wrong = wrong || f.Class == fault.Wrong
+	}
+	if tr.who == clientGo {
+		// It has no tuning, and waits for minutes where ours has a timeout.
+		o.Bound = min(o.Bound, time.Minute)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Bound, fmt.Errorf("not within %v", o.Bound))
+	defer cancel()
+	if wrong && !expire(ctx, p) {
+		o.Err = errors.New("the informer never watches")
+		return o
+	}
+	want, err := tr.cluster.resource.versions(ctx, tr.cluster.config, s.options)
+	if err != nil {
+		o.Err = err
+		return o
+	}
+	o.Err = s.reaches(ctx, want)
+	if !wrong {
+		o.Problems = s.Problems()
+	}
+	return o
+}
+
+// expire makes the informer list again as soon as it watches.
+func expire(ctx context.Context, p *fault.Proxy) bool {
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for p.Expire() == 0 {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+	}
+	return true
+}
+
+// leftOpen returns the requests that are open. Connections take a moment to tell that their client is gone.
+func leftOpen(p *fault.Proxy) (open []fault.Request) {
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for range 100 {
+		if open = p.Open(); len(open) == 0 {
+			break
+		}
+		<-ticker.C
+	}
+	return open
+}

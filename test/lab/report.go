@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	_ "embed"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
+)
+
+// implementations are the columns of the tables.
+var implementations = []string{"ours", "facade", "client-go"}
+
+//go:embed page.tmpl
+var pageTemplate string
+
+// report makes the page.
+func report(all []results.Result) string {
+	var b strings.Builder
+	view := view{Tests: tests(all), Faults: faults(all), Kinds: len(fault.All())}
+	if err := template.Must(template.New("").Parse(pageTemplate)).Execute(&b, view); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// view is what the template shows.
+type view struct {
+	Tests  []testRow
+	Faults []faultRow
+	Kinds  int
+}
+
+// testRow is what was done somewhere, with what became of each implementation.
+type testRow struct {
+	Half, Protocol, Test string
+	Trials, Faults       int
+	Cells                []string
+}
+
+// faultRow is a fault.
+type faultRow struct {
+	fault.Fault
+	Needs, Bound string
+	Cells        []string
+}
+
+// tests sums the results of everything but single faults by where and what.
+func tests(all []results.Result) (rows []testRow) {
+	type key struct{ half, protocol, test string }
+	grouped := map[key]map[string]results.Result{}
+	for _, r := range all {
+		k := key{r.Half, r.Protocol, r.Test}
+		if grouped[k] == nil {
+			grouped[k] = map[string]results.Result{}
+		}
+		grouped[k][r.Implementation] = sum(grouped[k][r.Implementation], r)
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(grouped), func(a, b key) int {
+		return cmp.Or(strings.Compare(b.half, a.half), strings.Compare(a.test, b.test),
+			strings.Compare(b.protocol, a.protocol))
+	}) {
+		row := testRow{Half: k.half, Protocol: k.protocol, Test: k.test}
+		for _, name := range implementations {
+			r, ok := grouped[k][name]
+			row.Trials, row.Faults = max(row.Trials, r.Trials), max(row.Faults, r.Faults)
+			row.Cells = append(row.Cells, cell(r, ok))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// faults sums the results of single faults.
+func faults(all []results.Result) (rows []faultRow) {
+	for _, f := range fault.All() {
+		row := faultRow{Fault: f, Needs: needs(f), Bound: bound(f)}
+		for _, name := range implementations {
+			var total results.Result
+			for _, r := range all {
+				if r.Fault == f.Name && r.Implementation == name {
+					total = sum(total, r)
+				}
+			}
+			row.Cells = append(row.Cells, cell(total, total.Trials > 0))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func sum(a, b results.Result) results.Result {
+	a.Trials += b.Trials
+	a.Faults += b.Faults
+	a.Took = max(a.Took, b.Took)
+	verdicts := maps.Clone(b.Verdicts)
+	for v, n := range a.Verdicts {
+		if verdicts == nil {
+			verdicts = map[results.Verdict]int{}
+		}
+		verdicts[v] += n
+	}
+	a.Verdicts = verdicts
+	return a
+}
+
+// cell says how long it took at most until all was right, or in how many trials what wasn't.
+func cell(r results.Result, ok bool) string {
+	if !ok {
+		return ""
+	}
+	var words []string
+	for _, v := range slices.Sorted(maps.Keys(r.Verdicts)) {
+		words = append(words, fmt.Sprintf("%d of %d %s", r.Verdicts[v], r.Trials, v))
+	}
+	if len(words) == 0 && r.Took == 0 {
+		return "right"
+	}
+	if len(words) == 0 {
+		return fmt.Sprintf("%.1f s", r.Took.Seconds())
+	}
+	return strings.Join(words, ", ")
+}
+
+// needs names the options that an informer gets over a fault by.
+func needs(f fault.Fault) string {
+	var options []string
+	if f.Silence {
+		options = append(options, "SilenceTimeout")
+	}
+	if f.InitialEvents {
+		options = append(options, "InitialEventsTimeout")
+	}
+	return strings.Join(options, ", ")
+}
+
+// bound is the bound in words.
+func bound(f fault.Fault) string {
+	text := f.Bound(informer.Tuning{SilenceTimeout: 1, InitialEventsTimeout: 1}).Truncate(time.Second).String()
+	text = strings.TrimSuffix(text, "0s")
+	if options := needs(f); options != "" {
+		return text + " + " + strings.ReplaceAll(options, ", ", " + ")
+	}
+	return text
+}

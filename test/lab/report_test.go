@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubewright/kubewright/test/lab/fault"
+	"github.com/kubewright/kubewright/test/lab/results"
+)
+
+// TestReport makes a page of a few results: every fault has a row, and verdicts are counted.
+func TestReport(t *testing.T) {
+	text := report([]results.Result{
+		{Half: "embedded", Protocol: "HTTP/2", Test: "mixtures", Implementation: "ours", Trials: 1, Faults: 4,
+			Took: time.Second},
+		{Half: "embedded", Protocol: "HTTP/2", Test: "mixtures", Implementation: "ours", Trials: 1, Faults: 3,
+			Took: 2 * time.Second},
+		{Half: "embedded", Protocol: "HTTP/2", Test: "mixtures", Implementation: "client-go", Trials: 2,
+			Verdicts: map[results.Verdict]int{results.Late: 1}},
+		{Half: "embedded", Protocol: "HTTP/2", Test: "each", Fault: "black-hole", Implementation: "client-go",
+			Trials: 1, Verdicts: map[results.Verdict]int{results.Late: 1}},
+		{Half: "embedded", Protocol: "HTTP/2", Test: "each", Fault: "black-hole", Implementation: "ours",
+			Trials: 1, Took: 6 * time.Second},
+		{Half: "simulated", Test: "random scripts", Implementation: "ours", Trials: 1},
+	})
+	for _, line := range []string{
+		"| embedded | HTTP/2 | mixtures | 2 | 7 | 2.0 s |  | 1 of 2 late |",
+		"| simulated |  | random scripts | 1 | 0 | right |  |  |",
+		"| black-hole | contract kept | " + fault.ByName("black-hole").About +
+			" | 1m + SilenceTimeout + InitialEventsTimeout | 6.0 s |  | 1 of 1 late |",
+		"| reset | contract kept | " + fault.ByName("reset").About + " | 1m |  |  |  |",
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("there is no line\n%s\nin\n%s", line, text)
+		}
+	}
+	for _, f := range fault.All() {
+		if !strings.Contains(text, "\n| "+f.Name+" | ") {
+			t.Errorf("no row for %s", f.Name)
+		}
+	}
+}
