@@ -2,14 +2,13 @@ package sharding
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
@@ -22,17 +21,6 @@ const (
 	memberAnnotation = "sharding.kubewright.dev/member"
 )
 
-// report is what a member says of itself.
-type report struct {
-	Protocol int      `json:"protocol"`
-	Field    Field    `json:"field"`
-	Kinds    []string `json:"kinds"`
-	// Seen is the generation of the last table that the member took note of. It acts on no earlier one.
-	Seen int64 `json:"seen"`
-	// Objects is how many the member has in each of its ranges, by the range's first place.
-	Objects map[place]int `json:"objects,omitempty"`
-}
-
 // leases reads and writes the Leases of a group.
 type leases struct {
 	client coordination.LeaseInterface
@@ -41,37 +29,54 @@ type leases struct {
 	timeout time.Duration
 }
 
-// read returns the table as the server has it now, and the Lease that it is on. The error is NotFound if there is none.
-func (l leases) read(ctx context.Context) (table, *coordinationv1.Lease, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	lease, err := l.client.Get(ctx, l.group, metav1.GetOptions{})
-	if err != nil {
-		return table{}, nil, err
-	}
-	t, err := tableOf(lease)
-	return t, lease, err
+// version is a table as it was read or written. Its Lease says which one it is: by the UID, which creation, and by the
+// resourceVersion, which write.
+type version struct {
+	table
+	lease *coordinationv1.Lease
 }
 
-func tableOf(lease *coordinationv1.Lease) (table, error) {
+func versionOf(lease *coordinationv1.Lease) (*version, error) {
 	t, err := parseTable(lease.Annotations[tableAnnotation])
 	if err != nil {
-		return t, fmt.Errorf("the table in lease %s/%s: %w", lease.Namespace, lease.Name, err)
+		return nil, fmt.Errorf("the table in lease %s/%s: %w", lease.Namespace, lease.Name, err)
 	}
-	return t, nil
+	return &version{t, lease}, nil
 }
 
-// write replaces the table, if the Lease is still the one that was read. The error is a Conflict if it isn't.
-func (l leases) write(ctx context.Context, read *coordinationv1.Lease, t table) (*coordinationv1.Lease, error) {
+// newer reports whether v was written after w.
+func (v *version) newer(w *version) bool {
+	order, err := resourceversion.CompareResourceVersion(v.lease.ResourceVersion, w.lease.ResourceVersion)
+	return err != nil || order > 0
+}
+
+// read returns the table as the server has it now. The error is NotFound if there is none.
+func (l leases) read(ctx context.Context) (*version, error) {
+	lease, err := l.get(ctx, l.group)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(lease)
+}
+
+func (l leases) get(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return l.client.Get(ctx, name, metav1.GetOptions{})
+}
+
+// write replaces a table that was read. The error is a Conflict if another one was written since.
+func (l leases) write(ctx context.Context, read *version, t table) (*version, error) {
 	text, err := t.text()
 	if err != nil {
 		return nil, err
 	}
-	lease := read.DeepCopy()
+	lease := read.lease.DeepCopy()
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, tableAnnotation, text)
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	return l.client.Update(ctx, lease, metav1.UpdateOptions{})
+	written, err := l.client.Update(ctx, lease, metav1.UpdateOptions{})
+	return &version{t, written}, err
 }
 
 // create creates the table. The error is AlreadyExists if another member was quicker.
@@ -90,41 +95,22 @@ func (l leases) create(ctx context.Context, t table) error {
 	return err
 }
 
-// highest returns the highest generation that any member has seen, also members that are gone.
-func (l leases) highest(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	list, err := l.client.List(ctx, metav1.ListOptions{LabelSelector: groupLabel + "=" + l.group})
-	if err != nil {
-		return 0, err
-	}
-	var highest int64
-	for i := range list.Items {
-		if r, ok := reportOf(&list.Items[i]); ok {
-			highest = max(highest, r.Seen)
-		}
-	}
-	return highest, nil
+// all selects the table and the Leases of the members.
+func (l leases) all() metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: groupLabel + "=" + l.group}
 }
 
-// reportOf returns a member's report. It returns false for Leases that aren't a member's.
-func reportOf(lease *coordinationv1.Lease) (report, bool) {
-	text, ok := lease.Annotations[memberAnnotation]
-	if !ok {
-		return report{}, false
-	}
-	var r report
-	return r, json.Unmarshal([]byte(text), &r) == nil
+// list returns the table's Lease and those of the members, as the server has them now.
+func (l leases) list(ctx context.Context) (*coordinationv1.LeaseList, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return l.client.List(ctx, l.all())
 }
 
 // renew writes a member's Lease, and creates it if it isn't there.
 func (l leases) renew(
-	ctx context.Context, last *coordinationv1.Lease, identity string, duration time.Duration, now time.Time, r report,
+	ctx context.Context, last *coordinationv1.Lease, identity string, duration time.Duration, r report,
 ) (*coordinationv1.Lease, error) {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
 	lease := last.DeepCopy()
 	if lease == nil {
 		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
@@ -132,11 +118,11 @@ func (l leases) renew(
 			Labels: map[string]string{groupLabel: l.group},
 		}}
 	}
-	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, memberAnnotation, string(text))
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, memberAnnotation, r.text())
+	seconds, now := int32(max(duration.Round(time.Second)/time.Second, 1)), metav1.NowMicro()
+	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &identity, &seconds, &now
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	seconds, renewed := int32(max(duration.Round(time.Second)/time.Second, 1)), metav1.NewMicroTime(now)
-	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &identity, &seconds, &renewed
 	if lease.ResourceVersion != "" {
 		updated, err := l.client.Update(ctx, lease, metav1.UpdateOptions{})
 		if !apierrors.IsNotFound(err) {
@@ -147,16 +133,19 @@ func (l leases) renew(
 	return l.client.Create(ctx, lease, metav1.CreateOptions{})
 }
 
-// ofMember reads a member's Lease.
-func (l leases) ofMember(ctx context.Context, identity string) (*coordinationv1.Lease, error) {
+// remove deletes a member's Lease, if it still is the one that was seen last. nil stands for any.
+func (l leases) remove(ctx context.Context, identity string, seen *coordinationv1.Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	return l.client.Get(ctx, l.memberName(identity), metav1.GetOptions{})
+	var options metav1.DeleteOptions
+	if seen != nil {
+		options.Preconditions = &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion}
+	}
+	err := l.client.Delete(ctx, l.memberName(identity), options)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 func (l leases) memberName(identity string) string { return l.group + "-" + identity }
-
-// sameKinds reports whether a member or a table shards what the group shards.
-func sameKinds(field, otherField Field, kinds, otherKinds []string) bool {
-	return field == otherField && slices.Equal(kinds, otherKinds)
-}

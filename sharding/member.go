@@ -10,68 +10,11 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/rand"
-	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// Config describes a member of a group.
-type Config struct {
-	// Leases is the client of the namespace in which the group's Leases are.
-	Leases coordination.LeaseInterface
-	// Group names the group, and the Lease with its table.
-	Group string
-	// Identity is the member's own, for example the name of its Pod. A random part is added: a process that starts
-	// again is another member.
-	Identity string
-	// Field is what is hashed. ByNamespace is the default.
-	Field Field
-	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All members must
-	// have the same.
-	Kinds []string
-
-	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others: 15 s by
-	// default. RenewDeadline is how long after its last renewal a member acts on them: 10 s. LeaseDuration /
-	// RenewDeadline, at least 1.25, is by how much clocks may differ in speed. RetryPeriod is the time between
-	// renewals: 2 s.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Joins is how long the balancer waits for further members before it moves ranges to a new one: 10 s by default.
-	Joins time.Duration
-	// MinMembers is how many members there must be before ranges are given, for at most MinMembersWait (a minute by
-	// default) after the balancer began.
-	MinMembers     int
-	MinMembersWait time.Duration
-	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
-	MaxLoad int
-
-	// Load counts the objects of a range that the member has. nil stands for ranges without objects.
-	Load func(Range) int
-	// Cut returns the part of a range that has about so many objects, and at least one place less than the range. nil
-	// stands for the first half of the places.
-	Cut func(r Range, objects int) Range
-	// Changed is called after the ranges that the member owns changed, one call at a time, with all of them. It must
-	// return soon.
-	Changed func([]Owned)
-	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by default.
-	DrainGrace time.Duration
-
-	clock clock
-	// elect calls the function with a context that ends when the member isn't elected any more, and again when it is.
-	elect func(context.Context, func(context.Context))
-}
-
-// clock is the time as a member sees it, so that tests can let clocks run at different speeds.
-type clock interface {
-	now() time.Time
-	after(time.Duration) <-chan time.Time
-}
-
-type realClock struct{}
-
-func (realClock) now() time.Time                         { return time.Now() }
-func (realClock) after(d time.Duration) <-chan time.Time { return time.After(d) }
-
-// ErrNotOwned is the error of work on a place that the member doesn't own, or may not act on now.
+// ErrNotOwned is the error of work on a hash that the member doesn't own, or may not act on now. It is also why the
+// context of work ends that the member must stop.
 var ErrNotOwned = errors.New("not owned by this member")
 
 // Member is one replica's part in a group. Its methods are safe for concurrent use.
@@ -87,11 +30,15 @@ type Member struct {
 	// confirmed says that the table was written or read in this hold so that an earlier decision of a balancer, to take
 	// the member's ranges, can't be carried out any more.
 	confirmed bool
-	// current is the last table that was read or written, and known says whether there is one.
-	current table
-	known   bool
-	// reported is the generation that the member's Lease says it has seen.
-	reported int64
+	// current is the last table that was read or written, nil if there is none. highest is the highest generation of any.
+	current *version
+	highest int64
+	// reported is the table that the member's Lease says it acts on.
+	reported types.UID
+	// leaving says that the member gives up its ranges, and reportedLeaving that its Lease says so.
+	leaving, reportedLeaving bool
+	// urgent says that there is something to report that shouldn't wait.
+	urgent bool
 	// refused says why the member doesn't take part, if it doesn't.
 	refused error
 	// draining are ranges that are about to be given away: no work begins there.
@@ -99,80 +46,50 @@ type Member struct {
 	runs     map[*run]struct{}
 	// owned are the ranges that Changed was told last.
 	owned []Owned
+	// leading is the context of being elected.
+	leading context.Context
 	// changed is closed, and replaced, when anything above changes.
 	changed chan struct{}
+
+	// counted are the pieces of the ranges countedRanges as they were at countedAt. They belong to the renewals.
+	counted       []piece
+	countedRanges []Owned
+	countedAt     time.Time
 }
 
 // run is a piece of work.
 type run struct {
+	value  string
 	hash   uint64
 	cancel context.CancelCauseFunc
 }
 
 // NewMember returns a member that takes part once Run is called.
 func NewMember(config Config) (*Member, error) {
-	setDefault(&config.Field, ByNamespace)
-	setDefault(&config.LeaseDuration, 15*time.Second)
-	setDefault(&config.RenewDeadline, 10*time.Second)
-	setDefault(&config.RetryPeriod, 2*time.Second)
-	setDefault(&config.Joins, 10*time.Second)
-	setDefault(&config.MinMembersWait, time.Minute)
-	setDefault(&config.DrainGrace, 20*time.Second)
-	if config.clock == nil {
-		config.clock = realClock{}
+	if err := config.complete(); err != nil {
+		return nil, err
 	}
-	if config.elect == nil {
-		config.elect = config.byLeaderElection
-	}
-	config.Kinds = slices.Sorted(slices.Values(config.Kinds))
-	switch {
-	case config.Leases == nil:
-		return nil, errors.New("sharding: Config.Leases is nil; set it to the client of a namespace's leases")
-	case config.Group == "" || config.Identity == "":
-		return nil, errors.New("sharding: Config.Group or Config.Identity is empty")
-	case len(config.Kinds) == 0:
-		return nil, errors.New("sharding: Config.Kinds is empty; name the resources that are sharded")
-	case config.Field != ByNamespace && config.Field != ByUID:
-		return nil, fmt.Errorf("sharding: Config.Field %q is neither ByNamespace nor ByUID", config.Field)
-	case config.LeaseDuration*4 < config.RenewDeadline*5:
-		return nil, fmt.Errorf("sharding: LeaseDuration %s isn't at least 1.25 times RenewDeadline %s",
-			config.LeaseDuration, config.RenewDeadline)
-	case config.RenewDeadline < 2*config.RetryPeriod:
-		return nil, fmt.Errorf("sharding: RenewDeadline %s leaves no time to renew twice, every %s",
-			config.RenewDeadline, config.RetryPeriod)
-	}
-	config.Identity += "-" + rand.String(5)
 	return &Member{
-		config: config, leases: leases{config.Leases, config.Group, config.RenewDeadline},
+		config: config, leases: leases{config.Leases, config.Group, config.RenewDeadline / 2},
 		runs: map[*run]struct{}{}, changed: make(chan struct{}),
 	}, nil
-}
-
-func setDefault[T comparable](value *T, fallback T) {
-	var zero T
-	if *value == zero {
-		*value = fallback
-	}
 }
 
 // Identity returns the member's identity, as it stands in the table: the one of its configuration and a random part.
 func (m *Member) Identity() string { return m.config.Identity }
 
-// Do calls f if the member owns the place of obj and may act on it, and returns ErrNotOwned if not. The context of f
-// ends when the member must stop acting on it. Until f returns, the member doesn't give the place to another one.
-func (m *Member) Do(ctx context.Context, obj metav1.Object, f func(context.Context, Owned) error) error {
-	return m.do(ctx, m.config.Field.hash(obj), f)
-}
-
-func (m *Member) do(ctx context.Context, hash uint64, f func(context.Context, Owned) error) error {
+// Do calls f if the member owns a namespace, or a UID, and may act on it, and returns ErrNotOwned if not. The context of f
+// ends when the member must stop acting on it. Until f returns, the member doesn't give it to another one.
+func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
+	hash := Hash(value)
 	m.mu.Lock()
 	owned, ok := m.owns(hash)
-	if !ok || m.isDraining(hash) {
+	if !ok || slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) }) {
 		m.mu.Unlock()
 		return ErrNotOwned
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	r := &run{hash, cancel}
+	r := &run{value, hash, cancel}
 	m.runs[r] = struct{}{}
 	m.mu.Unlock()
 	defer func() {
@@ -180,17 +97,19 @@ func (m *Member) do(ctx context.Context, hash uint64, f func(context.Context, Ow
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.runs, r)
-		m.signal()
+		if len(m.draining) > 0 {
+			m.signal()
+		}
 	}()
 	return f(ctx, owned)
 }
 
-// Owns returns the range of the place of obj and its token, and whether the member may act on it now. Ask again before
-// every write.
-func (m *Member) Owns(obj metav1.Object) (Owned, bool) {
+// Owns returns the range of a namespace, or a UID, and its token, and whether the member may act on it now. Ask again
+// before every write.
+func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.owns(m.config.Field.hash(obj))
+	return m.owns(Hash(value))
 }
 
 // owns needs the lock.
@@ -203,15 +122,25 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 	return Owned{m.current.span(i), e.Token}, e.Owner == m.config.Identity
 }
 
-// acts reports whether the member may act on the ranges that the table gives it. Its Lease must say that it has seen
-// tables of this creation: whoever creates one anew then waits for it. It needs the lock.
-func (m *Member) acts() bool {
-	return m.known && m.confirmed && m.reported >= m.current.Since && m.config.clock.now().Before(m.until)
+// OwnerOf returns the member that owns a namespace, or a UID, as far as this member knows, and false if nobody does.
+func (m *Member) OwnerOf(value string) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.current == nil {
+		return "", false
+	}
+	owner := m.current.Ranges[m.current.at(Hash(value))].Owner
+	return owner, owner != ""
 }
 
-func (m *Member) isDraining(hash uint64) bool {
-	return slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) })
+// acts reports whether the member may act on the ranges that the table gives it. Its Lease must say that it acts on this
+// table: whoever gives ranges of a table that was created anew waits for that. It needs the lock.
+func (m *Member) acts() bool {
+	return m.current != nil && m.refused == nil && m.confirmed && m.reported == m.current.lease.UID && m.holds()
 }
+
+// holds reports whether the Lease holds. It needs the lock.
+func (m *Member) holds() bool { return m.config.clock.now().Before(m.until) }
 
 // signal wakes those who wait for a change. It needs the lock.
 func (m *Member) signal() {
@@ -219,9 +148,8 @@ func (m *Member) signal() {
 	m.changed = make(chan struct{})
 }
 
-// renewed notes that a renewal was answered which was sent at a time by the member's clock, and said that the member has
-// seen a generation.
-func (m *Member) renewed(sent time.Time, seen int64) {
+// renewed notes that a renewal was answered which was sent at a time by the member's clock, and what it said.
+func (m *Member) renewed(sent time.Time, r report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, until := m.config.clock.now(), sent.Add(m.config.RenewDeadline)
@@ -233,26 +161,28 @@ func (m *Member) renewed(sent time.Time, seen int64) {
 		m.hold++
 		m.confirmed = false
 	}
-	m.until, m.reported = until, max(m.reported, seen)
+	m.until, m.reported, m.reportedLeaving = until, r.Table, r.Leaving
 	m.settle()
 }
 
-// take notes a table that was read or written. A table that is older than the current one is ignored.
-func (m *Member) take(t table) {
+// take notes a table that was read or written, unless it is older than the current one.
+func (m *Member) take(v *version) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.takeLocked(t)
+	m.takeLocked(v)
 }
 
-func (m *Member) takeLocked(t table) {
-	if m.known && t.Generation <= m.current.Generation {
+func (m *Member) takeLocked(v *version) {
+	if m.current != nil && !v.newer(m.current) {
 		return
 	}
-	m.current, m.known, m.refused = t, true, nil
-	if !sameKinds(t.Field, m.config.Field, t.Kinds, m.config.Kinds) {
-		m.known = false
-		m.refused = fmt.Errorf("the group shards %v by %s, this member %v by %s: it doesn't take part",
-			t.Kinds, t.Field, m.config.Kinds, m.config.Field)
+	if m.current == nil || m.current.lease.UID != v.lease.UID {
+		m.urgent = true
+	}
+	m.current, m.highest, m.refused = v, max(m.highest, v.Generation), nil
+	if !m.config.shards(v.Field, v.Kinds) {
+		m.refused = fmt.Errorf("sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
+			m.config.Group, v.Kinds, v.Field, m.config.Kinds, m.config.Field)
 	}
 	m.settle()
 }
@@ -261,14 +191,7 @@ func (m *Member) takeLocked(t table) {
 func (m *Member) lost() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known = false
-	m.settle()
-}
-
-// lapse ends the work that the member may no longer do. It is called when the Lease may have ended.
-func (m *Member) lapse() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.current = nil
 	m.settle()
 }
 
@@ -284,7 +207,7 @@ func (m *Member) settle() {
 		owned = m.current.of(m.config.Identity)
 	}
 	if !slices.Equal(owned, m.owned) {
-		m.owned = owned
+		m.owned, m.urgent = owned, true
 		if m.config.Changed != nil {
 			m.config.Changed(slices.Clone(owned))
 		}
@@ -292,77 +215,58 @@ func (m *Member) settle() {
 	m.signal()
 }
 
-// confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's Lease
-// began to hold: such a decision comes with the version of a table that was read before. So a table that names the member
-// is written anew.
-func (m *Member) confirm(ctx context.Context) error {
-	m.mu.Lock()
-	hold, confirmed := m.hold, m.confirmed || !m.config.clock.now().Before(m.until)
-	m.mu.Unlock()
-	if confirmed {
-		return nil
-	}
-	t, lease, err := m.leases.read(ctx)
-	if apierrors.IsNotFound(err) {
-		return m.create(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if anew, named := t.renewed(m.config.Identity); named > 0 {
-		if _, err := m.leases.write(ctx, lease, anew); err != nil {
-			return err
-		}
-		t = anew
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.hold == hold {
-		m.confirmed = true
-	}
-	m.takeLocked(t)
-	m.settle()
-	return nil
-}
-
-// create creates the table, of one free range, above all generations that any member has seen.
-func (m *Member) create(ctx context.Context) error {
-	highest, err := m.leases.highest(ctx)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	highest = max(highest, m.current.Generation)
-	m.mu.Unlock()
-	generation := int64(1)
-	if highest > 0 {
-		// Tables may have been written since the members last said what they have seen, though not so often.
-		generation = highest + 1_000_000
-	}
-	return m.leases.create(ctx, newTable(generation, m.config.Field, m.config.Kinds))
-}
-
-// renew renews the Lease once.
-func (m *Member) renew(ctx context.Context, last *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+// report returns what there is to report.
+func (m *Member) report() report {
 	m.mu.Lock()
 	r := report{
-		Protocol: protocol, Field: m.config.Field, Kinds: m.config.Kinds, Seen: m.current.Generation,
-		Objects: map[place]int{},
+		Field: m.config.Field, Kinds: m.config.Kinds, Generation: max(m.highest, 1), Leaving: m.leaving,
 	}
-	owned := slices.Clone(m.owned)
+	if m.current != nil && m.refused == nil {
+		r.Table = m.current.lease.UID
+	}
+	owned := m.owned
+	m.urgent = false
 	m.mu.Unlock()
-	for _, o := range owned {
-		r.Objects[place(o.First)] = m.load(o.Range)
+	m.survey(owned)
+	r.Pieces = m.counted
+	return r
+}
+
+// recount is how often a member counts its objects while it has the same ranges.
+const recount = 30 * time.Second
+
+// survey counts the objects if that is due. A count that differs by less than a tenth from the last one is none.
+func (m *Member) survey(owned []Owned) {
+	now := m.config.clock.now()
+	same := slices.Equal(owned, m.countedRanges)
+	whole := !slices.ContainsFunc(owned, func(o Owned) bool { return within(m.counted, o.Range) == nil })
+	if same && whole && now.Sub(m.countedAt) < recount {
+		return
 	}
-	sent := m.config.clock.now()
-	lease, err := m.leases.renew(ctx, last, m.config.Identity, m.config.LeaseDuration, sent, r)
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// Somebody else wrote it, or the answer to an earlier renewal was lost.
-		return m.leases.ofMember(ctx, m.config.Identity)
+	counted := survey(owned, m.config.Hashes)
+	before, after := sum(m.counted), sum(counted)
+	if !same || !whole || max(before-after, after-before)*10 >= max(before, 1) {
+		m.counted = counted
 	}
-	if err != nil {
-		return last, err
+	m.countedRanges, m.countedAt = owned, now
+}
+
+// renew renews the Lease once, and returns it.
+func (m *Member) renew(ctx context.Context, last *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	r := m.report()
+	for again := true; ; again = false {
+		sent := m.config.clock.now()
+		lease, err := m.leases.renew(ctx, last, m.config.Identity, m.config.LeaseDuration, r)
+		if err == nil {
+			m.renewed(sent, r)
+			return lease, nil
+		}
+		if !again || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return last, err
+		}
+		// Somebody else wrote it, or an earlier renewal, whose answer was lost, was carried out.
+		if last, err = m.leases.get(ctx, m.leases.memberName(m.config.Identity)); err != nil {
+			return nil, err
+		}
 	}
-	m.renewed(sent, r.Seen)
-	return lease, nil
 }

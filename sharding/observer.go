@@ -6,31 +6,33 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// observer measures for how long the Leases of members haven't changed. Only time counts in which the observer could read:
-// it is a member itself, and the sight of its own renewal proves that renewals reach the server and come back. While that
-// is missing, others may renew unseen or be unable to; then all are observed anew.
+// observer measures for how long the Leases of members haven't changed. Only time counts in which the observer could
+// read: it is a member itself, and the sight of its own renewal shows that renewals reach the server and come back. While
+// that is missing, others may renew unseen or be unable to; then all are observed anew.
 //
 // It isn't safe for concurrent use.
 type observer struct {
 	self string
 	// longest is the longest time between two sights that counts as reading all the while.
 	longest time.Duration
-	seen    time.Time // of the observer's own Lease
+	// seen is when the last one was, and reading for how long they have come in time.
+	seen    time.Time
+	reading time.Duration
 	members map[string]*observed
 }
 
 // observed is a member as the observer knows it.
 type observed struct {
+	// lease is the last one that came in, nil if none did. gone says that it was deleted: it doesn't change any more, which
+	// doesn't mean that it has run out.
 	lease  *coordinationv1.Lease
+	gone   bool
 	report report
-	// unchanged is for how long the Lease hasn't changed, as far as counted.
+	// unchanged is for how long the Lease hasn't changed, as far as counted, and changed when the last change came in.
 	unchanged time.Duration
-	// changed is when the last change came in.
-	changed time.Time
+	changed   time.Time
 	// first is when the member was seen first.
 	first time.Time
-	// gone says that the Lease was deleted. It doesn't change any more, which doesn't mean that it has ended.
-	gone bool
 }
 
 func newObserver(self string, longest time.Duration) *observer {
@@ -39,24 +41,29 @@ func newObserver(self string, longest time.Duration) *observer {
 
 // see notes a member's Lease as it came in.
 func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, now time.Time) {
-	m, known := o.members[identity]
-	switch {
-	case !known:
+	m := o.members[identity]
+	if m == nil {
 		m = &observed{first: now}
 		o.members[identity] = m
-	case m.lease != nil && m.lease.ResourceVersion == lease.ResourceVersion && !m.gone:
+	}
+	if m.lease != nil && m.lease.ResourceVersion == lease.ResourceVersion && m.lease.UID == lease.UID {
 		return
 	}
 	m.lease, m.report, m.gone = lease, r, false
 	m.unchanged, m.changed = 0, now
 	if identity == o.self {
-		o.tick(now)
+		o.count(now)
 	}
 }
 
-// tick counts the time since the last sight of the observer's own Lease.
-func (o *observer) tick(now time.Time) {
+// count adds the time since the last sight of the observer's own Lease.
+func (o *observer) count(now time.Time) {
 	passed := now.Sub(o.seen)
+	if passed > o.longest {
+		o.reading = 0
+	} else {
+		o.reading += passed
+	}
 	for _, m := range o.members {
 		switch {
 		case passed > o.longest:
@@ -72,17 +79,14 @@ func (o *observer) tick(now time.Time) {
 
 // leave notes that a member's Lease was deleted.
 func (o *observer) leave(identity string) {
-	if m, known := o.members[identity]; known {
+	if m := o.members[identity]; m != nil {
 		m.gone = true
 	}
 }
 
 // miss notes an owner that has no Lease, if nothing is known of it.
 func (o *observer) miss(identity string, now time.Time) {
-	if _, known := o.members[identity]; !known {
+	if o.members[identity] == nil {
 		o.members[identity] = &observed{first: now, changed: now, gone: true}
 	}
 }
-
-// forget removes a member that nothing depends on any more.
-func (o *observer) forget(identity string) { delete(o.members, identity) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,9 @@ import (
 func (m *Member) Run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
-	for _, loop := range []func(context.Context){m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections} {
+	for _, loop := range []func(context.Context){
+		m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections,
+	} {
 		loops.Go(func() { loop(running) })
 	}
 	<-ctx.Done()
@@ -46,24 +49,27 @@ func (m *Member) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// await waits until a condition holds, which is computed under the lock, and reports whether ctx is still running.
-func (m *Member) await(ctx context.Context, holds func() bool) bool {
+// await waits until a condition holds, which is computed under the lock, or until the alarm, if there is one. It reports
+// whether ctx is still running.
+func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func() bool) bool {
 	for {
 		m.mu.Lock()
 		done, changed := holds(), m.changed
 		m.mu.Unlock()
 		if done {
-			return true
+			return ctx.Err() == nil
 		}
 		select {
 		case <-changed:
+		case <-alarm:
+			return ctx.Err() == nil
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// fail logs an error of a loop that tries again.
+// fail logs an error of something that is tried again.
 func (m *Member) fail(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		klog.FromContext(ctx).V(2).Info("Sharding: will try again", "group", m.config.Group,
@@ -71,6 +77,7 @@ func (m *Member) fail(ctx context.Context, what string, err error) {
 	}
 }
 
+// renewals renews the Lease every RetryPeriod, and at once if there is something urgent to report.
 func (m *Member) renewals(ctx context.Context) {
 	var lease *coordinationv1.Lease
 	for {
@@ -79,37 +86,8 @@ func (m *Member) renewals(ctx context.Context) {
 			m.fail(ctx, "renew the lease", err)
 		}
 		lease = next
-		if !m.untilRenewal(ctx) {
+		if !m.await(ctx, m.config.clock.after(m.config.RetryPeriod), func() bool { return err == nil && m.urgent }) {
 			return
-		}
-	}
-}
-
-// untilRenewal waits until the next renewal is due: after RetryPeriod, or at once when there is a table that the Lease must
-// say the member has seen. It reports whether ctx is still running.
-func (m *Member) untilRenewal(ctx context.Context) bool {
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		if m.pause(waiting, m.config.RetryPeriod) {
-			cancel()
-		}
-	}()
-	m.await(waiting, func() bool { return m.known && m.reported < m.current.Since })
-	return ctx.Err() == nil
-}
-
-// elections balances the group whenever the member is elected to.
-func (m *Member) elections(ctx context.Context) { m.config.elect(ctx, m.balance) }
-
-// confirmations confirms the table whenever the Lease begins to hold.
-func (m *Member) confirmations(ctx context.Context) {
-	for m.await(ctx, func() bool { return !m.confirmed && m.config.clock.now().Before(m.until) }) {
-		if err := m.confirm(ctx); err != nil {
-			m.fail(ctx, "confirm the table", err)
-			if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !m.pause(ctx, m.config.RetryPeriod) {
-				return
-			}
 		}
 	}
 }
@@ -126,12 +104,61 @@ func (m *Member) lapses(ctx context.Context) {
 		}
 		select {
 		case <-ends:
-			m.lapse()
+			m.mu.Lock()
+			m.settle()
+			m.mu.Unlock()
 		case <-changed:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// confirmations confirms the table whenever the Lease begins to hold.
+func (m *Member) confirmations(ctx context.Context) {
+	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() }) {
+		if err := m.confirm(ctx); err != nil {
+			m.fail(ctx, "confirm the table", err)
+			if !m.backOff(ctx, err) {
+				return
+			}
+		}
+	}
+}
+
+// backOff waits before the table is written again: only as long as to let others go first if that was the conflict.
+func (m *Member) backOff(ctx context.Context, err error) bool {
+	wait := m.config.RetryPeriod
+	if apierrors.IsConflict(err) {
+		wait = rand.N(wait / 8)
+	}
+	return m.pause(ctx, wait)
+}
+
+// confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's Lease
+// began to hold: such a decision comes with the version of a table that was read before. So a table that names the member
+// is written anew.
+func (m *Member) confirm(ctx context.Context) error {
+	m.mu.Lock()
+	hold := m.hold
+	m.mu.Unlock()
+	v, err := m.leases.read(ctx)
+	if err != nil {
+		return err
+	}
+	if anew, named := v.renewed(m.config.Identity); named > 0 {
+		if v, err = m.leases.write(ctx, v, anew); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hold == hold {
+		m.confirmed = true
+	}
+	m.takeLocked(v)
+	m.settle()
+	return nil
 }
 
 // follow takes note of every table that is written.
@@ -147,18 +174,21 @@ func (m *Member) follow(ctx context.Context) {
 }
 
 func (m *Member) watchTable(ctx context.Context) error {
-	t, lease, err := m.leases.read(ctx)
+	v, err := m.leases.read(ctx)
 	if apierrors.IsNotFound(err) {
 		m.lost()
-		return m.create(ctx)
+		if err := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds)); !apierrors.IsAlreadyExists(err) && err != nil {
+			return err
+		}
+		v, err = m.leases.read(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	m.take(t)
+	m.take(v)
 	events, err := m.config.Leases.Watch(ctx, metav1.ListOptions{
 		FieldSelector:   fields.OneTermEqualSelector("metadata.name", m.config.Group).String(),
-		ResourceVersion: lease.ResourceVersion,
+		ResourceVersion: v.lease.ResourceVersion,
 	})
 	if err != nil {
 		return err
@@ -171,72 +201,84 @@ func (m *Member) watchTable(ctx context.Context) error {
 			return apierrors.FromObject(event.Object)
 		case event.Type == watch.Deleted:
 			m.lost()
-			return nil
+			return errors.New("the table was deleted")
 		}
-		t, err := tableOf(lease)
-		if err != nil {
+		if v, err = versionOf(lease); err != nil {
 			return err
 		}
-		m.take(t)
+		m.take(v)
 	}
 	return nil
 }
 
-// asked returns an entry of the member's that it is asked to give away. It needs the lock.
-func (m *Member) asked() (e entry, span Range, ok bool) {
-	if m.known {
-		for i, e := range m.current.Ranges {
-			if e.Owner == m.config.Identity && e.To != "" {
-				return e, m.current.span(i), true
-			}
-		}
-	}
-	return entry{}, Range{}, false
-}
-
-// handOvers gives away what the member is asked to, one range after the other.
-func (m *Member) handOvers(ctx context.Context) {
+// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a request without an
+// answer may still be carried out, unless another write comes first. So it returns an error only if there is no table, if
+// change refuses, or if ctx ends. In the last case nobody knows what was written.
+func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
 	for {
-		var e entry
-		var whole Range
-		if !m.await(ctx, func() (ok bool) { e, whole, ok = m.asked(); return ok }) {
-			return
+		v, err := m.leases.read(ctx)
+		if apierrors.IsNotFound(err) {
+			return err
 		}
-		if err := m.handOver(ctx, whole, e); err != nil {
-			m.fail(ctx, "hand over "+whole.String(), err)
-			if !m.pause(ctx, m.config.RetryPeriod) {
-				return
+		if err == nil {
+			m.take(v)
+			next, refused := change(v.table)
+			if refused != nil {
+				return refused
+			}
+			if v, err = m.leases.write(ctx, v, next); err == nil {
+				m.take(v)
+				return nil
 			}
 		}
-	}
-}
-
-// handOver gives a range, or a part of it, to the member that the entry names, once the work on it has ended.
-func (m *Member) handOver(ctx context.Context, whole Range, e entry) error {
-	part := whole
-	if e.Part > 0 && whole.First < whole.Last {
-		part = Range{whole.First, whole.First + (whole.Last-whole.First)/2}
-		if m.config.Cut != nil {
-			part = m.config.Cut(whole, e.Part)
+		m.fail(ctx, "write the table", err)
+		if !m.backOff(ctx, err) {
+			return context.Cause(ctx)
 		}
 	}
-	if err := m.drain(ctx, part); err != nil {
-		return err
-	}
-	objects := m.load(part)
-	err := m.rewrite(ctx, func(t table) (table, error) { return t.give(m.config.Identity, part, e.To, objects) })
-	if ctx.Err() == nil {
-		m.resume(part)
-	}
-	return err
 }
 
-func (m *Member) load(r Range) int {
-	if m.config.Load == nil {
-		return 0
+// leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given nothing more.
+func (m *Member) leave(ctx context.Context) error {
+	m.mu.Lock()
+	m.leaving, m.urgent = true, true
+	m.signal()
+	m.mu.Unlock()
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if m.pause(limited, 2*m.config.DrainGrace) {
+			cancel()
+		}
+	}()
+	if m.drain(limited, everything) != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return fmt.Errorf("sharding: work on %q didn't end; the ranges of %s go to others when its lease has run out",
+			m.running(everything), m.config.Identity)
 	}
-	return m.config.Load(r)
+	if !m.await(limited, nil, func() bool { return m.reportedLeaving }) {
+		return fmt.Errorf("sharding: %s couldn't renew its lease; its ranges go to others when that has run out",
+			m.config.Identity)
+	}
+	err := m.rewrite(limited, func(t table) (table, error) {
+		owned := t.of(m.config.Identity)
+		if len(owned) == 0 {
+			return t, errNothingLeft
+		}
+		var counted []piece
+		if t.size() < maxTable/2 {
+			counted = survey(owned, m.config.Hashes)
+		}
+		return t.released(m.config.Identity, counted), nil
+	})
+	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err)
+	}
+	return m.leases.remove(limited, m.config.Identity, nil)
 }
+
+var errNothingLeft = errors.New("nothing is left to give")
 
 // drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the contexts of
 // that work end. The caller must call resume.
@@ -244,35 +286,34 @@ func (m *Member) drain(ctx context.Context, part Range) error {
 	m.mu.Lock()
 	m.draining = append(m.draining, part)
 	m.mu.Unlock()
-	idle := func() bool { return m.running(part) == 0 }
-	grace, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		if m.pause(grace, m.config.DrainGrace) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			for r := range m.runs {
-				if part.Contains(r.hash) {
-					r.cancel(errors.New("the range is given away"))
-				}
-			}
+	grace := m.config.clock.after(m.config.DrainGrace)
+	idle := func() bool { return len(m.running(part)) == 0 }
+	if !m.await(ctx, grace, idle) {
+		m.resume(part)
+		return context.Cause(ctx)
+	}
+	m.mu.Lock()
+	for r := range m.runs {
+		if part.Contains(r.hash) {
+			r.cancel(errors.New("the range is given away"))
 		}
-	}()
-	if !m.await(ctx, idle) {
+	}
+	m.mu.Unlock()
+	if !m.await(ctx, nil, idle) {
 		m.resume(part)
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
-// running counts the work in a range. It needs the lock.
-func (m *Member) running(part Range) (count int) {
+// running returns the namespaces or UIDs of the work in a range. It needs the lock.
+func (m *Member) running(part Range) (values []string) {
 	for r := range m.runs {
 		if part.Contains(r.hash) {
-			count++
+			values = append(values, r.value)
 		}
 	}
-	return count
+	return values
 }
 
 // resume ends a drain.
@@ -283,71 +324,4 @@ func (m *Member) resume(part Range) {
 		m.draining = slices.Delete(m.draining, i, i+1)
 	}
 	m.signal()
-}
-
-// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a request without an
-// answer may still be carried out, unless another write comes first. So it returns an error only if there is no table, if
-// change refuses, or if ctx ends. In the last case nobody knows what was written.
-func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
-	for {
-		t, lease, err := m.leases.read(ctx)
-		if apierrors.IsNotFound(err) {
-			m.lost()
-			return err
-		}
-		if err == nil {
-			m.take(t)
-			if t, err = change(t); err != nil {
-				return err
-			}
-			if _, err = m.leases.write(ctx, lease, t); err == nil {
-				m.take(t)
-				return nil
-			}
-		}
-		if !apierrors.IsConflict(err) {
-			m.fail(ctx, "write the table", err)
-			if !m.pause(ctx, m.config.RetryPeriod) {
-				return context.Cause(ctx)
-			}
-		}
-	}
-}
-
-// leave gives up all ranges and the Lease.
-func (m *Member) leave(ctx context.Context) error {
-	all := Range{0, lastPlace}
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		if m.pause(limited, 2*m.config.DrainGrace) {
-			cancel()
-		}
-	}()
-	if m.drain(limited, all) != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return fmt.Errorf("sharding: %d pieces of work didn't end; the ranges of %s go to others when its lease has run out",
-			m.running(all), m.config.Identity)
-	}
-	err := m.rewrite(limited, func(t table) (table, error) {
-		for {
-			owned := t.of(m.config.Identity)
-			if len(owned) == 0 {
-				return t, nil
-			}
-			var err error
-			if t, err = t.give(m.config.Identity, owned[0].Range, "", m.load(owned[0].Range)); err != nil {
-				return t, err
-			}
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err)
-	}
-	err = m.config.Leases.Delete(limited, m.leases.memberName(m.config.Identity), metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
