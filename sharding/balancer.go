@@ -108,10 +108,13 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 func (b *balancer) see(lease *coordinationv1.Lease) {
 	if lease.Name == b.member.config.Group {
 		v, err := versionOf(lease)
-		if err != nil {
+		switch {
+		case err != nil:
 			klog.ErrorS(err, "Sharding: no range is given", "group", b.member.config.Group)
+			b.current = nil
+		case b.current == nil || v.newer(b.current):
+			b.current = v
 		}
-		b.current = v
 		return
 	}
 	b.seeMember(lease)
@@ -140,8 +143,8 @@ func (b *balancer) decide(ctx context.Context) {
 		return
 	}
 	if risky {
-		// The table was read before what follows. So if a member that seems to be dead renews after that, it writes the
-		// table before it acts, and the write below fails.
+		// The table was read before what follows. So if a member that seems to be dead renews after that, it
+		// writes the table before it acts, and the write below fails.
 		if err := b.look(ctx); err != nil {
 			b.member.fail(ctx, "read the members", err)
 			return
@@ -159,15 +162,16 @@ func (b *balancer) decide(ctx context.Context) {
 	b.member.take(written)
 }
 
-// next returns the table that the situation asks for, whether it is another one, and whether it may take ranges from a
-// member that acts, if the observation is wrong.
+// next returns the table that the situation asks for, whether it is another one, and whether it may take
+// ranges from a member that acts, if the observation is wrong.
 func (b *balancer) next() (next table, changes, risky bool) {
 	s, ready := b.situation()
 	if !ready {
 		return table{}, false, false
 	}
 	next, changes = s.plan()
-	risky = s.table.untouched() || slices.ContainsFunc(s.table.Ranges, func(e entry) bool { return s.dead[e.Owner] })
+	takes := func(e entry) bool { return s.dead[e.Owner] }
+	risky = s.table.untouched() || slices.ContainsFunc(s.table.Ranges, takes)
 	return next, changes, risky
 }
 
@@ -212,7 +216,8 @@ func (b *balancer) situation() (s situation, ready bool) {
 			if untouched {
 				return s, false // it may act on a table from before this one was created
 			}
-		case o.report.Table != "" && !o.gone && !o.report.Leaving && config.shards(o.report.Field, o.report.Kinds):
+		case o.report.Table != "" && !o.gone && !o.report.Leaving &&
+			config.shards(o.report.Field, o.report.Kinds):
 			s.live[identity] = true
 			s.silent[identity] = o.unchanged > 2*config.RetryPeriod
 			actors = actors || owners[identity]

@@ -19,39 +19,43 @@ type Config struct {
 	Leases coordination.LeaseInterface
 	// Group names the group, and the Lease with its table.
 	Group string
-	// Identity is the member's own, for example the name of its Pod. A random part is added: a process that starts
-	// again is another member.
+	// Identity is the member's own, for example the name of its Pod. A random part is added: a process that
+	// starts again is another member.
 	Identity string
 	// Field is what is hashed. ByNamespace is the default.
 	Field Field
-	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All members must
-	// have the same.
+	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All
+	// members must have the same.
 	Kinds []string
-	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it doesn't know yet.
-	// It is called by one goroutine at a time, rarely, and may take as long as it takes to copy them.
+	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it
+	// doesn't know yet. It is called by one goroutine at a time, rarely, and may take as long as it takes to
+	// copy them.
 	Hashes func(Range) ([]uint64, bool)
-	// Changed is called after the ranges that the member owns changed, with all of them, one call at a time. It must
-	// return soon, and not call the member. nil stands for nothing.
+	// Changed is called after the ranges that the member owns changed, with all of them, one call at a time.
+	// It must return soon, and not call the member. nil stands for nothing.
 	Changed func([]Owned)
 
-	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others: 15 s by
-	// default. RenewDeadline is how long after its last renewal a member acts on them: 10 s. LeaseDuration /
-	// RenewDeadline, at least 1.25, is by how much clocks may differ in speed. RetryPeriod is the time between
-	// renewals: 2 s.
+	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
+	// 15 s by default. RenewDeadline is how long after its last renewal a member acts on them: 10 s.
+	// LeaseDuration / RenewDeadline, at least 1.25, is by how much clocks may differ in speed. RetryPeriod is
+	// the time between renewals: 2 s.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Joins is how long the balancer waits for further members before it moves ranges to a new one: 10 s by default.
+	// Joins is how long the balancer waits for further members before it moves ranges to a new one: 10 s by
+	// default.
 	Joins time.Duration
-	// MinMembers is how many members there must be before the first ranges are given, for at most MinMembersWait, a minute
-	// by default.
+	// MinMembers is how many members there must be before the first ranges are given, for at most
+	// MinMembersWait, a minute by default.
 	MinMembers     int
 	MinMembersWait time.Duration
 	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
 	MaxLoad int
-	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by default.
+	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by
+	// default.
 	DrainGrace time.Duration
 
 	clock clock
-	// elect calls the function with a context that ends when the member isn't elected any more, and again when it is.
+	// elect calls the function with a context that ends when the member isn't elected any more, and again
+	// when it is.
 	elect func(context.Context, func(context.Context))
 }
 

@@ -11,7 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// byLeaderElection calls lead whenever the member is elected by client-go's leader election, one call at a time.
+// byLeaderElection calls lead whenever the member is elected by client-go's leader election, one call at a
+// time.
 func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context)) {
 	elected := make(chan context.Context)
 	var leads sync.WaitGroup
@@ -42,8 +43,9 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 				Client:     oneNamespace{c.Leases},
 				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 			},
-			LeaseDuration:   c.LeaseDuration,
-			RenewDeadline:   c.RenewDeadline,
+			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
+			LeaseDuration:   c.RenewDeadline,
+			RenewDeadline:   c.RenewDeadline * 2 / 3,
 			RetryPeriod:     c.RetryPeriod,
 			ReleaseOnCancel: true,
 			Callbacks:       callbacks,
@@ -72,13 +74,17 @@ func (m *Member) elections(ctx context.Context) {
 	})
 }
 
-// Leader calls f whenever the member is elected as the balancer, for work that one member does. The context of f ends when
-// it isn't elected any more, which the next one may be a little earlier: as with any leader election, both may act for a
-// moment. Leader returns when ctx ends.
+// Leader calls f whenever the member is elected as the balancer, for work that one member does. The context
+// of f ends when it isn't elected any more, which the next one may be a little earlier: as with any leader
+// election, both may act for a moment. Leader returns when ctx ends.
 func (m *Member) Leader(ctx context.Context, f func(context.Context)) {
 	for {
 		var leading context.Context
-		if !m.await(ctx, nil, func() bool { leading = m.leading; return leading != nil && leading.Err() == nil }) {
+		elected := func() bool {
+			leading = m.leading
+			return leading != nil && leading.Err() == nil
+		}
+		if !m.await(ctx, nil, elected) {
 			return
 		}
 		run, cancel := context.WithCancelCause(ctx)

@@ -12,9 +12,9 @@ func (t table) asked(owner string) (int, bool) {
 	return i, i >= 0
 }
 
-// part returns which part of entry i its owner gives to the member that it is asked for, and how many objects that has:
-// what adjoins the other's ranges if something does. hashes are those of the entry's objects, most is how many may be given
-// if they can't be parted. It returns false if there is no such part.
+// part returns which part of entry i its owner gives to the member that it is asked for, and how many objects
+// that has: what adjoins the other's ranges if something does. hashes are those of the entry's objects, most
+// is how many may be given if they can't be parted. It returns false if there is no such part.
 func (t table) part(i int, hashes []uint64, most int) (Range, int, bool) {
 	e, span := t.Ranges[i], t.span(i)
 	if e.Part == 0 || e.Part >= len(hashes) {
@@ -54,8 +54,8 @@ func (m *Member) handOvers(ctx context.Context) {
 	}
 }
 
-// handOver gives entry i, or a part of it, to the member that it is asked for, once the work on it has ended. Work begins
-// there again only when it is known what was written.
+// handOver gives entry i, or a part of it, to the member that it is asked for, once the work on it has ended.
+// Work begins there again only when it is known what was written.
 func (m *Member) handOver(ctx context.Context, t table, i int) error {
 	e, span := t.Ranges[i], t.span(i)
 	hashes, known := m.config.Hashes(span)

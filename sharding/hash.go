@@ -11,7 +11,8 @@ type Field string
 
 // The fields that the API server can hash.
 const (
-	// ByNamespace keeps the objects of a namespace together, of all kinds. Objects without a namespace are together, too.
+	// ByNamespace keeps the objects of a namespace together, of all kinds. Objects without a namespace are
+	// together, too.
 	ByNamespace Field = "object.metadata.namespace"
 	// ByUID spreads the objects of each kind. An object that is deleted and created anew has another hash.
 	ByUID Field = "object.metadata.uid"

@@ -29,8 +29,8 @@ type leases struct {
 	timeout time.Duration
 }
 
-// version is a table as it was read or written. Its Lease says which one it is: by the UID, which creation, and by the
-// resourceVersion, which write.
+// version is a table as it was read or written. Its Lease says which one it is: by the UID, which creation,
+// and by the resourceVersion, which write.
 type version struct {
 	table
 	lease *coordinationv1.Lease
@@ -120,7 +120,8 @@ func (l leases) renew(
 	}
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, memberAnnotation, r.text())
 	seconds, now := int32(max(duration.Round(time.Second)/time.Second, 1)), metav1.NowMicro()
-	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &identity, &seconds, &now
+	lease.Spec.HolderIdentity = &identity
+	lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &seconds, &now
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	if lease.ResourceVersion != "" {

@@ -11,14 +11,15 @@ type offer struct {
 	// objects is how many are given. part says that span has more.
 	objects int
 	part    bool
-	// more is by how many there are more ranges afterwards, gains by how many the member that is given to has more.
+	// more is by how many there are more ranges afterwards, gains by how many the member that is given to has
+	// more.
 	more, gains int
 	value       float64
 }
 
-// level asks members to give: those with too many objects to those with too few or, if there are none, fewer than the mean;
-// then, if somebody has too few, whoever has enough. Each is asked for one thing at a time. Every move makes the difference
-// between two members smaller, so there is an end.
+// level asks members to give: those with too many objects to those with too few or, if there are none, fewer
+// than the mean; then, if somebody has too few, whoever has enough. Each is asked for one thing at a time.
+// Every move makes the difference between two members smaller, so there is an end.
 func (p *plan) level() {
 	for p.next.size() < maxTable/4*3 {
 		from := p.heaviest()
@@ -94,8 +95,8 @@ func (p *plan) better(best *offer, from, to string) *offer {
 	return best
 }
 
-// offers returns what of entry i could be given to a member: all of it, some pieces at its beginning or at its end, or one
-// piece or a part of it.
+// offers returns what of entry i could be given to a member: all of it, some pieces at its beginning or at
+// its end, or one piece or a part of it.
 func (p *plan) offers(i int, to string, want int) []offer {
 	whole := p.offer(i, to, p.next.span(i), p.objects(p.next, i))
 	pieces := p.pieces(p.next, i)

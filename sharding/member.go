@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ErrNotOwned is the error of work on a hash that the member doesn't own, or may not act on now. It is also why the
-// context of work ends that the member must stop.
+// ErrNotOwned is the error of work on a hash that the member doesn't own, or may not act on now. It is also
+// why the context of work ends that the member must stop.
 var ErrNotOwned = errors.New("not owned by this member")
 
 // Member is one replica's part in a group. Its methods are safe for concurrent use.
@@ -27,10 +27,11 @@ type Member struct {
 	until time.Time
 	// hold counts the times that the Lease began to hold, after none or a lapse.
 	hold int
-	// confirmed says that the table was written or read in this hold so that an earlier decision of a balancer, to take
-	// the member's ranges, can't be carried out any more.
+	// confirmed says that the table was written or read in this hold so that an earlier decision of a
+	// balancer, to take the member's ranges, can't be carried out any more.
 	confirmed bool
-	// current is the last table that was read or written, nil if there is none. highest is the highest generation of any.
+	// current is the last table that was read or written, nil if there is none. highest is the highest
+	// generation of any.
 	current *version
 	highest int64
 	// reported is the table that the member's Lease says it acts on.
@@ -51,7 +52,8 @@ type Member struct {
 	// changed is closed, and replaced, when anything above changes.
 	changed chan struct{}
 
-	// counted are the pieces of the ranges countedRanges as they were at countedAt. They belong to the renewals.
+	// counted are the pieces of the ranges countedRanges as they were at countedAt. They belong to the
+	// renewals.
 	counted       []piece
 	countedRanges []Owned
 	countedAt     time.Time
@@ -75,11 +77,13 @@ func NewMember(config Config) (*Member, error) {
 	}, nil
 }
 
-// Identity returns the member's identity, as it stands in the table: the one of its configuration and a random part.
+// Identity returns the member's identity, as it stands in the table: the one of its configuration and a
+// random part.
 func (m *Member) Identity() string { return m.config.Identity }
 
-// Do calls f if the member owns a namespace, or a UID, and may act on it, and returns ErrNotOwned if not. The context of f
-// ends when the member must stop acting on it. Until f returns, the member doesn't give it to another one.
+// Do calls f if the member owns a namespace, or a UID, and may act on it, and returns ErrNotOwned if not. The
+// context of f ends when the member must stop acting on it. Until f returns, the member doesn't give it to
+// another one.
 func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
 	hash := Hash(value)
 	m.mu.Lock()
@@ -104,8 +108,8 @@ func (m *Member) Do(ctx context.Context, value string, f func(context.Context, O
 	return f(ctx, owned)
 }
 
-// Owns returns the range of a namespace, or a UID, and its token, and whether the member may act on it now. Ask again
-// before every write.
+// Owns returns the range of a namespace, or a UID, and its token, and whether the member may act on it now.
+// Ask again before every write.
 func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +126,8 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 	return Owned{m.current.span(i), e.Token}, e.Owner == m.config.Identity
 }
 
-// OwnerOf returns the member that owns a namespace, or a UID, as far as this member knows, and false if nobody does.
+// OwnerOf returns the member that owns a namespace, or a UID, as far as this member knows, and false if
+// nobody does.
 func (m *Member) OwnerOf(value string) (string, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,10 +138,11 @@ func (m *Member) OwnerOf(value string) (string, bool) {
 	return owner, owner != ""
 }
 
-// acts reports whether the member may act on the ranges that the table gives it. Its Lease must say that it acts on this
-// table: whoever gives ranges of a table that was created anew waits for that. It needs the lock.
+// acts reports whether the member may act on the ranges that the table gives it. Its Lease must say that it
+// acts on this table: whoever gives ranges of a table that was created anew waits for that. It needs the
+// lock.
 func (m *Member) acts() bool {
-	return m.current != nil && m.refused == nil && m.confirmed && m.reported == m.current.lease.UID && m.holds()
+	return m.current != nil && m.refused == nil && m.reported == m.current.lease.UID && m.confirmed && m.holds()
 }
 
 // holds reports whether the Lease holds. It needs the lock.
@@ -181,7 +187,8 @@ func (m *Member) takeLocked(v *version) {
 	}
 	m.current, m.highest, m.refused = v, max(m.highest, v.Generation), nil
 	if !m.config.shards(v.Field, v.Kinds) {
-		m.refused = fmt.Errorf("sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
+		m.refused = fmt.Errorf(
+			"sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
 			m.config.Group, v.Kinds, v.Field, m.config.Kinds, m.config.Field)
 	}
 	m.settle()
@@ -235,7 +242,8 @@ func (m *Member) report() report {
 // recount is how often a member counts its objects while it has the same ranges.
 const recount = 30 * time.Second
 
-// survey counts the objects if that is due. A count that differs by less than a tenth from the last one is none.
+// survey counts the objects if that is due. A count that differs by less than a tenth from the last one is
+// none.
 func (m *Member) survey(owned []Owned) {
 	now := m.config.clock.now()
 	same := slices.Equal(owned, m.countedRanges)

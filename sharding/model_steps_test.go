@@ -52,7 +52,8 @@ func (m *model) living() []*replica {
 	return slices.DeleteFunc(slices.Clone(m.replicas), (*replica).isGone)
 }
 
-// calmStep lets a member come or go. Before another crashes, the ranges of the one before must have an owner again.
+// calmStep lets a member come or go. Before another crashes, the ranges of the one before must have an owner
+// again.
 func (m *model) calmStep(most int) {
 	living := m.living()
 	r := living[m.random.IntN(len(living))]
@@ -134,7 +135,8 @@ func (m *model) freeze(r *replica, d time.Duration) {
 	time.AfterFunc(d, r.connection.unfreeze)
 }
 
-// settle ends all trouble, and checks that every object has an owner again in time, and then nobody too many objects.
+// settle ends all trouble, and checks that every object has an owner again in time, and then nobody too many
+// objects.
 func (m *model) settle() {
 	m.server.setDown(false)
 	for _, r := range m.living() {

@@ -6,9 +6,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// observer measures for how long the Leases of members haven't changed. Only time counts in which the observer could
-// read: it is a member itself, and the sight of its own renewal shows that renewals reach the server and come back. While
-// that is missing, others may renew unseen or be unable to; then all are observed anew.
+// observer measures for how long the Leases of members haven't changed. Only time counts in which the
+// observer could read: it is a member itself, and the sight of its own renewal shows that renewals reach the
+// server and come back. While that is missing, others may renew unseen or be unable to; then all are observed
+// anew.
 //
 // It isn't safe for concurrent use.
 type observer struct {
@@ -23,12 +24,13 @@ type observer struct {
 
 // observed is a member as the observer knows it.
 type observed struct {
-	// lease is the last one that came in, nil if none did. gone says that it was deleted: it doesn't change any more, which
-	// doesn't mean that it has run out.
+	// lease is the last one that came in, nil if none did. gone says that it was deleted: it doesn't change
+	// any more, which doesn't mean that it has run out.
 	lease  *coordinationv1.Lease
 	gone   bool
 	report report
-	// unchanged is for how long the Lease hasn't changed, as far as counted, and changed when the last change came in.
+	// unchanged is for how long the Lease hasn't changed, as far as counted, and changed when the last change
+	// came in.
 	unchanged time.Duration
 	changed   time.Time
 	// first is when the member was seen first.

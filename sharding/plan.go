@@ -8,7 +8,8 @@ import (
 // situation is what the balancer decides by.
 type situation struct {
 	table table
-	// live are the members that take part, dead the owners whose Lease has run out. There may be others: those that leave.
+	// live are the members that take part, dead the owners whose Lease has run out. There may be others:
+	// those that leave.
 	live, dead map[string]bool
 	// silent are live members that haven't renewed in time. They are given nothing.
 	silent map[string]bool
@@ -22,8 +23,8 @@ type situation struct {
 	maxLoad int
 }
 
-// The loads at which something moves, and those up to and down to which it does, in parts of the mean. They lie apart,
-// so that what was moved stays.
+// The loads at which something moves, and those up to and down to which it does, in parts of the mean. They
+// lie apart, so that what was moved stays.
 const (
 	tooMuch   = 1.2 // who has more is asked to give
 	tooLittle = .75 // who has less is given
@@ -40,12 +41,14 @@ type plan struct {
 	mean    float64  // objects of a member
 	// loads are objects, ranges numbers of ranges of each live member. What is asked for counts as done.
 	loads, ranges map[string]int
-	// asked are the members that are asked to give something, stuck those that nothing more can be moved from or to.
+	// asked are the members that are asked to give something, stuck those that nothing more can be moved from
+	// or to.
 	asked, stuck map[string]bool
 }
 
-// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, are given to those
-// who have least. Then members with too many objects, or those around a member with too few, are asked to give some.
+// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, are
+// given to those who have least. Then members with too many objects, or those around a member with too few,
+// are asked to give some.
 func (s situation) plan() (table, bool) {
 	p := &plan{
 		situation: s, next: s.table.next(), members: slices.Sorted(maps.Keys(s.live)),
@@ -149,7 +152,8 @@ func (p *plan) begin() {
 		return
 	}
 	if p.highest > p.table.Generation {
-		// A table was deleted. It may have been written since its members said what they saw, though not so often.
+		// A table was deleted. It may have been written since its members said what they saw, though not so
+		// often.
 		p.next.Generation = p.highest + 1_000_000
 	}
 	width := lastHash/uint64(len(takers)) + 1 // 0 for one member
@@ -161,8 +165,8 @@ func (p *plan) begin() {
 	p.changed = true
 }
 
-// giveOrphans gives the ranges that the balancer may give, in pieces where these are known. Neighbours come first, as
-// ranges then become no more.
+// giveOrphans gives the ranges that the balancer may give, in pieces where these are known. Neighbours come
+// first, as ranges then become no more.
 func (p *plan) giveOrphans() {
 	var ranges []entry
 	for i, e := range p.next.Ranges {
@@ -195,8 +199,8 @@ func (p *plan) giveOrphans() {
 	}
 }
 
-// divide gives neighbouring ranges to the owners on the left and on the right as long as these have room, and else to who
-// has least, who then is the owner on the left.
+// divide gives neighbouring ranges to the owners on the left and on the right as long as these have room, and
+// else to who has least, who then is the owner on the left.
 func (p *plan) divide(orphans []entry, left, right string) {
 	for len(orphans) > 0 {
 		switch first, last := &orphans[0], &orphans[len(orphans)-1]; {
@@ -208,9 +212,10 @@ func (p *plan) divide(orphans []entry, left, right string) {
 			orphans = orphans[:len(orphans)-1]
 		default:
 			left = p.lightest(func(member string) bool {
-				return p.canTake(member) && p.ranges[member] < maxRanges && (p.maxLoad == 0 || p.loads[member]+first.Objects <= p.maxLoad)
+				fits := p.maxLoad == 0 || p.loads[member]+first.Objects <= p.maxLoad
+				return p.canTake(member) && p.ranges[member] < maxRanges && fits
 			})
-			if left != "" {
+			if left != "" || first.Owner != "" { // if there is no room for it, it is free
 				p.assign(first, left)
 				p.ranges[left]++
 			}
@@ -219,7 +224,8 @@ func (p *plan) divide(orphans []entry, left, right string) {
 	}
 }
 
-// hasRoom reports whether a neighbour should get so many objects: not more than the mean while others need them more.
+// hasRoom reports whether a neighbour should get so many objects: not more than the mean while others need
+// them more.
 func (p *plan) hasRoom(member string, objects int) bool {
 	load := p.loads[member] + objects
 	if !p.canTake(member) || p.maxLoad > 0 && load > p.maxLoad {
@@ -240,8 +246,8 @@ func (p *plan) assign(e *entry, to string) {
 	p.changed = true
 }
 
-// lightest returns the member with the fewest objects among those that are eligible, the one with the fewest ranges of
-// several, "" if there is none.
+// lightest returns the member with the fewest objects among those that are eligible, the one with the fewest
+// ranges of several, "" if there is none.
 func (p *plan) lightest(eligible func(string) bool) (found string) {
 	for _, member := range p.members {
 		if !eligible(member) {

@@ -99,8 +99,8 @@ func (g *group) become(next table) {
 	g.table = next
 }
 
-// balance lets the balancer plan, and the members do, until nothing changes. It returns after how many tables of the
-// balancer.
+// balance lets the balancer plan, and the members do, until nothing changes. It returns after how many tables
+// of the balancer.
 func (g *group) balance() (rounds int) {
 	for ; ; rounds++ {
 		if rounds > 50+2*len(g.members) {
@@ -149,8 +149,8 @@ func (g *group) obey(member string) {
 	}
 }
 
-// check checks that every hash has an owner among the members, that nobody has too many objects while it could have
-// fewer, nor too many ranges.
+// check checks that every hash has an owner among the members, that nobody has too many objects while it
+// could have fewer, nor too many ranges.
 func (g *group) check() (most int) {
 	loads, ranges := map[string]int{}, map[string]int{}
 	smallest := map[string]int{} // that can't be parted
@@ -180,8 +180,8 @@ func (g *group) check() (most int) {
 	return most
 }
 
-// TestPlan checks what planning promises for random groups: members join, leave, crash and are replaced. -sharding.plans
-// runs more of them.
+// TestPlan checks what planning promises for random groups: members join, leave, crash and are replaced.
+// -sharding.plans runs more of them.
 func TestPlan(t *testing.T) {
 	for seed := range *plans {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -220,8 +220,8 @@ func (g *group) run(size int) {
 		g.moved = 0
 		rounds = max(rounds, g.balance())
 		ranges = max(ranges, g.check())
-		// What who leaves had changes owner, and up to the mean goes to who joined. Besides, a change may bring about
-		// what levelling put off before.
+		// What who leaves had changes owner, and up to the mean goes to who joined. Besides, a change may
+		// bring about what levelling put off before.
 		mean := len(g.objects) / len(g.members)
 		bound := had + mean + g.largest()
 		if g.moved > bound+2*mean {
@@ -248,8 +248,8 @@ func (g *group) largest() (most int) {
 	return most
 }
 
-// populate makes objects of namespaces, as they are: most have few objects and some have many, and names differ at the end;
-// or of UIDs.
+// populate makes objects of namespaces, as they are: most have few objects and some have many, and names
+// differ at the end; or of UIDs.
 func (g *group) populate(objects int) {
 	byUID := g.random.IntN(3) == 0
 	namespaces := 1 + g.random.IntN(objects)

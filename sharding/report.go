@@ -11,8 +11,8 @@ import (
 type report struct {
 	Field Field
 	Kinds []string
-	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that was
-	// deleted and created anew has another one.
+	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that
+	// was deleted and created anew has another one.
 	Table types.UID
 	// Generation is that of the table.
 	Generation int64
@@ -31,11 +31,13 @@ type piece struct {
 	Places int
 }
 
-// pieces are into how many pieces of about the same number of objects a member divides what it has. Hashes with more
-// objects than that are pieces of their own. So that the ranges of a member that crashes can be given to several.
+// pieces are into how many pieces of about the same number of objects a member divides what it has. Hashes
+// with more objects than that are pieces of their own. So that the ranges of a member that crashes can be
+// given to several.
 const pieces = 16
 
-// survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as [Config] has it.
+// survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as
+// [Config] has it.
 func survey(ranges []Owned, hashes func(Range) ([]uint64, bool)) []piece {
 	total := 0
 	counted := make([][]uint64, len(ranges))
@@ -92,7 +94,8 @@ func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
 	}
 }
 
-// within returns the pieces that make up a range, or none if they don't: if a member counted before it had the range.
+// within returns the pieces that make up a range, or none if they don't: if a member counted before it had
+// the range.
 func within(pieces []piece, r Range) []piece {
 	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
 	if first < 0 {
@@ -110,10 +113,10 @@ func within(pieces []piece, r Range) []piece {
 	return pieces[first:last]
 }
 
-// cutOff returns the part of a range that has as many objects as possible, but not more than a number, and how many it
-// has: from the beginning of the range, or from its end. If already the outermost objects, which can't be parted, are
-// more, they are the part if they aren't more than a second number. hashes are those of the range's objects, sorted. It
-// returns false if there is no such part.
+// cutOff returns the part of a range that has as many objects as possible, but not more than a number, and
+// how many it has: from the beginning of the range, or from its end. If already the outermost objects, which
+// can't be parted, are more, they are the part if they aren't more than a second number. hashes are those of
+// the range's objects, sorted. It returns false if there is no such part.
 func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, int, bool) {
 	best, before := 0, 0
 	at := uint64(0) // the first hash behind the cut

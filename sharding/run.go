@@ -17,9 +17,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Run takes part in the group until ctx ends, and then leaves it: it waits until no work is left, marks the member's
-// ranges free and deletes its Lease. It returns an error if work didn't end in time; the ranges are then given to others
-// when the Lease has run out. Call it once.
+// Run takes part in the group until ctx ends, and then leaves it: it waits until no work is left, marks the
+// member's ranges free and deletes its Lease. It returns an error if work didn't end in time; the ranges are
+// then given to others when the Lease has run out. Call it once.
 func (m *Member) Run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
@@ -49,8 +49,8 @@ func (m *Member) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// await waits until a condition holds, which is computed under the lock, or until the alarm, if there is one. It reports
-// whether ctx is still running.
+// await waits until a condition holds, which is computed under the lock, or until the alarm, if there is one.
+// It reports whether ctx is still running.
 func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func() bool) bool {
 	for {
 		m.mu.Lock()
@@ -86,7 +86,8 @@ func (m *Member) renewals(ctx context.Context) {
 			m.fail(ctx, "renew the lease", err)
 		}
 		lease = next
-		if !m.await(ctx, m.config.clock.after(m.config.RetryPeriod), func() bool { return err == nil && m.urgent }) {
+		due := m.config.clock.after(m.config.RetryPeriod)
+		if !m.await(ctx, due, func() bool { return err == nil && m.urgent }) {
 			return
 		}
 	}
@@ -126,7 +127,8 @@ func (m *Member) confirmations(ctx context.Context) {
 	}
 }
 
-// backOff waits before the table is written again: only as long as to let others go first if that was the conflict.
+// backOff waits before the table is written again: only as long as to let others go first if that was the
+// conflict.
 func (m *Member) backOff(ctx context.Context, err error) bool {
 	wait := m.config.RetryPeriod
 	if apierrors.IsConflict(err) {
@@ -135,9 +137,9 @@ func (m *Member) backOff(ctx context.Context, err error) bool {
 	return m.pause(ctx, wait)
 }
 
-// confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's Lease
-// began to hold: such a decision comes with the version of a table that was read before. So a table that names the member
-// is written anew.
+// confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's
+// Lease began to hold: such a decision comes with the version of a table that was read before. So a table
+// that names the member is written anew.
 func (m *Member) confirm(ctx context.Context) error {
 	m.mu.Lock()
 	hold := m.hold
@@ -177,7 +179,8 @@ func (m *Member) watchTable(ctx context.Context) error {
 	v, err := m.leases.read(ctx)
 	if apierrors.IsNotFound(err) {
 		m.lost()
-		if err := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds)); !apierrors.IsAlreadyExists(err) && err != nil {
+		err := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
+		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 		v, err = m.leases.read(ctx)
@@ -211,9 +214,10 @@ func (m *Member) watchTable(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a request without an
-// answer may still be carried out, unless another write comes first. So it returns an error only if there is no table, if
-// change refuses, or if ctx ends. In the last case nobody knows what was written.
+// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a
+// request without an answer may still be carried out, unless another write comes first. So it returns an
+// error only if there is no table, if change refuses, or if ctx ends. In the last case nobody knows what was
+// written.
 func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
 	for {
 		v, err := m.leases.read(ctx)
@@ -238,7 +242,8 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 	}
 }
 
-// leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given nothing more.
+// leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given
+// nothing more.
 func (m *Member) leave(ctx context.Context) error {
 	m.mu.Lock()
 	m.leaving, m.urgent = true, true
@@ -254,11 +259,13 @@ func (m *Member) leave(ctx context.Context) error {
 	if m.drain(limited, everything) != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return fmt.Errorf("sharding: work on %q didn't end; the ranges of %s go to others when its lease has run out",
+		return fmt.Errorf(
+			"sharding: work on %q didn't end; the ranges of %s go to others when its lease has run out",
 			m.running(everything), m.config.Identity)
 	}
 	if !m.await(limited, nil, func() bool { return m.reportedLeaving }) {
-		return fmt.Errorf("sharding: %s couldn't renew its lease; its ranges go to others when that has run out",
+		return fmt.Errorf(
+			"sharding: %s couldn't renew its lease; its ranges go to others when that has run out",
 			m.config.Identity)
 	}
 	err := m.rewrite(limited, func(t table) (table, error) {
@@ -280,8 +287,8 @@ func (m *Member) leave(ctx context.Context) error {
 
 var errNothingLeft = errors.New("nothing is left to give")
 
-// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the contexts of
-// that work end. The caller must call resume.
+// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the
+// contexts of that work end. The caller must call resume.
 func (m *Member) drain(ctx context.Context, part Range) error {
 	m.mu.Lock()
 	m.draining = append(m.draining, part)

@@ -5,22 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// server holds Leases as the API server does: every write has a version, and an update with another one is a conflict.
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard()) // leader elections say much
+	os.Exit(m.Run())
+}
+
+// server holds Leases as the API server does: every write has a version, and an update with another one is a
+// conflict.
 type server struct {
 	mu      sync.Mutex
 	version int
@@ -97,8 +107,8 @@ func (s *server) table(group string) (table, bool) {
 	return v.table, err == nil
 }
 
-// connection is a member's client: each request may be delayed, lost before it is carried out, or after. A frozen member
-// neither sends nor hears anything, and its clock's alarms don't ring.
+// connection is a member's client: each request may be delayed, lost before it is carried out, or after. A
+// frozen member neither sends nor hears anything, and its clock's alarms don't ring.
 type connection struct {
 	coordination.LeaseInterface // nil: other methods than those below aren't called
 
@@ -362,4 +372,8 @@ func (c *connection) send(ctx context.Context, events chan<- watch.Event, since 
 			return
 		}
 	}
+}
+
+func leaseOf(version string) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 }

@@ -24,17 +24,19 @@ type entry struct {
 	First uint64
 	// Owner is a member, or "" if the range is free.
 	Owner string
-	// Token is the generation in which the range changed owner, 0 if it never had one. Of a hash it never falls.
+	// Token is the generation in which the range changed owner, 0 if it never had one. Of a hash it never
+	// falls.
 	Token int64
 	// Objects is how many the owner had counted at its last write of the range.
 	Objects int
-	// To is the member that the owner should give the range to, or the part of it that has about Part objects. A
-	// Part of 0 stands for the whole.
+	// To is the member that the owner should give the range to, or the part of it that has about Part
+	// objects. A Part of 0 stands for the whole.
 	To   string
 	Part int
 }
 
-// Owned is a range with the token of its owner: of two writes to one object, that with the lower token is older.
+// Owned is a range with the token of its owner: of two writes to one object, that with the lower token is
+// older.
 type Owned struct {
 	Range
 	Token int64
@@ -43,7 +45,8 @@ type Owned struct {
 const (
 	// maxRanges is how many ranges a member may have, so that selectors and the table stay short.
 	maxRanges = 32
-	// maxTable bounds the table's text, in bytes. The API server's bound for all annotations of an object is 256 KB.
+	// maxTable bounds the table's text, in bytes. The API server's bound for all annotations of an object is
+	// 256 KB.
 	maxTable = 200 << 10
 )
 
@@ -123,8 +126,8 @@ func (t table) next() table {
 	return t
 }
 
-// give returns the table in which a part of one entry belongs to another member, or to nobody. What is left of the
-// entry is no longer asked for.
+// give returns the table in which a part of one entry belongs to another member, or to nobody. What is left
+// of the entry is no longer asked for.
 func (t table) give(part Range, to string, objects int) table {
 	t = t.next()
 	i := t.at(part.First)
@@ -165,8 +168,8 @@ func (t table) renewed(owner string) (table, int) {
 	return t.merged(), count
 }
 
-// released returns the table in which the ranges of an owner are free, in pieces where it counted some, so that they
-// can be given to several members.
+// released returns the table in which the ranges of an owner are free, in pieces where it counted some, so
+// that they can be given to several members.
 func (t table) released(owner string, counted []piece) table {
 	t = t.next()
 	var ranges []entry

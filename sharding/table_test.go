@@ -33,7 +33,8 @@ func TestRangeIsTheServers(t *testing.T) {
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
 		hash := Hash(namespace)
 		for _, r := range []Range{
-			everything, {0, hash}, {hash, hash}, {hash, lastHash}, {hash + 1, lastHash}, {0, hash - 1}, {0, random.Uint64()},
+			everything, {0, hash}, {hash, hash}, {hash, lastHash},
+			{hash + 1, lastHash}, {0, hash - 1}, {0, random.Uint64()},
 		} {
 			first, end, _ := strings.Cut(r.String(), "-")
 			selector := sharding.NewSelector(sharding.ShardRangeRequirement{

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Tables and reports are text in annotations, a line for each range, as `kubectl get -o yaml` shows them best:
+// Tables and reports are text in annotations, a line for each range, as `kubectl get -o yaml` shows them
+// best:
 //
 //	protocol 1
 //	field object.metadata.namespace

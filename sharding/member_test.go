@@ -1,0 +1,443 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// calmly runs a test with a group in which nothing goes wrong by itself, that elects its balancer by
+// client-go's leader election. All members of it that still run are stopped at the end.
+func calmly(t *testing.T, test func(t *testing.T, m *model)) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(t, 1)
+		m.calm = true
+		m.configure = func(c *Config) { c.elect = c.byLeaderElection }
+		test(t, m)
+		for _, r := range m.replicas {
+			r.leave()
+		}
+		for _, r := range m.replicas {
+			<-r.ended
+		}
+		bubble.Pass(5 * time.Minute)
+	})
+}
+
+// owners returns who owns each object, and fails unless all have an owner.
+func (m *model) owners() map[uint64]string {
+	t, _ := m.server.table("bakers")
+	owners := map[uint64]string{}
+	for _, place := range m.objects {
+		owners[place] = t.Ranges[t.at(place)].Owner
+		if owners[place] == "" {
+			m.t.Fatalf("nobody owns %x", place)
+		}
+	}
+	return owners
+}
+
+// settled lets time pass until all is level.
+func (m *model) settled() {
+	bubble.Pass(2 * time.Minute)
+	synctest.Wait()
+	if wrong := m.level(); wrong != "" {
+		m.t.Fatal(wrong)
+	}
+}
+
+// TestOutage: after an outage of the server of any length nothing has moved.
+func TestOutage(t *testing.T) {
+	for _, length := range []time.Duration{5 * time.Second, 14 * time.Second, time.Minute, time.Hour} {
+		t.Run(length.String(), func(t *testing.T) {
+			calmly(t, func(t *testing.T, m *model) {
+				for range 5 {
+					m.join()
+				}
+				m.settled()
+				before := m.owners()
+				m.moved = 0
+				m.server.setDown(true)
+				bubble.Pass(length)
+				m.server.setDown(false)
+				bubble.Pass(2 * time.Minute)
+				for place, owner := range m.owners() {
+					if before[place] != owner {
+						t.Fatalf("%x went from %s to %s", place, before[place], owner)
+					}
+				}
+				if m.moved > 0 {
+					t.Errorf("%d objects moved", m.moved)
+				}
+			})
+		})
+	}
+}
+
+// TestCrash: after a crash of any member, the balancer or not, its ranges have an owner within the bound.
+func TestCrash(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 3 {
+			m.join()
+		}
+		longest := time.Duration(0)
+		for n := range 20 {
+			m.join()
+			m.settled()
+			r := m.replicas[n]
+			r.crash()
+			crashed := time.Now()
+			for slices.Contains(slices.Collect(maps.Values(m.owners())), r.Identity()) {
+				bubble.Pass(100 * time.Millisecond)
+			}
+			longest = max(longest, time.Since(crashed))
+		}
+		if longest > balancerBound+time.Second {
+			t.Errorf("it took up to %s", longest)
+		}
+		t.Logf("it took up to %s", longest)
+	})
+}
+
+// TestRollingUpdate replaces each member by a new one.
+func TestRollingUpdate(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		const members = 6
+		for range members {
+			m.join()
+		}
+		m.settled()
+		m.moved = 0
+		for _, r := range m.replicas[:members] {
+			m.join()
+			bubble.Pass(5 * time.Second)
+			r.leave()
+			<-r.ended
+			bubble.Pass(30 * time.Second)
+		}
+		m.settled()
+		if part := len(m.objects) / members; m.moved > 2*members*part {
+			t.Errorf("%d objects moved, a member has %d", m.moved, part)
+		} else {
+			t.Logf("%d of %d objects moved", m.moved, len(m.objects))
+		}
+	})
+}
+
+// TestSteadyState: while nobody comes or goes, there are a write of each Lease every RetryPeriod, and the
+// requests of the leader election.
+func TestSteadyState(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 4 {
+			m.join()
+		}
+		m.settled()
+		clear(m.server.requests)
+		bubble.Pass(100 * retryPeriod)
+		requests := m.server.requests
+		t.Log(requests)
+		if n := requests["update"]; n < 4*98 || n > 5*101 {
+			t.Errorf("%d updates", n)
+		}
+		for _, what := range []string{"create", "delete", "list", "watch", "update the table"} {
+			if n := requests[what]; n > 0 {
+				t.Errorf("%d times %s", n, what)
+			}
+		}
+		if n := requests["get"]; n > 4*101 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// TestHandOver: a range is given only when the work in it has ended. After the grace the work's context ends.
+func TestHandOver(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		first := m.join()
+		m.settled()
+		const hung = "team-07"
+		began, ended := make(chan struct{}), make(chan struct{})
+		var cause error
+		go func() {
+			defer close(ended)
+			err := first.Do(t.Context(), hung, func(ctx context.Context, owned Owned) error {
+				close(began)
+				if !owned.Contains(Hash(hung)) {
+					t.Errorf("%s is in %s", hung, owned)
+				}
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+				bubble.Pass(30 * time.Second)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		<-began
+		for range 5 {
+			m.join()
+		}
+		<-ended
+		if cause == nil || errors.Is(cause, ErrNotOwned) {
+			t.Errorf("the context ended with %v, while the member owned the range", cause)
+		}
+		if owner, _ := first.OwnerOf(hung); owner != first.Identity() {
+			t.Errorf("%s belonged to %s while the first worked on it", hung, owner)
+		}
+		m.settled()
+		for _, r := range m.replicas {
+			for _, name := range m.names {
+				err := r.Do(t.Context(), name, func(context.Context, Owned) error { return nil })
+				owner, known := r.OwnerOf(name)
+				if _, owns := r.Owns(name); !known || owns != (owner == r.Identity()) || owns != (err == nil) ||
+					err != nil && !errors.Is(err, ErrNotOwned) {
+					t.Errorf("%s: %s belongs to %s, %t, and work there returns %v", r.Identity(), name, owner, owns, err)
+				}
+			}
+			if err := r.Health(); err != nil {
+				t.Error(err)
+			}
+			if s := r.Status(); s.Members != 6 || len(s.Owned) == 0 || len(s.Giving) > 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+}
+
+// TestHungWork: a member that leaves while work doesn't end says which one, and its ranges go to others when
+// its Lease has run out.
+func TestHungWork(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		first := m.join()
+		m.settled()
+		first.hangs = true
+		ends := make(chan struct{})
+		go first.Do(t.Context(), "team-07", func(context.Context, Owned) error { <-ends; return nil })
+		m.join()
+		synctest.Wait()
+		first.leave()
+		<-first.ended
+		if first.err == nil || !strings.Contains(first.err.Error(), `work on ["team-07"] didn't end`) {
+			t.Errorf("error %v", first.err)
+		}
+		m.settled()
+		close(ends)
+	})
+}
+
+// TestZero: a group of which all have left begins again at once, with what it has agreed on.
+func TestZero(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.join()
+		m.join()
+		m.settled()
+		for _, r := range m.replicas {
+			r.leave()
+			<-r.ended
+		}
+		m.server.mu.Lock()
+		for name := range m.server.leases {
+			if name != "bakers" && name != "bakers-balancer" {
+				t.Errorf("%s is left", name)
+			}
+		}
+		m.server.mu.Unlock()
+		before, _ := m.server.table("bakers")
+		r := m.join()
+		bubble.Pass(2 * retryPeriod)
+		if s := r.Status(); s.Err != nil || len(s.Owned) != 1 || s.Owned[0].Range != everything {
+			t.Errorf("%+v", s)
+		}
+		if after, _ := m.server.table("bakers"); after.Generation <= before.Generation {
+			t.Errorf("generation %d after %d", after.Generation, before.Generation)
+		}
+	})
+}
+
+// TestMaxLoad: what doesn't fit has no owner, and health says so, until there are more members.
+func TestMaxLoad(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.configure = func(c *Config) {
+			c.elect = c.byLeaderElection
+			c.MaxLoad = len(m.objects) * 3 / 5
+		}
+		m.join()
+		m.join()
+		m.settled()
+		m.replicas[0].crash()
+		bubble.Pass(2 * time.Minute)
+		s := m.replicas[1].Status()
+		if len(s.Owned) == 0 || s.UnownedObjects == 0 || m.replicas[1].Health() == nil {
+			t.Errorf("%+v", s)
+		}
+		if load := len(m.objects) - s.UnownedObjects; load > len(m.objects)*3/5 {
+			t.Errorf("%d of %d objects belong to one", load, len(m.objects))
+		}
+		m.join()
+		m.settled()
+		if err := m.replicas[1].Health(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMinMembers: the first ranges are given when there are enough members, or after a time.
+func TestMinMembers(t *testing.T) {
+	for joins := 1; joins <= 3; joins++ {
+		calmly(t, func(t *testing.T, m *model) {
+			m.configure = func(c *Config) {
+				c.elect = c.byLeaderElection
+				c.MinMembers, c.MinMembersWait = 3, 5*time.Minute
+			}
+			for range joins {
+				m.join()
+			}
+			bubble.Pass(4 * time.Minute)
+			if given := m.replicas[0].Health() == nil; given != (joins == 3) {
+				t.Errorf("%d members: ranges were given: %t", joins, given)
+			}
+			bubble.Pass(2 * time.Minute)
+			m.owners()
+		})
+	}
+}
+
+// TestAnotherKind: a member that shards something else doesn't take part, and says so.
+func TestAnotherKind(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.join()
+		m.settled()
+		m.configure = func(c *Config) { c.Kinds = []string{"cakes"} }
+		other := m.join()
+		m.settledBut(other)
+		if err := other.Health(); err == nil || !strings.Contains(err.Error(), "it doesn't take part") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func (m *model) settledBut(r *replica) {
+	bubble.Pass(2 * time.Minute)
+	for place, owner := range m.owners() {
+		if owner == r.Identity() {
+			m.t.Fatalf("%x belongs to %s", place, owner)
+		}
+	}
+}
+
+// TestLeader: work of the leader runs on one member at a time, and on another one when that crashes.
+func TestLeader(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		led := make(chan *replica, 10)
+		for range 3 {
+			r := m.join()
+			go r.Leader(ctx, func(ctx context.Context) {
+				led <- r
+				<-ctx.Done()
+			})
+		}
+		m.settled()
+		leader := <-led
+		if len(led) > 0 {
+			t.Error("two lead")
+		}
+		leader.crash()
+		bubble.Pass(balancerBound)
+		synctest.Wait()
+		if next := <-led; next == leader || len(led) > 0 {
+			t.Error("the leader leads again, or two lead")
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	complete := func() Config {
+		return Config{
+			Leases: &connection{}, Group: "bakers", Identity: "a", Kinds: []string{"pods"},
+			Hashes: func(Range) ([]uint64, bool) { return nil, true },
+		}
+	}
+	m, err := NewMember(complete())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(m.Identity(), "a-") || len(m.Identity()) != len("a-12345") {
+		t.Errorf("identity %s", m.Identity())
+	}
+	if c := m.config; c.LeaseDuration != 15*time.Second || c.RenewDeadline != 10*time.Second ||
+		c.RetryPeriod != 2*time.Second || c.Field != ByNamespace {
+		t.Errorf("defaults %+v", c)
+	}
+	for want, change := range map[string]func(*Config){
+		"Config.Leases is nil":                    func(c *Config) { c.Leases = nil },
+		"Config.Hashes is nil":                    func(c *Config) { c.Hashes = nil },
+		"name no Lease":                           func(c *Config) { c.Group = "" },
+		"name no Lease: a lowercase":              func(c *Config) { c.Identity = "A b" },
+		"doesn't name the resources":              func(c *Config) { c.Kinds = nil },
+		`["a b"] doesn't name the resources`:      func(c *Config) { c.Kinds = []string{"a b"} },
+		"neither ByNamespace nor ByUID":           func(c *Config) { c.Field = "metadata.name" },
+		"isn't at least 1.25 times RenewDeadline": func(c *Config) { c.LeaseDuration = 12 * time.Second },
+		"leaves no time to renew twice":           func(c *Config) { c.RetryPeriod = 6 * time.Second },
+	} {
+		c := complete()
+		change(&c)
+		if _, err := NewMember(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// TestObserver: a silence counts from when the last change came in, and only while the observer's own
+// renewals come in.
+func TestObserver(t *testing.T) {
+	start := time.Now()
+	o := newObserver("me", 4*time.Second)
+	version := 0
+	see := func(who string, second float64) {
+		version++
+		lease := leaseOf(fmt.Sprint(version))
+		o.see(who, lease, report{}, start.Add(time.Duration(second*float64(time.Second))))
+	}
+	silence := func(want float64) {
+		t.Helper()
+		if got := o.members["other"].unchanged.Seconds(); got != want {
+			t.Errorf("silent for %.1f s, want %.1f", got, want)
+		}
+	}
+	see("me", 0)
+	see("other", 1)
+	silence(0)
+	see("me", 2)
+	silence(1)
+	see("me", 4)
+	silence(3)
+	o.leave("other") // its end doesn't end it
+	see("me", 6)
+	silence(5)
+	see("me", 10.5) // for longer than 4 s nothing was read
+	silence(0)
+	see("me", 12)
+	silence(1.5)
+	see("other", 13)
+	silence(0)
+	o.miss("third", start.Add(13*time.Second))
+	see("me", 14)
+	silence(1)
+	if got := o.members["third"].unchanged; got != time.Second {
+		t.Errorf("the one without a lease is silent for %s", got)
+	}
+	if o.reading != 3500*time.Millisecond {
+		t.Errorf("reading for %s", o.reading)
+	}
+}
