@@ -19,7 +19,7 @@ nightly: ## a million random steps of the model of informers, with the race dete
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
 	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-compiled 20 -names-seed 0 -orders 500
 	@cd test/crds && go test -timeout 3h . -modules 0
-	@go test -timeout 3h ./sharding -run '^(TestModel|TestPlan)$$' -sharding.seeds 310 -sharding.steps 340 -sharding.plans 300
+	@go test -timeout 3h ./sharding -run '^(TestModel|TestPlan|TestPlantedBugsAreFound)$$' -sharding.planted -sharding.seeds 310 -sharding.steps 340 -sharding.plans 300
 
 vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs its database, https://vuln.go.dev
 	@go run ./internal/testall -vuln

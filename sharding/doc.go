@@ -20,9 +20,9 @@
 //     member first writes the table anew, so that a balancer that decided earlier fails.
 //   - Who observes counts a Lease's silence from when the last change came in, and only while it sees its own
 //     renewals come in. A Lease that is missing is one that doesn't change.
-//   - When the table was deleted, a member acts by a new one only once its Lease says so. A balancer gives the
-//     first ranges of a table only after it has observed all members for LeaseDuration, and all that it knows
-//     say so.
+//   - A member's Lease says by which table it acts. The balancer gives ranges only to those whose Lease names this
+//     one, and the first ranges of a table, which may be one that was created anew after it was deleted, only when
+//     it has observed the group for LeaseDuration, and no Lease names another one.
 //
 // docs/sharding.md says the same for users.
 package sharding

@@ -10,7 +10,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // ErrNotOwned is the error of work on a hash that the member doesn't own, or may not act on now. It is also
@@ -34,8 +33,6 @@ type Member struct {
 	// generation of any.
 	current *version
 	highest int64
-	// reported is the table that the member's Lease says it acts on.
-	reported types.UID
 	// leaving says that the member gives up its ranges, and reportedLeaving that its Lease says so.
 	leaving, reportedLeaving bool
 	// urgent says that there is something to report that shouldn't wait.
@@ -138,11 +135,9 @@ func (m *Member) OwnerOf(value string) (string, bool) {
 	return owner, owner != ""
 }
 
-// acts reports whether the member may act on the ranges that the table gives it. Its Lease must say that it
-// acts on this table: whoever gives ranges of a table that was created anew waits for that. It needs the
-// lock.
+// acts reports whether the member may act on the ranges that the table gives it. It needs the lock.
 func (m *Member) acts() bool {
-	return m.current != nil && m.refused == nil && m.reported == m.current.lease.UID && m.confirmed && m.holds()
+	return m.current != nil && m.refused == nil && m.confirmed && m.holds()
 }
 
 // holds reports whether the Lease holds. It needs the lock.
@@ -167,7 +162,7 @@ func (m *Member) renewed(sent time.Time, r report) {
 		m.hold++
 		m.confirmed = false
 	}
-	m.until, m.reported, m.reportedLeaving = until, r.Table, r.Leaving
+	m.until, m.reportedLeaving = until, r.Leaving
 	m.settle()
 }
 

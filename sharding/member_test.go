@@ -3,7 +3,6 @@ package sharding
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -80,6 +79,70 @@ func TestOutage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHold: a member acts until RenewDeadline after its last renewal was sent, not after that was answered.
+func TestHold(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		r := m.join()
+		m.settled()
+		r.connection.mu.Lock()
+		r.connection.answers = answersLate
+		r.connection.mu.Unlock()
+		bubble.Pass(time.Minute)
+		r.connection.freeze()
+		m.server.mu.Lock()
+		sent := m.server.leases["bakers-"+r.Identity()].Spec.RenewTime.Time
+		m.server.mu.Unlock()
+		// The answer may come after the freeze.
+		bubble.Pass(time.Until(sent.Add(renewDeadline - retryPeriod - answersLate - time.Second)))
+		if err := r.Status().Err; err != nil {
+			t.Errorf("the lease doesn't hold any more: %v", err)
+		}
+		bubble.Pass(time.Until(sent.Add(renewDeadline)))
+		if r.Status().Err == nil {
+			t.Error("the lease still holds")
+		}
+		r.connection.unfreeze()
+		m.settled()
+	})
+}
+
+const answersLate = 3 * time.Second
+
+// TestEverythingDeleted: somebody deletes all Leases, while a member hears nothing but still holds its own. Nobody is given
+// its ranges before it has lapsed.
+func TestEverythingDeleted(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.configure = nil
+		deaf, r := m.join(), m.join()
+		bubble.Pass(time.Second)
+		deaf.lead(true)
+		m.settled()
+		before, _ := m.server.table("bakers")
+		deaf.connection.freeze()
+		deaf.lead(false)
+		m.server.remove("bakers")
+		m.server.remove("bakers-" + deaf.Identity())
+		m.server.remove("bakers-" + r.Identity())
+		r.lead(true)
+		bubble.Pass(renewDeadline - 3*retryPeriod/2)
+		if s := deaf.Status(); s.Err != nil || len(s.Owned) == 0 {
+			t.Errorf("the one that hears nothing: %+v", s)
+		}
+		if s := r.Status(); len(s.Owned) > 0 {
+			t.Errorf("ranges were given: %+v", s)
+		}
+		bubble.Pass(2 * leaseDuration)
+		if s := r.Status(); s.Err != nil || len(s.Owned) != 1 {
+			t.Errorf("no ranges were given: %+v", s)
+		}
+		if after, _ := m.server.table("bakers"); after.Generation <= before.Generation {
+			t.Errorf("generation %d after %d", after.Generation, before.Generation)
+		}
+		deaf.connection.unfreeze()
+		m.settled()
+	})
 }
 
 // TestCrash: after a crash of any member, the balancer or not, its ranges have an owner within the bound.
@@ -176,6 +239,14 @@ func TestHandOver(t *testing.T) {
 				<-ctx.Done()
 				cause = context.Cause(ctx)
 				bubble.Pass(30 * time.Second)
+				// The member still owns the range, but nothing more begins there.
+				if _, owns := first.Owns(hung); !owns {
+					t.Errorf("%s isn't owned while work goes on", hung)
+				}
+				err := first.Do(t.Context(), hung, func(context.Context, Owned) error { return nil })
+				if !errors.Is(err, ErrNotOwned) {
+					t.Errorf("work begins while the range is given away: %v", err)
+				}
 				return nil
 			})
 			if err != nil {
@@ -359,85 +430,4 @@ func TestLeader(t *testing.T) {
 			t.Error("the leader leads again, or two lead")
 		}
 	})
-}
-
-func TestConfig(t *testing.T) {
-	complete := func() Config {
-		return Config{
-			Leases: &connection{}, Group: "bakers", Identity: "a", Kinds: []string{"pods"},
-			Hashes: func(Range) ([]uint64, bool) { return nil, true },
-		}
-	}
-	m, err := NewMember(complete())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(m.Identity(), "a-") || len(m.Identity()) != len("a-12345") {
-		t.Errorf("identity %s", m.Identity())
-	}
-	if c := m.config; c.LeaseDuration != 15*time.Second || c.RenewDeadline != 10*time.Second ||
-		c.RetryPeriod != 2*time.Second || c.Field != ByNamespace {
-		t.Errorf("defaults %+v", c)
-	}
-	for want, change := range map[string]func(*Config){
-		"Config.Leases is nil":                    func(c *Config) { c.Leases = nil },
-		"Config.Hashes is nil":                    func(c *Config) { c.Hashes = nil },
-		"name no Lease":                           func(c *Config) { c.Group = "" },
-		"name no Lease: a lowercase":              func(c *Config) { c.Identity = "A b" },
-		"doesn't name the resources":              func(c *Config) { c.Kinds = nil },
-		`["a b"] doesn't name the resources`:      func(c *Config) { c.Kinds = []string{"a b"} },
-		"neither ByNamespace nor ByUID":           func(c *Config) { c.Field = "metadata.name" },
-		"isn't at least 1.25 times RenewDeadline": func(c *Config) { c.LeaseDuration = 12 * time.Second },
-		"leaves no time to renew twice":           func(c *Config) { c.RetryPeriod = 6 * time.Second },
-	} {
-		c := complete()
-		change(&c)
-		if _, err := NewMember(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
-	}
-}
-
-// TestObserver: a silence counts from when the last change came in, and only while the observer's own
-// renewals come in.
-func TestObserver(t *testing.T) {
-	start := time.Now()
-	o := newObserver("me", 4*time.Second)
-	version := 0
-	see := func(who string, second float64) {
-		version++
-		lease := leaseOf(fmt.Sprint(version))
-		o.see(who, lease, report{}, start.Add(time.Duration(second*float64(time.Second))))
-	}
-	silence := func(want float64) {
-		t.Helper()
-		if got := o.members["other"].unchanged.Seconds(); got != want {
-			t.Errorf("silent for %.1f s, want %.1f", got, want)
-		}
-	}
-	see("me", 0)
-	see("other", 1)
-	silence(0)
-	see("me", 2)
-	silence(1)
-	see("me", 4)
-	silence(3)
-	o.leave("other") // its end doesn't end it
-	see("me", 6)
-	silence(5)
-	see("me", 10.5) // for longer than 4 s nothing was read
-	silence(0)
-	see("me", 12)
-	silence(1.5)
-	see("other", 13)
-	silence(0)
-	o.miss("third", start.Add(13*time.Second))
-	see("me", 14)
-	silence(1)
-	if got := o.members["third"].unchanged; got != time.Second {
-		t.Errorf("the one without a lease is silent for %s", got)
-	}
-	if o.reading != 3500*time.Millisecond {
-		t.Errorf("reading for %s", o.reading)
-	}
 }

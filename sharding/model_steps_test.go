@@ -142,7 +142,7 @@ func (m *model) settle() {
 	for _, r := range m.living() {
 		r.connection.unfreeze()
 		r.connection.mu.Lock()
-		r.connection.trouble = 0
+		r.connection.trouble, r.connection.lag = 0, 0
 		r.connection.mu.Unlock()
 	}
 	if len(m.living()) == 0 {

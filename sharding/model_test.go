@@ -136,6 +136,9 @@ func (c skewed) after(d time.Duration) <-chan time.Time {
 // join starts a replica.
 func (m *model) join() *replica {
 	c := &connection{server: m.server, random: rand.New(rand.NewPCG(m.random.Uint64(), 0)), trouble: m.trouble}
+	if m.trouble > 0 && m.random.IntN(3) == 0 {
+		c.lag = time.Duration(m.random.Int64N(int64(leaseDuration)))
+	}
 	rate := .85 + .35*m.random.Float64()
 	if m.calm {
 		rate = 1

@@ -36,7 +36,7 @@ type server struct {
 	version int
 	leases  map[string]*coordinationv1.Lease
 	// history are the events of all versions: that of version n is at n-1.
-	history []watch.Event
+	history []event
 	changed chan struct{}
 	// down says that no request gets through.
 	down bool
@@ -50,6 +50,12 @@ func newServer() *server {
 	return &server{
 		leases: map[string]*coordinationv1.Lease{}, changed: make(chan struct{}), requests: map[string]int{},
 	}
+}
+
+// event is what a watch sends, and when it happened.
+type event struct {
+	watch.Event
+	at time.Time
 }
 
 var leaseResource = coordinationv1.Resource("leases")
@@ -68,7 +74,7 @@ func (s *server) put(kind watch.EventType, lease *coordinationv1.Lease) *coordin
 	case watch.Deleted:
 		delete(s.leases, lease.Name)
 	}
-	s.history = append(s.history, watch.Event{Type: kind, Object: lease})
+	s.history = append(s.history, event{watch.Event{Type: kind, Object: lease}, time.Now()})
 	close(s.changed)
 	s.changed = make(chan struct{})
 	if v, err := versionOf(lease); err == nil && kind != watch.Deleted && s.wrote != nil {
@@ -119,10 +125,12 @@ type connection struct {
 	trouble float64
 	// thaw is closed when the member isn't frozen any more; nil if it isn't frozen.
 	thaw chan struct{}
+	// lag is by how much all that watches send comes late.
+	lag time.Duration
+	// answers is by how much all answers come late.
+	answers time.Duration
 	// cut says that the process has crashed.
 	cut bool
-	// lease is the Lease of the member, as the connection saw it written.
-	name string
 }
 
 var errLost = errors.New("connection lost")
@@ -136,7 +144,7 @@ type fate struct {
 func (c *connection) fate() fate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := fate{before: time.Duration(1+c.random.IntN(20)) * time.Millisecond}
+	f := fate{before: time.Duration(1+c.random.IntN(20)) * time.Millisecond, after: c.answers}
 	if c.random.Float64() < c.trouble {
 		slow := []time.Duration{50 * time.Millisecond, time.Second, 6 * time.Second, 40 * time.Second}
 		f.before += time.Duration(c.random.Int64N(int64(slow[c.random.IntN(len(slow))])))
@@ -345,6 +353,7 @@ func (c *connection) send(ctx context.Context, events chan<- watch.Event, since 
 			trouble := c.random.Float64() < c.trouble/4
 			silent := time.Duration(c.random.Int64N(int64(12 * time.Second)))
 			ends := c.random.IntN(2) == 0
+			lag := c.lag - time.Since(event.at)
 			c.mu.Unlock()
 			if trouble && ends || down {
 				return
@@ -352,9 +361,12 @@ func (c *connection) send(ctx context.Context, events chan<- watch.Event, since 
 			if trouble {
 				bubble.Pass(silent)
 			}
+			if lag > 0 {
+				bubble.Pass(lag)
+			}
 			c.awake()
 			select {
-			case events <- event:
+			case events <- event.Event:
 			case <-ctx.Done():
 				return
 			}
