@@ -1,0 +1,256 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+)
+
+// abandoned is after how many LeaseDurations a Lease that doesn't change is deleted.
+const abandoned = 10
+
+// balancer gives ranges to members. There should be one at a time; several do no harm.
+type balancer struct {
+	member   *Member
+	began    time.Time
+	observer *observer
+	// current is the last table that came in, nil if there is none.
+	current *version
+}
+
+// balance runs a balancer until ctx ends.
+func (m *Member) balance(ctx context.Context) {
+	b := &balancer{
+		member: m, began: m.config.clock.now(),
+		observer: newObserver(m.config.Identity, 2*m.config.RetryPeriod),
+	}
+	for {
+		if err := b.watch(ctx); err != nil {
+			m.fail(ctx, "watch the members", err)
+		}
+		if !m.pause(ctx, m.config.RetryPeriod) {
+			return
+		}
+	}
+}
+
+// watch follows the Leases of the group until the watch ends.
+func (b *balancer) watch(ctx context.Context) error {
+	m := b.member
+	list, err := m.leases.list(ctx)
+	if err != nil {
+		return err
+	}
+	listed := map[string]bool{}
+	b.current = nil
+	for i := range list.Items {
+		listed[list.Items[i].Name] = true
+		b.see(&list.Items[i])
+	}
+	for identity := range b.observer.members {
+		if !listed[m.leases.memberName(identity)] {
+			b.observer.leave(identity)
+		}
+	}
+	b.decide(ctx)
+
+	options := m.leases.all()
+	options.ResourceVersion = list.ResourceVersion
+	events, err := m.config.Leases.Watch(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer events.Stop()
+	for {
+		select {
+		case event, open := <-events.ResultChan():
+			if !open {
+				return nil
+			}
+			if err := b.follow(ctx, event); err != nil {
+				return err
+			}
+		case <-m.config.clock.after(m.config.LeaseDuration):
+			return errors.New("nothing came in for a whole LeaseDuration")
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// follow notes an event, and decides if it may matter.
+func (b *balancer) follow(ctx context.Context, event watch.Event) error {
+	lease, ok := event.Object.(*coordinationv1.Lease)
+	if !ok {
+		return apierrors.FromObject(event.Object)
+	}
+	switch isTable := lease.Name == b.member.config.Group; {
+	case event.Type != watch.Deleted:
+		b.see(lease)
+		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) {
+			b.decide(ctx)
+		}
+	case isTable:
+		b.current = nil
+	case lease.Spec.HolderIdentity != nil:
+		b.observer.leave(*lease.Spec.HolderIdentity)
+	}
+	return nil
+}
+
+// see notes a Lease that came in.
+func (b *balancer) see(lease *coordinationv1.Lease) {
+	if lease.Name == b.member.config.Group {
+		v, err := versionOf(lease)
+		switch {
+		case err != nil:
+			klog.ErrorS(err, "Sharding: no range is given", "group", b.member.config.Group)
+			b.current = nil
+		case b.current == nil || v.newer(b.current):
+			b.current = v
+		}
+		return
+	}
+	b.seeMember(lease)
+}
+
+func (b *balancer) seeMember(lease *coordinationv1.Lease) {
+	text, ok := lease.Annotations[memberAnnotation]
+	if !ok || lease.Spec.HolderIdentity == nil {
+		return
+	}
+	r, err := parseReport(text)
+	if err != nil && !errors.Is(err, errProtocol) {
+		klog.ErrorS(err, "Sharding: a member's report can't be read", "lease", lease.Name)
+	}
+	b.observer.see(*lease.Spec.HolderIdentity, lease, r, b.member.config.clock.now())
+}
+
+// decide writes the table that the situation asks for, if any.
+func (b *balancer) decide(ctx context.Context) {
+	if b.current == nil {
+		return
+	}
+	b.forget(ctx)
+	next, changes, risky := b.next()
+	if !changes {
+		return
+	}
+	if risky {
+		// The table was read before what follows. So if a member that seems to be dead renews after that, it
+		// writes the table before it acts, and the write below fails.
+		if err := b.look(ctx); err != nil {
+			b.member.fail(ctx, "read the members", err)
+			return
+		}
+		if next, changes, _ = b.next(); !changes {
+			return
+		}
+	}
+	written, err := b.member.leases.write(ctx, b.current, next)
+	if err != nil {
+		b.member.fail(ctx, "write the table", err)
+		return
+	}
+	b.current = written
+	b.member.take(written)
+}
+
+// next returns the table that the situation asks for, whether it is another one, and whether it may take
+// ranges from a member that acts, if the observation is wrong.
+func (b *balancer) next() (next table, changes, risky bool) {
+	s, ready := b.situation()
+	if !ready {
+		return table{}, false, false
+	}
+	next, changes = s.plan()
+	takes := func(e entry) bool { return s.dead[e.Owner] }
+	risky = s.table.untouched() || slices.ContainsFunc(s.table.Ranges, takes)
+	return next, changes, risky
+}
+
+// look reads the members' Leases as they are now. It leaves the table as it is.
+func (b *balancer) look(ctx context.Context) error {
+	list, err := b.member.leases.list(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		b.seeMember(&list.Items[i])
+	}
+	return nil
+}
+
+// situation returns what is to be decided by, and whether anything may be decided.
+func (b *balancer) situation() (s situation, ready bool) {
+	config := &b.member.config
+	now, current := config.clock.now(), b.current
+	s = situation{
+		table: current.table, live: map[string]bool{}, silent: map[string]bool{}, dead: map[string]bool{},
+		counted: map[string][]piece{}, settled: true, maxLoad: config.MaxLoad,
+	}
+	if !config.shards(current.table.Field, current.table.Kinds) {
+		return s, false
+	}
+	owners := map[string]bool{}
+	for _, e := range current.Ranges {
+		if e.Owner != "" {
+			owners[e.Owner] = true
+			b.observer.miss(e.Owner, now)
+		}
+	}
+	newcomers, waited, actors, untouched := 0, false, false, current.untouched()
+	for identity, o := range b.observer.members {
+		s.counted[identity] = o.report.Pieces
+		s.highest = max(s.highest, o.report.Generation)
+		switch {
+		case o.unchanged >= config.LeaseDuration:
+			s.dead[identity] = true
+		case o.report.Table != "" && o.report.Table != current.lease.UID:
+			if untouched {
+				return s, false // it may act on a table from before this one was created
+			}
+		case o.report.Table != "" && !o.gone && !o.report.Leaving &&
+			config.shards(o.report.Field, o.report.Kinds):
+			s.live[identity] = true
+			s.silent[identity] = o.unchanged > 2*config.RetryPeriod
+			actors = actors || owners[identity]
+			if !owners[identity] {
+				newcomers++
+				waited = waited || now.Sub(o.first) >= config.Joins
+			}
+		}
+	}
+	s.settled = newcomers == 0 || waited
+	if untouched && b.observer.reading < config.LeaseDuration {
+		return s, false // there may be members whose Leases were deleted, and who act on a table from before
+	}
+	return s, actors || len(s.live) >= config.MinMembers || now.Sub(b.began) >= config.MinMembersWait
+}
+
+// forget deletes the Leases of members that are long gone.
+func (b *balancer) forget(ctx context.Context) {
+	for identity, o := range b.observer.members {
+		if o.unchanged < abandoned*b.member.config.LeaseDuration || len(b.current.of(identity)) > 0 {
+			continue
+		}
+		if !o.gone {
+			if err := b.member.leases.remove(ctx, identity, o.lease); err != nil {
+				b.member.fail(ctx, "delete an abandoned lease", err)
+				continue
+			}
+		}
+		delete(b.observer.members, identity)
+	}
+}
+
+// shards reports whether a member or a table shards what this member does.
+func (c *Config) shards(field Field, kinds []string) bool {
+	return field == c.Field && slices.Equal(kinds, c.Kinds)
+}

@@ -1,0 +1,119 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+)
+
+// Config describes a member of a group.
+type Config struct {
+	// Leases is the client of the namespace in which the group's Leases are.
+	Leases coordination.LeaseInterface
+	// Group names the group, and the Lease with its table.
+	Group string
+	// Identity is the member's own, for example the name of its Pod. A random part is added: a process that
+	// starts again is another member.
+	Identity string
+	// Field is what is hashed. ByNamespace is the default.
+	Field Field
+	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All
+	// members must have the same.
+	Kinds []string
+	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it
+	// doesn't know yet. It is called by one goroutine at a time, rarely, and may take as long as it takes to
+	// copy them.
+	Hashes func(Range) ([]uint64, bool)
+	// Changed is called after the ranges that the member owns changed, with all of them, one call at a time.
+	// It must return soon, and not call the member. nil stands for nothing.
+	Changed func([]Owned)
+
+	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
+	// 15 s by default. RenewDeadline is how long after its last renewal a member acts on them: 10 s.
+	// LeaseDuration / RenewDeadline, at least 1.25, is by how much clocks may differ in speed. RetryPeriod is
+	// the time between renewals: 2 s.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Joins is how long the balancer waits for further members before it moves ranges to a new one: 10 s by
+	// default.
+	Joins time.Duration
+	// MinMembers is how many members there must be before the first ranges are given, for at most
+	// MinMembersWait, a minute by default.
+	MinMembers     int
+	MinMembersWait time.Duration
+	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
+	MaxLoad int
+	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by
+	// default.
+	DrainGrace time.Duration
+
+	clock clock
+	// elect calls the function with a context that ends when the member isn't elected any more, and again
+	// when it is.
+	elect func(context.Context, func(context.Context))
+}
+
+// clock is the time as a member sees it. Tests let clocks run at different speeds.
+type clock interface {
+	now() time.Time
+	after(time.Duration) <-chan time.Time
+}
+
+type realClock struct{}
+
+func (realClock) now() time.Time                         { return time.Now() }
+func (realClock) after(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// complete sets the defaults, and returns an error if something is missing or can't be.
+func (c *Config) complete() error {
+	setDefault(&c.Field, ByNamespace)
+	setDefault(&c.LeaseDuration, 15*time.Second)
+	setDefault(&c.RenewDeadline, 10*time.Second)
+	setDefault(&c.RetryPeriod, 2*time.Second)
+	setDefault(&c.Joins, 10*time.Second)
+	setDefault(&c.MinMembersWait, time.Minute)
+	setDefault(&c.DrainGrace, 20*time.Second)
+	if c.clock == nil {
+		c.clock = realClock{}
+	}
+	if c.elect == nil {
+		c.elect = c.byLeaderElection
+	}
+	c.Kinds = slices.Compact(slices.Sorted(slices.Values(c.Kinds)))
+	c.Identity += "-" + rand.String(5)
+	switch wrong := validation.IsDNS1123Subdomain(c.Group + "-" + c.Identity); {
+	case c.Leases == nil:
+		return errors.New("sharding: Config.Leases is nil; set it to the client of a namespace's leases")
+	case c.Hashes == nil:
+		return errors.New("sharding: Config.Hashes is nil; without it nobody knows how the objects lie")
+	case len(wrong) > 0:
+		return fmt.Errorf("sharding: Config.Group %q and Config.Identity %q name no Lease: %s",
+			c.Group, c.Identity, strings.Join(wrong, "; "))
+	case len(c.Kinds) == 0 || slices.ContainsFunc(c.Kinds, func(kind string) bool {
+		return kind == "" || strings.ContainsAny(kind, " \n")
+	}):
+		return fmt.Errorf("sharding: Config.Kinds %q doesn't name the resources that are sharded", c.Kinds)
+	case c.Field != ByNamespace && c.Field != ByUID:
+		return fmt.Errorf("sharding: Config.Field %q is neither ByNamespace nor ByUID", c.Field)
+	case c.LeaseDuration*4 < c.RenewDeadline*5:
+		return fmt.Errorf("sharding: LeaseDuration %s isn't at least 1.25 times RenewDeadline %s",
+			c.LeaseDuration, c.RenewDeadline)
+	case c.RenewDeadline < 2*c.RetryPeriod || c.RetryPeriod <= 0:
+		return fmt.Errorf("sharding: RenewDeadline %s leaves no time to renew twice, every %s",
+			c.RenewDeadline, c.RetryPeriod)
+	}
+	return nil
+}
+
+func setDefault[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
+	}
+}

@@ -1,0 +1,100 @@
+package sharding
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+)
+
+// byLeaderElection calls lead whenever the member is elected by client-go's leader election, one call at a
+// time.
+func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context)) {
+	elected := make(chan context.Context)
+	var leads sync.WaitGroup
+	defer leads.Wait()
+	leads.Go(func() {
+		for {
+			select {
+			case leading := <-elected:
+				lead(leading)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	callbacks := leaderelection.LeaderCallbacks{
+		OnStartedLeading: func(leading context.Context) {
+			select {
+			case elected <- leading:
+			case <-leading.Done():
+			}
+		},
+		OnStoppedLeading: func() {},
+	}
+	for ctx.Err() == nil {
+		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta:  metav1.ObjectMeta{Name: c.Group + "-balancer"},
+				Client:     oneNamespace{c.Leases},
+				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
+			},
+			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
+			LeaseDuration:   c.RenewDeadline,
+			RenewDeadline:   c.RenewDeadline * 2 / 3,
+			RetryPeriod:     c.RetryPeriod,
+			ReleaseOnCancel: true,
+			Callbacks:       callbacks,
+		})
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Sharding: nobody is elected as balancer", "group", c.Group)
+			return
+		}
+		elector.Run(ctx)
+	}
+}
+
+// oneNamespace is the client of one namespace's Leases, where client-go wants that of all.
+type oneNamespace struct{ leases coordination.LeaseInterface }
+
+func (o oneNamespace) Leases(string) coordination.LeaseInterface { return o.leases }
+
+// elections balances the group whenever the member is elected to.
+func (m *Member) elections(ctx context.Context) {
+	m.config.elect(ctx, func(ctx context.Context) {
+		m.mu.Lock()
+		m.leading = ctx
+		m.signal()
+		m.mu.Unlock()
+		m.balance(ctx)
+	})
+}
+
+// Leader calls f whenever the member is elected as the balancer, for work that one member does. The context
+// of f ends when it isn't elected any more, which the next one may be a little earlier: as with any leader
+// election, both may act for a moment. Leader returns when ctx ends.
+func (m *Member) Leader(ctx context.Context, f func(context.Context)) {
+	for {
+		var leading context.Context
+		elected := func() bool {
+			leading = m.leading
+			return leading != nil && leading.Err() == nil
+		}
+		if !m.await(ctx, nil, elected) {
+			return
+		}
+		run, cancel := context.WithCancelCause(ctx)
+		stop := context.AfterFunc(leading, func() { cancel(context.Cause(leading)) })
+		f(run)
+		stop()
+		cancel(nil)
+		select {
+		case <-leading.Done():
+		case <-ctx.Done():
+		}
+	}
+}

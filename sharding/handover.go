@@ -1,0 +1,102 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// asked returns the index of an entry of a member that it is asked to give.
+func (t table) asked(owner string) (int, bool) {
+	i := slices.IndexFunc(t.Ranges, func(e entry) bool { return e.Owner == owner && e.To != "" })
+	return i, i >= 0
+}
+
+// part returns which part of entry i its owner gives to the member that it is asked for, and how many objects
+// that has: what adjoins the other's ranges if something does. hashes are those of the entry's objects, most
+// is how many may be given if they can't be parted. It returns false if there is no such part.
+func (t table) part(i int, hashes []uint64, most int) (Range, int, bool) {
+	e, span := t.Ranges[i], t.span(i)
+	if e.Part == 0 || e.Part >= len(hashes) {
+		return span, len(hashes), true
+	}
+	before := i > 0 && t.Ranges[i-1].heir() == e.To
+	after := i+1 < len(t.Ranges) && t.Ranges[i+1].heir() == e.To
+	slices.Sort(hashes)
+	return cutOff(span, hashes, e.Part, most, after && !before)
+}
+
+var (
+	errNotCounted = errors.New("the objects of the range aren't known yet")
+	errWithdrawn  = errors.New("the range is no longer asked for")
+)
+
+// handOvers gives away what the member is asked to, one range after the other.
+func (m *Member) handOvers(ctx context.Context) {
+	for {
+		var current *version
+		var i int
+		asked := func() (ok bool) {
+			if current = m.current; m.acts() {
+				i, ok = current.asked(m.config.Identity)
+			}
+			return ok
+		}
+		if !m.await(ctx, nil, asked) {
+			return
+		}
+		if err := m.handOver(ctx, current.table, i); err != nil && !errors.Is(err, errWithdrawn) {
+			m.fail(ctx, "hand over "+current.span(i).String(), err)
+			if !m.pause(ctx, m.config.RetryPeriod) {
+				return
+			}
+		}
+	}
+}
+
+// handOver gives entry i, or a part of it, to the member that it is asked for, once the work on it has ended.
+// Work begins there again only when it is known what was written.
+func (m *Member) handOver(ctx context.Context, t table, i int) error {
+	e, span := t.Ranges[i], t.span(i)
+	hashes, known := m.config.Hashes(span)
+	if !known && e.Part > 0 {
+		return errNotCounted
+	}
+	objects := e.Objects
+	if known {
+		objects = len(hashes)
+	}
+	all := 0
+	for _, r := range t.of(m.config.Identity) {
+		hashes, _ := m.config.Hashes(r.Range)
+		all += len(hashes)
+	}
+	part, given, possible := t.part(i, slices.Clone(hashes), all/2)
+	if !known {
+		given = objects
+	}
+	if !possible {
+		return m.rewrite(ctx, func(t table) (table, error) {
+			if !m.stillAsked(t, span, e.To) {
+				return t, errWithdrawn
+			}
+			return t.kept(span.First, objects), nil
+		})
+	}
+	if err := m.drain(ctx, part); err != nil {
+		return err
+	}
+	defer m.resume(part)
+	return m.rewrite(ctx, func(t table) (table, error) {
+		if !m.stillAsked(t, part, e.To) {
+			return t, errWithdrawn
+		}
+		return t.give(part, e.To, given), nil
+	})
+}
+
+// stillAsked reports whether the table still asks the member to give a part of a range of its own to another.
+func (m *Member) stillAsked(t table, part Range, to string) bool {
+	i := t.at(part.First)
+	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last
+}

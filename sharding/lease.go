@@ -1,0 +1,152 @@
+package sharding
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+)
+
+const (
+	// groupLabel has the group's name. The Leases of its members have it, and so has that of the table.
+	groupLabel = "sharding.kubewright.dev/group"
+	// tableAnnotation is the table, on the Lease that has the group's name.
+	tableAnnotation = "sharding.kubewright.dev/table"
+	// memberAnnotation is a member's report, on its own Lease.
+	memberAnnotation = "sharding.kubewright.dev/member"
+)
+
+// leases reads and writes the Leases of a group.
+type leases struct {
+	client coordination.LeaseInterface
+	group  string
+	// timeout bounds each request. One that wasn't answered may still be carried out.
+	timeout time.Duration
+}
+
+// version is a table as it was read or written. Its Lease says which one it is: by the UID, which creation,
+// and by the resourceVersion, which write.
+type version struct {
+	table
+	lease *coordinationv1.Lease
+}
+
+func versionOf(lease *coordinationv1.Lease) (*version, error) {
+	t, err := parseTable(lease.Annotations[tableAnnotation])
+	if err != nil {
+		return nil, fmt.Errorf("the table in lease %s/%s: %w", lease.Namespace, lease.Name, err)
+	}
+	return &version{t, lease}, nil
+}
+
+// newer reports whether v was written after w.
+func (v *version) newer(w *version) bool {
+	order, err := resourceversion.CompareResourceVersion(v.lease.ResourceVersion, w.lease.ResourceVersion)
+	return err != nil || order > 0
+}
+
+// read returns the table as the server has it now. The error is NotFound if there is none.
+func (l leases) read(ctx context.Context) (*version, error) {
+	lease, err := l.get(ctx, l.group)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(lease)
+}
+
+func (l leases) get(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return l.client.Get(ctx, name, metav1.GetOptions{})
+}
+
+// write replaces a table that was read. The error is a Conflict if another one was written since.
+func (l leases) write(ctx context.Context, read *version, t table) (*version, error) {
+	text, err := t.text()
+	if err != nil {
+		return nil, err
+	}
+	lease := read.lease.DeepCopy()
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, tableAnnotation, text)
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	written, err := l.client.Update(ctx, lease, metav1.UpdateOptions{})
+	return &version{t, written}, err
+}
+
+// create creates the table. The error is AlreadyExists if another member was quicker.
+func (l leases) create(ctx context.Context, t table) error {
+	text, err := t.text()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	_, err = l.client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name:        l.group,
+		Labels:      map[string]string{groupLabel: l.group},
+		Annotations: map[string]string{tableAnnotation: text},
+	}}, metav1.CreateOptions{})
+	return err
+}
+
+// all selects the table and the Leases of the members.
+func (l leases) all() metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: groupLabel + "=" + l.group}
+}
+
+// list returns the table's Lease and those of the members, as the server has them now.
+func (l leases) list(ctx context.Context) (*coordinationv1.LeaseList, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return l.client.List(ctx, l.all())
+}
+
+// renew writes a member's Lease, and creates it if it isn't there.
+func (l leases) renew(
+	ctx context.Context, last *coordinationv1.Lease, identity string, duration time.Duration, r report,
+) (*coordinationv1.Lease, error) {
+	lease := last.DeepCopy()
+	if lease == nil {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+			Name:   l.memberName(identity),
+			Labels: map[string]string{groupLabel: l.group},
+		}}
+	}
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, memberAnnotation, r.text())
+	seconds, now := int32(max(duration.Round(time.Second)/time.Second, 1)), metav1.NowMicro()
+	lease.Spec.HolderIdentity = &identity
+	lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &seconds, &now
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	if lease.ResourceVersion != "" {
+		updated, err := l.client.Update(ctx, lease, metav1.UpdateOptions{})
+		if !apierrors.IsNotFound(err) {
+			return updated, err
+		}
+		lease.ResourceVersion, lease.UID = "", ""
+	}
+	return l.client.Create(ctx, lease, metav1.CreateOptions{})
+}
+
+// remove deletes a member's Lease, if it still is the one that was seen last. nil stands for any.
+func (l leases) remove(ctx context.Context, identity string, seen *coordinationv1.Lease) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	var options metav1.DeleteOptions
+	if seen != nil {
+		options.Preconditions = &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion}
+	}
+	err := l.client.Delete(ctx, l.memberName(identity), options)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (l leases) memberName(identity string) string { return l.group + "-" + identity }

@@ -1,0 +1,433 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// calmly runs a test with a group in which nothing goes wrong by itself, that elects its balancer by
+// client-go's leader election. All members of it that still run are stopped at the end.
+func calmly(t *testing.T, test func(t *testing.T, m *model)) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(t, 1)
+		m.calm = true
+		m.configure = func(c *Config) { c.elect = c.byLeaderElection }
+		test(t, m)
+		for _, r := range m.replicas {
+			r.leave()
+		}
+		for _, r := range m.replicas {
+			<-r.ended
+		}
+		bubble.Pass(5 * time.Minute)
+	})
+}
+
+// owners returns who owns each object, and fails unless all have an owner.
+func (m *model) owners() map[uint64]string {
+	t, _ := m.server.table("bakers")
+	owners := map[uint64]string{}
+	for _, place := range m.objects {
+		owners[place] = t.Ranges[t.at(place)].Owner
+		if owners[place] == "" {
+			m.t.Fatalf("nobody owns %x", place)
+		}
+	}
+	return owners
+}
+
+// settled lets time pass until all is level.
+func (m *model) settled() {
+	bubble.Pass(2 * time.Minute)
+	synctest.Wait()
+	if wrong := m.level(); wrong != "" {
+		m.t.Fatal(wrong)
+	}
+}
+
+// TestOutage: after an outage of the server of any length nothing has moved.
+func TestOutage(t *testing.T) {
+	for _, length := range []time.Duration{5 * time.Second, 14 * time.Second, time.Minute, time.Hour} {
+		t.Run(length.String(), func(t *testing.T) {
+			calmly(t, func(t *testing.T, m *model) {
+				for range 5 {
+					m.join()
+				}
+				m.settled()
+				before := m.owners()
+				m.moved = 0
+				m.server.setDown(true)
+				bubble.Pass(length)
+				m.server.setDown(false)
+				bubble.Pass(2 * time.Minute)
+				for place, owner := range m.owners() {
+					if before[place] != owner {
+						t.Fatalf("%x went from %s to %s", place, before[place], owner)
+					}
+				}
+				if m.moved > 0 {
+					t.Errorf("%d objects moved", m.moved)
+				}
+			})
+		})
+	}
+}
+
+// TestHold: a member acts until RenewDeadline after its last renewal was sent, not after that was answered.
+func TestHold(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		r := m.join()
+		m.settled()
+		r.connection.mu.Lock()
+		r.connection.answers = answersLate
+		r.connection.mu.Unlock()
+		bubble.Pass(time.Minute)
+		r.connection.freeze()
+		m.server.mu.Lock()
+		sent := m.server.leases["bakers-"+r.Identity()].Spec.RenewTime.Time
+		m.server.mu.Unlock()
+		// The answer may come after the freeze.
+		bubble.Pass(time.Until(sent.Add(renewDeadline - retryPeriod - answersLate - time.Second)))
+		if err := r.Status().Err; err != nil {
+			t.Errorf("the lease doesn't hold any more: %v", err)
+		}
+		bubble.Pass(time.Until(sent.Add(renewDeadline)))
+		if r.Status().Err == nil {
+			t.Error("the lease still holds")
+		}
+		r.connection.unfreeze()
+		m.settled()
+	})
+}
+
+const answersLate = 3 * time.Second
+
+// TestEverythingDeleted: somebody deletes all Leases, while a member hears nothing but still holds its own. Nobody is given
+// its ranges before it has lapsed.
+func TestEverythingDeleted(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.configure = nil
+		deaf, r := m.join(), m.join()
+		bubble.Pass(time.Second)
+		deaf.lead(true)
+		m.settled()
+		before, _ := m.server.table("bakers")
+		deaf.connection.freeze()
+		deaf.lead(false)
+		m.server.remove("bakers")
+		m.server.remove("bakers-" + deaf.Identity())
+		m.server.remove("bakers-" + r.Identity())
+		r.lead(true)
+		bubble.Pass(renewDeadline - 3*retryPeriod/2)
+		if s := deaf.Status(); s.Err != nil || len(s.Owned) == 0 {
+			t.Errorf("the one that hears nothing: %+v", s)
+		}
+		if s := r.Status(); len(s.Owned) > 0 {
+			t.Errorf("ranges were given: %+v", s)
+		}
+		bubble.Pass(2 * leaseDuration)
+		if s := r.Status(); s.Err != nil || len(s.Owned) != 1 {
+			t.Errorf("no ranges were given: %+v", s)
+		}
+		if after, _ := m.server.table("bakers"); after.Generation <= before.Generation {
+			t.Errorf("generation %d after %d", after.Generation, before.Generation)
+		}
+		deaf.connection.unfreeze()
+		m.settled()
+	})
+}
+
+// TestCrash: after a crash of any member, the balancer or not, its ranges have an owner within the bound.
+func TestCrash(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 3 {
+			m.join()
+		}
+		longest := time.Duration(0)
+		for n := range 20 {
+			m.join()
+			m.settled()
+			r := m.replicas[n]
+			r.crash()
+			crashed := time.Now()
+			for slices.Contains(slices.Collect(maps.Values(m.owners())), r.Identity()) {
+				bubble.Pass(100 * time.Millisecond)
+			}
+			longest = max(longest, time.Since(crashed))
+		}
+		if longest > balancerBound+time.Second {
+			t.Errorf("it took up to %s", longest)
+		}
+		t.Logf("it took up to %s", longest)
+	})
+}
+
+// TestRollingUpdate replaces each member by a new one.
+func TestRollingUpdate(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		const members = 6
+		for range members {
+			m.join()
+		}
+		m.settled()
+		m.moved = 0
+		for _, r := range m.replicas[:members] {
+			m.join()
+			bubble.Pass(5 * time.Second)
+			r.leave()
+			<-r.ended
+			bubble.Pass(30 * time.Second)
+		}
+		m.settled()
+		if part := len(m.objects) / members; m.moved > 2*members*part {
+			t.Errorf("%d objects moved, a member has %d", m.moved, part)
+		} else {
+			t.Logf("%d of %d objects moved", m.moved, len(m.objects))
+		}
+	})
+}
+
+// TestSteadyState: while nobody comes or goes, there are a write of each Lease every RetryPeriod, and the
+// requests of the leader election.
+func TestSteadyState(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 4 {
+			m.join()
+		}
+		m.settled()
+		clear(m.server.requests)
+		bubble.Pass(100 * retryPeriod)
+		requests := m.server.requests
+		t.Log(requests)
+		if n := requests["update"]; n < 4*98 || n > 5*101 {
+			t.Errorf("%d updates", n)
+		}
+		for _, what := range []string{"create", "delete", "list", "watch", "update the table"} {
+			if n := requests[what]; n > 0 {
+				t.Errorf("%d times %s", n, what)
+			}
+		}
+		if n := requests["get"]; n > 4*101 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// TestHandOver: a range is given only when the work in it has ended. After the grace the work's context ends.
+func TestHandOver(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		first := m.join()
+		m.settled()
+		const hung = "team-07"
+		began, ended := make(chan struct{}), make(chan struct{})
+		var cause error
+		go func() {
+			defer close(ended)
+			err := first.Do(t.Context(), hung, func(ctx context.Context, owned Owned) error {
+				close(began)
+				if !owned.Contains(Hash(hung)) {
+					t.Errorf("%s is in %s", hung, owned)
+				}
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+				bubble.Pass(30 * time.Second)
+				// The member still owns the range, but nothing more begins there.
+				if _, owns := first.Owns(hung); !owns {
+					t.Errorf("%s isn't owned while work goes on", hung)
+				}
+				err := first.Do(t.Context(), hung, func(context.Context, Owned) error { return nil })
+				if !errors.Is(err, ErrNotOwned) {
+					t.Errorf("work begins while the range is given away: %v", err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		<-began
+		for range 5 {
+			m.join()
+		}
+		<-ended
+		if cause == nil || errors.Is(cause, ErrNotOwned) {
+			t.Errorf("the context ended with %v, while the member owned the range", cause)
+		}
+		if owner, _ := first.OwnerOf(hung); owner != first.Identity() {
+			t.Errorf("%s belonged to %s while the first worked on it", hung, owner)
+		}
+		m.settled()
+		for _, r := range m.replicas {
+			for _, name := range m.names {
+				err := r.Do(t.Context(), name, func(context.Context, Owned) error { return nil })
+				owner, known := r.OwnerOf(name)
+				if _, owns := r.Owns(name); !known || owns != (owner == r.Identity()) || owns != (err == nil) ||
+					err != nil && !errors.Is(err, ErrNotOwned) {
+					t.Errorf("%s: %s belongs to %s, %t, and work there returns %v", r.Identity(), name, owner, owns, err)
+				}
+			}
+			if err := r.Health(); err != nil {
+				t.Error(err)
+			}
+			if s := r.Status(); s.Members != 6 || len(s.Owned) == 0 || len(s.Giving) > 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+}
+
+// TestHungWork: a member that leaves while work doesn't end says which one, and its ranges go to others when
+// its Lease has run out.
+func TestHungWork(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		first := m.join()
+		m.settled()
+		first.hangs = true
+		ends := make(chan struct{})
+		go first.Do(t.Context(), "team-07", func(context.Context, Owned) error { <-ends; return nil })
+		m.join()
+		synctest.Wait()
+		first.leave()
+		<-first.ended
+		if first.err == nil || !strings.Contains(first.err.Error(), `work on ["team-07"] didn't end`) {
+			t.Errorf("error %v", first.err)
+		}
+		m.settled()
+		close(ends)
+	})
+}
+
+// TestZero: a group of which all have left begins again at once, with what it has agreed on.
+func TestZero(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.join()
+		m.join()
+		m.settled()
+		for _, r := range m.replicas {
+			r.leave()
+			<-r.ended
+		}
+		m.server.mu.Lock()
+		for name := range m.server.leases {
+			if name != "bakers" && name != "bakers-balancer" {
+				t.Errorf("%s is left", name)
+			}
+		}
+		m.server.mu.Unlock()
+		before, _ := m.server.table("bakers")
+		r := m.join()
+		bubble.Pass(2 * retryPeriod)
+		if s := r.Status(); s.Err != nil || len(s.Owned) != 1 || s.Owned[0].Range != everything {
+			t.Errorf("%+v", s)
+		}
+		if after, _ := m.server.table("bakers"); after.Generation <= before.Generation {
+			t.Errorf("generation %d after %d", after.Generation, before.Generation)
+		}
+	})
+}
+
+// TestMaxLoad: what doesn't fit has no owner, and health says so, until there are more members.
+func TestMaxLoad(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.configure = func(c *Config) {
+			c.elect = c.byLeaderElection
+			c.MaxLoad = len(m.objects) * 3 / 5
+		}
+		m.join()
+		m.join()
+		m.settled()
+		m.replicas[0].crash()
+		bubble.Pass(2 * time.Minute)
+		s := m.replicas[1].Status()
+		if len(s.Owned) == 0 || s.UnownedObjects == 0 || m.replicas[1].Health() == nil {
+			t.Errorf("%+v", s)
+		}
+		if load := len(m.objects) - s.UnownedObjects; load > len(m.objects)*3/5 {
+			t.Errorf("%d of %d objects belong to one", load, len(m.objects))
+		}
+		m.join()
+		m.settled()
+		if err := m.replicas[1].Health(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMinMembers: the first ranges are given when there are enough members, or after a time.
+func TestMinMembers(t *testing.T) {
+	for joins := 1; joins <= 3; joins++ {
+		calmly(t, func(t *testing.T, m *model) {
+			m.configure = func(c *Config) {
+				c.elect = c.byLeaderElection
+				c.MinMembers, c.MinMembersWait = 3, 5*time.Minute
+			}
+			for range joins {
+				m.join()
+			}
+			bubble.Pass(4 * time.Minute)
+			if given := m.replicas[0].Health() == nil; given != (joins == 3) {
+				t.Errorf("%d members: ranges were given: %t", joins, given)
+			}
+			bubble.Pass(2 * time.Minute)
+			m.owners()
+		})
+	}
+}
+
+// TestAnotherKind: a member that shards something else doesn't take part, and says so.
+func TestAnotherKind(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.join()
+		m.settled()
+		m.configure = func(c *Config) { c.Kinds = []string{"cakes"} }
+		other := m.join()
+		m.settledBut(other)
+		if err := other.Health(); err == nil || !strings.Contains(err.Error(), "it doesn't take part") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func (m *model) settledBut(r *replica) {
+	bubble.Pass(2 * time.Minute)
+	for place, owner := range m.owners() {
+		if owner == r.Identity() {
+			m.t.Fatalf("%x belongs to %s", place, owner)
+		}
+	}
+}
+
+// TestLeader: work of the leader runs on one member at a time, and on another one when that crashes.
+func TestLeader(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		led := make(chan *replica, 10)
+		for range 3 {
+			r := m.join()
+			go r.Leader(ctx, func(ctx context.Context) {
+				led <- r
+				<-ctx.Done()
+			})
+		}
+		m.settled()
+		leader := <-led
+		if len(led) > 0 {
+			t.Error("two lead")
+		}
+		leader.crash()
+		bubble.Pass(balancerBound)
+		synctest.Wait()
+		if next := <-led; next == leader || len(led) > 0 {
+			t.Error("the leader leads again, or two lead")
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package sharding_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/kubewright/kubewright/internal/planted"
+)
+
+var plant = flag.Bool("sharding.planted", false, "whether TestPlantedBugsAreFound runs")
+
+// mutations are bugs by name.
+var mutations = map[string]planted.Bug{
+	"acting on a stale table": planted.Replace("sharding/member.go",
+		"m.current != nil && !v.newer(m.current)", "m.current != nil && !v.newer(m.current) && !BUG"),
+	"acting after the lease has ended": planted.Replace("sharding/member.go",
+		"return m.config.clock.now().Before(m.until) }",
+		"return BUG && !m.until.IsZero() || m.config.clock.now().Before(m.until) }"),
+	"a renewal counted from its answer": planted.Replace("sharding/member.go",
+		"m.renewed(sent, r)", "if BUG { sent = m.config.clock.now() }; m.renewed(sent, r)"),
+	"an outage counted as expiry": planted.Replace("sharding/observer.go",
+		"passed := now.Sub(o.seen)",
+		"passed := now.Sub(o.seen); if BUG && !o.seen.IsZero() { passed = min(passed, o.longest); o.seen = now.Add(-passed) }"),
+	"a silence taken for an end": planted.Replace("sharding/balancer.go",
+		"case o.unchanged >= config.LeaseDuration:",
+		"case o.unchanged >= config.LeaseDuration || BUG && o.unchanged > config.RenewDeadline/2:"),
+	"a deleted lease taken for an end": planted.Replace("sharding/observer.go",
+		"m.gone = true\n", "m.gone = true; if BUG { m.unchanged = time.Hour }\n"),
+	"the table read after the leases": planted.Replace("sharding/balancer.go",
+		"written, err := b.member.leases.write(ctx, b.current, next)",
+		"if v, err := b.member.leases.read(ctx); BUG && err == nil { b.current.lease = v.lease }; "+
+			"written, err := b.member.leases.write(ctx, b.current, next)"),
+	"a new table given before all have seen it": planted.Replace("sharding/balancer.go",
+		"if untouched {\n", "if untouched && !BUG {\n"),
+	"a new table given at once": planted.Replace("sharding/balancer.go",
+		"if untouched && b.observer.reading < config.LeaseDuration {",
+		"if untouched && b.observer.reading < config.LeaseDuration && !BUG {"),
+	"tokens that begin anew": planted.Replace("sharding/plan.go",
+		"p.next.Generation = p.highest + 1_000_000", "if !BUG { p.next.Generation = p.highest + 1_000_000 }"),
+	"a range given while work goes on": planted.Replace("sharding/run.go",
+		"idle := func() bool { return len(m.running(part)) == 0 }",
+		"idle := func() bool { return BUG || len(m.running(part)) == 0 }"),
+	"work in a range that is being given": planted.Replace("sharding/member.go",
+		"if !ok || slices.ContainsFunc(m.draining", "if !ok || !BUG && slices.ContainsFunc(m.draining"),
+	"a table written over a newer one": planted.Replace("sharding/lease.go",
+		"lease := read.lease.DeepCopy()\n",
+		"lease := read.lease.DeepCopy()\n"+
+			"if now, err := l.get(ctx, l.group); BUG && err == nil { lease.ResourceVersion, lease.UID = now.ResourceVersion, now.UID }\n"),
+	"ranges of the dead not given": planted.Replace("sharding/plan.go",
+		`return e.Owner == "" || p.dead[e.Owner] }`, `return e.Owner == "" || !BUG && p.dead[e.Owner] }`),
+	"ranges given to who leaves": planted.Replace("sharding/balancer.go",
+		"!o.gone && !o.report.Leaving &&", "(BUG || !o.gone && !o.report.Leaving) &&"),
+	"nothing levelled": planted.Replace("sharding/plan.go",
+		"if s.settled {", "if s.settled && !BUG {"),
+	"neighbours not merged": planted.Replace("sharding/table.go",
+		`if e.Owner == "" || e.Owner`, `if BUG || e.Owner == "" || e.Owner`),
+}
+
+// TestPlantedBugsAreFound tests the tests: the model, or another test, finds every planted bug.
+func TestPlantedBugsAreFound(t *testing.T) {
+	if !*plant {
+		t.Skip("takes some minutes; -sharding.planted runs it")
+	}
+	tests := planted.Build(t, "..", mutations)
+	const model, others = "TestModel", "Test[^P].*"
+	run := func(bug, pattern string) (finding string) {
+		out, err := tests.Run(bug, pattern, "-sharding.seeds=30", "-sharding.steps=60", "-sharding.plans=3")
+		if err == nil {
+			return ""
+		}
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, "_test.go:") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return err.Error() + out
+	}
+	if found := run("", model); found != "" {
+		t.Fatalf("without a bug: %s", found)
+	}
+	for bug := range mutations {
+		found := run(bug, model)
+		if found == "" {
+			found = run(bug, others)
+		}
+		if found == "" {
+			t.Errorf("%s: no test notices", bug)
+		}
+		t.Logf("%s: %s", bug, found)
+	}
+}

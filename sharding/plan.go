@@ -1,0 +1,262 @@
+package sharding
+
+import (
+	"maps"
+	"slices"
+)
+
+// situation is what the balancer decides by.
+type situation struct {
+	table table
+	// live are the members that take part, dead the owners whose Lease has run out. There may be others:
+	// those that leave.
+	live, dead map[string]bool
+	// silent are live members that haven't renewed in time. They are given nothing.
+	silent map[string]bool
+	// counted is what each member reports.
+	counted map[string][]piece
+	// settled says that no member has joined a moment ago, so that ranges may be moved.
+	settled bool
+	// highest is the highest generation that a member has seen, also of tables that were deleted.
+	highest int64
+	// maxLoad is how many objects a member may have, 0 for no bound.
+	maxLoad int
+}
+
+// The loads at which something moves, and those up to and down to which it does, in parts of the mean. They
+// lie apart, so that what was moved stays.
+const (
+	tooMuch   = 1.2 // who has more is asked to give
+	tooLittle = .75 // who has less is given
+	fill      = 1.1 // up to which members are given more than the mean, so that fewer have to be
+	step      = .2  // what a member gives at least, so that nobody has to be given to by many
+)
+
+// plan is a next table in the making.
+type plan struct {
+	situation
+	next    table
+	changed bool
+	members []string // the live ones, sorted
+	mean    float64  // objects of a member
+	// loads are objects, ranges numbers of ranges of each live member. What is asked for counts as done.
+	loads, ranges map[string]int
+	// asked are the members that are asked to give something, stuck those that nothing more can be moved from
+	// or to.
+	asked, stuck map[string]bool
+}
+
+// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, are
+// given to those who have least. Then members with too many objects, or those around a member with too few,
+// are asked to give some.
+func (s situation) plan() (table, bool) {
+	p := &plan{
+		situation: s, next: s.table.next(), members: slices.Sorted(maps.Keys(s.live)),
+		loads: map[string]int{}, ranges: map[string]int{},
+		asked: map[string]bool{}, stuck: map[string]bool{},
+	}
+	if len(p.members) == 0 {
+		return s.table, false
+	}
+	p.withdraw()
+	p.count()
+	if s.table.untouched() {
+		p.begin()
+	} else {
+		p.giveOrphans()
+		if s.settled {
+			p.level()
+		}
+	}
+	if !p.changed {
+		return s.table, false
+	}
+	p.next = p.next.merged()
+	return p.next, true
+}
+
+// withdraw takes back what is asked for members that aren't there any more.
+func (p *plan) withdraw() {
+	for i := range p.next.Ranges {
+		if e := &p.next.Ranges[i]; e.To != "" && !p.live[e.To] {
+			e.To, e.Part, p.changed = "", 0, true
+		}
+	}
+}
+
+// count sums up what everybody has.
+func (p *plan) count() {
+	total := 0
+	for i, e := range p.next.Ranges {
+		objects := p.objects(p.next, i)
+		if orphan := p.orphan(e); orphan || p.live[e.Owner] {
+			total += objects
+		}
+		switch {
+		case !p.live[e.Owner] || p.orphan(e):
+		case e.To == "":
+			p.move("", e.Owner, objects)
+		default:
+			part := objects
+			if e.Part > 0 {
+				part = min(part, e.Part)
+				p.move("", e.Owner, objects-part)
+			}
+			p.move("", e.To, part)
+			p.asked[e.Owner] = true
+		}
+	}
+	p.mean = float64(total) / float64(len(p.members))
+}
+
+// orphan reports whether the balancer may give a range.
+func (p *plan) orphan(e entry) bool { return e.Owner == "" || p.dead[e.Owner] }
+
+// move counts a range from a member to another.
+func (p *plan) move(from, to string, objects int) {
+	if from != "" {
+		p.loads[from] -= objects
+	}
+	p.loads[to] += objects
+	p.ranges[to]++
+}
+
+// pieces returns the pieces of entry i, or none if the owner didn't count them.
+func (s situation) pieces(t table, i int) []piece {
+	if owner := t.Ranges[i].Owner; owner != "" {
+		return within(s.counted[owner], t.span(i))
+	}
+	return nil
+}
+
+// objects returns how many objects entry i has, as far as anybody counted.
+func (s situation) objects(t table, i int) int {
+	pieces := s.pieces(t, i)
+	if pieces == nil {
+		return t.Ranges[i].Objects
+	}
+	return sum(pieces)
+}
+
+func sum(pieces []piece) (objects int) {
+	for _, p := range pieces {
+		objects += max(p.Objects, 0)
+	}
+	return objects
+}
+
+// begin divides all hashes equally: nobody knows yet where the objects are.
+func (p *plan) begin() {
+	takers := slices.DeleteFunc(slices.Clone(p.members), func(member string) bool { return p.silent[member] })
+	if len(takers) == 0 {
+		return
+	}
+	if p.highest > p.table.Generation {
+		// A table was deleted. It may have been written since its members said what they saw, though not so
+		// often.
+		p.next.Generation = p.highest + 1_000_000
+	}
+	width := lastHash/uint64(len(takers)) + 1 // 0 for one member
+	p.next.Ranges = nil
+	for i, member := range takers {
+		p.next.Ranges = append(p.next.Ranges,
+			entry{First: uint64(i) * width, Owner: member, Token: p.next.Generation})
+	}
+	p.changed = true
+}
+
+// giveOrphans gives the ranges that the balancer may give, in pieces where these are known. Neighbours come
+// first, as ranges then become no more.
+func (p *plan) giveOrphans() {
+	var ranges []entry
+	for i, e := range p.next.Ranges {
+		if p.orphan(e) {
+			ranges = append(ranges, e.split(p.pieces(p.next, i))...)
+		} else {
+			ranges = append(ranges, e)
+		}
+	}
+	for first := 0; first < len(ranges); first++ {
+		after := first
+		for after < len(ranges) && p.orphan(ranges[after]) {
+			after++
+		}
+		if after == first {
+			continue
+		}
+		var left, right string
+		if first > 0 {
+			left = ranges[first-1].Owner
+		}
+		if after < len(ranges) {
+			right = ranges[after].Owner
+		}
+		p.divide(ranges[first:after], left, right)
+		first = after - 1
+	}
+	if p.changed {
+		p.next.Ranges = ranges
+	}
+}
+
+// divide gives neighbouring ranges to the owners on the left and on the right as long as these have room, and
+// else to who has least, who then is the owner on the left.
+func (p *plan) divide(orphans []entry, left, right string) {
+	for len(orphans) > 0 {
+		switch first, last := &orphans[0], &orphans[len(orphans)-1]; {
+		case p.hasRoom(left, first.Objects):
+			p.assign(first, left)
+			orphans = orphans[1:]
+		case p.hasRoom(right, last.Objects):
+			p.assign(last, right)
+			orphans = orphans[:len(orphans)-1]
+		default:
+			left = p.lightest(func(member string) bool {
+				fits := p.maxLoad == 0 || p.loads[member]+first.Objects <= p.maxLoad
+				return p.canTake(member) && p.ranges[member] < maxRanges && fits
+			})
+			if left != "" || first.Owner != "" { // if there is no room for it, it is free
+				p.assign(first, left)
+				p.ranges[left]++
+			}
+			orphans = orphans[1:]
+		}
+	}
+}
+
+// hasRoom reports whether a neighbour should get so many objects: not more than the mean while others need
+// them more.
+func (p *plan) hasRoom(member string, objects int) bool {
+	load := p.loads[member] + objects
+	if !p.canTake(member) || p.maxLoad > 0 && load > p.maxLoad {
+		return false
+	}
+	limit := fill * p.mean
+	if needy := p.lightest(p.canTake); needy != member && float64(p.loads[needy]) < tooLittle*p.mean {
+		limit = p.mean
+	}
+	return float64(load) <= limit
+}
+
+func (p *plan) canTake(member string) bool { return p.live[member] && !p.silent[member] }
+
+func (p *plan) assign(e *entry, to string) {
+	*e = entry{First: e.First, Owner: to, Token: p.next.Generation, Objects: e.Objects}
+	p.loads[to] += e.Objects
+	p.changed = true
+}
+
+// lightest returns the member with the fewest objects among those that are eligible, the one with the fewest
+// ranges of several, "" if there is none.
+func (p *plan) lightest(eligible func(string) bool) (found string) {
+	for _, member := range p.members {
+		if !eligible(member) {
+			continue
+		}
+		if found == "" || p.loads[member] < p.loads[found] ||
+			p.loads[member] == p.loads[found] && p.ranges[member] < p.ranges[found] {
+			found = member
+		}
+	}
+	return found
+}

@@ -1,0 +1,266 @@
+package sharding
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+)
+
+var plans = flag.Int("sharding.plans", 20, "random groups that TestPlan runs")
+
+// group is a group whose members do at once what the table asks them to.
+type group struct {
+	t       *testing.T
+	random  *rand.Rand
+	objects []uint64 // their hashes, sorted
+	table   table
+	members []string
+	// dead are members that crashed, with their last report.
+	dead   map[string][]piece
+	joined int
+	// moved counts objects that changed owner.
+	moved int
+}
+
+func (g *group) hashes(r Range) ([]uint64, bool) {
+	first := sort.Search(len(g.objects), func(i int) bool { return g.objects[i] >= r.First })
+	after := sort.Search(len(g.objects), func(i int) bool { return g.objects[i] > r.Last })
+	return slices.Clone(g.objects[first:after]), true
+}
+
+func (g *group) count(r Range) int {
+	hashes, _ := g.hashes(r)
+	return len(hashes)
+}
+
+func (g *group) load(member string) (objects int) {
+	for _, r := range g.table.of(member) {
+		objects += g.count(r.Range)
+	}
+	return objects
+}
+
+func (g *group) report(member string) []piece { return survey(g.table.of(member), g.hashes) }
+
+func (g *group) join() {
+	g.members = append(g.members, fmt.Sprint("m", g.joined))
+	g.joined++
+}
+
+func (g *group) remove() string {
+	i := g.random.IntN(len(g.members))
+	member := g.members[i]
+	g.members = slices.Delete(g.members, i, i+1)
+	return member
+}
+
+// crash and leave return how many objects the member had.
+func (g *group) crash() int {
+	member := g.remove()
+	g.dead[member] = g.report(member)
+	return g.load(member)
+}
+
+func (g *group) leave() int {
+	member := g.remove()
+	had := g.load(member)
+	g.become(g.table.released(member, g.report(member)))
+	return had
+}
+
+// become notes a new table.
+func (g *group) become(next table) {
+	if err := next.check(); err != nil {
+		g.t.Fatal(err)
+	}
+	if next.Generation != g.table.Generation+1 {
+		g.t.Fatalf("generation %d after %d", next.Generation, g.table.Generation)
+	}
+	was, is := 0, 0
+	for place := range eachPlace(g.objects) {
+		for g.table.span(was).Last < place[0] {
+			was++
+		}
+		for next.span(is).Last < place[0] {
+			is++
+		}
+		before, after := g.table.Ranges[was], next.Ranges[is]
+		if before.Owner != after.Owner && after.Owner != "" {
+			g.moved += len(place)
+		}
+		if before.Owner != after.Owner && after.Token != next.Generation || after.Token < before.Token {
+			g.t.Fatalf("%x: from token %d to %d in generation %d", place[0], before.Token, after.Token, next.Generation)
+		}
+	}
+	g.table = next
+}
+
+// balance lets the balancer plan, and the members do, until nothing changes. It returns after how many tables
+// of the balancer.
+func (g *group) balance() (rounds int) {
+	for ; ; rounds++ {
+		if rounds > 50+2*len(g.members) {
+			text, _ := g.table.text()
+			g.t.Fatalf("no end:\n%s", text)
+		}
+		s := situation{
+			table: g.table, live: map[string]bool{}, dead: map[string]bool{},
+			counted: maps.Clone(g.dead), settled: true,
+		}
+		for _, member := range g.members {
+			s.live[member] = true
+			s.counted[member] = g.report(member)
+		}
+		for member := range g.dead {
+			s.dead[member] = true
+		}
+		next, changes := s.plan()
+		if !changes {
+			return rounds
+		}
+		g.become(next)
+		for _, member := range g.members {
+			g.obey(member)
+		}
+	}
+}
+
+// obey does what a member is asked to.
+func (g *group) obey(member string) {
+	i, asked := g.table.asked(member)
+	if !asked {
+		return
+	}
+	span := g.table.span(i)
+	hashes, _ := g.hashes(span)
+	part, objects, ok := g.table.part(i, hashes, g.load(member)/2)
+	if !ok {
+		g.t.Errorf("%s refuses %+v", member, g.table.Ranges[i])
+		g.become(g.table.kept(span.First, len(hashes)))
+	} else {
+		g.become(g.table.give(part, g.table.Ranges[i].To, objects))
+	}
+	if _, twice := g.table.asked(member); twice {
+		g.t.Errorf("%s is asked for two things at once", member)
+	}
+}
+
+// check checks that every hash has an owner among the members, that nobody has too many objects while it
+// could have fewer, nor too many ranges.
+func (g *group) check() (most int) {
+	loads, ranges := map[string]int{}, map[string]int{}
+	smallest := map[string]int{} // that can't be parted
+	for i, e := range g.table.Ranges {
+		if !slices.Contains(g.members, e.Owner) {
+			g.t.Fatalf("%s belongs to %q", g.table.span(i), e.Owner)
+		}
+		hashes, _ := g.hashes(g.table.span(i))
+		loads[e.Owner] += len(hashes)
+		ranges[e.Owner]++
+		for place := range eachPlace(hashes) {
+			if n, found := smallest[e.Owner]; !found || len(place) < n {
+				smallest[e.Owner] = len(place)
+			}
+		}
+	}
+	mean := float64(len(g.objects)) / float64(len(g.members))
+	for member, load := range loads {
+		if float64(load) > max(1.25*mean, mean+float64(smallest[member])) {
+			g.t.Errorf("%s has %d objects, the mean of %d members is %.1f", member, load, len(g.members), mean)
+		}
+		most = max(most, ranges[member])
+	}
+	if most > maxRanges {
+		g.t.Errorf("a member has %d ranges", most)
+	}
+	return most
+}
+
+// TestPlan checks what planning promises for random groups: members join, leave, crash and are replaced.
+// -sharding.plans runs more of them.
+func TestPlan(t *testing.T) {
+	for seed := range *plans {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			g := &group{t: t, random: rand.New(rand.NewPCG(uint64(seed), 1)), dead: map[string][]piece{}}
+			size := 2 + g.random.IntN(20)
+			if seed%10 == 9 {
+				size = 200
+			}
+			g.run(size)
+		})
+	}
+}
+
+func (g *group) run(size int) {
+	g.populate(size * (5 + g.random.IntN(100)))
+	g.table = newTable(ByNamespace, []string{"pods"})
+	for range size {
+		g.join()
+	}
+	g.balance()
+	g.check()
+	moved, allowed, rounds, ranges := 0, 0, 0, 0
+	for range 60 {
+		had := 0 // who leaves
+		switch what := g.random.IntN(5); {
+		case what == 0 && len(g.members) > 1:
+			had = g.crash()
+		case what == 1 && len(g.members) > 1:
+			had = g.leave()
+		case what == 2: // a step of a rolling update
+			g.join()
+			had = g.leave()
+		default:
+			g.join()
+		}
+		g.moved = 0
+		rounds = max(rounds, g.balance())
+		ranges = max(ranges, g.check())
+		// What who leaves had changes owner, and up to the mean goes to who joined. Besides, a change may
+		// bring about what levelling put off before.
+		mean := len(g.objects) / len(g.members)
+		bound := had + mean + g.largest()
+		if g.moved > bound+2*mean {
+			g.t.Errorf("%d objects moved, %d are allowed, %d are a member's part", g.moved, bound, mean)
+		}
+		moved += g.moved
+		allowed += bound
+	}
+	if moved > allowed {
+		g.t.Errorf("%d objects moved in all, %d are allowed", moved, allowed)
+	}
+	if rounds > 20 {
+		g.t.Errorf("%d tables until all was level", rounds)
+	}
+	g.t.Logf("%d members at the end; at most %d ranges a member, %d tables a change; %.2f of what may move moved",
+		len(g.members), ranges, rounds, float64(moved)/float64(allowed))
+}
+
+// largest returns how many objects share the hash that most do.
+func (g *group) largest() (most int) {
+	for place := range eachPlace(g.objects) {
+		most = max(most, len(place))
+	}
+	return most
+}
+
+// populate makes objects of namespaces, as they are: most have few objects and some have many, and names
+// differ at the end; or of UIDs.
+func (g *group) populate(objects int) {
+	byUID := g.random.IntN(3) == 0
+	namespaces := 1 + g.random.IntN(objects)
+	for len(g.objects) < objects {
+		if byUID {
+			g.objects = append(g.objects, g.random.Uint64())
+			continue
+		}
+		size := 1 + int(g.random.ExpFloat64()*float64(objects)/float64(namespaces))
+		hash := Hash(fmt.Sprintf("team-%04d", g.random.IntN(namespaces)))
+		g.objects = append(g.objects, slices.Repeat([]uint64{hash}, size)...)
+	}
+	slices.Sort(g.objects)
+}

@@ -1,0 +1,197 @@
+package sharding
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// report is what a member says of itself, on its Lease.
+type report struct {
+	Field Field
+	Kinds []string
+	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that
+	// was deleted and created anew has another one.
+	Table types.UID
+	// Generation is that of the table.
+	Generation int64
+	// Leaving says that the member gives up its ranges and wants no others.
+	Leaving bool
+	// Pieces are the member's ranges in pieces, and what lies between them.
+	Pieces []piece
+}
+
+// piece is a number of neighbouring hashes. It ends where the next one begins.
+type piece struct {
+	First uint64
+	// Objects is how many objects have these hashes, -1 if the member didn't count them.
+	Objects int
+	// Places is how many different hashes these objects have. What has one can't be parted.
+	Places int
+}
+
+// pieces are into how many pieces of about the same number of objects a member divides what it has. Hashes
+// with more objects than that are pieces of their own. So that the ranges of a member that crashes can be
+// given to several.
+const pieces = 16
+
+// survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as
+// [Config] has it.
+func survey(ranges []Owned, hashes func(Range) ([]uint64, bool)) []piece {
+	total := 0
+	counted := make([][]uint64, len(ranges))
+	for i, r := range ranges {
+		if objects, known := hashes(r.Range); known {
+			objects = append([]uint64{}, objects...) // not nil
+			slices.Sort(objects)
+			counted[i] = objects
+			total += len(objects)
+		}
+	}
+	grain := max(total/pieces, 1)
+	var found []piece
+	next := uint64(0) // where the last range ended
+	for i, r := range ranges {
+		if r.First != next {
+			found = append(found, piece{First: next, Objects: -1})
+		}
+		next = r.Last + 1
+		if counted[i] == nil {
+			found = append(found, piece{First: r.First, Objects: -1})
+			continue
+		}
+		p := piece{First: r.First}
+		for place := range eachPlace(counted[i]) {
+			if p.Objects > 0 && p.Objects+len(place) > grain {
+				found = append(found, p)
+				p = piece{First: place[0]}
+			}
+			p.Objects += len(place)
+			p.Places++
+		}
+		found = append(found, p)
+	}
+	if len(ranges) > 0 && next != 0 {
+		found = append(found, piece{First: next, Objects: -1})
+	}
+	return found
+}
+
+// eachPlace yields each run of equal hashes.
+func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
+	return func(yield func([]uint64) bool) {
+		for len(sorted) > 0 {
+			n := 1
+			for n < len(sorted) && sorted[n] == sorted[0] {
+				n++
+			}
+			if !yield(sorted[:n]) {
+				return
+			}
+			sorted = sorted[n:]
+		}
+	}
+}
+
+// within returns the pieces that make up a range, or none if they don't: if a member counted before it had
+// the range.
+func within(pieces []piece, r Range) []piece {
+	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
+	if first < 0 {
+		return nil
+	}
+	last := first
+	for ; last < len(pieces) && pieces[last].First <= r.Last; last++ {
+		if pieces[last].Objects < 0 {
+			return nil
+		}
+	}
+	if last == len(pieces) && r.Last != lastHash || last < len(pieces) && pieces[last].First != r.Last+1 {
+		return nil
+	}
+	return pieces[first:last]
+}
+
+// cutOff returns the part of a range that has as many objects as possible, but not more than a number, and
+// how many it has: from the beginning of the range, or from its end. If already the outermost objects, which
+// can't be parted, are more, they are the part if they aren't more than a second number. hashes are those of
+// the range's objects, sorted. It returns false if there is no such part.
+func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, int, bool) {
+	best, before := 0, 0
+	at := uint64(0) // the first hash behind the cut
+	for place := range eachPlace(hashes) {
+		n := before
+		if fromEnd {
+			n = len(hashes) - before
+		}
+		better := best == 0 || best > objects || n > best
+		if n > objects {
+			better = n <= most && (best == 0 || n < best)
+		}
+		if before > 0 && better {
+			best, at = n, place[0]
+		}
+		before += len(place)
+	}
+	if fromEnd {
+		return Range{at, r.Last}, best, best > 0
+	}
+	return Range{r.First, at - 1}, best, best > 0
+}
+
+// text is what parseReport reads.
+func (r report) text() string {
+	text := appendHeader(nil, r.Field, r.Kinds, r.Generation)
+	tableUID := string(r.Table)
+	if tableUID == "" {
+		tableUID = nobody
+	}
+	text = fmt.Appendf(text, "table %s\n", tableUID)
+	if r.Leaving {
+		text = append(text, "leaving\n"...)
+	}
+	for _, p := range r.Pieces {
+		if p.Objects < 0 {
+			text = fmt.Appendf(text, "%016x -\n", p.First)
+		} else {
+			text = fmt.Appendf(text, "%016x objects %d places %d\n", p.First, p.Objects, p.Places)
+		}
+	}
+	return string(text)
+}
+
+// parseReport reads a report.
+func parseReport(text string) (report, error) {
+	p := &parser{rest: text}
+	var r report
+	r.Field, r.Kinds, r.Generation = p.header()
+	p.key("table")
+	if uid := p.word(); uid != nobody {
+		r.Table = types.UID(uid)
+	}
+	p.end()
+	for p.next() {
+		if len(r.Pieces) == 0 && !r.Leaving && p.words[0] == "leaving" {
+			r.Leaving = true
+			p.want("leaving")
+			p.end()
+			continue
+		}
+		c := piece{First: p.hash(), Objects: -1}
+		if len(r.Pieces) > 0 && c.First <= r.Pieces[len(r.Pieces)-1].First {
+			p.fail("%016x isn't after the piece before it", c.First)
+		}
+		if len(p.words) > 0 && p.words[0] == nobody {
+			p.want(nobody)
+		} else {
+			p.want("objects")
+			c.Objects = int(p.number())
+			p.want("places")
+			c.Places = int(p.number())
+		}
+		p.end()
+		r.Pieces = append(r.Pieces, c)
+	}
+	return r, p.err
+}

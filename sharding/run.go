@@ -1,0 +1,334 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+)
+
+// Run takes part in the group until ctx ends, and then leaves it: it waits until no work is left, marks the
+// member's ranges free and deletes its Lease. It returns an error if work didn't end in time; the ranges are
+// then given to others when the Lease has run out. Call it once.
+func (m *Member) Run(ctx context.Context) error {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var loops sync.WaitGroup
+	for _, loop := range []func(context.Context){
+		m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections,
+	} {
+		loops.Go(func() { loop(running) })
+	}
+	<-ctx.Done()
+	err := m.leave(running)
+	stop()
+	loops.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.until = time.Time{}
+	m.settle()
+	return err
+}
+
+// pause waits, and reports whether ctx is still running.
+func (m *Member) pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-m.config.clock.after(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// await waits until a condition holds, which is computed under the lock, or until the alarm, if there is one.
+// It reports whether ctx is still running.
+func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func() bool) bool {
+	for {
+		m.mu.Lock()
+		done, changed := holds(), m.changed
+		m.mu.Unlock()
+		if done {
+			return ctx.Err() == nil
+		}
+		select {
+		case <-changed:
+		case <-alarm:
+			return ctx.Err() == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// fail logs an error of something that is tried again.
+func (m *Member) fail(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		klog.FromContext(ctx).V(2).Info("Sharding: will try again", "group", m.config.Group,
+			"member", m.config.Identity, "action", what, "err", err)
+	}
+}
+
+// renewals renews the Lease every RetryPeriod, and at once if there is something urgent to report.
+func (m *Member) renewals(ctx context.Context) {
+	var lease *coordinationv1.Lease
+	for {
+		next, err := m.renew(ctx, lease)
+		if err != nil {
+			m.fail(ctx, "renew the lease", err)
+		}
+		lease = next
+		due := m.config.clock.after(m.config.RetryPeriod)
+		if !m.await(ctx, due, func() bool { return err == nil && m.urgent }) {
+			return
+		}
+	}
+}
+
+// lapses ends work when the Lease ends.
+func (m *Member) lapses(ctx context.Context) {
+	for {
+		m.mu.Lock()
+		left, changed := m.until.Sub(m.config.clock.now()), m.changed
+		m.mu.Unlock()
+		var ends <-chan time.Time // never, while the Lease doesn't hold anyway
+		if left > 0 {
+			ends = m.config.clock.after(left)
+		}
+		select {
+		case <-ends:
+			m.mu.Lock()
+			m.settle()
+			m.mu.Unlock()
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// confirmations confirms the table whenever the Lease begins to hold.
+func (m *Member) confirmations(ctx context.Context) {
+	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() }) {
+		if err := m.confirm(ctx); err != nil {
+			m.fail(ctx, "confirm the table", err)
+			if !m.backOff(ctx, err) {
+				return
+			}
+		}
+	}
+}
+
+// backOff waits before the table is written again: only as long as to let others go first if that was the
+// conflict.
+func (m *Member) backOff(ctx context.Context, err error) bool {
+	wait := m.config.RetryPeriod
+	if apierrors.IsConflict(err) {
+		wait = rand.N(wait / 8)
+	}
+	return m.pause(ctx, wait)
+}
+
+// confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's
+// Lease began to hold: such a decision comes with the version of a table that was read before. So a table
+// that names the member is written anew.
+func (m *Member) confirm(ctx context.Context) error {
+	m.mu.Lock()
+	hold := m.hold
+	m.mu.Unlock()
+	v, err := m.leases.read(ctx)
+	if err != nil {
+		return err
+	}
+	if anew, named := v.renewed(m.config.Identity); named > 0 {
+		if v, err = m.leases.write(ctx, v, anew); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hold == hold {
+		m.confirmed = true
+	}
+	m.takeLocked(v)
+	m.settle()
+	return nil
+}
+
+// follow takes note of every table that is written.
+func (m *Member) follow(ctx context.Context) {
+	for {
+		if err := m.watchTable(ctx); err != nil {
+			m.fail(ctx, "watch the table", err)
+		}
+		if !m.pause(ctx, m.config.RetryPeriod) {
+			return
+		}
+	}
+}
+
+func (m *Member) watchTable(ctx context.Context) error {
+	v, err := m.leases.read(ctx)
+	if apierrors.IsNotFound(err) {
+		m.lost()
+		err := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		v, err = m.leases.read(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	m.take(v)
+	events, err := m.config.Leases.Watch(ctx, metav1.ListOptions{
+		FieldSelector:   fields.OneTermEqualSelector("metadata.name", m.config.Group).String(),
+		ResourceVersion: v.lease.ResourceVersion,
+	})
+	if err != nil {
+		return err
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		lease, ok := event.Object.(*coordinationv1.Lease)
+		switch {
+		case !ok:
+			return apierrors.FromObject(event.Object)
+		case event.Type == watch.Deleted:
+			m.lost()
+			return errors.New("the table was deleted")
+		}
+		if v, err = versionOf(lease); err != nil {
+			return err
+		}
+		m.take(v)
+	}
+	return nil
+}
+
+// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a
+// request without an answer may still be carried out, unless another write comes first. So it returns an
+// error only if there is no table, if change refuses, or if ctx ends. In the last case nobody knows what was
+// written.
+func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
+	for {
+		v, err := m.leases.read(ctx)
+		if apierrors.IsNotFound(err) {
+			return err
+		}
+		if err == nil {
+			m.take(v)
+			next, refused := change(v.table)
+			if refused != nil {
+				return refused
+			}
+			if v, err = m.leases.write(ctx, v, next); err == nil {
+				m.take(v)
+				return nil
+			}
+		}
+		m.fail(ctx, "write the table", err)
+		if !m.backOff(ctx, err) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given
+// nothing more.
+func (m *Member) leave(ctx context.Context) error {
+	m.mu.Lock()
+	m.leaving, m.urgent = true, true
+	m.signal()
+	m.mu.Unlock()
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if m.pause(limited, 2*m.config.DrainGrace) {
+			cancel()
+		}
+	}()
+	if m.drain(limited, everything) != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return fmt.Errorf(
+			"sharding: work on %q didn't end; the ranges of %s go to others when its lease has run out",
+			m.running(everything), m.config.Identity)
+	}
+	if !m.await(limited, nil, func() bool { return m.reportedLeaving }) {
+		return fmt.Errorf(
+			"sharding: %s couldn't renew its lease; its ranges go to others when that has run out",
+			m.config.Identity)
+	}
+	err := m.rewrite(limited, func(t table) (table, error) {
+		owned := t.of(m.config.Identity)
+		if len(owned) == 0 {
+			return t, errNothingLeft
+		}
+		var counted []piece
+		if t.size() < maxTable/2 {
+			counted = survey(owned, m.config.Hashes)
+		}
+		return t.released(m.config.Identity, counted), nil
+	})
+	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err)
+	}
+	return m.leases.remove(limited, m.config.Identity, nil)
+}
+
+var errNothingLeft = errors.New("nothing is left to give")
+
+// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the
+// contexts of that work end. The caller must call resume.
+func (m *Member) drain(ctx context.Context, part Range) error {
+	m.mu.Lock()
+	m.draining = append(m.draining, part)
+	m.mu.Unlock()
+	grace := m.config.clock.after(m.config.DrainGrace)
+	idle := func() bool { return len(m.running(part)) == 0 }
+	if !m.await(ctx, grace, idle) {
+		m.resume(part)
+		return context.Cause(ctx)
+	}
+	m.mu.Lock()
+	for r := range m.runs {
+		if part.Contains(r.hash) {
+			r.cancel(errors.New("the range is given away"))
+		}
+	}
+	m.mu.Unlock()
+	if !m.await(ctx, nil, idle) {
+		m.resume(part)
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// running returns the namespaces or UIDs of the work in a range. It needs the lock.
+func (m *Member) running(part Range) (values []string) {
+	for r := range m.runs {
+		if part.Contains(r.hash) {
+			values = append(values, r.value)
+		}
+	}
+	return values
+}
+
+// resume ends a drain.
+func (m *Member) resume(part Range) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.draining, part); i >= 0 {
+		m.draining = slices.Delete(m.draining, i, i+1)
+	}
+	m.signal()
+}

@@ -1,0 +1,231 @@
+package sharding
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table says who owns which hashes. Tables are values: a change makes a new one.
+type table struct {
+	// Generation grows with every write.
+	Generation int64
+	// Field is what is hashed, and Kinds are the resources that are sharded, sorted.
+	Field Field
+	Kinds []string
+	// Ranges are in order, without gap or overlap.
+	Ranges []entry
+}
+
+// entry is a range of the table. It ends where the next one begins.
+type entry struct {
+	First uint64
+	// Owner is a member, or "" if the range is free.
+	Owner string
+	// Token is the generation in which the range changed owner, 0 if it never had one. Of a hash it never
+	// falls.
+	Token int64
+	// Objects is how many the owner had counted at its last write of the range.
+	Objects int
+	// To is the member that the owner should give the range to, or the part of it that has about Part
+	// objects. A Part of 0 stands for the whole.
+	To   string
+	Part int
+}
+
+// Owned is a range with the token of its owner: of two writes to one object, that with the lower token is
+// older.
+type Owned struct {
+	Range
+	Token int64
+}
+
+const (
+	// maxRanges is how many ranges a member may have, so that selectors and the table stay short.
+	maxRanges = 32
+	// maxTable bounds the table's text, in bytes. The API server's bound for all annotations of an object is
+	// 256 KB.
+	maxTable = 200 << 10
+)
+
+// newTable returns a table of one range that nobody ever owned.
+func newTable(field Field, kinds []string) table {
+	return table{Generation: 1, Field: field, Kinds: kinds, Ranges: []entry{{}}}
+}
+
+// check returns an error unless the table covers all hashes once.
+func (t table) check() error {
+	if len(t.Ranges) == 0 || t.Ranges[0].First != 0 {
+		return errors.New("the first range doesn't begin at 0")
+	}
+	for i, e := range t.Ranges {
+		span := t.span(i)
+		switch {
+		case i > 0 && e.First <= t.Ranges[i-1].First:
+			return fmt.Errorf("range %016x isn't after the one before it", e.First)
+		case !isName(e.Owner) || !isName(e.To):
+			return fmt.Errorf("range %s: %q or %q is no member's identity", span, e.Owner, e.To)
+		case e.Token < 0 || e.Token > t.Generation:
+			return fmt.Errorf("range %s: token %d isn't between 0 and the generation, %d", span, e.Token, t.Generation)
+		case e.Objects < 0 || e.Part < 0:
+			return fmt.Errorf("range %s has a negative number of objects", span)
+		case e.Owner != "" && e.Token == 0:
+			return fmt.Errorf("range %s has an owner, but no token", span)
+		case e.To != "" && (e.Owner == "" || e.To == e.Owner):
+			return fmt.Errorf("range %s of %q can't be asked for %q", span, e.Owner, e.To)
+		case e.Part > 0 && e.To == "":
+			return fmt.Errorf("range %s: a part is asked for nobody", span)
+		}
+	}
+	return nil
+}
+
+// isName reports whether a text can stand for a member in the table. None is a name, too: that of nobody.
+func isName(text string) bool { return text != nobody && !strings.ContainsAny(text, " \n") }
+
+// untouched reports whether no range of the table ever had an owner.
+func (t table) untouched() bool {
+	return !slices.ContainsFunc(t.Ranges, func(e entry) bool { return e.Token > 0 })
+}
+
+// span returns the range of entry i.
+func (t table) span(i int) Range {
+	last := uint64(lastHash)
+	if i+1 < len(t.Ranges) {
+		last = t.Ranges[i+1].First - 1
+	}
+	return Range{t.Ranges[i].First, last}
+}
+
+// at returns the index of the entry of a hash.
+func (t table) at(hash uint64) int {
+	i, found := slices.BinarySearchFunc(t.Ranges, hash,
+		func(e entry, hash uint64) int { return cmp.Compare(e.First, hash) })
+	if !found {
+		i--
+	}
+	return i
+}
+
+// of returns the ranges of an owner.
+func (t table) of(owner string) (ranges []Owned) {
+	for i, e := range t.Ranges {
+		if e.Owner == owner {
+			ranges = append(ranges, Owned{t.span(i), e.Token})
+		}
+	}
+	return ranges
+}
+
+// next returns a copy of the table in the next generation.
+func (t table) next() table {
+	t.Generation++
+	t.Ranges = slices.Clone(t.Ranges)
+	return t
+}
+
+// give returns the table in which a part of one entry belongs to another member, or to nobody. What is left
+// of the entry is no longer asked for.
+func (t table) give(part Range, to string, objects int) table {
+	t = t.next()
+	i := t.at(part.First)
+	whole, rest := t.span(i), t.Ranges[i]
+	rest.To, rest.Part, rest.Objects = "", 0, max(rest.Objects-objects, 0)
+	given := entry{First: part.First, Owner: to, Token: t.Generation, Objects: objects}
+	var pieces []entry
+	if whole.First < part.First {
+		pieces = append(pieces, rest)
+	}
+	pieces = append(pieces, given)
+	if part.Last < whole.Last {
+		rest.First = part.Last + 1
+		pieces = append(pieces, rest)
+	}
+	t.Ranges = slices.Replace(t.Ranges, i, i+1, pieces...)
+	return t.merged()
+}
+
+// kept returns the table in which the entry of a hash is no longer asked for.
+func (t table) kept(hash uint64, objects int) table {
+	t = t.next()
+	e := &t.Ranges[t.at(hash)]
+	e.To, e.Part, e.Objects = "", 0, objects
+	return t.merged()
+}
+
+// renewed returns the table in which a member has taken its own ranges anew, and how many these are.
+func (t table) renewed(owner string) (table, int) {
+	t = t.next()
+	count := 0
+	for i := range t.Ranges {
+		if e := &t.Ranges[i]; e.Owner == owner {
+			e.Token, e.To, e.Part = t.Generation, "", 0
+			count++
+		}
+	}
+	return t.merged(), count
+}
+
+// released returns the table in which the ranges of an owner are free, in pieces where it counted some, so
+// that they can be given to several members.
+func (t table) released(owner string, counted []piece) table {
+	t = t.next()
+	var ranges []entry
+	for i, e := range t.Ranges {
+		if e.Owner != owner {
+			ranges = append(ranges, e)
+			continue
+		}
+		e = entry{First: e.First, Token: t.Generation, Objects: e.Objects}
+		ranges = append(ranges, e.split(within(counted, t.span(i)))...)
+	}
+	t.Ranges = ranges
+	return t
+}
+
+// heir is the member that will have the range.
+func (e entry) heir() string {
+	if e.To != "" && e.Part == 0 {
+		return e.To
+	}
+	return e.Owner
+}
+
+// split returns the entry in pieces, or as it is if there are none.
+func (e entry) split(pieces []piece) []entry {
+	if len(pieces) == 0 {
+		return []entry{e}
+	}
+	entries := make([]entry, len(pieces))
+	for i, p := range pieces {
+		entries[i] = e
+		entries[i].First, entries[i].Objects = p.First, p.Objects
+	}
+	return entries
+}
+
+// size is about as long as the table's text.
+func (t table) size() (bytes int) {
+	for _, e := range t.Ranges {
+		bytes += len("0000000000000000 token 00000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
+	}
+	return bytes
+}
+
+// merged joins neighbours of one owner, unless one of them is asked for.
+func (t table) merged() table {
+	ranges := t.Ranges[:1]
+	for _, e := range t.Ranges[1:] {
+		last := &ranges[len(ranges)-1]
+		if e.Owner == "" || e.Owner != last.Owner || e.To != "" || last.To != "" {
+			ranges = append(ranges, e)
+			continue
+		}
+		last.Token = max(last.Token, e.Token)
+		last.Objects += e.Objects
+	}
+	t.Ranges = ranges
+	return t
+}

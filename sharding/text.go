@@ -1,0 +1,193 @@
+package sharding
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tables and reports are text in annotations, a line for each range, as `kubectl get -o yaml` shows them
+// best:
+//
+//	protocol 1
+//	field object.metadata.namespace
+//	kinds bakeries.shop.example.com cakes.shop.example.com
+//	generation 17
+//	0000000000000000 baker-a-x7k2p token 16 objects 120
+//	4000000000000000 baker-b-9wq4d token 17 objects 80 to baker-c-m2bnt part 30
+//	8000000000000000 - token 3 objects 0
+
+const (
+	// protocol is the version of the rules and of the texts. Members of another version don't take part.
+	protocol = 1
+	// nobody stands for the owner of a free range.
+	nobody = "-"
+)
+
+// text is what parseTable reads.
+func (t table) text() (string, error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	text := appendHeader(make([]byte, 0, 256+96*len(t.Ranges)), t.Field, t.Kinds, t.Generation)
+	for _, e := range t.Ranges {
+		owner := e.Owner
+		if owner == "" {
+			owner = nobody
+		}
+		text = fmt.Appendf(text, "%016x %s token %d objects %d", e.First, owner, e.Token, e.Objects)
+		if e.To != "" {
+			text = fmt.Appendf(text, " to %s", e.To)
+		}
+		if e.Part > 0 {
+			text = fmt.Appendf(text, " part %d", e.Part)
+		}
+		text = append(text, '\n')
+	}
+	if len(text) > maxTable {
+		return "", fmt.Errorf("the table has %d bytes, more than %d", len(text), maxTable)
+	}
+	return string(text), nil
+}
+
+func appendHeader(text []byte, field Field, kinds []string, generation int64) []byte {
+	return fmt.Appendf(text, "protocol %d\nfield %s\nkinds %s\ngeneration %d\n",
+		protocol, field, strings.Join(kinds, " "), generation)
+}
+
+// parseTable reads a table and checks it.
+func parseTable(text string) (table, error) {
+	p := &parser{rest: text}
+	var t table
+	t.Field, t.Kinds, t.Generation = p.header()
+	for p.next() {
+		e := entry{First: p.hash(), Owner: p.word()}
+		if e.Owner == nobody {
+			e.Owner = ""
+		}
+		p.want("token")
+		e.Token = p.number()
+		p.want("objects")
+		e.Objects = int(p.number())
+		if len(p.words) > 0 {
+			p.want("to")
+			e.To = p.word()
+		}
+		if len(p.words) > 0 {
+			p.want("part")
+			e.Part = int(p.number())
+		}
+		p.end()
+		t.Ranges = append(t.Ranges, e)
+	}
+	if p.err != nil {
+		return table{}, p.err
+	}
+	return t, t.check()
+}
+
+// parser reads lines of words. After an error it reads nothing more.
+type parser struct {
+	rest  string
+	line  int
+	words []string
+	err   error
+}
+
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("line %d: "+format, append([]any{p.line}, args...)...)
+	}
+}
+
+// next goes to the next line, if there is one.
+func (p *parser) next() bool {
+	if p.err != nil || p.rest == "" {
+		return false
+	}
+	var line string
+	line, p.rest, _ = strings.Cut(p.rest, "\n")
+	p.line++
+	p.words = strings.Split(line, " ")
+	return true
+}
+
+// word returns the next word of the line.
+func (p *parser) word() string {
+	if len(p.words) == 0 || p.words[0] == "" {
+		p.fail("a word is missing")
+		return ""
+	}
+	word := p.words[0]
+	p.words = p.words[1:]
+	return word
+}
+
+func (p *parser) want(key string) {
+	if word := p.word(); p.err == nil && word != key {
+		p.fail("%q stands where %q should", word, key)
+	}
+}
+
+// end expects the end of the line.
+func (p *parser) end() {
+	if len(p.words) > 0 {
+		p.fail("%q is too much", strings.Join(p.words, " "))
+	}
+}
+
+// number returns the next word, a number that isn't negative.
+func (p *parser) number() int64 {
+	word := p.word()
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 0 {
+		p.fail("%q is no number", word)
+	}
+	return n
+}
+
+// hash returns the next word, a hash.
+func (p *parser) hash() uint64 {
+	word := p.word()
+	n, err := strconv.ParseUint(word, 16, 64)
+	if err != nil || len(word) != 16 {
+		p.fail("%q is no hash of 16 hexadecimal digits", word)
+	}
+	return n
+}
+
+// key goes to the next line, which has to begin with a word.
+func (p *parser) key(key string) {
+	if !p.next() {
+		p.line++
+		p.fail("%q is missing", key)
+	}
+	p.want(key)
+}
+
+// errProtocol is the error of a text of another protocol.
+var errProtocol = errors.New("another protocol")
+
+func (p *parser) header() (field Field, kinds []string, generation int64) {
+	p.key("protocol")
+	if n := p.number(); p.err == nil && n != protocol {
+		p.err = fmt.Errorf("protocol %d, this program knows %d: %w", n, protocol, errProtocol)
+	}
+	p.end()
+	p.key("field")
+	field = Field(p.word())
+	p.end()
+	p.key("kinds")
+	for p.err == nil && (len(p.words) > 0 || len(kinds) == 0) {
+		kinds = append(kinds, p.word())
+	}
+	p.key("generation")
+	generation = p.number()
+	p.end()
+	if !slices.IsSorted(kinds) {
+		p.fail("the kinds aren't sorted")
+	}
+	return field, kinds, generation
+}
