@@ -3,7 +3,9 @@ package sharding_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
+	"math"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -58,3 +60,16 @@ func share(
 }
 
 var _ = share
+
+// A range of hashes, as a member may own it, and the namespaces whose objects are in it.
+func Example() {
+	owned := sharding.Range{First: 1 << 63, Last: math.MaxUint64}
+	fmt.Println(owned)
+	for _, namespace := range []string{"default", "kube-system"} {
+		fmt.Println(namespace, owned.Contains(sharding.Hash(namespace)))
+	}
+	// Output:
+	// 0x8000000000000000-0x10000000000000000
+	// default true
+	// kube-system true
+}

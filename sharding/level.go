@@ -105,9 +105,9 @@ func (p *plan) offers(i int, to string, want int) []offer {
 	}
 	span := func(first, after int) Range {
 		if after == len(pieces) {
-			return Range{pieces[first].First, whole.span.Last}
+			return Range{First: pieces[first].First, Last: whole.span.Last}
 		}
-		return Range{pieces[first].First, pieces[after].First - 1}
+		return Range{First: pieces[first].First, Last: pieces[after].First - 1}
 	}
 	offers := []offer{whole}
 	head, n := pieces[0].Objects, 1

@@ -291,15 +291,15 @@ func (m *Member) active() (active []Owned) {
 		for _, d := range m.draining {
 			var left []Range
 			for _, p := range parts {
-				if !p.overlaps(d) {
+				if !overlap(p, d) {
 					left = append(left, p)
 					continue
 				}
 				if p.First < d.First {
-					left = append(left, Range{p.First, d.First - 1})
+					left = append(left, Range{First: p.First, Last: d.First - 1})
 				}
 				if p.Last > d.Last {
-					left = append(left, Range{d.Last + 1, p.Last})
+					left = append(left, Range{First: d.Last + 1, Last: p.Last})
 				}
 			}
 			parts = left
@@ -334,7 +334,7 @@ func (m *model) check(r *replica) {
 		first.Member.mu.Unlock()
 		for _, o := range mine {
 			for _, p := range theirs {
-				if o.overlaps(p.Range) {
+				if overlap(o.Range, p.Range) {
 					m.fail("%s and %s act on %s and %s", r.Identity(), other.Identity(), o, p)
 				}
 			}

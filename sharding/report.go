@@ -135,9 +135,9 @@ func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, i
 		before += len(place)
 	}
 	if fromEnd {
-		return Range{at, r.Last}, best, best > 0
+		return Range{First: at, Last: r.Last}, best, best > 0
 	}
-	return Range{r.First, at - 1}, best, best > 0
+	return Range{First: r.First, Last: at - 1}, best, best > 0
 }
 
 // text is what parseReport reads.

@@ -96,7 +96,7 @@ func (t table) span(i int) Range {
 	if i+1 < len(t.Ranges) {
 		last = t.Ranges[i+1].First - 1
 	}
-	return Range{t.Ranges[i].First, last}
+	return Range{First: t.Ranges[i].First, Last: last}
 }
 
 // at returns the index of the entry of a hash.

@@ -33,8 +33,8 @@ func TestRangeIsTheServers(t *testing.T) {
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
 		hash := Hash(namespace)
 		for _, r := range []Range{
-			everything, {0, hash}, {hash, hash}, {hash, lastHash},
-			{hash + 1, lastHash}, {0, hash - 1}, {0, random.Uint64()},
+			everything, {First: 0, Last: hash}, {First: hash, Last: hash}, {First: hash, Last: lastHash},
+			{First: hash + 1, Last: lastHash}, {First: 0, Last: hash - 1}, {First: 0, Last: random.Uint64()},
 		} {
 			first, end, _ := strings.Cut(r.String(), "-")
 			selector := sharding.NewSelector(sharding.ShardRangeRequirement{
@@ -67,7 +67,7 @@ func TestTableIsText(t *testing.T) {
 	if want := (entry{1 << 62, "baker-b-9wq4d", 17, 80, "baker-c-m2bnt", 30}); table.Ranges[1] != want {
 		t.Errorf("%+v, want %+v", table.Ranges[1], want)
 	}
-	if span := table.span(1); span != (Range{1 << 62, 1<<63 - 1}) {
+	if span := table.span(1); span != (Range{First: 1 << 62, Last: 1<<63 - 1}) {
 		t.Errorf("the second range is %s", span)
 	}
 }

@@ -73,6 +73,8 @@ var allowed = []struct {
 	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
 	{"informers/...", []string{"informers/internal/resources", "runtime/informer", "runtime/factory"}},
 
+	{"sharding", []string{"runtime/shard"}},
+
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",
