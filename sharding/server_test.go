@@ -127,6 +127,10 @@ type connection struct {
 	thaw chan struct{}
 	// lag is by how much all that watches send comes late.
 	lag time.Duration
+	// slowing is since when what watches send comes later and later, if it does.
+	slowing time.Time
+	// stall is called before a request is carried out, unless it is nil.
+	stall func(what string)
 	// answers is by how much all answers come late.
 	answers time.Duration
 	// cut says that the process has crashed.
@@ -169,9 +173,15 @@ func request[T any](ctx context.Context, c *connection, what string, do func(*se
 		return zero, errLost
 	}
 	f := c.fate()
+	c.mu.Lock()
+	stall := c.stall
+	c.mu.Unlock()
 	answers := make(chan answer, 1)
 	go func() {
 		bubble.Pass(f.before)
+		if stall != nil {
+			stall(what)
+		}
 		var a answer
 		c.server.mu.Lock()
 		down := c.server.down
@@ -354,6 +364,9 @@ func (c *connection) send(ctx context.Context, events chan<- watch.Event, since 
 			silent := time.Duration(c.random.Int64N(int64(12 * time.Second)))
 			ends := c.random.IntN(2) == 0
 			lag := c.lag - time.Since(event.at)
+			if !c.slowing.IsZero() && event.at.After(c.slowing) {
+				lag += event.at.Sub(c.slowing) * 9 / 10
+			}
 			c.mu.Unlock()
 			if trouble && ends || down {
 				return

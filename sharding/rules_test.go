@@ -1,0 +1,131 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// set changes a connection.
+func (c *connection) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
+
+// two returns a group of two members, of which the first balances.
+func two(m *model) (balancer, other *replica) {
+	m.configure = nil
+	balancer, other = m.join(), m.join()
+	bubble.Pass(time.Second)
+	balancer.lead(true)
+	m.settled()
+	return balancer, other
+}
+
+// TestLapse: a balancer decides that a member is dead, and its write is long under way. Meanwhile the member comes back.
+// It acts again only when that write can't be carried out any more.
+func TestLapse(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		balancer, other := two(m)
+		var decided atomic.Bool
+		arrive := make(chan struct{})
+		balancer.connection.set(func() {
+			balancer.connection.stall = func(what string) {
+				if what == "update the table" && !decided.Swap(true) {
+					<-arrive
+				}
+			}
+		})
+		other.connection.freeze()
+		for !decided.Load() {
+			bubble.Pass(100 * time.Millisecond)
+		}
+		other.connection.set(func() { other.connection.lag = 5 * time.Second })
+		other.connection.unfreeze()
+		bubble.Pass(retryPeriod)
+		if s := other.Status(); s.Err != nil || len(s.Owned) == 0 {
+			t.Errorf("it is back, but doesn't act: %+v", s)
+		}
+		close(arrive)
+		bubble.Pass(time.Second)
+		if s := other.Status(); s.Err != nil || len(s.Owned) == 0 {
+			t.Errorf("its ranges were taken: %+v", s)
+		}
+		m.settled()
+	})
+}
+
+// TestLateObserver: what the balancer hears comes later and later, though often enough. It gives no ranges of a member whose
+// Lease holds, as it reads it once more.
+func TestLateObserver(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		balancer, other := two(m)
+		m.server.mu.Lock()
+		last := m.server.leases["bakers-"+other.Identity()].Spec.RenewTime.Time
+		m.server.mu.Unlock()
+		balancer.connection.set(func() { balancer.connection.slowing = time.Now() })
+		other.connection.freeze()
+		bubble.Pass(time.Until(last.Add(renewDeadline - 500*time.Millisecond)))
+		if s := other.Status(); s.Err != nil || len(s.Owned) == 0 {
+			t.Errorf("it hears nothing, but its lease holds: %+v", s)
+		}
+		other.connection.unfreeze()
+		m.server.wrote = func(table) { t.Error("the table was written") }
+		bubble.Pass(renewDeadline)
+		m.server.mu.Lock()
+		m.server.wrote = m.wrote
+		m.server.mu.Unlock()
+		balancer.connection.set(func() { balancer.connection.slowing = time.Time{} })
+		m.settled()
+	})
+}
+
+// TestUnansweredHandOver: the write of a hand-over isn't answered, and carried out long after. Until it is known what became
+// of it, no work begins in that range.
+func TestUnansweredHandOver(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.configure = nil
+		first := m.join()
+		bubble.Pass(time.Second)
+		first.lead(true)
+		m.settled()
+		second := m.join()
+		bubble.Pass(time.Second)
+		// From now on the second balances, so the first writes only what it gives.
+		first.lead(false)
+		second.lead(true)
+		var writes atomic.Int32
+		first.connection.set(func() {
+			first.connection.lag = 5 * time.Second
+			first.connection.stall = func(what string) {
+				if what == "update the table" && writes.Add(1) == 1 {
+					bubble.Pass(renewDeadline/2 + retryPeriod/2) // longer than the request waits for its answer
+				}
+			}
+		})
+		for writes.Load() == 0 {
+			bubble.Pass(100 * time.Millisecond)
+		}
+		var giving []Range
+		for range 100 {
+			bubble.Pass(100 * time.Millisecond)
+			giving = append(giving, first.Status().Giving...)
+			for _, name := range m.names {
+				err := first.Do(t.Context(), name, func(context.Context, Owned) error { return nil })
+				if owner, _ := second.OwnerOf(name); owner == second.Identity() && !errors.Is(err, ErrNotOwned) {
+					t.Fatalf("the first works on %s, which the second owns", name)
+				}
+			}
+		}
+		if len(giving) == 0 {
+			t.Error("the first wasn't asked for anything")
+		}
+		first.connection.set(func() { first.connection.lag = 0 })
+		m.settled()
+	})
+}
