@@ -179,9 +179,9 @@ func (m *Member) watchTable(ctx context.Context) error {
 	v, err := m.leases.read(ctx)
 	if apierrors.IsNotFound(err) {
 		m.lost()
-		err := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
+		created := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
+		if created != nil && !apierrors.IsAlreadyExists(created) {
+			return created
 		}
 		v, err = m.leases.read(ctx)
 	}
