@@ -203,9 +203,9 @@ func TestSteadyState(t *testing.T) {
 			m.join()
 		}
 		m.settled()
-		clear(m.server.requests)
+		m.server.requested()
 		bubble.Pass(100 * retryPeriod)
-		requests := m.server.requests
+		requests := m.server.requested()
 		t.Log(requests)
 		if n := requests["update"]; n < 4*98 || n > 5*101 {
 			t.Errorf("%d updates", n)

@@ -243,6 +243,15 @@ func (c *connection) isFrozen() bool {
 	return c.thaw != nil
 }
 
+// requested returns the counts of requests since the last time.
+func (s *server) requested() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := s.requests
+	s.requests = map[string]int{}
+	return requests
+}
+
 func (c *connection) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
 	return request(ctx, c, "get", func(s *server) (*coordinationv1.Lease, error) {
 		lease, ok := s.leases[name]
@@ -256,18 +265,19 @@ func (c *connection) Get(ctx context.Context, name string, _ metav1.GetOptions) 
 func (c *connection) Create(
 	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
 ) (*coordinationv1.Lease, error) {
+	lease = lease.DeepCopy() // the caller may go on with its own before the request arrives
 	return request(ctx, c, "create", func(s *server) (*coordinationv1.Lease, error) {
 		if _, exists := s.leases[lease.Name]; exists {
 			return nil, apierrors.NewAlreadyExists(leaseResource, lease.Name)
 		}
-		return s.put(watch.Added, lease), nil
+		return s.put(watch.Added, lease).DeepCopy(), nil
 	})
 }
 
 func (c *connection) Update(
 	ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions,
 ) (*coordinationv1.Lease, error) {
-	what := "update"
+	what, lease := "update", lease.DeepCopy()
 	if _, isTable := lease.Annotations[tableAnnotation]; isTable {
 		what = "update the table"
 	}
@@ -279,7 +289,7 @@ func (c *connection) Update(
 		if old.ResourceVersion != lease.ResourceVersion || old.UID != lease.UID {
 			return nil, apierrors.NewConflict(leaseResource, lease.Name, errors.New("another version"))
 		}
-		return s.put(watch.Modified, lease), nil
+		return s.put(watch.Modified, lease).DeepCopy(), nil
 	})
 }
 
@@ -306,7 +316,7 @@ func (c *connection) List(ctx context.Context, options metav1.ListOptions) (*coo
 		list.ResourceVersion = strconv.Itoa(s.version)
 		for _, lease := range s.leases {
 			if selected(lease, options) {
-				list.Items = append(list.Items, *lease)
+				list.Items = append(list.Items, *lease.DeepCopy())
 			}
 		}
 		return list, nil
