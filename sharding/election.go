@@ -44,8 +44,8 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 			},
 			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
-			LeaseDuration:   c.RenewDeadline,
-			RenewDeadline:   c.RenewDeadline * 2 / 3,
+			LeaseDuration:   c.RenewDeadline * 3 / 4,
+			RenewDeadline:   max(c.RenewDeadline/2, c.RetryPeriod*5/4),
 			RetryPeriod:     c.RetryPeriod,
 			ReleaseOnCancel: true,
 			Callbacks:       callbacks,

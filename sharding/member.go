@@ -223,10 +223,11 @@ func (m *Member) report() report {
 	r := report{
 		Field: m.config.Field, Kinds: m.config.Kinds, Generation: max(m.highest, 1), Leaving: m.leaving,
 	}
+	var owned []Owned
 	if m.current != nil && m.refused == nil {
-		r.Table = m.current.lease.UID
+		// Also what the member may not act on now: nothing has to move because of a lapse.
+		r.Table, owned = m.current.lease.UID, m.current.of(m.config.Identity)
 	}
-	owned := m.owned
 	m.urgent = false
 	m.mu.Unlock()
 	m.survey(owned)
