@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Config describes a member of a group.
@@ -27,12 +28,17 @@ type Config struct {
 	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All
 	// members must have the same.
 	Kinds []string
+	// Informers are those of the kinds, of package informer or of a factory, not started yet. The member makes
+	// them informers of a part (see informer.Shard), and their ranges follow the table. Start them yourself,
+	// before or after Run.
+	Informers []cache.SharedInformer
 	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it
-	// doesn't know yet. It is called by one goroutine at a time, rarely, and may take as long as it takes to
-	// copy them.
+	// doesn't know yet. It may be called by several goroutines at a time, rarely, and may take as long as it
+	// takes to copy them. The default is what the informers have.
 	Hashes func(Range) ([]uint64, bool)
-	// Changed is called after the ranges that the member owns changed, with all of them, one call at a time.
-	// It must return soon, and not call the member. nil stands for nothing.
+	// Changed is called after the ranges that the member may act on changed, with all of them, one call at a
+	// time. They also change when its Lease lapses and holds again. It must return soon, and not call the
+	// member. nil stands for nothing.
 	Changed func([]Owned)
 
 	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
@@ -90,8 +96,9 @@ func (c *Config) complete() error {
 	switch wrong := validation.IsDNS1123Subdomain(c.Group + "-" + c.Identity); {
 	case c.Leases == nil:
 		return errors.New("sharding: Config.Leases is nil; set it to the client of a namespace's leases")
-	case c.Hashes == nil:
-		return errors.New("sharding: Config.Hashes is nil; without it nobody knows how the objects lie")
+	case c.Hashes == nil && len(c.Informers) == 0:
+		return errors.New(
+			"sharding: Config.Informers and Config.Hashes are missing; without them nobody knows how the objects lie")
 	case len(wrong) > 0:
 		return fmt.Errorf("sharding: Config.Group %q and Config.Identity %q name no Lease: %s",
 			c.Group, c.Identity, strings.Join(wrong, "; "))

@@ -26,7 +26,7 @@ func TestConfig(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Config){
 		"Config.Leases is nil":                    func(c *Config) { c.Leases = nil },
-		"Config.Hashes is nil":                    func(c *Config) { c.Hashes = nil },
+		"Config.Informers and Config.Hashes":      func(c *Config) { c.Hashes = nil },
 		"name no Lease":                           func(c *Config) { c.Group = "" },
 		"name no Lease: a lowercase":              func(c *Config) { c.Identity = "A b" },
 		"doesn't name the resources":              func(c *Config) { c.Kinds = nil },

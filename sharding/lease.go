@@ -3,6 +3,7 @@ package sharding
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -10,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 const (
@@ -48,6 +51,28 @@ func versionOf(lease *coordinationv1.Lease) (*version, error) {
 func (v *version) newer(w *version) bool {
 	order, err := resourceversion.CompareResourceVersion(v.lease.ResourceVersion, w.lease.ResourceVersion)
 	return err != nil || order > 0
+}
+
+// rangesOf returns the hashes that a member owns. nil is a table without members.
+func (v *version) rangesOf(owner string) shard.Ranges {
+	if v == nil {
+		return nil
+	}
+	return rangesOf(v.of(owner))
+}
+
+// keptBy returns the hashes that a member owns without interruption since an earlier version: those of which
+// is known that nobody else owned them in between.
+func (v *version) keptBy(owner string, since *version) shard.Ranges {
+	if since == nil || since.lease.UID != v.lease.UID {
+		return nil
+	}
+	kept := v.of(owner)
+	if v.Generation > since.Generation+1 {
+		// Only the token says what was written in between.
+		kept = slices.DeleteFunc(kept, func(o Owned) bool { return o.Token > since.Generation })
+	}
+	return rangesOf(kept).And(since.rangesOf(owner))
 }
 
 // read returns the table as the server has it now. The error is NotFound if there is none.

@@ -2,7 +2,6 @@ package sharding
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,11 +9,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
 )
-
-// ErrNotOwned is the error of work on a hash that the member doesn't own, or may not act on now. It is also
-// why the context of work ends that the member must stop.
-var ErrNotOwned = errors.New("not owned by this member")
 
 // Member is one replica's part in a group. Its methods are safe for concurrent use.
 type Member struct {
@@ -29,25 +25,31 @@ type Member struct {
 	// confirmed says that the table was written or read in this hold so that an earlier decision of a
 	// balancer, to take the member's ranges, can't be carried out any more.
 	confirmed bool
-	// current is the last table that was read or written, nil if there is none. highest is the highest
-	// generation of any.
-	current *version
-	highest int64
+	// current is the last table that was read or written, nil if there is none. latest is that too, but stays
+	// when the table is deleted. highest is the highest generation of any.
+	current, latest *version
+	highest         int64
 	// leaving says that the member gives up its ranges, and reportedLeaving that its Lease says so.
 	leaving, reportedLeaving bool
 	// urgent says that there is something to report that shouldn't wait.
 	urgent bool
 	// refused says why the member doesn't take part, if it doesn't.
 	refused error
-	// draining are ranges that are about to be given away: no work begins there.
+	// draining are ranges that are about to be given away: no work begins there. waiting counts the work that
+	// may not begin yet.
 	draining []Range
 	runs     map[*run]struct{}
+	waiting  int
 	// owned are the ranges that Changed was told last.
 	owned []Owned
 	// leading is the context of being elected.
 	leading context.Context
+	// caches are the informers, and which ranges they have. gained and lost count ranges that came and went.
+	caches       caches
+	gained, lost uint64
 	// changed is closed, and replaced, when anything above changes.
 	changed chan struct{}
+	log     klog.Logger
 
 	// counted are the pieces of the ranges countedRanges as they were at countedAt. They belong to the
 	// renewals.
@@ -56,57 +58,31 @@ type Member struct {
 	countedAt     time.Time
 }
 
-// run is a piece of work.
-type run struct {
-	value  string
-	hash   uint64
-	cancel context.CancelCauseFunc
-}
-
-// NewMember returns a member that takes part once Run is called.
+// NewMember returns a member that takes part once Run is called. It makes Config.Informers informers of a
+// part, so call it before these start.
 func NewMember(config Config) (*Member, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
 	}
-	return &Member{
+	m := &Member{
 		config: config, leases: leases{config.Leases, config.Group, config.RenewDeadline / 2},
-		runs: map[*run]struct{}{}, changed: make(chan struct{}),
-	}, nil
+		runs: map[*run]struct{}{}, changed: make(chan struct{}), log: klog.Background(),
+	}
+	if err := m.caches.add(config.Field, config.Informers); err != nil {
+		return nil, err
+	}
+	if m.config.Hashes == nil {
+		m.config.Hashes = m.caches.hashes
+	}
+	return m, nil
 }
 
 // Identity returns the member's identity, as it stands in the table: the one of its configuration and a
 // random part.
 func (m *Member) Identity() string { return m.config.Identity }
 
-// Do calls f if the member owns a namespace, or a UID, and may act on it, and returns ErrNotOwned if not. The
-// context of f ends when the member must stop acting on it. Until f returns, the member doesn't give it to
-// another one.
-func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
-	hash := Hash(value)
-	m.mu.Lock()
-	owned, ok := m.owns(hash)
-	if !ok || slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) }) {
-		m.mu.Unlock()
-		return ErrNotOwned
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	r := &run{value, hash, cancel}
-	m.runs[r] = struct{}{}
-	m.mu.Unlock()
-	defer func() {
-		cancel(nil)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.runs, r)
-		if len(m.draining) > 0 {
-			m.signal()
-		}
-	}()
-	return f(ctx, owned)
-}
-
 // Owns returns the range of a namespace, or a UID, and its token, and whether the member may act on it now.
-// Ask again before every write.
+// Ask again before every write that doesn't go through [Transport].
 func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,6 +97,20 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 	i := m.current.at(hash)
 	e := m.current.Ranges[i]
 	return Owned{m.current.span(i), e.Token}, e.Owner == m.config.Identity
+}
+
+// Accepts reports whether work on a namespace, or a UID, is this member's: the table says so, even if the
+// member may not act at the moment, because its Lease doesn't hold. Queues ask it; see queue.NewOwned.
+func (m *Member) Accepts(value string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.named(Hash(value))
+}
+
+// named needs the lock.
+func (m *Member) named(hash uint64) bool {
+	return m.current != nil && m.refused == nil && !m.leaving &&
+		m.current.Ranges[m.current.at(hash)].Owner == m.config.Identity
 }
 
 // OwnerOf returns the member that owns a namespace, or a UID, as far as this member knows, and false if
@@ -163,7 +153,7 @@ func (m *Member) renewed(sent time.Time, r report) {
 		m.confirmed = false
 	}
 	m.until, m.reportedLeaving = until, r.Leaving
-	m.settle()
+	m.settle("its lease is renewed")
 }
 
 // take notes a table that was read or written, unless it is older than the current one.
@@ -180,25 +170,31 @@ func (m *Member) takeLocked(v *version) {
 	if m.current == nil || m.current.lease.UID != v.lease.UID {
 		m.urgent = true
 	}
-	m.current, m.highest, m.refused = v, max(m.highest, v.Generation), nil
+	m.highest, m.refused = max(m.highest, v.Generation), nil
 	if !m.config.shards(v.Field, v.Kinds) {
 		m.refused = fmt.Errorf(
 			"sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
 			m.config.Group, v.Kinds, v.Field, m.config.Kinds, m.config.Field)
 	}
-	m.settle()
+	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
+	m.gained += uint64(len(after.Minus(before)))
+	m.lost += uint64(len(before.Minus(after)))
+	m.caches.follow(after, v.keptBy(m.config.Identity, m.latest))
+	m.current, m.latest = v, v
+	m.settle(fmt.Sprintf("generation %d of the table", v.Generation))
 }
 
-// lost notes that there is no table any more.
-func (m *Member) lost() {
+// forget notes that there is no table any more.
+func (m *Member) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.current = nil
-	m.settle()
+	m.settle("the table was deleted")
 }
 
-// settle makes work and the callback follow a change of what is owned. It needs the lock.
-func (m *Member) settle() {
+// settle makes work and the callback follow a change of what is owned, and logs why it has changed. It needs
+// the lock.
+func (m *Member) settle(why string) {
 	for r := range m.runs {
 		if _, ok := m.owns(r.hash); !ok {
 			r.cancel(ErrNotOwned)
@@ -209,6 +205,11 @@ func (m *Member) settle() {
 		owned = m.current.of(m.config.Identity)
 	}
 	if !slices.Equal(owned, m.owned) {
+		came, went := rangesOf(owned).Minus(rangesOf(m.owned)), rangesOf(m.owned).Minus(rangesOf(owned))
+		if len(came)+len(went) > 0 {
+			m.log.Info("Sharding: the member acts on other ranges", "group", m.config.Group,
+				"member", m.config.Identity, "began", came, "ended", went, "because", why)
+		}
 		m.owned, m.urgent = owned, true
 		if m.config.Changed != nil {
 			m.config.Changed(slices.Clone(owned))

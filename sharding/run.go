@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,10 +20,13 @@ import (
 // member's ranges free and deletes its Lease. It returns an error if work didn't end in time; the ranges are
 // then given to others when the Lease has run out. Call it once.
 func (m *Member) Run(ctx context.Context) error {
+	m.mu.Lock()
+	m.log = klog.FromContext(ctx)
+	m.mu.Unlock()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
 	for _, loop := range []func(context.Context){
-		m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections,
+		m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform,
 	} {
 		loops.Go(func() { loop(running) })
 	}
@@ -35,7 +37,7 @@ func (m *Member) Run(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.until = time.Time{}
-	m.settle()
+	m.settle("it has left")
 	return err
 }
 
@@ -106,7 +108,7 @@ func (m *Member) lapses(ctx context.Context) {
 		select {
 		case <-ends:
 			m.mu.Lock()
-			m.settle()
+			m.settle("its lease has run out")
 			m.mu.Unlock()
 		case <-changed:
 		case <-ctx.Done():
@@ -148,6 +150,7 @@ func (m *Member) confirm(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.take(v)
 	if anew, named := v.renewed(m.config.Identity); named > 0 {
 		if v, err = m.leases.write(ctx, v, anew); err != nil {
 			return err
@@ -159,7 +162,7 @@ func (m *Member) confirm(ctx context.Context) error {
 		m.confirmed = true
 	}
 	m.takeLocked(v)
-	m.settle()
+	m.settle("the table is confirmed")
 	return nil
 }
 
@@ -178,7 +181,7 @@ func (m *Member) follow(ctx context.Context) {
 func (m *Member) watchTable(ctx context.Context) error {
 	v, err := m.leases.read(ctx)
 	if apierrors.IsNotFound(err) {
-		m.lost()
+		m.forget()
 		created := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
 		if created != nil && !apierrors.IsAlreadyExists(created) {
 			return created
@@ -203,7 +206,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 		case !ok:
 			return apierrors.FromObject(event.Object)
 		case event.Type == watch.Deleted:
-			m.lost()
+			m.forget()
 			return errors.New("the table was deleted")
 		}
 		if v, err = versionOf(lease); err != nil {
@@ -286,49 +289,3 @@ func (m *Member) leave(ctx context.Context) error {
 }
 
 var errNothingLeft = errors.New("nothing is left to give")
-
-// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the
-// contexts of that work end. The caller must call resume.
-func (m *Member) drain(ctx context.Context, part Range) error {
-	m.mu.Lock()
-	m.draining = append(m.draining, part)
-	m.mu.Unlock()
-	grace := m.config.clock.after(m.config.DrainGrace)
-	idle := func() bool { return len(m.running(part)) == 0 }
-	if !m.await(ctx, grace, idle) {
-		m.resume(part)
-		return context.Cause(ctx)
-	}
-	m.mu.Lock()
-	for r := range m.runs {
-		if part.Contains(r.hash) {
-			r.cancel(errors.New("the range is given away"))
-		}
-	}
-	m.mu.Unlock()
-	if !m.await(ctx, nil, idle) {
-		m.resume(part)
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// running returns the namespaces or UIDs of the work in a range. It needs the lock.
-func (m *Member) running(part Range) (values []string) {
-	for r := range m.runs {
-		if part.Contains(r.hash) {
-			values = append(values, r.value)
-		}
-	}
-	return values
-}
-
-// resume ends a drain.
-func (m *Member) resume(part Range) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i := slices.Index(m.draining, part); i >= 0 {
-		m.draining = slices.Delete(m.draining, i, i+1)
-	}
-	m.signal()
-}

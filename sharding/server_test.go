@@ -22,10 +22,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard()) // leader elections say much
+	runtimetest.WithoutErrorBackoff()
 	os.Exit(m.Run())
 }
 

@@ -18,6 +18,11 @@ type Status struct {
 	UnownedObjects int
 	// Giving are the ranges that the member is asked to give and hasn't given yet.
 	Giving []Range
+	// Gained and Lost count the ranges that the table has given the member, and taken from it, since it
+	// exists.
+	Gained, Lost uint64
+	// Working is how much work is going on, Waiting how much waits until it may begin.
+	Working, Waiting int
 	// Err says why the member doesn't act at all, nil if it may.
 	Err error
 }
@@ -26,8 +31,10 @@ type Status struct {
 func (m *Member) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var s Status
+	s := Status{Gained: m.gained, Lost: m.lost, Working: len(m.runs), Waiting: m.waiting}
 	switch {
+	case m.caches.err != nil:
+		s.Err = m.caches.err
 	case m.refused != nil:
 		s.Err = m.refused
 	case m.current == nil:

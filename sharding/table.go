@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // table says who owns which hashes. Tables are values: a change makes a new one.
@@ -117,6 +119,15 @@ func (t table) of(owner string) (ranges []Owned) {
 		}
 	}
 	return ranges
+}
+
+// rangesOf returns the hashes of some ranges.
+func rangesOf(owned []Owned) shard.Ranges {
+	ranges := make([]Range, len(owned))
+	for i, o := range owned {
+		ranges[i] = o.Range
+	}
+	return shard.Join(ranges...)
 }
 
 // next returns a copy of the table in the next generation.

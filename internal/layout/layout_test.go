@@ -73,7 +73,7 @@ var allowed = []struct {
 	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
 	{"informers/...", []string{"informers/internal/resources", "runtime/informer", "runtime/factory"}},
 
-	{"sharding", []string{"runtime/shard"}},
+	{"sharding", []string{"runtime/shard", "runtime/informer"}},
 
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{

@@ -79,7 +79,8 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 func (p *Part) SetRanges(ranges ...shard.Range) error { return p.core.setRanges(shard.Join(ranges...)) }
 
 // WaitFor waits until the objects of some ranges are in the cache. It returns the cause of ctx's end if that
-// comes first, and [ErrStopped] if the informer stops. If the ranges are taken away it goes on waiting.
+// comes first, [ErrStopped] if the informer stops, and the error of the status if the server refuses the
+// selector. If the ranges are taken away it goes on waiting.
 func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
 	return p.core.waitForRanges(ctx, shard.Join(ranges...))
 }
@@ -152,6 +153,7 @@ func (s *shared[K]) partStatus() PartStatus { return s.core.part.status() }
 
 func (s *shared[K]) waitForRanges(ctx context.Context, ranges shard.Ranges) error {
 	return s.core.waitUntil(ctx, func() (bool, error) {
-		return s.core.part.status().Held.Covers(ranges), nil
+		status := s.core.part.status()
+		return status.Held.Covers(ranges), status.Err
 	})
 }

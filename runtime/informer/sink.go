@@ -22,7 +22,7 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
 		ErrorHandler:    i.onWatchError,
-		Failed:          func(error) { i.failures.announce() },
+		Failed:          func(error) { i.failures.announce(); i.waiters.release() },
 
 		InitialEventsTimeout: i.config.InitialEventsTimeout,
 		SilenceTimeout:       i.config.SilenceTimeout,

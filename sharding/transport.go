@@ -1,0 +1,38 @@
+package sharding
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Transport refuses writes of work that its member may not go on with. A client that has it, by
+//
+//	config.Wrap(sharding.Transport)
+//
+// is safe to use in [Member.Do], whatever the work does about the end of its context: a write (all but GET, HEAD
+// and OPTIONS) in the context of work is looked at as it is sent, and the error is [ErrNotOwned] if the member
+// may not act on the range any more, or if the work has ended. Requests in other contexts pass.
+//
+// What was looked at and sent before the member's Lease ended may arrive afterwards.
+func Transport(next http.RoundTripper) http.RoundTripper { return fenced{next} }
+
+type fenced struct{ next http.RoundTripper }
+
+func (f fenced) RoundTrip(request *http.Request) (*http.Response, error) {
+	switch request.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, "":
+		return f.next.RoundTrip(request)
+	}
+	if r, ok := request.Context().Value(runKey{}).(*run); ok {
+		if _, owned := r.owned(); !owned {
+			if request.Body != nil {
+				_ = request.Body.Close() // Nobody reads it.
+			}
+			return nil, fmt.Errorf("sharding: %s: %s isn't sent: %w", r.value, request.Method, ErrNotOwned)
+		}
+	}
+	return f.next.RoundTrip(request)
+}
+
+// WrappedRoundTripper is how client-go finds the transport below.
+func (f fenced) WrappedRoundTripper() http.RoundTripper { return f.next }

@@ -1,0 +1,202 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// ErrNotOwned is the error of work, and of a write, on a hash that the member doesn't own, or may not act on
+// any more. It is also why the context of work ends that the member must stop.
+var ErrNotOwned = errors.New("not owned by this member")
+
+// run is a piece of work.
+type run struct {
+	member *Member
+	value  string
+	hash   uint64
+	cancel context.CancelCauseFunc
+}
+
+// runKey is the key of a run in the context of its work.
+type runKey struct{}
+
+// Do calls f if a namespace, or a UID, belongs to the member, and returns ErrNotOwned if not. While f runs,
+// the member doesn't give it to another one. The context of f ends when the member must stop.
+//
+// Do waits while the table says that it belongs to the member, but work may not begin: its objects aren't in
+// the informers yet, the member's Lease doesn't hold, or other work has to end because the range is given
+// away. So don't call Do in f. It returns the cause of ctx's end if that comes first.
+func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
+	r := &run{member: m, value: value, hash: Hash(value)}
+	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))
+	r.cancel = cancel
+	owned, err := m.begin(ctx, r)
+	if err != nil {
+		cancel(nil)
+		return err
+	}
+	defer m.end(r)
+	return f(working, owned)
+}
+
+// OwnedBy returns the range that work is done in, and its token, if ctx is the context of f in [Member.Do],
+// f still runs, and its member may act on the range now. Whoever is written to can compare tokens: of two
+// writes to one object, that with the lower token is older.
+func OwnedBy(ctx context.Context) (Owned, bool) {
+	r, ok := ctx.Value(runKey{}).(*run)
+	if !ok {
+		return Owned{}, false
+	}
+	return r.owned()
+}
+
+func (r *run) owned() (Owned, bool) {
+	m := r.member
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, runs := m.runs[r]; !runs {
+		return Owned{}, false
+	}
+	return m.owns(r.hash)
+}
+
+// begin waits until work may begin, and counts it as going on.
+func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting++
+	defer func() { m.waiting-- }()
+	for {
+		switch {
+		case ctx.Err() != nil:
+			return Owned{}, context.Cause(ctx)
+		case !m.named(r.hash):
+			return Owned{}, ErrNotOwned
+		}
+		if !m.allows(r.hash) {
+			m.next(ctx)
+			continue
+		}
+		losses := m.caches.losses
+		switch err := m.cached(ctx, r.hash); {
+		case errors.Is(err, errChanged):
+			continue
+		case err != nil:
+			return Owned{}, err
+		}
+		if owned, ok := m.owns(r.hash); ok && m.allows(r.hash) && m.caches.losses == losses {
+			m.runs[r] = struct{}{}
+			return owned, nil
+		}
+	}
+}
+
+// allows reports whether work on a hash may begin once its objects are in the caches. It needs the lock.
+func (m *Member) allows(hash uint64) bool {
+	_, ok := m.owns(hash)
+	drains := slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) })
+	return ok && !drains && (len(m.caches.parts) == 0 || m.caches.ready.Contains(hash))
+}
+
+// next waits for the next change. It needs the lock, and has it again when it returns.
+func (m *Member) next(ctx context.Context) {
+	changed := m.changed
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+}
+
+// cached waits until the objects with a hash are in the informers. If something changes before that, it
+// returns errChanged. It needs the lock, and has it again when it returns.
+func (m *Member) cached(ctx context.Context, hash uint64) error {
+	changed := m.changed
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	if m.caches.wait(atOnce, hash) == nil {
+		return nil
+	}
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		select {
+		case <-changed:
+			stop(errChanged)
+		case <-waiting.Done():
+		}
+	}()
+	err := m.caches.wait(waiting, hash)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+var errChanged = errors.New("the member has changed")
+
+// atOnce has ended.
+var atOnce = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// end notes that work has ended.
+func (m *Member) end(r *run) {
+	r.cancel(nil)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.runs, r)
+	if len(m.draining) > 0 {
+		m.signal()
+	}
+}
+
+// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the
+// contexts of that work end. The caller must call resume.
+func (m *Member) drain(ctx context.Context, part Range) error {
+	m.mu.Lock()
+	m.draining = append(m.draining, part)
+	m.mu.Unlock()
+	grace := m.config.clock.after(m.config.DrainGrace)
+	idle := func() bool { return len(m.running(part)) == 0 }
+	if !m.await(ctx, grace, idle) {
+		m.resume(part)
+		return context.Cause(ctx)
+	}
+	m.mu.Lock()
+	for r := range m.runs {
+		if part.Contains(r.hash) {
+			r.cancel(errors.New("the range is given away"))
+		}
+	}
+	m.mu.Unlock()
+	if !m.await(ctx, nil, idle) {
+		m.resume(part)
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// running returns the namespaces or UIDs of the work in a range. It needs the lock.
+func (m *Member) running(part Range) (values []string) {
+	for r := range m.runs {
+		if part.Contains(r.hash) {
+			values = append(values, r.value)
+		}
+	}
+	return values
+}
+
+// resume ends a drain.
+func (m *Member) resume(part Range) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.draining, part); i >= 0 {
+		m.draining = slices.Delete(m.draining, i, i+1)
+	}
+	m.signal()
+}
