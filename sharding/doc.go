@@ -23,6 +23,8 @@
 //   - A member's Lease says by which table it acts. The balancer gives ranges only to those whose Lease names this
 //     one, and the first ranges of a table, which may be one that was created anew after it was deleted, only when
 //     it has observed the group for LeaseDuration, and no Lease names another one.
+//   - The first list of a range begins after its ownership was in the table. A member's informers follow the
+//     table rather than its Lease, and list again only what others may have owned in between.
 //
 // docs/sharding.md says the same for users.
 package sharding

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
+	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -19,44 +21,64 @@ type clientset interface {
 	CoordinationV1() coordination.CoordinationV1Interface
 }
 
-// share runs a member until ctx ends, and reconciles what arrives while the member owns it.
+// share runs a member, its informer and its worker until ctx ends, and the member has left.
 func share(
-	ctx context.Context, clients clientset, namespace, podName string, bakeries cache.Store,
-	arrivals <-chan cache.ObjectName, reconcile func(context.Context, cache.ObjectName) error,
+	ctx context.Context, clients clientset, namespace, podName string, bakeries cache.SharedIndexInformer,
+	reconcile func(context.Context, cache.ObjectName) error,
 ) error {
-	hashes := func(r sharding.Range) (found []uint64, known bool) {
-		for _, object := range bakeries.List() {
-			accessor, err := meta.Accessor(object)
-			if err != nil {
-				return nil, false
-			}
-			if hash := sharding.Hash(accessor.GetNamespace()); r.Contains(hash) {
-				found = append(found, hash)
-			}
-		}
-		return found, true
-	}
 	member, err := sharding.NewMember(sharding.Config{
-		Leases:   clients.CoordinationV1().Leases(namespace),
-		Group:    "bakery-controller",
-		Identity: podName,
-		Kinds:    []string{"bakeries.shop.example.com"},
-		Hashes:   hashes,
+		Leases:    clients.CoordinationV1().Leases(namespace),
+		Group:     "bakery-controller",
+		Identity:  podName,
+		Kinds:     []string{"bakeries.shop.example.com"},
+		Informers: []cache.SharedInformer{bakeries},
 	})
 	if err != nil {
 		return err
 	}
-	go func() {
-		for name := range arrivals {
-			err := member.Do(ctx, name.Namespace, func(ctx context.Context, _ sharding.Owned) error {
+	work := queue.NewOwned(
+		workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
+		func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
+	_, err = bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { work.Add(nameOf(obj)) },
+		UpdateFunc: func(_, obj any) { work.Add(nameOf(obj)) },
+		DeleteFunc: func(obj any) { work.Add(nameOf(obj)) },
+	})
+	if err != nil {
+		return err
+	}
+	// Work that is going on when ctx ends needs the informer for a while.
+	runs, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { bakeries.RunWithContext(runs) })
+	running.Go(func() {
+		for name, shutDown := work.Get(); !shutDown; name, shutDown = work.Get() {
+			err := member.Do(runs, name.Namespace, func(ctx context.Context, _ sharding.Owned) error {
 				return reconcile(ctx, name)
 			})
-			if err != nil && !errors.Is(err, sharding.ErrNotOwned) {
+			switch {
+			case err == nil, errors.Is(err, sharding.ErrNotOwned): // then it is another member's work
+				work.Forget(name)
+			default:
 				log.Printf("%s: %v", name, err)
+				work.AddRateLimited(name)
 			}
+			work.Done(name)
 		}
-	}()
-	return member.Run(ctx)
+	})
+	err = member.Run(ctx)
+	work.ShutDown()
+	stop()
+	running.Wait()
+	return err
+}
+
+func nameOf(obj any) cache.ObjectName {
+	name, err := cache.DeletionHandlingObjectToName(obj)
+	if err != nil {
+		log.Print(err)
+	}
+	return name
 }
 
 var _ = share
