@@ -174,9 +174,9 @@ var basics = []Scenario{
 		w.Handle("h")
 		w.Start()
 		w.Put("b")
-		w.Server.CloseWatches()
 		w.Server.Skip(1)
 		w.Server.Compact()
+		w.Server.CloseWatches() // last, as the informer watches again at once
 		w.Step("close")
 		w.Advance(LongEnough)
 	}},
