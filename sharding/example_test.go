@@ -2,7 +2,6 @@ package sharding_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -56,10 +55,11 @@ func share(
 			err := member.Do(runs, name.Namespace, func(ctx context.Context, _ sharding.Owned) error {
 				return reconcile(ctx, name)
 			})
-			switch {
-			case err == nil, errors.Is(err, sharding.ErrNotOwned): // then it is another member's work
+			if err == nil {
 				work.Forget(name)
-			default:
+			} else {
+				// Also after ErrNotOwned: the queue drops what is another member's by now, and what the member had
+				// to stop because its Lease ran out is tried again when it holds.
 				log.Printf("%s: %v", name, err)
 				work.AddRateLimited(name)
 			}

@@ -27,6 +27,9 @@ type runKey struct{}
 // Do waits while the table says that it belongs to the member, but work may not begin: its objects aren't in
 // the informers yet, the member's Lease doesn't hold, or other work has to end because the range is given
 // away. So don't call Do in f. It returns the cause of ctx's end if that comes first.
+//
+// What had to stop because the Lease ran out may still be the member's work. So after any error add it to the
+// queue again: one of queue.NewOwned, with Accepts, drops it if it is another member's.
 func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
 	r := &run{member: m, value: value, hash: Hash(value)}
 	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))
