@@ -1,6 +1,8 @@
 package model
 
 import (
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -45,6 +47,20 @@ func TestLoadKubernetes(t *testing.T) {
 	}
 	if versions != 55 || kinds != 162 {
 		t.Errorf("got %d versions and %d kinds, want 55 and 162", versions, kinds)
+	}
+}
+
+// TestOneCall checks that the go command isn't asked again: that takes as long as to read all of k8s.io/api.
+func TestOneCall(t *testing.T) {
+	cfg := k8sConfig()
+	cfg.Generators = Clients | Listers | Informers | ApplyConfigurations | Views
+	s := newSession(t.Context(), cfg)
+	s.readAPI(&API{}, s.parse(s.find()))
+	if len(s.Problems) > 0 {
+		t.Errorf("problems:\n%v", s.Problems)
+	}
+	if len(s.found) > 0 {
+		t.Errorf("asked for %s", slices.Sorted(maps.Keys(s.found)))
 	}
 }
 

@@ -101,7 +101,7 @@ func (s *session) elementKeys(p *source, f *file, typ ast.Expr) (keys []string, 
 			return nil, false
 		}
 		if ref.Path != p.path {
-			if p = s.pkg(ref.Path); p == nil {
+			if p = s.declaring(ref); p == nil {
 				return nil, false
 			}
 		}

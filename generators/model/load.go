@@ -137,9 +137,10 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if cfg.BuildTag != nil {
 		tag = *cfg.BuildTag
 	}
+	fset := token.NewFileSet()
 	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
-		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: token.NewFileSet(), buildTag: tag,
-			byPath: map[string]*source{}, found: map[string]listed{}}}
+		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: fset, buildTag: tag,
+			byPath: map[string]*source{}, found: map[string]listed{}, standIns: standIns(fset)}}
 }
 
 // GeneratorErrorf reports input that breaks the output of some generators only. It

@@ -26,6 +26,8 @@ type sources struct {
 	byPath map[string]*source
 	// found is what the go command said of packages, by the import path that it was asked for.
 	found map[string]listed
+	// standIns are the stand-ins of packages, by import path.
+	standIns map[string]*source
 }
 
 // need reads the packages that weren't read yet. It asks the go command for what else the packages read so far
@@ -145,6 +147,25 @@ func (s *sources) pkg(importPath string) *source {
 	return s.byPath[importPath]
 }
 
+// standIn returns the stand-in that declares a type, nil if there is none. A package that was read takes
+// precedence.
+func (s *sources) standIn(path, name string) *source {
+	p := s.standIns[path]
+	if p == nil || p.types[name] == nil || s.byPath[path] != nil {
+		return nil
+	}
+	return p
+}
+
+// declaring returns the package of a type, or its stand-in. It is nil if there is no stand-in, and the
+// package can't be found.
+func (s *sources) declaring(ref TypeRef) *source {
+	if p := s.standIn(ref.Path, ref.Name); p != nil {
+		return p
+	}
+	return s.pkg(ref.Path)
+}
+
 // importPath returns the import path that a package name stands for in a file, "" if
 // no import fits. Imported packages are read only if no path ends in the name.
 func (s *sources) importPath(f *file, name string) string {
@@ -228,7 +249,7 @@ func (s *sources) structOf(p *source, f *file, expr ast.Expr) (st *structType, k
 			return nil, !selector
 		}
 		if p.path != ref.Path {
-			if p = s.pkg(ref.Path); p == nil {
+			if p = s.declaring(ref); p == nil {
 				return nil, false
 			}
 		}

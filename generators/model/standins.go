@@ -7,8 +7,8 @@ import (
 
 // standInFiles declare the types of apimachinery that API types consist of: their fields,
 // their markers, and what they tell OpenAPI. With them most packages need no second call of
-// the go command, and apimachinery needn't be downloaded. The copies can't get out of date,
-// since these types are part of every Kubernetes API.
+// the go command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out
+// of date.
 //
 //go:embed standins/*.go.txt
 var standInFiles embed.FS
@@ -22,8 +22,7 @@ var standInPaths = map[string]string{
 	"types":    "k8s.io/apimachinery/pkg/types",
 }
 
-// standIns parses the files. A package that was read takes precedence; see
-// typeReader.find.
+// standIns parses the files.
 func standIns(fset *token.FileSet) map[string]*source {
 	sources := map[string]*source{}
 	for file, path := range standInPaths {

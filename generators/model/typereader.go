@@ -16,18 +16,16 @@ import (
 // whatever package those are.
 type typeReader struct {
 	*sources
-	standIns map[string]*source
 	types    map[TypeName]*Type
 	comments map[*file]comments
 	// modelPackages caches modelPackage by package.
 	modelPackages map[*source]string
 }
 
-// newTypeReader returns a reader that has read nothing. The stand-ins are parsed anew each
-// time, since their positions belong to the file set of the sources.
+// newTypeReader returns a reader that has read nothing.
 func newTypeReader(s *sources) *typeReader {
-	return &typeReader{sources: s, standIns: standIns(s.fset), types: map[TypeName]*Type{},
-		comments: map[*file]comments{}, modelPackages: map[*source]string{}}
+	return &typeReader{sources: s, types: map[TypeName]*Type{}, comments: map[*file]comments{},
+		modelPackages: map[*source]string{}}
 }
 
 // viewedTypes reads the kinds of packages and all types that are reachable from them.
@@ -103,8 +101,7 @@ func (r *typeReader) unread(names []TypeName) []TypeName {
 func (r *typeReader) load(names []TypeName) {
 	var paths []string
 	for _, n := range names {
-		if standIn := r.standIns[n.Path]; r.byPath[n.Path] == nil &&
-			(standIn == nil || standIn.types[n.Name] == nil) && !isStandard(n.Path) {
+		if r.standIn(n.Path, n.Name) == nil && !isStandard(n.Path) {
 			paths = append(paths, n.Path)
 		}
 	}
@@ -117,14 +114,13 @@ func isStandard(path string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// find returns the declaration of a type, nil if it isn't known. A package that was read
-// takes precedence over its stand-in.
+// find returns the declaration of a type, nil if it isn't known.
 func (r *typeReader) find(name TypeName) *typeDecl {
+	if p := r.standIn(name.Path, name.Name); p != nil {
+		return p.types[name.Name]
+	}
 	if p := r.byPath[name.Path]; p != nil {
 		return p.typ(name.Name)
-	}
-	if p := r.standIns[name.Path]; p != nil {
-		return p.types[name.Name]
 	}
 	return nil
 }

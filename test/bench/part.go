@@ -106,6 +106,8 @@ func (p part) run(ctx context.Context, bench string, progress *progress) (result
 	if err != nil {
 		return result{}, err
 	}
+	// Binaries, and what their benchmarks leave: it is removed after the last run, as what is deleted earlier
+	// slows the later ones; see sandbox in test/gentools.
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return result{}, err
@@ -180,12 +182,14 @@ func (p part) withBenchmarks(ctx context.Context) (packages []testedPackage, err
 	return packages, nil
 }
 
-// run runs the benchmarks of a package's test binary once. It calls seen for each result.
+// run runs the benchmarks of a package's test binary once. It calls seen for each result. The benchmarks may
+// leave files in the binary's folder, which BENCH_SCRATCH names.
 func (t testedPackage) run(
 	ctx context.Context, binary string, args []string, measured *measurements, seen func(string),
 ) error {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = t.dir
+	cmd.Env = append(cmd.Environ(), "BENCH_SCRATCH="+filepath.Dir(binary))
 	// What is logged stays apart: it would cut the lines of results.
 	var logged bytes.Buffer
 	cmd.Stderr = &logged

@@ -29,6 +29,12 @@ const (
 var flavours = []string{ours, upstream}
 
 // sandbox is a module to generate into, with the generators of both flavours.
+//
+// It is on the disk, where users generate to, and hardly a file is deleted before the last measurement. For
+// a minute, or six if it isn't synced, ext4 without a journal doesn't use an inode again, and steps over each
+// such inode for each new file: after tens of thousands that takes longer than to generate. So make bench,
+// which runs these benchmarks several times, each in a new process, removes the sandboxes of all at its end.
+// That slows a make bench that starts within these minutes.
 type sandbox struct {
 	*scratch.Module
 	// lean makes our clientsets lean.
@@ -37,9 +43,12 @@ type sandbox struct {
 	folders int
 }
 
-// newSandbox makes one sandbox for all benchmarks; TestMain removes it.
+// parent is the folder for sandboxes that make bench removes, "" if TestMain removes them.
+var parent = os.Getenv("BENCH_SCRATCH")
+
+// newSandbox makes one sandbox for all benchmarks.
 var newSandbox = sync.OnceValue(func() *sandbox {
-	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp("", "gentools")), module, "."))}
+	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp(parent, "gentools")), module, "."))}
 	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
 		"k8s.io/code-generator/cmd/lister-gen", "k8s.io/code-generator/cmd/informer-gen",
 		"k8s.io/code-generator/cmd/applyconfiguration-gen", "k8s.io/code-generator/cmd/deepcopy-gen",
@@ -55,7 +64,7 @@ func TestMain(m *testing.M) {
 	once := newSandbox
 	newSandbox = func() *sandbox { made = true; return once() }
 	status := m.Run()
-	if made {
+	if made && parent == "" {
 		if err := os.RemoveAll(once().Dir); err != nil {
 			panic(err)
 		}
@@ -141,10 +150,8 @@ func (s *sandbox) upstreamIn(dir, folder, root string, packages ...string) cost 
 	return c
 }
 
-// fresh returns the name of a folder that no run has written to. To remove the files of the run before would
-// measure the file system: for a minute ext4 doesn't use their inodes again, and steps over each of them for
-// each new file, which took longer than to generate. What was written before is on the disk then, so that the
-// run doesn't wait for that, either.
+// fresh returns the name of a folder that no run has written to; see sandbox. What was written before is on
+// the disk then, so that the run doesn't wait for that, either.
 func (s *sandbox) fresh(folder string) string {
 	syscall.Sync()
 	s.folders++
