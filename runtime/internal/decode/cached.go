@@ -15,8 +15,8 @@ type Cached struct {
 	// Texts, if not nil, limits calls of LookUp to objects whose text was in the list
 	// before.
 	Texts *Texts
-	// Wanted, if not nil, is called before an object in JSON is decoded. If it returns false, the object is
-	// skipped, which takes no memory.
+	// Wanted, if not nil, is called for each object, at least once. If it returns false, the object is skipped,
+	// nearly always before it takes memory. Objects aren't looked up then.
 	Wanted func(namespace, uid string) bool
 }
 
@@ -27,12 +27,9 @@ type Identity struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// identity is the part of an object that is decoded to look the object up, or to see whether it is wanted.
+// identity is the part of an object that is decoded to look the object up.
 type identity struct {
-	Metadata struct {
-		Identity `json:",inline"`
-		UID      string `json:"uid"`
-	} `json:"metadata"`
+	Metadata Identity `json:"metadata"`
 }
 
 // found is an object, decoded or cached.
@@ -49,18 +46,16 @@ type found struct {
 // object decodes the object at d's position, or finds it in the cache. To find it, it only
 // decodes its identity, and skips the rest.
 func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok bool) {
+	if c.Wanted != nil {
+		return r.ifWanted(d, c.Wanted)
+	}
 	start, depth := d.pos, d.depth
-	looksUp := c.LookUp != nil && (c.Texts == nil || !c.Texts.isEmpty())
-	if looksUp || c.Wanted != nil {
+	if c.LookUp != nil && (c.Texts == nil || !c.Texts.isEmpty()) {
 		d.identity = identity{}
 		if decodeInto(d, &d.identity) {
-			id := d.identity.Metadata.Identity
+			id := d.identity.Metadata
 			f.version = id.ResourceVersion
-			if c.Wanted != nil && !c.Wanted(id.Namespace, d.identity.Metadata.UID) {
-				f.skipped = true
-				return f, true
-			}
-			if looksUp && (c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin)) {
+			if c.Texts == nil || c.Texts.has(d.data[start:d.pos], origin) {
 				f.object, f.fromCache = c.LookUp(id)
 			}
 		} else if d.err == errMore {

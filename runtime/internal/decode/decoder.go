@@ -30,6 +30,9 @@ type Decoder struct {
 	maxObject int
 	// unstructured means that typ is unstructured.Unstructured.
 	unstructured bool
+	// keepsAsked means that decoded objects have what they are wanted for, metadataFirst that metadata has the
+	// number 1 in messages.
+	keepsAsked, metadataFirst bool
 }
 
 // New returns a decoder of objects of type t. It panics if t isn't a pointer.
@@ -42,6 +45,9 @@ func New(t reflect.Type, opts Options) *Decoder {
 	if d.maxObject = min(opts.MaxObject, math.MaxInt/expansion); d.maxObject <= 0 {
 		d.maxObject = defaultMaxObject
 	}
+	number, hasMetadata := metadataOf(d.typ)
+	d.keepsAsked = (d.unstructured || hasMetadata) && d.cut.keepsAsked()
+	d.metadataFirst = number == objectMetadata
 	d.proto = protoDecoder{json: &d.json, messages: map[planKey]*messagePlan{}}
 	d.json.plans = plans{}
 	d.json.shareValues = opts.ShareValues
@@ -154,6 +160,9 @@ type reader struct {
 	complete int
 	// depth is the number of objects and arrays that in's position is in.
 	depth int
+	// inARow is how many wanted objects came since the last one that wasn't, namespace that of the last message.
+	inARow    int
+	namespace string
 }
 
 // try decodes what begins at in's position, reading more until all of it is there.

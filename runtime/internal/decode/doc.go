@@ -41,7 +41,7 @@
 //	│   │             or without a type               untyped.go, unstructured.go
 //	│   └── scanner   tokens of JSON                  scanner.go
 //	├── protoDecoder  messages, by messagePlans       message.go, messageplan.go
-//	└── reader        one stream                      decoder.go, input.go
+//	└── reader        one stream                      decoder.go, input.go, wanted.go
 //	    ├── list      a list in JSON                  list.go
 //	    ├── protobufList                              protobuf.go
 //	    └── Events    a watch                         events.go, protobuf.go

@@ -188,7 +188,8 @@ func (d *jsonDecoder) compile(p *plan, f *field) {
 // stay out of the table of strings, where they would take the places of others and never be
 // found. Other names do repeat: those of containers, variables and owners.
 func isUnique(t reflect.Type, name string) bool {
-	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() {
+	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() &&
+		t != reflect.TypeFor[asked]() {
 		return false
 	}
 	return isUniqueName(name)

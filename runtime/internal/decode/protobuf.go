@@ -207,6 +207,10 @@ func (l *protobufList) item(end int64) error {
 	if err != nil {
 		return err
 	}
+	if wanted, _ := l.wantsMessage(text, l.visitor.Wanted); !wanted {
+		l.complete++
+		return nil
+	}
 	item, err := l.fromProtobuf(text)
 	if err != nil {
 		return l.failed(err)
@@ -264,6 +268,13 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 	if event.Type == watch.Error && e.isStatus(kind, version) {
 		event.Status = &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: version}}
 		return unmarshal(event.Status, text)
+	}
+	if isChange(event.Type) {
+		wanted, resourceVersion := e.wantsMessage(text, e.wanted)
+		if !wanted {
+			event.Skipped, event.Version = true, resourceVersion
+			return nil
+		}
 	}
 	event.Object, err = e.fromProtobuf(text)
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {

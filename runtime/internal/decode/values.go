@@ -46,6 +46,8 @@ type jsonDecoder struct {
 	// identity is that of the object that was looked for last. It is here because a
 	// local variable would be allocated for each object.
 	identity identity
+	// asked is what was asked for last, here for the same reason.
+	asked asked
 }
 
 // value decodes the value at pos into the value of p's type at at.

@@ -123,22 +123,26 @@ func asJSON(objects []any) string {
 	return string(text)
 }
 
-// TestUnwantedCostsNothing checks that a list of unwanted objects allocates next to nothing for each.
-func TestUnwantedCostsNothing(t *testing.T) {
-	_, list, _ := customResources(200)
-	d := New(reflect.TypeFor[*unstructured.Unstructured](), Options{})
-	read := func() {
-		_, err := d.List(bytes.NewReader(list), ListVisitor{
-			Item:   func(any) error { t.Error("an unwanted object"); return nil },
-			Cached: Cached{Wanted: func(_, _ string) bool { return false }},
+// TestWantedAllocations checks that a list of unwanted objects allocates next to nothing for each, and one of
+// wanted objects not much more than without the hook.
+func TestWantedAllocations(t *testing.T) {
+	const n = 200
+	_, list, _ := customResources(n)
+	allocations := func(want func(namespace, uid string) bool) float64 {
+		d := New(reflect.TypeFor[*unstructured.Unstructured](), Options{})
+		return testing.AllocsPerRun(5, func() {
+			_, err := d.List(bytes.NewReader(list), ListVisitor{
+				Item: func(any) error { return nil }, Cached: Cached{Wanted: want},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	read()
-	// Its names, which the decoder may not have seen before, and what the stream takes.
-	if n := testing.AllocsPerRun(5, read); n > 200*5 {
-		t.Errorf("%v allocations for 200 objects", n)
+	none := allocations(func(_, _ string) bool { return false })
+	all := allocations(func(_, _ string) bool { return true })
+	// A UID and a version each, and what the stream takes.
+	if plain := allocations(nil); none > 3*n || all > plain+3*convincing {
+		t.Errorf("%v allocations for unwanted objects, %v for wanted ones, %v without the hook", none, all, plain)
 	}
 }

@@ -1,0 +1,205 @@
+package decode
+
+import (
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// asked is the part of an object's metadata that is decoded to see whether the object is wanted.
+type asked struct {
+	Namespace       string `json:"namespace"`
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+// convincing is how many wanted objects in a row show that the server sends no others.
+const convincing = 16
+
+// ifWanted decodes the object at d's position, or skips it if it isn't wanted.
+//
+// It looks at the metadata first. Where all objects are wanted that is in vain, and makes decoding take a quarter
+// longer. So after some wanted objects in a row it decodes the next one first, and asks then.
+func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
+	start := d.place()
+	if r.keepsAsked && r.inARow >= convincing {
+		if f, ok = r.decodeFirst(d, want); ok || d.err == errMore {
+			return f, ok
+		}
+		// It may be one that isn't wanted, and too large.
+		d.goBack(start)
+	}
+	switch wanted, ok := d.isWanted(want); {
+	case !ok && d.err == errMore:
+		return f, false
+	case ok && !wanted:
+		r.inARow = 0
+		return found{skipped: true, version: d.asked.ResourceVersion}, true
+	}
+	r.inARow++
+	// What has no metadata may be an unstructured object all the same, or fails again.
+	d.goBack(start)
+	f.object, ok = r.object(d)
+	return f, ok
+}
+
+// decodeFirst decodes an object and asks whether it was wanted.
+func (r *reader) decodeFirst(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
+	object, ok := r.object(d)
+	if !ok {
+		return f, false
+	}
+	if m := object.(metav1.Object); !want(m.GetNamespace(), string(m.GetUID())) {
+		r.inARow = 0
+		return found{skipped: true, version: m.GetResourceVersion()}, true
+	}
+	return found{object: object}, true
+}
+
+// isWanted reads the object at pos up to the end of its metadata, or to its own end if it isn't wanted.
+func (d *jsonDecoder) isWanted(want func(namespace, uid string) bool) (wanted, ok bool) {
+	d.asked = asked{}
+	if d.next() != '{' {
+		return false, d.unexpected("looking for beginning of an object")
+	}
+	empty, ok := d.open('}')
+	hasMetadata := false
+	for more := ok && !empty; more; {
+		if d.data[d.pos] != '"' {
+			return false, d.unexpected("looking for beginning of object key string")
+		}
+		name, ok := d.bytes()
+		isMetadata := string(name) == "metadata"
+		if !ok || !d.colon() {
+			return false, false
+		}
+		if isMetadata {
+			// Metadata that comes twice is merged.
+			hasMetadata, ok = true, decodeInto(d, &d.asked)
+			if ok && want(d.asked.Namespace, d.asked.UID) {
+				return true, true
+			}
+		} else {
+			ok = d.skip()
+		}
+		if !ok {
+			return false, false
+		}
+		if more, ok = d.another('}', "after object key:value pair"); !ok {
+			return false, false
+		}
+	}
+	return ok && !hasMetadata && want("", ""), ok
+}
+
+// wantsMessage reports whether an object in protobuf is wanted, and its version if it isn't. Fields have their
+// lengths in front, so that this costs little. What it can't read is wanted: decoding says what is wrong with it.
+func (r *reader) wantsMessage(text []byte, want func(namespace, uid string) bool) (wanted bool, version string) {
+	if want == nil || !r.metadataFirst {
+		return true, ""
+	}
+	var m messageMetadata
+	for len(text) > 0 {
+		number, value, behind, ok := cutField(text)
+		if ok && number == objectMetadata {
+			ok = m.read(value)
+		}
+		if !ok {
+			return true, ""
+		}
+		text = behind
+	}
+	keep(&r.namespace, m[metadataNamespace])
+	if want(r.namespace, string(m[metadataUID])) {
+		return true, ""
+	}
+	return false, string(m[metadataVersion])
+}
+
+// Numbers of fields in all objects, and in their metadata.
+const (
+	objectMetadata                                  = 1
+	metadataNamespace, metadataUID, metadataVersion = 3, 5, 6
+)
+
+// messageMetadata has fields of a metav1.ObjectMeta by their numbers.
+type messageMetadata [metadataVersion + 1][]byte
+
+// read reads a message. Metadata that comes twice is merged. It returns false for what encoders don't write.
+func (m *messageMetadata) read(text []byte) bool {
+	if text == nil {
+		return false
+	}
+	for len(text) > 0 {
+		number, value, behind, ok := cutField(text)
+		if !ok {
+			return false
+		}
+		if number < uint64(len(m)) {
+			if value == nil {
+				return false
+			}
+			m[number] = value
+		}
+		text = behind
+	}
+	return true
+}
+
+// cutField cuts the first field off a message. The value is nil if it is a number.
+func cutField(text []byte) (number uint64, value, behind []byte, ok bool) {
+	tag, n := uvarint(text)
+	if n <= 0 || tag>>3 == 0 {
+		return 0, nil, nil, false
+	}
+	number, text = tag>>3, text[n:]
+	switch tag & 7 {
+	case wireVarint:
+		_, n = uvarint(text)
+	case wireBytes:
+		value, behind, ok = cutBytes(text)
+		return number, value, behind, ok
+	case wire64:
+		n = 8
+	case wire32:
+		n = 4
+	default: // Groups, which no encoder of Kubernetes writes.
+		return 0, nil, nil, false
+	}
+	if n <= 0 || n > len(text) {
+		return 0, nil, nil, false
+	}
+	return number, nil, text[n:], true
+}
+
+// metadataOf reports whether a type has the metadata of objects of Kubernetes, and the number that they have in
+// messages, 0 for none.
+func metadataOf(t reflect.Type) (number int, ok bool) {
+	if t.Kind() != reflect.Struct || !reflect.PointerTo(t).Implements(reflect.TypeFor[metav1.Object]()) {
+		return 0, false
+	}
+	f, ok := t.FieldByName("ObjectMeta")
+	if !ok || len(f.Index) > 1 || f.Type != reflect.TypeFor[metav1.ObjectMeta]() {
+		return 0, false
+	}
+	fmt.Sscanf(f.Tag.Get("protobuf"), "bytes,%d,", &number) // Types without messages have no tag.
+	return number, true
+}
+
+// keepsAsked reports whether c leaves what wanted objects are known by.
+func (c *cut) keepsAsked() bool {
+	in := c.of("metadata")
+	return !c.drops("metadata") && !in.drops("namespace") && !in.drops("uid") && !in.drops("resourceVersion")
+}
+
+// place is where a decoder is in its text, and what it may still allocate there.
+type place struct{ pos, depth, left int }
+
+func (d *jsonDecoder) place() place { return place{d.pos, d.depth, d.left} }
+
+// goBack makes the decoder try again.
+func (d *jsonDecoder) goBack(to place) {
+	d.pos, d.depth, d.left = to.pos, to.depth, to.left
+	d.err, d.path = nil, d.path[:0]
+}
