@@ -77,3 +77,10 @@ func TestReplay(t *testing.T) {
 	CheckPairs(t, server, slices.Concat(Pairs("pods", Generated[:2]), Pairs(clientset, ClientGo)))
 	CheckPairs(t, Replay(t, RecordMetadata(objects)), Pairs(partial, ClientGo))
 }
+
+// TestSmallObjectSize does the same for those of parts.
+func TestSmallObjectSize(t *testing.T) {
+	if text, _, _ := smallObject(123456); len(text) < 1000 || len(text) > 1050 {
+		t.Errorf("%d bytes", len(text))
+	}
+}

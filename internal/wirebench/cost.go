@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	goruntime "runtime"
 	"runtime/metrics"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +32,8 @@ type Cost struct {
 	Mallocs    uint64
 	// Stacks is the memory of the goroutines' stacks at that moment, in bytes.
 	Stacks int64
+	// Received is what had come in until the informer had synced, in bytes, HTTP's included.
+	Received int64
 	// Streamed is how many lists and watches an informer of ours has read as streams.
 	Streamed int
 	// Relist is the cost of a relist afterwards, if there was one.
@@ -62,14 +66,35 @@ type Server struct {
 }
 
 func (s Server) config() *rest.Config {
-	return &rest.Config{Host: s.Host, BearerToken: s.Token,
+	return &rest.Config{Host: s.Host, BearerToken: s.Token, Dial: dial,
 		TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
+}
+
+// received counts what all connections have brought.
+var received atomic.Int64
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return counted{c}, nil
+}
+
+type counted struct{ net.Conn }
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	received.Add(int64(n))
+	return n, err
 }
 
 // job is what a process has to measure, passed in its environment.
 type job struct {
 	Mode   string
 	Server Server
+	// Selector is that of the informer's part, "" for none.
+	Selector string
 	// Informers is how many informers run at a time; Live and Stacks cover all of them.
 	Informers int
 }
@@ -114,6 +139,9 @@ func measure(j job, mode func(*rest.Config) cache.SharedIndexInformer) (c Cost) 
 		go i.RunWithContext(ctx)
 	}
 	i := mode(j.Server.config())
+	if j.Selector != "" {
+		narrow(i, j.Selector)
+	}
 	relisted := make(chan struct{})
 	if j.Server.Relist != "" {
 		must(i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
@@ -127,7 +155,7 @@ func measure(j job, mode func(*rest.Config) cache.SharedIndexInformer) (c Cost) 
 	for _, i := range others {
 		await(ctx, i.HasSyncedChecker().Done())
 	}
-	c = Cost{CPU: processCPU() - start, Peak: peak()}
+	c = Cost{CPU: processCPU() - start, Peak: peak(), Received: received.Load()}
 	goruntime.GC()
 	goruntime.GC()
 	goruntime.ReadMemStats(&after)

@@ -163,6 +163,26 @@ func recordProtobuf(list runtime.Object, objects []runtime.Object, end runtime.O
 	}
 }
 
+// answer answers a list, or a watch, which ends as expired when ended is closed. extra is a further object,
+// or nil.
+func (r Recording) answer(w http.ResponseWriter, req *http.Request, extra []byte, ended <-chan struct{}) {
+	query := req.URL.Query()
+	w.Header().Set("Content-Type", r.contentType)
+	switch {
+	case query.Get("watch") == "":
+		r.list(w, extra)
+		return
+	case query.Get("sendInitialEvents") == "true":
+		r.events(w, extra)
+	}
+	w.(http.Flusher).Flush()
+	select {
+	case <-req.Context().Done():
+	case <-ended:
+		w.Write(r.expired)
+	}
+}
+
 // Replay starts a server that answers lists and watches, of whatever resource, from a recording.
 func Replay(tb testing.TB, recorded Recording) Server { return replay(tb, recorded, false) }
 
@@ -189,20 +209,7 @@ func replay(tb testing.TB, recorded Recording, withRelist bool) Server {
 			extra = nil // one list has it; those of later processes start over without it
 		}
 		mu.Unlock()
-		w.Header().Set("Content-Type", recorded.contentType)
-		switch {
-		case query.Get("watch") == "":
-			recorded.list(w, more)
-			return
-		case query.Get("sendInitialEvents") == "true":
-			recorded.events(w, more)
-		}
-		w.(http.Flusher).Flush()
-		select {
-		case <-r.Context().Done():
-		case <-ended:
-			w.Write(recorded.expired)
-		}
+		recorded.answer(w, r, more, ended)
 	})
 	server := httptest.NewServer(mux)
 	tb.Cleanup(server.Close)

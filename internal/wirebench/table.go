@@ -20,6 +20,8 @@ type Pair struct {
 	WatchList bool
 	// Informers is how many informers run at a time, zero for one.
 	Informers int
+	// part is what ours reads, theirPart what theirs does.
+	part, theirPart part
 }
 
 // side is one side of a pair.
@@ -27,10 +29,11 @@ type side struct {
 	mode      string
 	watchList bool
 	informers int
+	part      part
 }
 
-func (p Pair) ours() side   { return side{p.Ours, p.WatchList, p.Informers} }
-func (p Pair) theirs() side { return side{p.Theirs, p.WatchList, p.Informers} }
+func (p Pair) ours() side   { return side{p.Ours, p.WatchList, p.Informers, p.part} }
+func (p Pair) theirs() side { return side{p.Theirs, p.WatchList, p.Informers, p.theirPart} }
 
 // Option is a way to read a collection, with ours and with theirs, which does the same. Ours and Theirs are
 // modes of the collection.
@@ -84,7 +87,11 @@ var (
 
 // run measures one side of a pair in a process of its own.
 func run(tb testing.TB, server Server, s side) (c Cost) {
-	text, err := json.Marshal(job{Mode: s.mode, Server: server, Informers: s.informers})
+	if s.part != (part{}) {
+		server.Host += s.part.path
+		server.Objects = s.part.objects
+	}
+	text, err := json.Marshal(job{s.mode, server, s.part.selector, s.informers})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -124,6 +131,35 @@ func Footprint(b *testing.B, server Server, pairs []Pair) {
 const footprintInformers = 100
 
 func compare(b *testing.B, server Server, pairs []Pair, columns []column) {
+	reportAll(b, pairs, measureAll(b, server, pairs), columns)
+}
+
+// reportAll reports what measureAll has measured.
+func reportAll(b *testing.B, pairs []Pair, costs map[side][]Cost, columns []column) {
+	for _, p := range pairs {
+		for name, s := range map[string]side{"ours": p.ours(), "client-go": p.theirs()} {
+			for _, c := range costs[s] {
+				report(b, p.Name+"/"+name, columns, func(col column) float64 { return col.of(c) })
+			}
+		}
+	}
+}
+
+// report has the testing package print a measurement. Those of the same name are measurements of the same
+// thing.
+func report(b *testing.B, name string, columns []column, value func(column) float64) {
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+		}
+		b.ReportMetric(0, "ns/op")
+		for _, col := range columns {
+			b.ReportMetric(value(col), col.unit)
+		}
+	})
+}
+
+// measureAll measures every side of the pairs once in each round.
+func measureAll(b *testing.B, server Server, pairs []Pair) map[side][]Cost {
 	costs := map[side][]Cost{}
 	for range Rounds * max(server.Repeat, 1) {
 		done := map[side]bool{}
@@ -136,21 +172,7 @@ func compare(b *testing.B, server Server, pairs []Pair, columns []column) {
 			}
 		}
 	}
-	for _, p := range pairs {
-		for name, s := range map[string]side{"ours": p.ours(), "client-go": p.theirs()} {
-			for _, c := range costs[s] {
-				// Those of the same name are measurements of the same thing.
-				b.Run(p.Name+"/"+name, func(b *testing.B) {
-					for b.Loop() {
-					}
-					b.ReportMetric(0, "ns/op")
-					for _, col := range columns {
-						b.ReportMetric(col.of(c), col.unit)
-					}
-				})
-			}
-		}
-	}
+	return costs
 }
 
 // CheckPairs measures each side of the pairs once, from a small server, and fails unless ours read
@@ -168,13 +190,13 @@ func CheckPairs(t *testing.T, server Server, pairs []Pair) {
 }
 
 // Rounds is how often each mode is measured, in turn.
-var Rounds = setting("WIREBENCH_ROUNDS", 5)
+var Rounds = Setting("WIREBENCH_ROUNDS", 5)
 
 // Objects is the number of objects that most benchmarks have.
-var Objects = setting("WIREBENCH_OBJECTS", 20000)
+var Objects = Setting("WIREBENCH_OBJECTS", 20000)
 
-// setting returns a number from the environment.
-func setting(name string, otherwise int) int {
+// Setting returns a number from the environment.
+func Setting(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -48,6 +49,12 @@ func (r *row) Ratio() string {
 		return threeDigits(ratio)
 	}
 }
+
+// Excess prints by how much ours is more than its share.
+func (r *row) Excess() string { return fmt.Sprintf("%+.1f%%", r.excess()) }
+
+// ShareMedian prints the share.
+func (r *row) ShareMedian() string { return figure(median(r.Share)) }
 
 // OursMedian and the others print what was measured of a side, without the unit.
 func (r *row) OursMedian() string   { return figure(median(r.Ours)) }

@@ -115,6 +115,9 @@ func (o options) measure(ctx context.Context, chosen []part) ([]result, error) {
 		}
 		fmt.Printf("%s:\n", p.name)
 		writeRows(os.Stdout, r.Rows)
+		if shared := withShares(r.Rows); len(shared) > 0 {
+			writeShares(os.Stdout, shared)
+		}
 		fmt.Println()
 		if results = append(results, r); !o.restricted() {
 			if err := r.save(cache); err != nil {

@@ -14,6 +14,8 @@ import (
 type row struct {
 	Package, Name, Unit string
 	Ours, Theirs        []float64
+	// Share is what ours should be, if the benchmark is one of a part: what the part's objects cost among all.
+	Share []float64
 }
 
 // key names a row: package, benchmark and unit.
@@ -38,6 +40,9 @@ func (r *row) ratio() float64 {
 
 // moreIsBetter says whether a larger number of a unit is better: that of a rate, such as MB/s.
 func moreIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") }
+
+// excess is by how much ours is more than its share, in percent of that.
+func (r *row) excess() float64 { return 100 * (median(r.Ours)/median(r.Share) - 1) }
 
 // overlap says whether some measurement of ours is among theirs or the other way round: then
 // the ratio may be chance.
@@ -79,8 +84,8 @@ func (m *measurements) read(pkg string, r io.Reader, seen func(name string)) (ot
 			continue
 		}
 		seen(fields[0])
-		name, ours, ok := split(fields[0])
-		if !ok {
+		name, side := split(fields[0])
+		if side == "" {
 			continue
 		}
 		for i := 2; i+1 < len(fields); i += 2 {
@@ -88,22 +93,25 @@ func (m *measurements) read(pkg string, r io.Reader, seen func(name string)) (ot
 			if err != nil {
 				return other, fmt.Errorf("%q: %w", line, err)
 			}
-			m.add(row{Package: pkg, Name: name, Unit: fields[i+1]}, ours, value)
+			m.add(row{Package: pkg, Name: name, Unit: fields[i+1]}, side, value)
 		}
 	}
 	return other, lines.Err()
 }
 
-func (m *measurements) add(of row, ours bool, value float64) {
+func (m *measurements) add(of row, side string, value float64) {
 	r := m.byKey[of.key()]
 	if r == nil {
 		r = &of
 		m.byKey[of.key()] = r
 		m.rows = append(m.rows, r)
 	}
-	if ours {
+	switch side {
+	case "ours":
 		r.Ours = append(r.Ours, value)
-	} else {
+	case "share":
+		r.Share = append(r.Share, value)
+	default:
 		r.Theirs = append(r.Theirs, value)
 	}
 }
@@ -113,10 +121,12 @@ func (m *measurements) complete() []*row {
 	return slices.DeleteFunc(m.rows, func(r *row) bool { return r.Ours == nil || r.Theirs == nil })
 }
 
-// split takes the element "ours", "upstream" or "client-go" out of a benchmark's name, the
+var sides = []string{"ours", "upstream", "client-go", "share"}
+
+// split takes the element "ours", "upstream", "client-go" or "share" out of a benchmark's name, the
 // count of processors off its end, and off each element the number that the testing package
 // gives to sub-benchmarks of the same name, which are measurements of the same thing.
-func split(full string) (name string, ours, ok bool) {
+func split(full string) (name, side string) {
 	if i := strings.LastIndexByte(full, '-'); i > 0 {
 		if _, err := strconv.Atoi(full[i+1:]); err == nil {
 			full = full[:i]
@@ -129,11 +139,11 @@ func split(full string) (name string, ours, ok bool) {
 				elem = bare
 			}
 		}
-		if !ok && (elem == "ours" || elem == "upstream" || elem == "client-go") {
-			ours, ok = elem == "ours", true
+		if side == "" && slices.Contains(sides, elem) {
+			side = elem
 			continue
 		}
 		kept = append(kept, elem)
 	}
-	return strings.Join(kept, "/"), ours, ok
+	return strings.Join(kept, "/"), side
 }

@@ -8,21 +8,19 @@ import (
 )
 
 func TestSplit(t *testing.T) {
-	for _, c := range []struct {
-		full, name string
-		ours, ok   bool
-	}{
-		{"BenchmarkGet/ours/indexes=3-2", "Get/indexes=3", true, true},
-		{"BenchmarkGet/client-go/indexes=3-16", "Get/indexes=3", false, true},
-		{"BenchmarkGenerate/all/upstream", "Generate/all", false, true},
-		{"BenchmarkGet/ours#01-2", "Get", true, true},
-		{"BenchmarkGet/ours#12/size=7#02", "Get/size=7", true, true},
-		{"BenchmarkGet/issue#x/ours-2", "Get/issue#x", true, true},
-		{"BenchmarkGet/10-of-100/ours", "Get/10-of-100", true, true},
-		{"BenchmarkAlone-2", "Alone", false, false},
+	for _, c := range []struct{ full, name, side string }{
+		{"BenchmarkGet/ours/indexes=3-2", "Get/indexes=3", "ours"},
+		{"BenchmarkGet/client-go/indexes=3-16", "Get/indexes=3", "client-go"},
+		{"BenchmarkGenerate/all/upstream", "Generate/all", "upstream"},
+		{"BenchmarkGet/ours#01-2", "Get", "ours"},
+		{"BenchmarkGet/ours#12/size=7#02", "Get/size=7", "ours"},
+		{"BenchmarkGet/issue#x/ours-2", "Get/issue#x", "ours"},
+		{"BenchmarkGet/10-of-100/ours", "Get/10-of-100", "ours"},
+		{"BenchmarkPart/replicas=8/share-2", "Part/replicas=8", "share"},
+		{"BenchmarkAlone-2", "Alone", ""},
 	} {
-		if name, ours, ok := split(c.full); name != c.name || ours != c.ours || ok != c.ok {
-			t.Errorf("%s: %q, ours %t, %t", c.full, name, ours, ok)
+		if name, side := split(c.full); name != c.name || side != c.side {
+			t.Errorf("%s: %q, %q", c.full, name, side)
 		}
 	}
 }
@@ -70,6 +68,32 @@ func TestRead(t *testing.T) {
 	_, err = m.read("store", strings.NewReader("BenchmarkGet/ours 1 fast ns/op\n"), func(string) {})
 	if err == nil {
 		t.Error("a measurement that is no number is no error")
+	}
+}
+
+// TestExcess: it is by how much ours is more than its share, which only rows of parts have.
+func TestExcess(t *testing.T) {
+	m := newMeasurements()
+	const printed = "BenchmarkPart/replicas=8/ours 1 110 live-MB\nBenchmarkPart/replicas=8/client-go 1 900 live-MB\n" +
+		"BenchmarkPart/replicas=8/share 1 100 live-MB\nBenchmarkPart/replicas=1/ours 1 90 live-MB\n" +
+		"BenchmarkPart/replicas=1/client-go 1 900 live-MB\n"
+	if _, err := m.read("p", strings.NewReader(printed), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	rows := m.complete()
+	if len(rows) != 2 || rows[0].Excess() != "+10.0%" || rows[0].ShareMedian() != "100" || rows[1].Share != nil {
+		t.Errorf("%+v", rows)
+	}
+	rows[0].Share[0] = 125
+	if got := rows[0].Excess(); got != "-12.0%" {
+		t.Error(got)
+	}
+	var b strings.Builder
+	writeShares(&b, withShares(rows))
+	table := `what unit ours share more
+		p Part/replicas=8 live-MB 110 125 -12.0%`
+	if got := strings.Fields(b.String()); !slices.Equal(got, strings.Fields(table)) {
+		t.Errorf("table:\n%s", b.String())
 	}
 }
 

@@ -66,6 +66,13 @@ var parts = []part{
 		apart: noServers,
 	},
 	{
+		name:   "sharding",
+		about:  "an informer of a part of 200,000 custom resources of 1 KB, beside one of client-go's that has all",
+		module: ".", packages: "./internal/wirebench/parts",
+		count: 1, args: once,
+		apart: noServers,
+	},
+	{
 		name:   "runtime",
 		about:  "the pieces of the runtime, in one process",
 		module: ".", packages: "./runtime/...",

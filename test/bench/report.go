@@ -44,6 +44,9 @@ type section struct {
 	Rows  []*row
 }
 
+// Shares are the rows that have a share.
+func (s section) Shares() []*row { return withShares(s.Rows) }
+
 // shown is a headline with its row.
 type shown struct {
 	headline

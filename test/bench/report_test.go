@@ -30,11 +30,11 @@ func sample(of string) result {
 		}}, r.Rows...)
 	}
 	r.Rows = append(r.Rows,
-		&row{"p", "Slow", "ns/op", []float64{8, 9, 10}, []float64{2, 3, 4}},
-		&row{"p", "Slower", "MB/s", []float64{1, 1, 1}, []float64{70, 80, 90}},
-		&row{"p", "Same", "allocs/op", []float64{2, 2, 2}, []float64{2, 2, 2}},
-		&row{"p", "Even", "B/op", []float64{1001, 2001, 3001}, []float64{1000, 2000, 3000}},
-		&row{"p", "Odd", "heap-B/op", []float64{-2, -2, -2}, []float64{2, 2, 2}},
+		&row{"p", "Slow", "ns/op", []float64{8, 9, 10}, []float64{2, 3, 4}, nil},
+		&row{"p", "Slower", "MB/s", []float64{1, 1, 1}, []float64{70, 80, 90}, nil},
+		&row{"p", "Same", "allocs/op", []float64{2, 2, 2}, []float64{2, 2, 2}, nil},
+		&row{"p", "Even", "B/op", []float64{1001, 2001, 3001}, []float64{1000, 2000, 3000}, nil},
+		&row{"p", "Odd", "heap-B/op", []float64{-2, -2, -2}, []float64{2, 2, 2}, nil},
 	)
 	return r
 }
@@ -93,9 +93,30 @@ Without a ratio:
 	if notBetter != want {
 		t.Errorf("where we are not better:\n%s", notBetter)
 	}
+	if strings.Contains(page, "| share |") {
+		t.Error("the page has a table of shares of nothing")
+	}
 	for _, text := range []string{"A Fine Processor, 2 cores, 8.0 GiB", "a31a55841236", "2026-11-22"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page doesn't have %q", text)
+		}
+	}
+}
+
+// TestShares: rows with a share have a table of their own beside that of all rows.
+func TestShares(t *testing.T) {
+	r := sample("sharding")
+	r.Rows = append(r.Rows, &row{"p", "Part/replicas=2", "live-MB", []float64{51}, []float64{120}, []float64{50}})
+	page, err := newReport([]result{r}).render(pageTemplate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n| p Part/replicas=2 | live-MB | 2.35 | 51 | 120 | 51 | 120 |\n\nThe share is",
+		"|\n|---|---|--:|--:|--:|\n| p Part/replicas=2 | live-MB | 51 | 50 | +2.0% |\n",
+	} {
+		if strings.Count(page, want) != 1 {
+			t.Errorf("the page doesn't have %q once:\n%s", want, page)
 		}
 	}
 }

@@ -17,6 +17,27 @@ func writeRows(w io.Writer, rows []*row) {
 	tw.Flush()
 }
 
+// withShares returns the rows that have a share.
+func withShares(rows []*row) (shared []*row) {
+	for _, r := range rows {
+		if r.Share != nil {
+			shared = append(shared, r)
+		}
+	}
+	return shared
+}
+
+// writeShares writes the table of rows that have a share for a terminal.
+func writeShares(w io.Writer, rows []*row) {
+	tw := newTable(w)
+	fmt.Fprintln(tw, "what\tunit\tours\tshare\tmore\t")
+	for _, r := range rows {
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\t%s\t%s\t\n", r.Package, r.Name, r.Unit,
+			r.OursMedian(), r.ShareMedian(), r.Excess())
+	}
+	tw.Flush()
+}
+
 // writeHeadlines writes the table of the rows that matter first for a terminal.
 func writeHeadlines(w io.Writer, headlines []shown) {
 	tw := newTable(w)

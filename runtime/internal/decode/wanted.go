@@ -19,8 +19,8 @@ const convincing = 16
 
 // ifWanted decodes the object at d's position, or skips it if it isn't wanted.
 //
-// It looks at the metadata first. Where all objects are wanted that is in vain, and makes decoding take a quarter
-// longer. So after some wanted objects in a row it decodes the next one first, and asks then.
+// It looks at the metadata first. Where all objects are wanted that is in vain, and makes decoding take a
+// quarter longer. So after some wanted objects in a row it decodes the next one first, and asks then.
 func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
 	start := d.place()
 	if r.keepsAsked && r.inARow >= convincing {
@@ -93,9 +93,12 @@ func (d *jsonDecoder) isWanted(want func(namespace, uid string) bool) (wanted, o
 	return ok && !hasMetadata && want("", ""), ok
 }
 
-// wantsMessage reports whether an object in protobuf is wanted, and its version if it isn't. Fields have their
-// lengths in front, so that this costs little. What it can't read is wanted: decoding says what is wrong with it.
-func (r *reader) wantsMessage(text []byte, want func(namespace, uid string) bool) (wanted bool, version string) {
+// wantsMessage reports whether an object in protobuf is wanted, and its version if it isn't. Fields have
+// their lengths in front, so that this costs little. What it can't read is wanted: decoding says what is
+// wrong with it.
+func (r *reader) wantsMessage(
+	text []byte, want func(namespace, uid string) bool,
+) (wanted bool, version string) {
 	if want == nil || !r.metadataFirst {
 		return true, ""
 	}
@@ -173,8 +176,8 @@ func cutField(text []byte) (number uint64, value, behind []byte, ok bool) {
 	return number, nil, text[n:], true
 }
 
-// metadataOf reports whether a type has the metadata of objects of Kubernetes, and the number that they have in
-// messages, 0 for none.
+// metadataOf reports whether a type has the metadata of objects of Kubernetes, and the number that they have
+// in messages, 0 for none.
 func metadataOf(t reflect.Type) (number int, ok bool) {
 	if t.Kind() != reflect.Struct || !reflect.PointerTo(t).Implements(reflect.TypeFor[metav1.Object]()) {
 		return 0, false
@@ -193,13 +196,13 @@ func (c *cut) keepsAsked() bool {
 	return !c.drops("metadata") && !in.drops("namespace") && !in.drops("uid") && !in.drops("resourceVersion")
 }
 
-// place is where a decoder is in its text, and what it may still allocate there.
-type place struct{ pos, depth, left int }
+// place is where a decoder is in its text.
+type place struct{ pos, depth int }
 
-func (d *jsonDecoder) place() place { return place{d.pos, d.depth, d.left} }
+func (d *jsonDecoder) place() place { return place{d.pos, d.depth} }
 
 // goBack makes the decoder try again.
 func (d *jsonDecoder) goBack(to place) {
-	d.pos, d.depth, d.left = to.pos, to.depth, to.left
+	d.pos, d.depth = to.pos, to.depth
 	d.err, d.path = nil, d.path[:0]
 }

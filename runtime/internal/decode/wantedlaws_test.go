@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestWantedRuns checks that a list and a watch are the same as without the hook but for the unwanted objects,
-// whatever is wanted, also when nearly all is: then objects are decoded before they are asked for.
+// TestWantedRuns checks that a list and a watch are the same as without the hook but for the unwanted
+// objects, whatever is wanted, also when nearly all is: then objects are decoded before they are asked for.
 func TestWantedRuns(t *testing.T) {
 	const n = 200
 	texts, list, events := customResources(n)
@@ -30,8 +30,8 @@ func TestWantedRuns(t *testing.T) {
 		reflect.TypeFor[*corev1.ConfigMap](),
 	} {
 		for i, opts := range []Options{
-			{}, {MetadataOnly: true}, {Drop: []string{"metadata.uid"}}, {Drop: []string{"metadata.namespace"}},
-			{Drop: []string{"metadata"}},
+			{}, {MetadataOnly: true}, {Drop: []string{"metadata.uid"}},
+			{Drop: []string{"metadata.namespace"}}, {Drop: []string{"metadata"}},
 		} {
 			t.Run(fmt.Sprint(typ, opts), func(t *testing.T) {
 				random := rand.New(rand.NewSource(int64(i)))
@@ -52,9 +52,7 @@ func TestWantedRuns(t *testing.T) {
 				}
 				d := New(typ, opts)
 				read := func(want func(namespace, uid string) bool) (items []any) {
-					_, err := d.List(chunks{bytes.NewReader(list), random, 5000}, ListVisitor{
-						Item: func(obj any) error { items = append(items, obj); return nil }, Cached: Cached{Wanted: want},
-					})
+					_, err := d.List(chunks{bytes.NewReader(list), random, 5000}, collect(&items, want))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -65,7 +63,8 @@ func TestWantedRuns(t *testing.T) {
 				if got := read(want); !reflect.DeepEqual(got, all) {
 					t.Errorf("%d objects, want %d", len(got), len(all))
 				}
-				whole, wanted := d.Events(bytes.NewReader(events)), d.Events(chunks{bytes.NewReader(events), random, 5000})
+				whole := d.Events(bytes.NewReader(events))
+				wanted := d.Events(chunks{bytes.NewReader(events), random, 5000})
 				wanted.Want(want)
 				for i := range n {
 					plain, _ := whole.Next()
@@ -74,7 +73,8 @@ func TestWantedRuns(t *testing.T) {
 						t.Fatal(err)
 					}
 					if unwanted[uidOf(texts[i])] {
-						plain = Event{Type: plain.Type, Skipped: true, Version: fmt.Sprint(100_000 + i), Size: plain.Size}
+						version := fmt.Sprint(100_000 + i)
+						plain = Event{Type: plain.Type, Skipped: true, Version: version, Size: plain.Size}
 					}
 					if !reflect.DeepEqual(got, plain) {
 						t.Fatalf("event %d: %+v, want %+v", i, got, plain)
@@ -85,30 +85,38 @@ func TestWantedRuns(t *testing.T) {
 	}
 }
 
+// collect returns a visitor that collects the items.
+func collect(items *[]any, want func(namespace, uid string) bool) ListVisitor {
+	return ListVisitor{
+		Item:   func(obj any) error { *items = append(*items, obj); return nil },
+		Cached: Cached{Wanted: want},
+	}
+}
+
 func uidOf(text []byte) string {
 	_, rest, _ := bytes.Cut(text, []byte(`"uid":"`))
 	uid, _, _ := bytes.Cut(rest, []byte(`"`))
 	return string(uid)
 }
 
-// TestWantedOddities: an unwanted object that takes too much memory isn't decoded, also after many wanted ones.
-// Metadata that comes twice counts as it is decoded.
+// TestWantedOddities: an unwanted object that takes too much memory isn't decoded, also after many wanted
+// ones. Metadata that comes twice counts as it is decoded.
 func TestWantedOddities(t *testing.T) {
-	good := `{"metadata":{"namespace":"ours","name":"n"}}`
+	good := `{"metadata":{"namespace":"ours","uid":"u","name":"n"}}`
 	var items []string
 	for range 2 * convincing {
 		items = append(items, good)
 	}
 	items = append(items,
 		`{"metadata":{"namespace":"theirs","ownerReferences":[`+strings.Repeat("{},", 1000)+`{}]}}`,
-		`{"metadata":{"namespace":"theirs"},"metadata":{"namespace":"ours","name":"twice"}}`,
+		`{"metadata":{"uid":"u"},"metadata":{"namespace":"ours","name":"twice"}}`,
 		`{"data":{"k":"v"}}`, good)
 	d := New(reflect.TypeFor[*corev1.ConfigMap](), Options{MaxObject: 5000})
-	list := `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[` + strings.Join(items, ",") + `]}`
+	list := `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + strings.Join(items, ",") + `]}`
 	var names []string
 	_, err := d.List(strings.NewReader(list), ListVisitor{
 		Item:   func(obj any) error { names = append(names, obj.(*corev1.ConfigMap).Name); return nil },
-		Cached: Cached{Wanted: func(namespace, _ string) bool { return namespace == "ours" }},
+		Cached: Cached{Wanted: func(namespace, uid string) bool { return namespace == "ours" && uid == "u" }},
 	})
 	if err != nil || len(names) != 2*convincing+2 || names[2*convincing] != "twice" {
 		t.Errorf("%v, %v", names, err)
@@ -124,8 +132,8 @@ func TestWantedOddities(t *testing.T) {
 
 var uids = []types.UID{"u-even", "u-odd"}
 
-// TestWantedKinds compares lists and watches of every kind that has messages, of which half of the objects are
-// wanted, with what is left of all.
+// TestWantedKinds compares lists and watches of every kind that has messages, of which half of the objects
+// are wanted, with what is left of all.
 func TestWantedKinds(t *testing.T) {
 	fill := newObjects(6)
 	eachKind(t, runtime.ContentTypeProtobuf, 145,
@@ -156,9 +164,7 @@ func TestWantedKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			read := func(want func(namespace, uid string) bool) (items []any) {
-				_, err := w.ours[0].ListProtobuf(fill.reads(data), ListVisitor{
-					Item: func(obj any) error { items = append(items, obj); return nil }, Cached: Cached{Wanted: want},
-				})
+				_, err := w.ours[0].ListProtobuf(fill.reads(data), collect(&items, want))
 				if err != nil {
 					t.Fatal(err)
 				}
