@@ -195,28 +195,49 @@ func TestRollingUpdate(t *testing.T) {
 	})
 }
 
-// TestSteadyState: while nobody comes or goes, there are a write of each Lease every RetryPeriod, and the
-// requests of the leader election.
+// TestSteadyState: while nobody comes or goes, each member writes its Lease once a RetryPeriod, and the balancer
+// that of its election, which the others read. Each member watches the table, and the balancer the Leases. Nothing
+// is listed, and nothing else written.
 func TestSteadyState(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
-		for range 4 {
+		const members, periods = 4, 100
+		for range members {
 			m.join()
 		}
 		m.settled()
 		m.server.requested()
-		bubble.Pass(100 * retryPeriod)
-		requests := m.server.requested()
-		t.Log(requests)
-		if n := requests["update"]; n < 4*98 || n > 5*101 {
-			t.Errorf("%d updates", n)
+		m.server.written()
+		bubble.Pass(periods * retryPeriod)
+		synctest.Wait()
+		requests, written := m.server.requested(), m.server.written()
+		t.Log(requests, written)
+		leases := []string{"bakers-balancer"}
+		for _, r := range m.replicas {
+			leases = append(leases, r.leases.memberName(r.Identity()))
+		}
+		for _, name := range leases {
+			// A request takes up to a hundredth of a period.
+			if n := written[name]; n < periods*98/100 || n > periods+1 {
+				t.Errorf("%d writes of %s in %d periods", n, name, periods)
+			}
+			delete(written, name)
+		}
+		if len(written) > 0 {
+			t.Errorf("writes of other Leases: %v", written)
 		}
 		for _, what := range []string{"create", "delete", "list", "watch", "update the table"} {
 			if n := requests[what]; n > 0 {
 				t.Errorf("%d times %s", n, what)
 			}
 		}
-		if n := requests["get"]; n > 4*101 {
-			t.Errorf("%d reads", n)
+		// client-go's candidates look after 1 to 2.2 periods.
+		n := requests["get bakers-balancer"]
+		if n < (members-1)*periods*4/10 || n > (members-1)*(periods+1) || n != requests["get"] {
+			t.Errorf("%d reads of the election's Lease, %d in all", n, requests["get"])
+		}
+		want := map[string]int{"metadata.name=bakers": members, groupLabel + "=bakers": 1}
+		if got := m.server.watching(); !maps.Equal(got, want) {
+			t.Errorf("watches %v, want %v", got, want)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -44,13 +45,16 @@ type server struct {
 	down bool
 	// wrote is called for every table that was written.
 	wrote func(table)
-	// requests counts them by verb and what they are for.
-	requests map[string]int
+	// requests counts them by verb and what they are for, watches the open ones by their selectors.
+	requests, watches map[string]int
+	// told is up to which version writes were counted.
+	told int
 }
 
 func newServer() *server {
 	return &server{
 		leases: map[string]*coordinationv1.Lease{}, changed: make(chan struct{}), requests: map[string]int{},
+		watches: map[string]int{},
 	}
 }
 
@@ -254,8 +258,35 @@ func (s *server) requested() map[string]int {
 	return requests
 }
 
+// watched counts a watch that begins or ends.
+func (s *server) watched(options metav1.ListOptions, change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches[options.FieldSelector+options.LabelSelector] += change
+}
+
+// written counts the writes of each Lease since the last time.
+func (s *server) written() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	written := map[string]int{}
+	for _, event := range s.history[s.told:] {
+		written[event.Object.(*coordinationv1.Lease).Name]++
+	}
+	s.told = len(s.history)
+	return written
+}
+
+// watching returns how many watches are open, by their selectors.
+func (s *server) watching() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.watches)
+}
+
 func (c *connection) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
 	return request(ctx, c, "get", func(s *server) (*coordinationv1.Lease, error) {
+		s.requests["get "+name]++
 		lease, ok := s.leases[name]
 		if !ok {
 			return nil, apierrors.NewNotFound(leaseResource, name)
@@ -346,8 +377,10 @@ func (c *connection) Watch(ctx context.Context, options metav1.ListOptions) (wat
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := stream{make(chan watch.Event), cancel}
+	c.server.watched(options, 1)
 	go func() {
 		defer close(s.events)
+		defer c.server.watched(options, -1)
 		c.send(ctx, s.events, since, options)
 	}()
 	return s, nil
