@@ -28,6 +28,11 @@ type Options struct {
 	// DisableWatchCache makes the server answer each watch and list from etcd: then [Server.Compact] expires
 	// old resource versions, and lists at resource version 0 are paged.
 	DisableWatchCache bool
+
+	// ShardedListAndWatch enables the feature gate of that name: lists and watches are filtered by their
+	// ShardSelector, which the server otherwise ignores. The gate is global to a process: after the first
+	// Start, one with another value returns an error.
+	ShardedListAndWatch bool
 }
 
 // Server is a running API server. Its methods are safe for concurrent use.
@@ -46,6 +51,9 @@ type Server struct {
 // Start runs a server and returns when it is ready, a second or two later. The server runs until Stop is
 // called: ctx bounds only the start.
 func Start(ctx context.Context, opts Options) (*Server, error) {
+	if err := setGate(opts.ShardedListAndWatch); err != nil {
+		return nil, err
+	}
 	if err := setLogs(opts.Logs); err != nil {
 		return nil, err
 	}

@@ -31,11 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// sharding in the environment makes the shared server one that filters by shard selectors.
+const sharding = "APISERVER_TEST_SHARDING"
+
 // start starts the shared server, with boats.
 var start = sync.OnceValues(func() (*apiserver.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	server, err := apiserver.Start(ctx, apiserver.Options{})
+	server, err := apiserver.Start(ctx, apiserver.Options{ShardedListAndWatch: os.Getenv(sharding) != ""})
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 
 // Options configures a server. The zero value is valid.
 type Options struct {
-	// Flags are further flags of kube-apiserver, such as
-	// --watch-cache-sizes=configmaps#0.
+	// Flags are further flags of kube-apiserver, such as --watch-cache-sizes=configmaps#0 or
+	// --feature-gates=ShardedListAndWatch=true.
 	Flags []string
 }
 

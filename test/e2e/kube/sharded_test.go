@@ -1,0 +1,40 @@
+package kube
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/kubewright/kubewright/test/e2e/kubeserver"
+	"github.com/kubewright/kubewright/test/e2e/internal/filters"
+)
+
+// shardedListAndWatch is the flag with which a kube-apiserver filters by shard selectors.
+const shardedListAndWatch = "--feature-gates=ShardedListAndWatch=true"
+
+// TestShardedListAndWatch asks a kube-apiserver with the feature gate, and one without, for a part of the objects.
+func TestShardedListAndWatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a kube-apiserver, which takes minutes the first time")
+	}
+	binaries, err := kubeserver.Build(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for on, flags := range map[bool][]string{true: {shardedListAndWatch}, false: nil} {
+		server, err := kubeserver.Start(ctx, binaries, kubeserver.Options{Flags: flags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists, watches, err := filters.ShardSelector(ctx, server.Config(), "half")
+		if err != nil || lists != on || watches != on {
+			t.Errorf("with the feature gate %t, the server filters lists: %t, watches: %t, %v",
+				on, lists, watches, err)
+		}
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
