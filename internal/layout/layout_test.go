@@ -82,7 +82,7 @@ var allowed = []struct {
 		"runtime/view", "runtime/informer", "runtime/factory",
 	}},
 	// The compiler keeps them out of runtime/internal.
-	{"examples/...", []string{"examples/...", "runtime/..."}},
+	{"examples/...", []string{"examples/...", "runtime/...", "sharding"}},
 }
 
 // notBelowRuntime are the packages of client-go that depend on its built-in clientset or its generated code.

@@ -34,8 +34,12 @@ type Controller struct {
 	markets  shoplisters.MarketLister
 	index    cache.TypedIndexer[*shopv1.Bakery]
 	read     []cache.SharedInformer // the informers behind the listers
-	queue    workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	log      klog.Logger
+
+	// Queue holds the names of bakeries to look at, and Reconcile looks at one. A program may wrap them
+	// before it starts the informers, as examples/sharded does.
+	Queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	Reconcile func(context.Context, cache.ObjectName) error
 }
 
 // New returns a controller that reads the caches of informers, a factory that has not been started
@@ -50,12 +54,13 @@ func New(
 		markets:  markets.Lister(),
 		index:    bakeries.TypedInformer().GetTypedIndexer(),
 		read:     []cache.SharedInformer{bakeries.Informer(), markets.Informer()},
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+		log:      klog.FromContext(ctx),
+		Queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "bakeries"},
 		),
-		log: klog.FromContext(ctx),
 	}
+	c.Reconcile = c.reconcile
 	indexed := bakeries.TypedInformer().AddTypedIndexers(shopinformers.BakeryIndexers{
 		byMarket: func(b *shopv1.Bakery) ([]string, error) { return []string{b.Spec.Market}, nil },
 	})
@@ -67,14 +72,14 @@ func New(
 // Run works with that many workers until ctx is done, and returns when they have stopped. It
 // returns an error that says why if the caches were not filled before.
 func (c *Controller) Run(ctx context.Context, workers int) error {
-	defer c.queue.ShutDown()
+	defer c.Queue.ShutDown()
 	if err := informer.WaitForSync(ctx, c.read...); err != nil {
 		return err
 	}
 	c.log.Info("Started", "workers", workers)
-	return workqueue.Run(ctx, c.queue, workers,
+	return workqueue.Run(ctx, c.Queue, workers,
 		func(ctx context.Context, bakery cache.ObjectName) (workqueue.Result, error) {
-			return workqueue.Result{}, c.reconcile(ctx, bakery)
+			return workqueue.Result{}, c.Reconcile(ctx, bakery)
 		}, workqueue.WithErrorHandler(c.report))
 }
 

@@ -57,7 +57,7 @@ func newController(
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.queue.ShutDown)
+	t.Cleanup(c.Queue.ShutDown)
 	return c, factory
 }
 
@@ -81,7 +81,7 @@ func TestFailureIsRetried(t *testing.T) {
 		c, factory := newController(t, client)
 		var retries []int
 		client.PrependReactor("update", "bakeries", func(clienttesting.Action) (bool, runtime.Object, error) {
-			retries = append(retries, c.queue.NumRequeues(name))
+			retries = append(retries, c.Queue.NumRequeues(name))
 			return len(retries) < 3, nil, errors.New("not now")
 		})
 		factory.StartWithContext(ctx)
@@ -96,7 +96,7 @@ func TestFailureIsRetried(t *testing.T) {
 		if want := []int{0, 1, 2}; !reflect.DeepEqual(retries, want) {
 			t.Errorf("retries before each round: %v, want %v", retries, want)
 		}
-		if got := c.queue.NumRequeues(name); got != 0 {
+		if got := c.Queue.NumRequeues(name); got != 0 {
 			t.Errorf("%d retries noted after success", got)
 		}
 		factory.Shutdown()
@@ -110,8 +110,8 @@ func TestMarketQueuesItsBakeries(t *testing.T) {
 		newBakery("c", "m", 1))
 	c.marketHandler().OnUpdate(newMarket("m", 1), newMarket("m", 2))
 	got := map[string]bool{}
-	for range c.queue.Len() {
-		name, _ := c.queue.Get()
+	for range c.Queue.Len() {
+		name, _ := c.Queue.Get()
 		got[name.Name] = true
 	}
 	if want := map[string]bool{"a": true, "c": true}; !reflect.DeepEqual(got, want) {
@@ -169,7 +169,7 @@ func TestOwnInformerAndClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.queue.ShutDown()
+	defer c.Queue.ShutDown()
 	fill(t, own, bakery)
 	if err := c.reconcile(t.Context(), cache.MetaObjectToName(bakery)); err != nil {
 		t.Fatal(err)

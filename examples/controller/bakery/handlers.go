@@ -14,7 +14,7 @@ func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 		AddFunc: func(b *shopv1.Bakery) {
 			c.log.Info("Bakery is there", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread,
 				"bakers", b.Spec.Bakers)
-			c.queue.Add(cache.MetaObjectToName(b))
+			c.Queue.Add(cache.MetaObjectToName(b))
 		},
 		UpdateFunc: func(old, b *shopv1.Bakery) {
 			if old.Generation == b.Generation {
@@ -22,7 +22,7 @@ func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 			}
 			c.log.Info("Bakery changed", "bakery", cache.MetaObjectToName(b), "bread", b.Spec.Bread,
 				"bakers", b.Spec.Bakers)
-			c.queue.Add(cache.MetaObjectToName(b))
+			c.Queue.Add(cache.MetaObjectToName(b))
 		},
 		DeleteFunc: func(b shopinformers.DeletedBakery) {
 			// There is nothing to do: the status is gone with the bakery.
@@ -59,6 +59,6 @@ func (c *Controller) queueAllOf(market string) {
 		return
 	}
 	for _, b := range bakeries {
-		c.queue.Add(cache.MetaObjectToName(b))
+		c.Queue.Add(cache.MetaObjectToName(b))
 	}
 }
