@@ -1,7 +1,7 @@
 # What users and CI rely on. Every target does its own set-up; it needs Go and
 # make, nothing else. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites generate check lint release-rehearsal
+.PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 3m
@@ -12,6 +12,10 @@ help: ## this list
 demo: ## the main job, end to end, on an embedded real API server
 	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
 	@cd test/e2e && go run ./demo
+
+demo-sharded: ## replicas of a controller as processes that share its objects, on the same API server: one is killed, one frozen, one stopped
+	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
+	@cd test/e2e && go run ./demo-sharded
 
 test: ## everything that must pass; the counts come last
 	@go run ./internal/testall
