@@ -126,3 +126,35 @@ func TestUnansweredHandOver(t *testing.T) {
 		m.settled()
 	})
 }
+
+// TestTokensGrow: somebody deletes the table and all Leases of members again and again. Whoever owns a hash
+// next has a higher token.
+func TestTokensGrow(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 3 {
+			m.join()
+		}
+		m.settled()
+		for range 3 {
+			before := map[uint64]int64{}
+			for _, place := range m.objects {
+				before[place] = m.tokenOf(place)
+			}
+			m.server.remove("bakers")
+			for _, r := range m.replicas {
+				m.server.remove("bakers-" + r.Identity())
+			}
+			m.settled()
+			for place, token := range before {
+				if after := m.tokenOf(place); after <= token {
+					t.Fatalf("%x: token %d after %d", place, after, token)
+				}
+			}
+		}
+	})
+}
+
+func (m *model) tokenOf(hash uint64) int64 {
+	t, _ := m.server.table("bakers")
+	return t.Ranges[t.at(hash)].Token
+}

@@ -12,7 +12,7 @@ import (
 
 // table says who owns which hashes. Tables are values: a change makes a new one.
 type table struct {
-	// Generation grows with every write.
+	// Generation grows by one with every write. See versionOf for where it begins.
 	Generation int64
 	// Field is what is hashed, and Kinds are the resources that are sharded, sorted.
 	Field Field
@@ -220,7 +220,7 @@ func (e entry) split(pieces []piece) []entry {
 // size is about as long as the table's text.
 func (t table) size() (bytes int) {
 	for _, e := range t.Ranges {
-		bytes += len("0000000000000000 token 00000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
+		bytes += len("0000000000000000 token 000000000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
 	}
 	return bytes
 }
