@@ -19,6 +19,8 @@ var mutations = map[string]planted.Bug{
 		"return BUG && !m.until.IsZero() || m.config.clock.now().Before(m.until) }"),
 	"a renewal counted from its answer": planted.Replace("sharding/member.go",
 		"m.renewed(sent, r)", "if BUG { sent = m.config.clock.now() }; m.renewed(sent, r)"),
+	"a lapse forgotten": planted.Replace("sharding/member.go",
+		"m.confirmed = false\n", "m.confirmed = BUG && m.hold > 1\n"),
 	"an outage counted as expiry": planted.Replace("sharding/observer.go",
 		"passed := now.Sub(o.seen)",
 		"passed := now.Sub(o.seen); if BUG && !o.seen.IsZero() { passed = min(passed, o.longest); o.seen = now.Add(-passed) }"),
@@ -27,6 +29,8 @@ var mutations = map[string]planted.Bug{
 		"case o.unchanged >= config.LeaseDuration || BUG && o.unchanged > config.RenewDeadline/2:"),
 	"a deleted lease taken for an end": planted.Replace("sharding/observer.go",
 		"m.gone = true\n", "m.gone = true; if BUG { m.unchanged = time.Hour }\n"),
+	"the leases not read again": planted.Replace("sharding/balancer.go",
+		"\tif risky {", "\tif risky && !BUG {"),
 	"the table read after the leases": planted.Replace("sharding/balancer.go",
 		"written, err := b.member.leases.write(ctx, b.current, next)",
 		"if v, err := b.member.leases.read(ctx); BUG && err == nil { b.current.lease = v.lease }; "+
@@ -55,6 +59,9 @@ var mutations = map[string]planted.Bug{
 		"if v.Generation > since.Generation+1 {", "if !BUG && v.Generation > since.Generation+1 {"),
 	"a write after the end of the lease": planted.Replace("sharding/transport.go",
 		"!owned {\n", "!owned && !BUG {\n"),
+	"an unanswered hand-over given up": planted.Replace("sharding/run.go",
+		"if !m.backOff(ctx, err) {\n\t\t\treturn context.Cause(ctx)",
+		"if BUG { return err }; if !m.backOff(ctx, err) {\n\t\t\treturn context.Cause(ctx)"),
 	"a table written over a newer one": planted.Replace("sharding/lease.go",
 		"lease := read.lease.DeepCopy()\n",
 		"lease := read.lease.DeepCopy()\n"+
