@@ -63,9 +63,7 @@ func TestLapse(t *testing.T) {
 func TestLateObserver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
-		m.server.mu.Lock()
-		last := m.server.leases["bakers-"+other.Identity()].Spec.RenewTime.Time
-		m.server.mu.Unlock()
+		last := m.server.renewal(other)
 		balancer.connection.set(func() { balancer.connection.slowing = time.Now() })
 		other.connection.freeze()
 		bubble.Pass(time.Until(last.Add(renewDeadline - 500*time.Millisecond)))
@@ -73,11 +71,9 @@ func TestLateObserver(t *testing.T) {
 			t.Errorf("it hears nothing, but its lease holds: %+v", s)
 		}
 		other.connection.unfreeze()
-		m.server.wrote = func(table) { t.Error("the table was written") }
+		m.server.onWrite(func(table) { t.Error("the table was written") })
 		bubble.Pass(renewDeadline)
-		m.server.mu.Lock()
-		m.server.wrote = m.wrote
-		m.server.mu.Unlock()
+		m.server.onWrite(m.wrote)
 		balancer.connection.set(func() { balancer.connection.slowing = time.Time{} })
 		m.settled()
 	})
