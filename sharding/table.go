@@ -142,20 +142,26 @@ func (t table) next() table {
 func (t table) give(part Range, to string, objects int) table {
 	t = t.next()
 	i := t.at(part.First)
-	whole, rest := t.span(i), t.Ranges[i]
+	rest := t.Ranges[i]
 	rest.To, rest.Part, rest.Objects = "", 0, max(rest.Objects-objects, 0)
-	given := entry{First: part.First, Owner: to, Token: t.Generation, Objects: objects}
-	var pieces []entry
+	t.cut(i, part, entry{Owner: to, Token: t.Generation, Objects: objects}, rest)
+	return t.merged()
+}
+
+// cut puts an entry in place of a part of entry i. What is left of that becomes rest, on one side or on both.
+func (t *table) cut(i int, part Range, inner, rest entry) {
+	whole := t.span(i)
+	inner.First, rest.First = part.First, whole.First
+	pieces := []entry{inner}
 	if whole.First < part.First {
-		pieces = append(pieces, rest)
+		pieces = []entry{rest, inner}
+		rest.Objects = 0 // counted on that side
 	}
-	pieces = append(pieces, given)
 	if part.Last < whole.Last {
 		rest.First = part.Last + 1
 		pieces = append(pieces, rest)
 	}
 	t.Ranges = slices.Replace(t.Ranges, i, i+1, pieces...)
-	return t.merged()
 }
 
 // kept returns the table in which the entry of a hash is no longer asked for.

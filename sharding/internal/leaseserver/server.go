@@ -1,5 +1,5 @@
-// Package leaseserver holds Leases in memory as the API server does, for the tests of package sharding and for
-// the groups of package shardingtest.
+// Package leaseserver holds Leases in memory as the API server does, for the tests of package sharding and
+// for the groups of package shardingtest.
 package leaseserver
 
 import (
