@@ -208,7 +208,6 @@ func (b *balancer) situation() (s situation, ready bool) {
 	newcomers, waited, actors, untouched := 0, false, false, current.untouched()
 	for identity, o := range b.observer.members {
 		s.counted[identity] = o.report.Pieces
-		s.highest = max(s.highest, o.report.Generation)
 		switch {
 		case o.unchanged >= config.LeaseDuration:
 			s.dead[identity] = true

@@ -9,7 +9,7 @@ import (
 func TestConfig(t *testing.T) {
 	complete := func() Config {
 		return Config{
-			Leases: &connection{}, Group: "bakers", Identity: "a", Kinds: []string{"pods"},
+			Leases: newServer().Client(nil), Group: "bakers", Identity: "a", Kinds: []string{"pods"},
 			Hashes: func(Range) ([]uint64, bool) { return nil, true },
 		}
 	}

@@ -23,6 +23,8 @@
 //   - A member's Lease says by which table it acts. The balancer gives ranges only to those whose Lease names this
 //     one, and the first ranges of a table, which may be one that was created anew after it was deleted, only when
 //     it has observed the group for LeaseDuration, and no Lease names another one.
+//   - The generation of a table, from which tokens come, begins at the resourceVersion with which its Lease was
+//     created, and grows by one with every write. So tokens grow also when the table is deleted.
 //   - The first list of a range begins after its ownership was in the table. A member's informers follow the
 //     table rather than its Lease, and list again only what others may have owned in between.
 //

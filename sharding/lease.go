@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -39,10 +40,21 @@ type version struct {
 	lease *coordinationv1.Lease
 }
 
+// versionOf returns the table of a Lease. The generation of one that was just created is the resourceVersion.
+// From there on a write adds one to the generation, and at least one to the resourceVersion, which grows
+// whatever is deleted. So the tokens of a table are higher than those of all that were deleted before it.
 func versionOf(lease *coordinationv1.Lease) (*version, error) {
 	t, err := parseTable(lease.Annotations[tableAnnotation])
 	if err != nil {
 		return nil, fmt.Errorf("the table in lease %s/%s: %w", lease.Namespace, lease.Name, err)
+	}
+	if t.untouched() {
+		t.Generation, err = strconv.ParseInt(lease.ResourceVersion, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf(
+				"the table in lease %s/%s: its generations begin at the resourceVersion, but %q is no number",
+				lease.Namespace, lease.Name, lease.ResourceVersion)
+		}
 	}
 	return &version{t, lease}, nil
 }

@@ -1,7 +1,5 @@
 package sharding
 
-import "slices"
-
 // offer is a part of a member's range that could be given to another.
 type offer struct {
 	from, to string
@@ -159,29 +157,16 @@ func (p *plan) offer(i int, to string, span Range, objects int) offer {
 
 // ask writes what is asked for into the table.
 func (p *plan) ask(o offer) {
-	e, whole, all := p.next.Ranges[o.entry], p.next.span(o.entry), p.objects(p.next, o.entry)
+	e, all := p.next.Ranges[o.entry], p.objects(p.next, o.entry)
 	asked := e
-	asked.First, asked.To = o.span.First, o.to
-	asked.Objects = o.objects
+	asked.To, asked.Objects = o.to, o.objects
 	if o.part {
 		asked.Part = o.objects
 		asked.Objects = sum(within(p.counted[o.from], o.span))
 	}
 	rest := e
 	rest.Objects = max(all-asked.Objects, 0)
-	var entries []entry
-	if whole.First < o.span.First {
-		entries = append(entries, rest)
-	}
-	entries = append(entries, asked)
-	if o.span.Last < whole.Last {
-		rest.First = o.span.Last + 1
-		if len(entries) > 1 {
-			rest.Objects = 0 // counted on the other side
-		}
-		entries = append(entries, rest)
-	}
-	p.next.Ranges = slices.Replace(p.next.Ranges, o.entry, o.entry+1, entries...)
+	p.next.cut(o.entry, o.span, asked, rest)
 	p.loads[o.from] -= o.objects
 	p.loads[o.to] += o.objects
 	p.ranges[o.from] += o.more - o.gains

@@ -26,9 +26,8 @@ type Member struct {
 	// balancer, to take the member's ranges, can't be carried out any more.
 	confirmed bool
 	// current is the last table that was read or written, nil if there is none. latest is that too, but stays
-	// when the table is deleted. highest is the highest generation of any.
+	// when the table is deleted.
 	current, latest *version
-	highest         int64
 	// leaving says that the member gives up its ranges, and reportedLeaving that its Lease says so.
 	leaving, reportedLeaving bool
 	// urgent says that there is something to report that shouldn't wait.
@@ -170,7 +169,7 @@ func (m *Member) takeLocked(v *version) {
 	if m.current == nil || m.current.lease.UID != v.lease.UID {
 		m.urgent = true
 	}
-	m.highest, m.refused = max(m.highest, v.Generation), nil
+	m.refused = nil
 	if !m.config.shards(v.Field, v.Kinds) {
 		m.refused = fmt.Errorf(
 			"sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
@@ -221,9 +220,7 @@ func (m *Member) settle(why string) {
 // report returns what there is to report.
 func (m *Member) report() report {
 	m.mu.Lock()
-	r := report{
-		Field: m.config.Field, Kinds: m.config.Kinds, Generation: max(m.highest, 1), Leaving: m.leaving,
-	}
+	r := report{Field: m.config.Field, Kinds: m.config.Kinds, Leaving: m.leaving}
 	var owned []Owned
 	if m.current != nil && m.refused == nil {
 		// Also what the member may not act on now: nothing has to move because of a lapse.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
@@ -91,9 +93,7 @@ func TestHold(t *testing.T) {
 		r.connection.mu.Unlock()
 		bubble.Pass(time.Minute)
 		r.connection.freeze()
-		m.server.mu.Lock()
-		sent := m.server.leases["bakers-"+r.Identity()].Spec.RenewTime.Time
-		m.server.mu.Unlock()
+		sent := m.server.renewal(r)
 		// The answer may come after the freeze.
 		bubble.Pass(time.Until(sent.Add(renewDeadline - retryPeriod - answersLate - time.Second)))
 		if err := r.Status().Err; err != nil {
@@ -236,7 +236,7 @@ func TestSteadyState(t *testing.T) {
 			t.Errorf("%d reads of the election's Lease, %d in all", n, requests["get"])
 		}
 		want := map[string]int{"metadata.name=bakers": members, groupLabel + "=bakers": 1}
-		if got := m.server.watching(); !maps.Equal(got, want) {
+		if got := m.server.Watches(); !maps.Equal(got, want) {
 			t.Errorf("watches %v, want %v", got, want)
 		}
 	})
@@ -342,13 +342,15 @@ func TestZero(t *testing.T) {
 			r.leave()
 			<-r.ended
 		}
-		m.server.mu.Lock()
-		for name := range m.server.leases {
-			if name != "bakers" && name != "bakers-balancer" {
-				t.Errorf("%s is left", name)
+		left, err := m.server.List(metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lease := range left.Items {
+			if lease.Name != "bakers" && lease.Name != "bakers-balancer" {
+				t.Errorf("%s is left", lease.Name)
 			}
 		}
-		m.server.mu.Unlock()
 		before, _ := m.server.table("bakers")
 		r := m.join()
 		bubble.Pass(2 * retryPeriod)

@@ -167,30 +167,23 @@ func (m *model) level() string {
 		return "there is no table"
 	}
 	living := m.living()
-	loads, ranges := map[string]int{}, map[string]int{}
-	smallest := map[string]int{}
+	loads := map[string][][]uint64{}
 	for _, r := range living {
-		loads[r.Identity()] = 0
+		loads[r.Identity()] = nil
 	}
 	for i, e := range t.Ranges {
 		if _, ok := loads[e.Owner]; !ok {
 			return t.span(i).String() + " belongs to " + e.Owner + ", which doesn't live"
 		}
 		hashes, _ := m.hashes(t.span(i))
-		loads[e.Owner] += len(hashes)
-		ranges[e.Owner]++
-		for place := range eachPlace(hashes) {
-			if n, found := smallest[e.Owner]; !found || len(place) < n {
-				smallest[e.Owner] = len(place)
-			}
-		}
+		loads[e.Owner] = append(loads[e.Owner], hashes)
 	}
 	mean := float64(len(m.objects)) / float64(len(living))
-	for member, load := range loads {
-		if float64(load) > max(1.25*mean, mean+float64(smallest[member])) {
+	for member, ranges := range loads {
+		if _, heavy := tooHeavy(ranges, mean); heavy {
 			return member + " has too many objects"
 		}
-		if ranges[member] > maxRanges {
+		if len(ranges) > maxRanges {
 			return member + " has too many ranges"
 		}
 	}

@@ -93,7 +93,7 @@ func newModel(t *testing.T, seed int) *model {
 		t: t, random: rand.New(rand.NewPCG(uint64(seed), 0)), server: newServer(),
 		tokens: map[uint64]int64{}, unowned: map[uint64]time.Time{},
 	}
-	m.server.wrote = m.wrote
+	m.server.onWrite(m.wrote)
 	for n := range 60 {
 		// Most namespaces have few objects and some have many, and their names differ at the end.
 		name := fmt.Sprintf("team-%02d", n)
@@ -145,7 +145,7 @@ func (m *model) join() *replica {
 	}
 	r := &replica{model: m, ended: make(chan struct{}), connection: c, work: map[*work]struct{}{}}
 	config := Config{
-		Leases: c, Group: "bakers", Identity: fmt.Sprint("m", len(m.replicas)), Kinds: []string{"bakeries"},
+		Leases: m.server.Client(c), Group: "bakers", Identity: fmt.Sprint("m", len(m.replicas)), Kinds: []string{"bakeries"},
 		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
 		Hashes:  m.hashes,
 		Changed: func([]Owned) { go m.check(r) },

@@ -17,8 +17,6 @@ type situation struct {
 	counted map[string][]piece
 	// settled says that no member has joined a moment ago, so that ranges may be moved.
 	settled bool
-	// highest is the highest generation that a member has seen, also of tables that were deleted.
-	highest int64
 	// maxLoad is how many objects a member may have, 0 for no bound.
 	maxLoad int
 }
@@ -150,11 +148,6 @@ func (p *plan) begin() {
 	takers := slices.DeleteFunc(slices.Clone(p.members), func(member string) bool { return p.silent[member] })
 	if len(takers) == 0 {
 		return
-	}
-	if p.highest > p.table.Generation {
-		// A table was deleted. It may have been written since its members said what they saw, though not so
-		// often.
-		p.next.Generation = p.highest + 1_000_000
 	}
 	width := lastHash/uint64(len(takers)) + 1 // 0 for one member
 	p.next.Ranges = nil

@@ -14,8 +14,6 @@ type report struct {
 	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that
 	// was deleted and created anew has another one.
 	Table types.UID
-	// Generation is that of the table.
-	Generation int64
 	// Leaving says that the member gives up its ranges and wants no others.
 	Leaving bool
 	// Pieces are the member's ranges in pieces, and what lies between them.
@@ -142,7 +140,7 @@ func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, i
 
 // text is what parseReport reads.
 func (r report) text() string {
-	text := appendHeader(nil, r.Field, r.Kinds, r.Generation)
+	text := appendHeader(nil, r.Field, r.Kinds)
 	tableUID := string(r.Table)
 	if tableUID == "" {
 		tableUID = nobody
@@ -165,7 +163,7 @@ func (r report) text() string {
 func parseReport(text string) (report, error) {
 	p := &parser{rest: text}
 	var r report
-	r.Field, r.Kinds, r.Generation = p.header()
+	r.Field, r.Kinds = p.header()
 	p.key("table")
 	if uid := p.word(); uid != nobody {
 		r.Table = types.UID(uid)

@@ -63,9 +63,7 @@ func TestLapse(t *testing.T) {
 func TestLateObserver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
-		m.server.mu.Lock()
-		last := m.server.leases["bakers-"+other.Identity()].Spec.RenewTime.Time
-		m.server.mu.Unlock()
+		last := m.server.renewal(other)
 		balancer.connection.set(func() { balancer.connection.slowing = time.Now() })
 		other.connection.freeze()
 		bubble.Pass(time.Until(last.Add(renewDeadline - 500*time.Millisecond)))
@@ -73,11 +71,9 @@ func TestLateObserver(t *testing.T) {
 			t.Errorf("it hears nothing, but its lease holds: %+v", s)
 		}
 		other.connection.unfreeze()
-		m.server.wrote = func(table) { t.Error("the table was written") }
+		m.server.onWrite(func(table) { t.Error("the table was written") })
 		bubble.Pass(renewDeadline)
-		m.server.mu.Lock()
-		m.server.wrote = m.wrote
-		m.server.mu.Unlock()
+		m.server.onWrite(m.wrote)
 		balancer.connection.set(func() { balancer.connection.slowing = time.Time{} })
 		m.settled()
 	})
@@ -125,4 +121,36 @@ func TestUnansweredHandOver(t *testing.T) {
 		first.connection.set(func() { first.connection.lag = 0 })
 		m.settled()
 	})
+}
+
+// TestTokensGrow: somebody deletes the table and all Leases of members again and again. Whoever owns a hash
+// next has a higher token.
+func TestTokensGrow(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 3 {
+			m.join()
+		}
+		m.settled()
+		for range 3 {
+			before := map[uint64]int64{}
+			for _, place := range m.objects {
+				before[place] = m.tokenOf(place)
+			}
+			m.server.remove("bakers")
+			for _, r := range m.replicas {
+				m.server.remove("bakers-" + r.Identity())
+			}
+			m.settled()
+			for place, token := range before {
+				if after := m.tokenOf(place); after <= token {
+					t.Fatalf("%x: token %d after %d", place, after, token)
+				}
+			}
+		}
+	})
+}
+
+func (m *model) tokenOf(hash uint64) int64 {
+	t, _ := m.server.table("bakers")
+	return t.Ranges[t.at(hash)].Token
 }

@@ -117,9 +117,9 @@ func (m *Member) lapses(ctx context.Context) {
 	}
 }
 
-// confirmations confirms the table whenever the Lease begins to hold.
+// confirmations confirms the table whenever the Lease begins to hold, once there is one.
 func (m *Member) confirmations(ctx context.Context) {
-	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() }) {
+	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() && m.current != nil }) {
 		if err := m.confirm(ctx); err != nil {
 			m.fail(ctx, "confirm the table", err)
 			if !m.backOff(ctx, err) {

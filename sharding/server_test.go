@@ -3,27 +3,20 @@ package sharding
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
+	"github.com/kubewright/kubewright/sharding/internal/leaseserver"
 )
 
 func TestMain(m *testing.M) {
@@ -32,98 +25,102 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server holds Leases as the API server does: every write has a version, and an update with another one is a
-// conflict.
+// server holds the Leases of the group bakers.
 type server struct {
-	mu      sync.Mutex
-	version int
-	leases  map[string]*coordinationv1.Lease
-	// history are the events of all versions: that of version n is at n-1.
-	history []event
-	changed chan struct{}
+	*leaseserver.Server
+
+	mu sync.Mutex
 	// down says that no request gets through.
 	down bool
 	// wrote is called for every table that was written.
 	wrote func(table)
-	// requests counts them by verb and what they are for, watches the open ones by their selectors.
-	requests, watches map[string]int
-	// told is up to which version writes were counted.
-	told int
+	// requests counts them by verb and what they are for, writes those that made or changed a Lease by its name.
+	requests, writes map[string]int
 }
 
 func newServer() *server {
-	return &server{
-		leases: map[string]*coordinationv1.Lease{}, changed: make(chan struct{}), requests: map[string]int{},
-		watches: map[string]int{},
-	}
+	s := &server{requests: map[string]int{}, writes: map[string]int{}, wrote: func(table) {}}
+	s.Server = leaseserver.New(func(lease *coordinationv1.Lease) {
+		s.mu.Lock()
+		s.writes[lease.Name]++
+		wrote := s.wrote
+		s.mu.Unlock()
+		if v, err := versionOf(lease); err == nil {
+			wrote(v.table)
+		}
+	})
+	return s
 }
 
-// event is what a watch sends, and when it happened.
-type event struct {
-	watch.Event
-	at time.Time
-}
-
-var leaseResource = coordinationv1.Resource("leases")
-
-// put stores a Lease, or deletes it. Nobody may change it afterwards. It needs the lock.
-func (s *server) put(kind watch.EventType, lease *coordinationv1.Lease) *coordinationv1.Lease {
-	s.version++
-	lease = lease.DeepCopy()
-	lease.ResourceVersion = strconv.Itoa(s.version)
-	switch kind {
-	case watch.Added:
-		lease.UID = types.UID(fmt.Sprint("uid-", s.version))
-		s.leases[lease.Name] = lease
-	case watch.Modified:
-		s.leases[lease.Name] = lease
-	case watch.Deleted:
-		delete(s.leases, lease.Name)
-	}
-	s.history = append(s.history, event{watch.Event{Type: kind, Object: lease}, time.Now()})
-	close(s.changed)
-	s.changed = make(chan struct{})
-	if v, err := versionOf(lease); err == nil && kind != watch.Deleted && s.wrote != nil {
-		s.wrote(v.table)
-	}
-	return lease
+// onWrite says what is called for every table that is written from now on.
+func (s *server) onWrite(wrote func(table)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrote = wrote
 }
 
 // setDown begins or ends an outage. Watches end.
 func (s *server) setDown(down bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.down = down
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	s.Wake()
+}
+
+func (s *server) isDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down
 }
 
 // remove deletes a Lease, as an operator may.
 func (s *server) remove(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if lease, ok := s.leases[name]; ok {
-		s.put(watch.Deleted, lease)
+	_ = s.Delete(name, metav1.DeleteOptions{}) // it may not be there
+}
+
+// renewal returns when a member's Lease was renewed last, by that member.
+func (s *server) renewal(r *replica) time.Time {
+	lease, err := s.Get("bakers-" + r.Identity())
+	if err != nil {
+		r.model.t.Fatal(err)
 	}
+	return lease.Spec.RenewTime.Time
 }
 
 // table returns the table, or none.
 func (s *server) table(group string) (table, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	lease, ok := s.leases[group]
-	if !ok {
+	lease, err := s.Get(group)
+	if err != nil {
 		return table{}, false
 	}
 	v, err := versionOf(lease)
-	return v.table, err == nil
+	if err != nil {
+		return table{}, false
+	}
+	return v.table, true
 }
 
-// connection is a member's client: each request may be delayed, lost before it is carried out, or after. A
-// frozen member neither sends nor hears anything, and its clock's alarms don't ring.
-type connection struct {
-	coordination.LeaseInterface // nil: other methods than those below aren't called
+// requested returns the counts of requests since the last time.
+func (s *server) requested() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := s.requests
+	s.requests = map[string]int{}
+	return requests
+}
 
+// written returns the counts of writes of each Lease since the last time.
+func (s *server) written() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	writes := s.writes
+	s.writes = map[string]int{}
+	return writes
+}
+
+// connection links a member to the server: each request may be delayed, lost before it is carried out, or
+// after. A frozen member neither sends nor hears anything, and its clock's alarms don't ring.
+type connection struct {
 	server *server
 	mu     sync.Mutex
 	random *rand.Rand
@@ -164,42 +161,38 @@ func (c *connection) fate() fate {
 	return f
 }
 
-// request carries out do on the server, sooner or later or never, and returns its result if that is in time.
-func request[T any](ctx context.Context, c *connection, what string, do func(*server) (T, error)) (T, error) {
+// Carry carries out a request, and returns its answer if that is in time.
+func (c *connection) Carry(
+	ctx context.Context, verb, name string, do func() (any, error),
+) (any, error) {
 	type answer struct {
-		value T
+		value any
 		err   error
 	}
+	what := verb
+	if verb == "update" && name == "bakers" {
+		what = "update the table"
+	}
 	c.awake()
-	var zero T
 	c.mu.Lock()
-	cut := c.cut
+	cut, stall := c.cut, c.stall
 	c.mu.Unlock()
 	if cut {
-		return zero, errLost
+		return nil, errLost
 	}
 	f := c.fate()
-	c.mu.Lock()
-	stall := c.stall
-	c.mu.Unlock()
 	answers := make(chan answer, 1)
 	go func() {
 		bubble.Pass(f.before)
 		if stall != nil {
 			stall(what)
 		}
-		var a answer
-		c.server.mu.Lock()
-		down := c.server.down
-		if down || f.lostBefore {
-			a.err = errLost
-		} else {
-			c.server.requests[what]++
-			a.value, a.err = do(c.server)
-		}
-		c.server.mu.Unlock()
-		if f.lostAfter && !down {
-			a = answer{zero, errLost}
+		a := answer{nil, errLost}
+		if c.server.admits(f, what, verb+" "+name) {
+			a.value, a.err = do()
+			if f.lostAfter {
+				a = answer{nil, errLost}
+			}
 		}
 		bubble.Pass(f.after)
 		c.awake()
@@ -209,9 +202,49 @@ func request[T any](ctx context.Context, c *connection, what string, do func(*se
 	case a := <-answers:
 		return a.value, a.err
 	case <-ctx.Done():
-		return zero, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
+
+// admits reports whether a request gets through, and counts it as several things.
+func (s *server) admits(f fate, as ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || f.lostBefore {
+		return false
+	}
+	for _, what := range as {
+		s.requests[what]++
+	}
+	return true
+}
+
+// Deliver delays an event of a watch. Now and then the watch ends, or falls silent for a while.
+func (c *connection) Deliver(_ context.Context, at time.Time) bool {
+	c.mu.Lock()
+	trouble := c.random.Float64() < c.trouble/4
+	silent := time.Duration(c.random.Int64N(int64(12 * time.Second)))
+	ends := c.random.IntN(2) == 0
+	lag := max(c.lag, time.Millisecond) - time.Since(at)
+	if !c.slowing.IsZero() && at.After(c.slowing) {
+		lag += at.Sub(c.slowing) * 9 / 10
+	}
+	c.mu.Unlock()
+	if trouble && ends {
+		return false
+	}
+	if trouble {
+		bubble.Pass(silent)
+	}
+	if lag > 0 {
+		bubble.Pass(lag)
+	}
+	c.awake()
+	return true
+}
+
+// Up reports whether watches go on. A frozen member doesn't notice when they end.
+func (c *connection) Up() bool { return !c.server.isDown() }
 
 // awake waits while the member is frozen.
 func (c *connection) awake() {
@@ -247,201 +280,6 @@ func (c *connection) isFrozen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.thaw != nil
-}
-
-// requested returns the counts of requests since the last time.
-func (s *server) requested() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	requests := s.requests
-	s.requests = map[string]int{}
-	return requests
-}
-
-// watched counts a watch that begins or ends.
-func (s *server) watched(options metav1.ListOptions, change int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watches[options.FieldSelector+options.LabelSelector] += change
-}
-
-// written counts the writes of each Lease since the last time.
-func (s *server) written() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	written := map[string]int{}
-	for _, event := range s.history[s.told:] {
-		written[event.Object.(*coordinationv1.Lease).Name]++
-	}
-	s.told = len(s.history)
-	return written
-}
-
-// watching returns how many watches are open, by their selectors.
-func (s *server) watching() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.watches)
-}
-
-func (c *connection) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
-	return request(ctx, c, "get", func(s *server) (*coordinationv1.Lease, error) {
-		s.requests["get "+name]++
-		lease, ok := s.leases[name]
-		if !ok {
-			return nil, apierrors.NewNotFound(leaseResource, name)
-		}
-		return lease.DeepCopy(), nil
-	})
-}
-
-func (c *connection) Create(
-	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
-) (*coordinationv1.Lease, error) {
-	lease = lease.DeepCopy() // the caller may go on with its own before the request arrives
-	return request(ctx, c, "create", func(s *server) (*coordinationv1.Lease, error) {
-		if _, exists := s.leases[lease.Name]; exists {
-			return nil, apierrors.NewAlreadyExists(leaseResource, lease.Name)
-		}
-		return s.put(watch.Added, lease).DeepCopy(), nil
-	})
-}
-
-func (c *connection) Update(
-	ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions,
-) (*coordinationv1.Lease, error) {
-	what, lease := "update", lease.DeepCopy()
-	if _, isTable := lease.Annotations[tableAnnotation]; isTable {
-		what = "update the table"
-	}
-	return request(ctx, c, what, func(s *server) (*coordinationv1.Lease, error) {
-		old, exists := s.leases[lease.Name]
-		if !exists {
-			return nil, apierrors.NewNotFound(leaseResource, lease.Name)
-		}
-		if old.ResourceVersion != lease.ResourceVersion || old.UID != lease.UID {
-			return nil, apierrors.NewConflict(leaseResource, lease.Name, errors.New("another version"))
-		}
-		return s.put(watch.Modified, lease).DeepCopy(), nil
-	})
-}
-
-func (c *connection) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
-	_, err := request(ctx, c, "delete", func(s *server) (*coordinationv1.Lease, error) {
-		lease, exists := s.leases[name]
-		if !exists {
-			return nil, apierrors.NewNotFound(leaseResource, name)
-		}
-		if p := options.Preconditions; p != nil && *p.ResourceVersion != lease.ResourceVersion {
-			return nil, apierrors.NewConflict(leaseResource, name, errors.New("another version"))
-		}
-		return s.put(watch.Deleted, lease), nil
-	})
-	return err
-}
-
-func (c *connection) List(ctx context.Context, options metav1.ListOptions) (*coordinationv1.LeaseList, error) {
-	return request(ctx, c, "list", func(s *server) (*coordinationv1.LeaseList, error) {
-		if options.ResourceVersion != "" {
-			return nil, errors.New("the list may be an old one")
-		}
-		list := &coordinationv1.LeaseList{}
-		list.ResourceVersion = strconv.Itoa(s.version)
-		for _, lease := range s.leases {
-			if selected(lease, options) {
-				list.Items = append(list.Items, *lease.DeepCopy())
-			}
-		}
-		return list, nil
-	})
-}
-
-// selected knows the two selectors that the package uses.
-func selected(lease *coordinationv1.Lease, options metav1.ListOptions) bool {
-	if name, found := strings.CutPrefix(options.FieldSelector, "metadata.name="); found {
-		return lease.Name == name
-	}
-	group, found := strings.CutPrefix(options.LabelSelector, groupLabel+"=")
-	return found && lease.Labels[groupLabel] == group
-}
-
-// Watch sends what was written since a version. Now and then a watch ends, or falls silent for a while.
-func (c *connection) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	since, err := strconv.Atoi(options.ResourceVersion)
-	if err != nil {
-		return nil, err
-	}
-	_, err = request(ctx, c, "watch", func(*server) (struct{}, error) { return struct{}{}, nil })
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	s := stream{make(chan watch.Event), cancel}
-	c.server.watched(options, 1)
-	go func() {
-		defer close(s.events)
-		defer c.server.watched(options, -1)
-		c.send(ctx, s.events, since, options)
-	}()
-	return s, nil
-}
-
-type stream struct {
-	events chan watch.Event
-	stop   func()
-}
-
-func (s stream) Stop()                          { s.stop() }
-func (s stream) ResultChan() <-chan watch.Event { return s.events }
-
-func (c *connection) send(ctx context.Context, events chan<- watch.Event, since int, options metav1.ListOptions) {
-	for {
-		c.server.mu.Lock()
-		pending, changed, down := c.server.history[since:], c.server.changed, c.server.down
-		c.server.mu.Unlock()
-		for _, event := range pending {
-			since++
-			if !selected(event.Object.(*coordinationv1.Lease), options) {
-				continue
-			}
-			c.mu.Lock()
-			trouble := c.random.Float64() < c.trouble/4
-			silent := time.Duration(c.random.Int64N(int64(12 * time.Second)))
-			ends := c.random.IntN(2) == 0
-			lag := c.lag - time.Since(event.at)
-			if !c.slowing.IsZero() && event.at.After(c.slowing) {
-				lag += event.at.Sub(c.slowing) * 9 / 10
-			}
-			c.mu.Unlock()
-			if trouble && ends || down {
-				return
-			}
-			if trouble {
-				bubble.Pass(silent)
-			}
-			if lag > 0 {
-				bubble.Pass(lag)
-			}
-			c.awake()
-			select {
-			case events <- event.Event:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if down {
-			return
-		}
-		if len(pending) > 0 {
-			continue
-		}
-		select {
-		case <-changed:
-			bubble.Pass(time.Millisecond)
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 func leaseOf(version string) *coordinationv1.Lease {

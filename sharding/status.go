@@ -23,7 +23,7 @@ type Status struct {
 	Gained, Lost uint64
 	// Working is how much work is going on, Waiting how much waits until it may begin.
 	Working, Waiting int
-	// Err says why the member doesn't act at all, nil if it may.
+	// Err says why the member begins no work at all, nil if it may.
 	Err error
 }
 
@@ -33,8 +33,6 @@ func (m *Member) Status() Status {
 	defer m.mu.Unlock()
 	s := Status{Gained: m.gained, Lost: m.lost, Working: len(m.runs), Waiting: m.waiting}
 	switch {
-	case m.caches.err != nil:
-		s.Err = m.caches.err
 	case m.refused != nil:
 		s.Err = m.refused
 	case m.current == nil:
@@ -44,7 +42,8 @@ func (m *Member) Status() Status {
 	case !m.acts():
 		s.Err = errors.New("sharding: the table hasn't been confirmed yet since the lease holds")
 	default:
-		s.Owned = slices.Clone(m.owned)
+		// With an error no work begins, though what is going on may go on.
+		s.Owned, s.Err = slices.Clone(m.owned), m.caches.err
 	}
 	if m.current == nil {
 		return s

@@ -12,7 +12,7 @@ import (
 
 // table says who owns which hashes. Tables are values: a change makes a new one.
 type table struct {
-	// Generation grows with every write.
+	// Generation grows by one with every write. See versionOf for where it begins.
 	Generation int64
 	// Field is what is hashed, and Kinds are the resources that are sharded, sorted.
 	Field Field
@@ -142,20 +142,26 @@ func (t table) next() table {
 func (t table) give(part Range, to string, objects int) table {
 	t = t.next()
 	i := t.at(part.First)
-	whole, rest := t.span(i), t.Ranges[i]
+	rest := t.Ranges[i]
 	rest.To, rest.Part, rest.Objects = "", 0, max(rest.Objects-objects, 0)
-	given := entry{First: part.First, Owner: to, Token: t.Generation, Objects: objects}
-	var pieces []entry
+	t.cut(i, part, entry{Owner: to, Token: t.Generation, Objects: objects}, rest)
+	return t.merged()
+}
+
+// cut puts an entry in place of a part of entry i. What is left of that becomes rest, on one side or on both.
+func (t *table) cut(i int, part Range, inner, rest entry) {
+	whole := t.span(i)
+	inner.First, rest.First = part.First, whole.First
+	pieces := []entry{inner}
 	if whole.First < part.First {
-		pieces = append(pieces, rest)
+		pieces = []entry{rest, inner}
+		rest.Objects = 0 // counted on that side
 	}
-	pieces = append(pieces, given)
 	if part.Last < whole.Last {
 		rest.First = part.Last + 1
 		pieces = append(pieces, rest)
 	}
 	t.Ranges = slices.Replace(t.Ranges, i, i+1, pieces...)
-	return t.merged()
 }
 
 // kept returns the table in which the entry of a hash is no longer asked for.
@@ -220,7 +226,7 @@ func (e entry) split(pieces []piece) []entry {
 // size is about as long as the table's text.
 func (t table) size() (bytes int) {
 	for _, e := range t.Ranges {
-		bytes += len("0000000000000000 token 00000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
+		bytes += len("0000000000000000 token 000000000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
 	}
 	return bytes
 }

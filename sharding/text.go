@@ -31,7 +31,8 @@ func (t table) text() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
-	text := appendHeader(make([]byte, 0, 256+96*len(t.Ranges)), t.Field, t.Kinds, t.Generation)
+	text := appendHeader(make([]byte, 0, 256+96*len(t.Ranges)), t.Field, t.Kinds)
+	text = fmt.Appendf(text, "generation %d\n", t.Generation)
 	for _, e := range t.Ranges {
 		owner := e.Owner
 		if owner == "" {
@@ -52,16 +53,18 @@ func (t table) text() (string, error) {
 	return string(text), nil
 }
 
-func appendHeader(text []byte, field Field, kinds []string, generation int64) []byte {
-	return fmt.Appendf(text, "protocol %d\nfield %s\nkinds %s\ngeneration %d\n",
-		protocol, field, strings.Join(kinds, " "), generation)
+func appendHeader(text []byte, field Field, kinds []string) []byte {
+	return fmt.Appendf(text, "protocol %d\nfield %s\nkinds %s\n", protocol, field, strings.Join(kinds, " "))
 }
 
 // parseTable reads a table and checks it.
 func parseTable(text string) (table, error) {
 	p := &parser{rest: text}
 	var t table
-	t.Field, t.Kinds, t.Generation = p.header()
+	t.Field, t.Kinds = p.header()
+	p.key("generation")
+	t.Generation = p.number()
+	p.end()
 	for p.next() {
 		e := entry{First: p.hash(), Owner: p.word()}
 		if e.Owner == nobody {
@@ -170,7 +173,7 @@ func (p *parser) key(key string) {
 // errProtocol is the error of a text of another protocol.
 var errProtocol = errors.New("another protocol")
 
-func (p *parser) header() (field Field, kinds []string, generation int64) {
+func (p *parser) header() (field Field, kinds []string) {
 	p.key("protocol")
 	if n := p.number(); p.err == nil && n != protocol {
 		p.err = fmt.Errorf("protocol %d, this program knows %d: %w", n, protocol, errProtocol)
@@ -183,11 +186,8 @@ func (p *parser) header() (field Field, kinds []string, generation int64) {
 	for p.err == nil && (len(p.words) > 0 || len(kinds) == 0) {
 		kinds = append(kinds, p.word())
 	}
-	p.key("generation")
-	generation = p.number()
-	p.end()
 	if !slices.IsSorted(kinds) {
 		p.fail("the kinds aren't sorted")
 	}
-	return field, kinds, generation
+	return field, kinds
 }

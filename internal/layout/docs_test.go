@@ -4,32 +4,39 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// documented are the packages of the runtime whose names the Markdown files use. The facades aren't among
+// documented are the folders of the packages whose names the Markdown files use. The facades aren't among
 // them: the files also call other packages cache.
-var documented = []string{"client", "factory", "informer", "lister", "listwatch", "queue", "runtimetest"}
+var documented = map[string]string{
+	"client": "runtime/client", "factory": "runtime/factory", "informer": "runtime/informer",
+	"lister": "runtime/lister", "listwatch": "runtime/listwatch", "queue": "runtime/queue",
+	"runtimetest": "runtime/runtimetest", "sharding": "sharding", "shardingtest": "sharding/shardingtest",
+}
 
 var (
 	// qualified matches a name of a package, and a field or method of that name, if any.
 	qualified = regexp.MustCompile(
-		`(?:^|[^\w./])(` + strings.Join(documented, "|") + `)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+		`(?:^|[^\w./])(` + strings.Join(slices.Collect(maps.Keys(documented)), "|") +
+			`)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 	// member matches a type without its package, and its field or method.
 	member = regexp.MustCompile(`(?:^|[^\w./])([A-Z]\w*)\.([A-Z]\w*)`)
 )
 
-// TestDocs checks that each pkg.Name of the runtime and each Type.Member that a Markdown file
+// TestDocs checks that each pkg.Name of these packages and each Type.Member that a Markdown file
 // mentions exists.
 func TestDocs(t *testing.T) {
 	packages := map[string]names{}
 	anyOf := names{top: map[string]bool{}, members: map[string]map[string]bool{}}
-	for _, name := range documented {
-		packages[name] = declared(t, filepath.Join("..", "..", "runtime", name))
+	for name, folder := range documented {
+		packages[name] = declared(t, filepath.Join("..", "..", folder))
 		for typ, members := range packages[name].members {
 			for m := range members {
 				anyOf.add(typ, m)
@@ -74,13 +81,13 @@ func TestDocs(t *testing.T) {
 			for _, m := range member.FindAllStringSubmatch(line, -1) {
 				// Options is also a type of test/e2e/apiserver.
 				if members := anyOf.members[m[1]]; m[1] != "Options" && members != nil && !members[m[2]] {
-					t.Errorf("%s:%d: no %s of the runtime has a %s", page, i+1, m[1], m[2])
+					t.Errorf("%s:%d: no %s has a %s", page, i+1, m[1], m[2])
 				}
 			}
 		}
 	}
 	if found < 60 {
-		t.Errorf("the pages mention only %d names of the runtime", found)
+		t.Errorf("the pages mention only %d names", found)
 	}
 }
 

@@ -73,7 +73,11 @@ var allowed = []struct {
 	{"informers", []string{"runtime/informer", "runtime/factory", "runtime/listwatch"}},
 	{"informers/...", []string{"informers/internal/resources", "runtime/informer", "runtime/factory"}},
 
-	{"sharding", []string{"runtime/shard", "runtime/informer"}},
+	{"sharding", []string{"runtime/shard", "runtime/informer", "sharding/internal/steer"}},
+	{"sharding/shardingtest", []string{
+		"sharding", "sharding/internal/steer", "sharding/internal/leaseserver", "runtime/shard",
+	}},
+	{"sharding/internal/steer", []string{"runtime/shard"}},
 
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{

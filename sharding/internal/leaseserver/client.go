@@ -1,0 +1,139 @@
+package leaseserver
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+)
+
+// Link is what lies between a client and the server. Its methods must be safe for concurrent use.
+type Link interface {
+	// Carry carries out a request, sooner or later or never, and returns the answer. verb is the method's name
+	// in lower case; name is that of the Lease, "" for LIST and WATCH.
+	Carry(ctx context.Context, verb, name string, do func() (any, error)) (any, error)
+	// Deliver returns when an event that happened at a time has come through, or false: then the watch ends.
+	Deliver(ctx context.Context, at time.Time) bool
+	// Up reports whether watches go on. After it has become false, [Server.Wake] must be called.
+	Up() bool
+}
+
+// Client returns a client of the server: what package sharding and leader elections call of it.
+func (s *Server) Client(link Link) coordination.LeaseInterface { return &client{server: s, link: link} }
+
+type client struct {
+	coordination.LeaseInterface // nil: other methods than those below aren't called
+
+	server *Server
+	link   Link
+}
+
+func carry[T any](ctx context.Context, c *client, verb, name string, do func() (T, error)) (T, error) {
+	answer, err := c.link.Carry(ctx, verb, name, func() (any, error) { return do() })
+	value, _ := answer.(T)
+	return value, err
+}
+
+func (c *client) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+	return carry(ctx, c, "get", name, func() (*coordinationv1.Lease, error) { return c.server.Get(name) })
+}
+
+func (c *client) Create(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
+) (*coordinationv1.Lease, error) {
+	lease = lease.DeepCopy() // the caller may go on with its own before the request arrives
+	return carry(ctx, c, "create", lease.Name, func() (*coordinationv1.Lease, error) {
+		return c.server.Create(lease)
+	})
+}
+
+func (c *client) Update(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions,
+) (*coordinationv1.Lease, error) {
+	lease = lease.DeepCopy()
+	return carry(ctx, c, "update", lease.Name, func() (*coordinationv1.Lease, error) {
+		return c.server.Update(lease)
+	})
+}
+
+func (c *client) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	_, err := carry(ctx, c, "delete", name, func() (struct{}, error) {
+		return struct{}{}, c.server.Delete(name, options)
+	})
+	return err
+}
+
+func (c *client) List(ctx context.Context, options metav1.ListOptions) (*coordinationv1.LeaseList, error) {
+	return carry(ctx, c, "list", "", func() (*coordinationv1.LeaseList, error) { return c.server.List(options) })
+}
+
+// Watch sends what was written since a version.
+func (c *client) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	since, err := strconv.Atoi(options.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := selects(options)
+	if err != nil {
+		return nil, err
+	}
+	_, err = carry(ctx, c, "watch", "", func() (struct{}, error) { return struct{}{}, nil })
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := stream{make(chan watch.Event), cancel}
+	c.server.watched(options, 1)
+	go func() {
+		defer close(s.events)
+		defer c.server.watched(options, -1)
+		c.send(ctx, s.events, since, selected)
+	}()
+	return s, nil
+}
+
+type stream struct {
+	events chan watch.Event
+	stop   func()
+}
+
+func (s stream) Stop()                          { s.stop() }
+func (s stream) ResultChan() <-chan watch.Event { return s.events }
+
+// send sends events until ctx or the link ends.
+func (c *client) send(
+	ctx context.Context, events chan<- watch.Event, since int, selected func(*coordinationv1.Lease) bool,
+) {
+	for {
+		pending, changed := c.server.since(since)
+		if !c.link.Up() {
+			return
+		}
+		since += len(pending)
+		for _, event := range pending {
+			if !selected(event.Object.(*coordinationv1.Lease)) {
+				continue
+			}
+			if !c.link.Deliver(ctx, event.at) {
+				return
+			}
+			select {
+			case events <- event.Event:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if len(pending) > 0 {
+			continue
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

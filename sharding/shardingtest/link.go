@@ -1,0 +1,41 @@
+package shardingtest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubewright/kubewright/sharding/internal/leaseserver"
+)
+
+// link is a member's connection to the server, up unless it was cut.
+type link struct {
+	server *leaseserver.Server
+	isCut  atomic.Bool
+}
+
+var errDisconnected = errors.New("shardingtest: the member is disconnected")
+
+// set makes or breaks the connection.
+func (l *link) set(up bool) {
+	l.isCut.Store(!up)
+	l.server.Wake()
+}
+
+// Carry carries out a request at once.
+func (l *link) Carry(ctx context.Context, _, _ string, do func() (any, error)) (any, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if !l.Up() {
+		return nil, errDisconnected
+	}
+	return do()
+}
+
+// Deliver lets events through at once.
+func (l *link) Deliver(context.Context, time.Time) bool { return l.Up() }
+
+// Up reports whether the connection is there.
+func (l *link) Up() bool { return !l.isCut.Load() }

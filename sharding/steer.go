@@ -1,0 +1,62 @@
+package sharding
+
+import (
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/sharding/internal/steer"
+)
+
+func init() { steer.Table = steerTable }
+
+// steerTable is [steer.Table].
+func steerTable(lease *coordinationv1.Lease, r Range, to string, isOut func(string) bool) (bool, error) {
+	v, err := versionOf(lease)
+	if err != nil {
+		return false, err
+	}
+	next, changed := v.steered(r, to, isOut)
+	if !changed {
+		return false, nil
+	}
+	text, err := next.text()
+	if err != nil {
+		return false, err
+	}
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, tableAnnotation, text)
+	return true, nil
+}
+
+// steered returns the table after one step, and whether it differs.
+func (t table) steered(r Range, to string, isOut func(string) bool) (table, bool) {
+	for i, e := range t.Ranges {
+		span := t.span(i)
+		if !overlap(span, r) {
+			continue
+		}
+		part := Range{First: max(span.First, r.First), Last: min(span.Last, r.Last)}
+		switch {
+		case e.Owner == to && e.To == "":
+		case e.Owner == to:
+			return t.kept(span.First, e.Objects), true
+		case e.Owner == "" || isOut(e.Owner):
+			return t.give(part, to, 0), true
+		case e.To != to || part != span:
+			return t.ask(part, to), true
+		}
+	}
+	return t, false
+}
+
+// ask returns the table in which the owner of a part of one entry is asked to give it to a member. What is
+// left of the entry is no longer asked for.
+func (t table) ask(part Range, to string) table {
+	t = t.next()
+	i := t.at(part.First)
+	rest := t.Ranges[i]
+	rest.To, rest.Part = "", 0
+	asked := rest
+	asked.To = to
+	t.cut(i, part, asked, rest)
+	return t
+}
