@@ -205,7 +205,7 @@ func (b *balancer) situation() (s situation, ready bool) {
 			b.observer.miss(e.Owner, now)
 		}
 	}
-	newcomers, waited, actors, untouched := 0, false, false, current.untouched()
+	newcomers, waited, actors, untouched, unsure := 0, false, false, current.untouched(), false
 	for identity, o := range b.observer.members {
 		s.counted[identity] = o.report.Pieces
 		switch {
@@ -218,7 +218,9 @@ func (b *balancer) situation() (s situation, ready bool) {
 		case o.report.Table != "" && !o.gone && !o.report.Leaving &&
 			config.shards(o.report.Field, o.report.Kinds):
 			s.live[identity] = true
-			s.silent[identity] = o.unchanged > 2*config.RetryPeriod
+			late := o.unchanged > 2*config.RetryPeriod
+			s.silent[identity] = late || !o.renews
+			unsure = unsure || !late && !o.renews
 			actors = actors || owners[identity]
 			if !owners[identity] {
 				newcomers++
@@ -229,6 +231,9 @@ func (b *balancer) situation() (s situation, ready bool) {
 	s.settled = newcomers == 0 || waited
 	if untouched && b.observer.reading < config.LeaseDuration {
 		return s, false // there may be members whose Leases were deleted, and who act on a table from before
+	}
+	if unsure {
+		return s, false // it may have died long ago, or renew in a moment
 	}
 	return s, actors || len(s.live) >= config.MinMembers || now.Sub(b.began) >= config.MinMembersWait
 }

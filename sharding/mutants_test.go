@@ -70,6 +70,8 @@ var mutations = map[string]planted.Bug{
 		`return e.Owner == "" || p.dead[e.Owner] }`, `return e.Owner == "" || !BUG && p.dead[e.Owner] }`),
 	"ranges given to who leaves": planted.Replace("sharding/balancer.go",
 		"!o.gone && !o.report.Leaving &&", "(BUG || !o.gone && !o.report.Leaving) &&"),
+	"a stale lease taken for that of a member that lives": planted.Replace("sharding/observer.go",
+		"m.renews = !isNew ||", "m.renews = BUG || !isNew ||"),
 	"nothing levelled": planted.Replace("sharding/plan.go",
 		"if s.settled {", "if s.settled && !BUG {"),
 	"neighbours not merged": planted.Replace("sharding/table.go",

@@ -29,6 +29,9 @@ type observed struct {
 	lease  *coordinationv1.Lease
 	gone   bool
 	report report
+	// renews says that the Lease has changed, or come, while the observer was reading. Of others nobody knows
+	// whether they still run.
+	renews bool
 	// unchanged is for how long the Lease hasn't changed, as far as counted, and changed when the last change
 	// came in.
 	unchanged time.Duration
@@ -44,7 +47,8 @@ func newObserver(self string, longest time.Duration) *observer {
 // see notes a member's Lease as it came in.
 func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, now time.Time) {
 	m := o.members[identity]
-	if m == nil {
+	isNew := m == nil
+	if isNew {
 		m = &observed{first: now}
 		o.members[identity] = m
 	}
@@ -56,6 +60,7 @@ func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, n
 	if identity == o.self {
 		o.count(now)
 	}
+	m.renews = !isNew || o.reading > 0 || identity == o.self
 }
 
 // count adds the time since the last sight of the observer's own Lease.
@@ -69,7 +74,7 @@ func (o *observer) count(now time.Time) {
 	for _, m := range o.members {
 		switch {
 		case passed > o.longest:
-			m.unchanged, m.changed = 0, now
+			m.unchanged, m.changed, m.renews = 0, now, false
 		case m.changed.After(o.seen):
 			m.unchanged = now.Sub(m.changed)
 		default:
