@@ -35,8 +35,11 @@ fuzz: ## each fuzz target for FUZZTIME, which is 3m
 vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs its database, https://vuln.go.dev
 	@go run ./internal/testall -vuln
 
-e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time)
+e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time); replicas of a sharded controller that are killed and frozen (40 minutes)
 	@cd test/e2e && KUBEWRIGHT_E2E_BUILTINS=1 go test -v -count=1 -timeout 45m ./kube
+	@cd test/e2e && go test -v -count=1 -timeout 60m ./sharded -run '^TestKube$$' -sharded.kube -sharded.objects 20000 -sharded.rounds 60
+	@cd test/e2e && go test -v -count=1 -timeout 20m ./sharded -run '^TestKube$$' -sharded.kube -sharded.objects 20000 -sharded.rounds 3 -sharded.lease 15s -sharded.renew 10s -sharded.retry 2s
+	@cd test/e2e && go test -v -count=1 -timeout 60m ./sharded -run '^TestEmbedded' -sharded.objects 20000 -sharded.rounds 10
 
 lab: ## informers behind a proxy that fails, in memory and on real API servers; writes docs/reliability.md (15 minutes)
 	@cd test/lab && go run .

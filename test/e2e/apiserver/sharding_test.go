@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/internal/filters"
 )
 
-// TestShardedListAndWatch asks servers with the feature gate, and without, for a part of the objects. As the gate
-// is global to a process, the test runs itself in another one.
+// TestShardedListAndWatch asks servers with the feature gate, and without, for a part of the objects. As the
+// gate is global to a process, the test runs itself in another one.
 func TestShardedListAndWatch(t *testing.T) {
 	on := os.Getenv(sharding) != ""
 	if !on {

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 	"github.com/kubewright/kubewright/test/e2e/internal/filters"
+	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
 // shardedListAndWatch is the flag with which a kube-apiserver filters by shard selectors.
 const shardedListAndWatch = "--feature-gates=ShardedListAndWatch=true"
 
-// TestShardedListAndWatch asks a kube-apiserver with the feature gate, and one without, for a part of the objects.
+// TestShardedListAndWatch asks a kube-apiserver with the feature gate, and one without, for a part of the
+// objects.
 func TestShardedListAndWatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a kube-apiserver, which takes minutes the first time")

@@ -20,8 +20,8 @@ import (
 // lower is the half of the namespaces that ShardSelector asks for.
 var lower = shard.Ranges{{First: 0, Last: math.MaxUint64 / 2}}
 
-// ShardSelector asks an API server for the ConfigMaps of half of the namespaces, and returns whether it filters lists
-// and watches. It leaves two namespaces, whose names begin with prefix, and ConfigMaps in them.
+// ShardSelector asks an API server for the ConfigMaps of half of the namespaces, and returns whether it
+// filters lists and watches. It leaves two namespaces, whose names begin with prefix, and ConfigMaps in them.
 func ShardSelector(ctx context.Context, config *rest.Config, prefix string) (lists, watches bool, err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -1,0 +1,318 @@
+//go:build linux
+
+package sharded
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/client-go/rest"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
+	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
+)
+
+// records are what all write to.
+type records struct {
+	mu sync.Mutex
+	judge.Records
+}
+
+func (r *records) add(add func(*judge.Records)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	add(&r.Records)
+}
+
+// copy returns the records so far.
+func (r *records) copy() judge.Records {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.Records
+	all.Lists = append([]judge.List{}, all.Lists...) // Their ends are set later.
+	all.Rounds = append([]judge.Round{}, all.Rounds...)
+	return all
+}
+
+// proxy stands between the replicas and the server, and records what passes.
+type proxy struct {
+	forward *httputil.ReverseProxy
+	records *records
+
+	mu sync.Mutex
+	// holds are of those whose next write of a bakery waits.
+	holds map[string]*hold
+	// whole makes the proxy a server that doesn't filter watches.
+	whole bool
+	// reads are the lists and watches of bakeries that are going on.
+	reads map[*exchange]context.CancelFunc
+}
+
+// hold keeps a write back: held is closed when it has come, and free lets it pass.
+type hold struct{ held, free chan struct{} }
+
+// startProxy runs a proxy before a server as long as the test, and returns its address.
+func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, string) {
+	t.Helper()
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"} // Over one connection, requests would wait for each other.
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{
+		records: records, holds: map[string]*hold{}, reads: map[*exchange]context.CancelFunc{},
+	}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:      transport,
+		FlushInterval:  -1,
+		ModifyResponse: p.answered,
+		ErrorLog:       log.New(io.Discard, "", 0),
+		// The client sees a connection that ends, as without a proxy.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	server := httptest.NewServer(p)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return p, server.URL
+}
+
+// exchange is a request on its way, in its context.
+type exchange struct {
+	member  string
+	arrived wire.Time
+	// list is the number of a List in the records, -1 if the request is none.
+	list int
+}
+
+type exchangeKey struct{}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e := &exchange{member: r.Header.Get(wire.Member), arrived: wire.Now(), list: -1}
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), exchangeKey{}, e))
+	defer cancel()
+	r = r.WithContext(ctx)
+	switch isBakery := strings.Contains(r.URL.Path, "/bakeries"); {
+	case isBakery && r.Method == http.MethodGet:
+		p.read(r, e)
+		p.mu.Lock()
+		p.reads[e] = cancel
+		p.mu.Unlock()
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.reads, e)
+		}()
+	case isBakery:
+		p.wait(r.Context(), e.member)
+		e.arrived = wire.Now()
+		p.wrote(r, e)
+	}
+	p.forward.ServeHTTP(w, r)
+}
+
+// read records a list, and changes a watch.
+func (p *proxy) read(r *http.Request, e *exchange) {
+	query := r.URL.Query()
+	p.mu.Lock()
+	whole := p.whole
+	p.mu.Unlock()
+	watches := query.Get("watch") != ""
+	if selector := query.Get("shardSelector"); !watches || query.Get("sendInitialEvents") != "" {
+		ranges := shard.All()
+		if selector != "" {
+			_, ranges, _ = shard.ParseSelector(selector) // The informer wrote it.
+		}
+		p.records.add(func(all *judge.Records) {
+			e.list = len(all.Lists)
+			if query.Get("continue") != "" {
+				e.list-- // the next page
+				return
+			}
+			all.Lists = append(all.Lists, judge.List{Member: e.member, Ranges: ranges, Began: e.arrived})
+		})
+	} else if whole {
+		query.Del("shardSelector")
+		r.URL.RawQuery = query.Encode()
+	}
+}
+
+// wrote records a write of a bakery.
+func (p *proxy) wrote(r *http.Request, e *exchange) {
+	write := judge.Write{Member: e.member, Object: r.Method + " " + r.URL.Path, Arrived: e.arrived}
+	if r.Header.Get(wire.InGroup) == wire.Group {
+		write.Stamped, write.Looked = true, wire.Parse(r.Header.Get(wire.Looked))
+		// What can't be read is wrong.
+		_, _ = fmt.Sscanf(r.Header.Get(wire.Range), "%x-%x", &write.Range.First, &write.Range.Last)
+		write.Hash = sharding.Hash(r.Header.Get(wire.Value))
+		write.Token, _ = strconv.ParseInt(r.Header.Get(wire.Token), 10, 64)
+	}
+	p.records.add(func(all *judge.Records) { all.Writes = append(all.Writes, write) })
+}
+
+// hold keeps back the next write of a member.
+func (p *proxy) hold(member string) *hold {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := &hold{make(chan struct{}), make(chan struct{})}
+	p.holds[member] = h
+	return h
+}
+
+func (p *proxy) wait(ctx context.Context, member string) {
+	p.mu.Lock()
+	h := p.holds[member]
+	delete(p.holds, member)
+	p.mu.Unlock()
+	if h == nil {
+		return
+	}
+	close(h.held)
+	select {
+	case <-h.free:
+	case <-ctx.Done():
+	}
+}
+
+// setWhole says whether watches of bakeries are filtered from now on, and ends those that there are.
+func (p *proxy) setWhole(whole bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.whole = whole
+	for e, cancel := range p.reads {
+		cancel()
+		delete(p.reads, e)
+	}
+}
+
+// reading returns who lists or watches bakeries.
+func (p *proxy) reading() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	members := map[string]bool{}
+	for e := range p.reads {
+		members[e.member] = true
+	}
+	return members
+}
+
+// answered records what the server's answer shows.
+func (p *proxy) answered(r *http.Response) error {
+	e := r.Request.Context().Value(exchangeKey{}).(*exchange)
+	switch {
+	case r.StatusCode/100 != 2:
+	case e.list >= 0:
+		r.Body = &listBody{ReadCloser: r.Body, ended: func() {
+			p.records.add(func(all *judge.Records) { all.Lists[e.list].Ended = wire.Now() })
+		}}
+	case r.Request.Method != http.MethodGet:
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if strings.Contains(r.Request.URL.Path, "/leases") {
+			return p.wroteLease(r.Request, e, body)
+		}
+		return p.reconciled(body)
+	}
+	return nil
+}
+
+// reconciled records a write of a bakery that succeeded. The watcher may miss it, while it can't watch.
+func (p *proxy) reconciled(body []byte) error {
+	var bakery shopv1.Bakery
+	if err := json.Unmarshal(body, &bakery); err != nil {
+		return err
+	}
+	sight := judge.Sight{
+		UID: bakery.UID, Observed: bakery.Status.ObservedGeneration, At: wire.Now(),
+		Gone: bakery.DeletionTimestamp != nil && len(bakery.Finalizers) == 0,
+	}
+	p.records.add(func(all *judge.Records) { all.Sights = append(all.Sights, sight) })
+	return nil
+}
+
+// wroteLease records a renewal, or a table.
+func (p *proxy) wroteLease(r *http.Request, e *exchange, body []byte) error {
+	var lease coordinationv1.Lease
+	if err := json.Unmarshal(body, &lease); err != nil {
+		return err
+	}
+	switch {
+	case r.Method == http.MethodDelete:
+	case lease.Name == wire.Group:
+		entries, err := tableOf(&lease)
+		if err != nil {
+			return err
+		}
+		p.records.add(func(all *judge.Records) {
+			all.Tables = append(all.Tables, judge.Table{Began: e.arrived, Done: wire.Now(), Entries: entries})
+		})
+	case lease.Name == wire.Group+"-"+e.member:
+		sent := wire.Parse(r.Header.Get(wire.Sent))
+		p.records.add(func(all *judge.Records) {
+			renewal := judge.Renewal{Member: e.member, Sent: sent, Answered: wire.Now()}
+			all.Renewals = append(all.Renewals, renewal)
+		})
+	}
+	return nil
+}
+
+// tableOf reads the table of a group's Lease.
+func tableOf(lease *coordinationv1.Lease) ([]judge.Entry, error) {
+	for key, text := range lease.Annotations {
+		if path.Base(key) == "table" {
+			return judge.ParseTable(text)
+		}
+	}
+	return judge.ParseTable("")
+}
+
+// listBody calls ended when a list was read to its end. A watch's list ends with a certain bookmark.
+type listBody struct {
+	io.ReadCloser
+	ended func()
+	last  []byte
+	done  bool
+}
+
+var initialEventsEnd = []byte("k8s.io/initial-events-end")
+
+func (b *listBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if b.done {
+		return n, err
+	}
+	seen := append(b.last, into[:n]...)
+	if b.done = err == io.EOF || bytes.Contains(seen, initialEventsEnd); b.done {
+		b.ended()
+		return n, err
+	}
+	b.last = append([]byte{}, seen[max(0, len(seen)-len(initialEventsEnd)):]...)
+	return n, err
+}

@@ -1,0 +1,261 @@
+//go:build linux
+
+package sharded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
+	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
+)
+
+// setting is what a test runs with.
+type setting struct {
+	replicas, objects int
+	field             sharding.Field
+	times             wire.Times
+	slack             time.Duration
+	// filters says that the server filters by selectors.
+	filters  bool
+	careless time.Duration
+}
+
+// rig is a group of replicas before a server, with all that changes and watches objects.
+type rig struct {
+	*testing.T
+	setting
+	server   server
+	builtins kubernetes.Interface
+	client   versioned.Interface
+	proxy    *proxy
+	records  *records
+	group    *group
+	writer   *writer
+	watcher  *watcher
+	random   *rand.Rand
+}
+
+// newRig starts replicas before a server that has the definition of bakeries, and returns when all of them
+// have ranges, and all bakeries have been reconciled.
+func newRig(t *testing.T, s server, setting setting) *rig {
+	t.Helper()
+	config := s.config()
+	config.ContentType = "application/json"
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := &rig{
+		T: t, setting: setting, server: s, records: &records{}, random: rand.New(rand.NewPCG(seed, 1)),
+		builtins: kubernetes.NewForConfigOrDie(config), client: versioned.NewForConfigOrDie(config),
+	}
+	var address string
+	r.proxy, address = startProxy(t, config, r.records)
+	r.group = newGroup(t, wire.Job{
+		Host: address, Field: setting.field, Times: setting.times, Workers: 4, Careless: setting.careless,
+	})
+	r.writer = &writer{
+		client: r.client, records: r.records, want: setting.objects, every: 20 * time.Millisecond,
+		random: rand.New(rand.NewPCG(seed, 2)),
+	}
+	for i := range max(40, setting.objects/100) {
+		r.writer.spaces = append(r.writer.spaces, fmt.Sprintf("town-%d", i))
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 15*time.Minute,
+		errors.New("the group isn't in order, or the bakeries aren't there, after 15 minutes"))
+	defer cancel()
+	r.must(r.writer.fill(ctx, r.builtins))
+	r.watch()
+	r.must(r.group.launch(setting.replicas))
+	r.must(r.settled(ctx, setting.replicas))
+	r.must(r.reconciled(ctx))
+	r.must(r.storesEqual(ctx))
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// watch runs the watcher as long as the test.
+func (r *rig) watch() {
+	r.watcher = &watcher{records: r.records, pending: map[types.UID]string{}, versions: map[types.UID]string{}}
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ObjectType: &shopv1.Bakery{}, Handler: r.watcher,
+		ListerWatcher: cache.NewListWatchFromClient(
+			r.client.ShopV1().RESTClient(), "bakeries", metav1.NamespaceAll, fields.Everything()),
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		informer.RunWithContext(ctx)
+	}()
+	r.Cleanup(func() {
+		stop()
+		<-ended
+	})
+}
+
+// until asks again and again until there is no error any more.
+func until(ctx context.Context, ask func() error) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ask()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// table reads the table as it is now. It is recorded, as the answer to a write may have been lost.
+func (r *rig) table(ctx context.Context) (table judge.Table, version string, err error) {
+	table.Began = wire.Now()
+	lease, err := r.builtins.CoordinationV1().Leases(wire.Namespace).Get(ctx, wire.Group, metav1.GetOptions{})
+	if err != nil {
+		return table, "", err
+	}
+	table.Done = wire.Now()
+	table.Entries, err = tableOf(lease)
+	r.records.add(func(all *judge.Records) { all.Tables = append(all.Tables, table) })
+	return table, lease.ResourceVersion, err
+}
+
+// balancer returns the identity of the member that was elected.
+func (r *rig) balancer(ctx context.Context) string {
+	lease, err := r.builtins.CoordinationV1().Leases(wire.Namespace).Get(
+		ctx, wire.Group+"-balancer", metav1.GetOptions{})
+	if err != nil || lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// settled waits until replicas that run have all ranges, and each of that many has some.
+func (r *rig) settled(ctx context.Context, owners int) error {
+	return until(ctx, func() error {
+		table, _, err := r.table(ctx)
+		if err != nil {
+			return err
+		}
+		running, seen := r.group.running(), map[string]bool{}
+		for _, e := range table.Entries {
+			if running[e.Owner] == nil {
+				return fmt.Errorf("range %016x is %q's, who doesn't run: %v", e.First, e.Owner, table.Entries)
+			}
+			seen[e.Owner] = true
+		}
+		if len(seen) < owners {
+			return fmt.Errorf("%d members have ranges, not %d: %v", len(seen), owners, table.Entries)
+		}
+		return nil
+	})
+}
+
+// reconciled waits until all bakeries are reconciled. Nobody may change them meanwhile.
+func (r *rig) reconciled(ctx context.Context) error {
+	return until(ctx, func() error {
+		list, err := r.client.ShopV1().Bakeries("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		return r.watcher.left(list)
+	})
+}
+
+// storesEqual waits until each replica has just the bakeries in its ranges. Nobody may change them meanwhile.
+func (r *rig) storesEqual(ctx context.Context) error {
+	return until(ctx, func() error {
+		table, before, err := r.table(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := r.client.ShopV1().Bakeries("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, replica := range r.group.running() {
+			state, err := r.group.state(ctx, replica)
+			if err != nil {
+				return err
+			}
+			if err := differ(replica, state, r.field, table.Of(replica.Member), list); err != nil {
+				return err
+			}
+		}
+		if _, after, err := r.table(ctx); err != nil || before != after {
+			return fmt.Errorf("the table has changed meanwhile: %w", err)
+		}
+		return nil
+	})
+}
+
+// differ returns an error unless a replica has the listed bakeries of its ranges, and no others.
+func differ(
+	replica *replica, state wire.State, field sharding.Field, ranges shard.Ranges, list *shopv1.BakeryList,
+) error {
+	want := map[types.UID]string{}
+	for i := range list.Items {
+		if b := &list.Items[i]; ranges.Contains(field.Hash(b)) {
+			want[b.UID] = b.ResourceVersion
+		}
+	}
+	if maps.Equal(want, state.Objects) {
+		return nil
+	}
+	var missing, other []types.UID
+	for uid, version := range want {
+		if state.Objects[uid] != version {
+			missing = append(missing, uid)
+		}
+	}
+	for uid := range state.Objects {
+		if want[uid] == "" {
+			other = append(other, uid)
+		}
+	}
+	return fmt.Errorf(
+		"replica %s has %d bakeries, the server %d in its ranges %v: %d missing or old, %d too many",
+		replica.Member, len(state.Objects), len(want), ranges, len(missing), len(other))
+}
+
+// pick returns some of the replicas that run, the balancer among them or not.
+func (r *rig) pick(n int, balancer bool) []*replica {
+	leads := r.balancer(r.Context())
+	var chosen []*replica
+	members := r.group.running()
+	if balancer && members[leads] != nil {
+		chosen = append(chosen, members[leads])
+	}
+	delete(members, leads)
+	names := slices.Sorted(maps.Keys(members))
+	r.random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	for _, name := range names[:n-len(chosen)] {
+		chosen = append(chosen, members[name])
+	}
+	return chosen
+}

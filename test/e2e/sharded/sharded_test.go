@@ -1,0 +1,136 @@
+//go:build linux
+
+package sharded
+
+import (
+	"context"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/examples/crds"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/test/e2e/internal/filters"
+	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
+)
+
+var (
+	rounds   = flag.Int("sharded.rounds", 0, "rounds of each test with rounds; 0 stands for a few")
+	objects  = flag.Int("sharded.objects", 400, "bakeries")
+	replicas = flag.Int("sharded.replicas", 8, "replicas")
+	lease    = flag.Duration("sharded.lease", 6*time.Second, "LeaseDuration")
+	renew    = flag.Duration("sharded.renew", 4*time.Second, "RenewDeadline")
+	retry    = flag.Duration("sharded.retry", time.Second, "RetryPeriod")
+	slack    = flag.Duration("sharded.slack", 10*time.Second,
+		"how long the machine may take for what isn't bounded; it also runs other tests")
+	from  = flag.Int("sharded.from", 0, "the fault to begin with")
+	kubes = flag.Bool("sharded.kube", false, "run the tests with a kube-apiserver")
+)
+
+// flags is the setting by the flags.
+func flags(by sharding.Field, filters bool) setting {
+	return setting{
+		replicas: *replicas, objects: *objects, field: by, slack: *slack, filters: filters,
+		times: wire.Times{LeaseDuration: *lease, RenewDeadline: *renew, RetryPeriod: *retry, Joins: 2 * *retry},
+	}
+}
+
+// few is how many rounds there are, by the flag or else as given.
+func few(n int) int {
+	switch {
+	case *rounds > 0:
+		return *rounds
+	case testing.Short():
+		return 1
+	}
+	return n
+}
+
+// TestEmbeddedFilters has an embedded server that filters.
+func TestEmbeddedFilters(t *testing.T) {
+	s := startEmbedded(t, filtering)
+	checkFilters(t, s, true)
+	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
+}
+
+// TestEmbeddedWhole has an embedded server that doesn't, and bakeries that are spread by their UIDs.
+func TestEmbeddedWhole(t *testing.T) {
+	s := startEmbedded(t, whole)
+	checkFilters(t, s, false)
+	newRig(t, s, flags(sharding.ByUID, false)).rounds(few(2))
+}
+
+// TestKube has a kube-apiserver that filters.
+func TestKube(t *testing.T) {
+	if !*kubes {
+		t.Skip("make e2e-kube runs it")
+	}
+	s := startKube(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	install(t, ctx, s)
+	checkFilters(t, s, true)
+	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
+}
+
+// TestFinds has replicas that ask only before a reconcile, and take their time. One that was frozen for
+// longer than its Lease then writes what it may not, and the judge sees it.
+func TestFinds(t *testing.T) {
+	setting := flags(sharding.ByNamespace, true)
+	setting.replicas, setting.objects, setting.careless = 2, 80, 200*time.Millisecond
+	setting.times = wire.Times{LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
+		RetryPeriod: 500 * time.Millisecond, Joins: time.Second}
+	r := newRig(t, startEmbedded(t, filtering), setting)
+	if err := r.round(faults[1]); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, wrong := range r.judge().Wrong {
+		t.Log(wrong)
+		for _, what := range []string{"after the end of its lease", "got it by token"} {
+			found[what] = found[what] || strings.Contains(wrong, what)
+		}
+	}
+	if !found["after the end of its lease"] || !found["got it by token"] {
+		t.Errorf("of the writes that mustn't be, found: %v", found)
+	}
+}
+
+// checkFilters ends the test unless the server filters, or doesn't, as it should.
+func checkFilters(t *testing.T, s server, want bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	lists, watches, err := filters.ShardSelector(ctx, s.config(), "check")
+	if err != nil || lists != want || watches != want {
+		t.Fatalf("the server filters lists: %t, watches: %t, want %t: %v", lists, watches, want, err)
+	}
+}
+
+// install creates the definitions of the examples, and waits until bakeries are served.
+func install(t *testing.T, ctx context.Context, s server) {
+	t.Helper()
+	definitions, err := apiserver.ReadCRDs(crds.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := clientset.NewForConfigOrDie(s.config()).ApiextensionsV1().CustomResourceDefinitions()
+	for _, definition := range definitions {
+		if _, err := client.Create(ctx, definition, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bakeries := versioned.NewForConfigOrDie(s.config()).ShopV1().Bakeries("")
+	if err := until(ctx, func() error {
+		_, err := bakeries.List(ctx, metav1.ListOptions{})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
