@@ -7,5 +7,7 @@
 //
 //	controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}
 //
+// Shard lets the replicas of a controller share their objects, each its part: docs/sharding.md shows it.
+//
 // It is a module of its own, so that only its users depend on controller-runtime.
 package kwctrl

@@ -8,12 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // TestMain looks for leaks. controller-runtime filters the watches of metadata, and the filter's goroutine
 // stays if client-go's informer stops while an event, such as the error of its own end, is on the way. Ours
 // reads nothing through that watch.
 func TestMain(m *testing.M) {
+	runtimetest.WithoutErrorBackoff()
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 }
 

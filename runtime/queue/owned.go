@@ -29,7 +29,9 @@ func NewOwned[T comparable](inner workqueue.TypedRateLimitingInterface[T], owns 
 // Dropped returns how many items were dropped, when they were added or when they would have been handed out.
 func (q *Owned[T]) Dropped() uint64 { return q.dropped.Load() }
 
-func (q *Owned[T]) accepts(item T) bool {
+// Accepts reports whether an item is owned now, and counts it as dropped if it isn't. It is for queues on top
+// of this one that have further ways to add or hand out items, such as controller-runtime's.
+func (q *Owned[T]) Accepts(item T) bool {
 	if q.owns(item) {
 		return true
 	}
@@ -39,14 +41,14 @@ func (q *Owned[T]) accepts(item T) bool {
 
 // Add adds an item, unless nobody here owns it.
 func (q *Owned[T]) Add(item T) {
-	if q.accepts(item) {
+	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.Add(item)
 	}
 }
 
 // AddAfter adds an item after a delay, unless nobody here owns it now or when it would be handed out.
 func (q *Owned[T]) AddAfter(item T, delay time.Duration) {
-	if q.accepts(item) {
+	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.AddAfter(item, delay)
 	}
 }
@@ -55,7 +57,7 @@ func (q *Owned[T]) AddAfter(item T, delay time.Duration) {
 // or when it would be handed out. What isn't owned doesn't count as a failure, and its failures are
 // forgotten.
 func (q *Owned[T]) AddRateLimited(item T) {
-	if q.accepts(item) {
+	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.AddRateLimited(item)
 		return
 	}
@@ -66,7 +68,7 @@ func (q *Owned[T]) AddRateLimited(item T) {
 func (q *Owned[T]) Get() (item T, shutdown bool) {
 	for {
 		item, shutdown = q.TypedRateLimitingInterface.Get()
-		if shutdown || q.accepts(item) {
+		if shutdown || q.Accepts(item) {
 			return item, shutdown
 		}
 		q.Forget(item)

@@ -1,0 +1,202 @@
+package kwctrl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubewright/kubewright/contrib/prometheus/shardingmetrics"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// Shards let the controllers of a manager share their objects with those of other replicas. What they
+// reconcile, T, decides how: reconcile.Request by namespace, UIDRequest by UID. [Shard] makes them. All
+// methods are safe for concurrent use, and so are the member's, except Run, which the manager calls.
+type Shards[T ShardRequest] struct {
+	*sharding.Member
+	metrics *shardingmetrics.Collector
+}
+
+// Shard makes a manager a member of a group, before it is started:
+//
+//	config.Wrap(sharding.Transport)
+//	mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+//	...
+//	shards, err := kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
+//		Leases: leases, Group: "bakery-controller", Identity: podName,
+//	}, &shopv1.Bakery{}, &appsv1.Deployment{})
+//	...
+//	err = shards.Complete(ctrl.NewControllerManagedBy(mgr).For(&shopv1.Bakery{}).Owns(&appsv1.Deployment{}),
+//		reconciler, controller.Options{})
+//
+// Of the kinds of the objects the manager's cache then has the member's part alone, for all that read from
+// it. An object stands for its kind and its form: a PartialObjectMetadata for metadata, an Unstructured for
+// that.
+// All members must shard the same kinds. By UID, shard only kinds that are reconciled: what these own has
+// UIDs, and so owners, of its own.
+//
+// The manager runs the member, elected or not. When it stops, reconciles end first, then the member gives up
+// its ranges, then the caches stop. DrainGrace is 10 s by default here, as leaving may take twice that, and
+// managers wait for 30 s. Field, Kinds and Informers of the configuration are Shard's to set. Metrics of
+// package shardingmetrics are in controller-runtime's registry while the member runs.
+//
+// It returns an error if the manager's cache isn't one of [Caches], has started, or has an informer for each
+// of several namespaces, and if writes of the manager's clients don't pass [sharding.Transport]. Of several
+// wrappers of a configuration that must be the last one.
+func Shard[T ShardRequest](
+	mgr manager.Manager, config sharding.Config, objects ...client.Object,
+) (*Shards[T], error) {
+	if config.Field != "" || config.Kinds != nil || config.Informers != nil {
+		return nil, errors.New(
+			"kwctrl: leave Field, Kinds and Informers of the sharding.Config empty: Shard sets them")
+	}
+	if !isGuarded(mgr.GetHTTPClient().Transport) {
+		return nil, errors.New("kwctrl: the manager's clients would write whatever another member owns: " +
+			"call config.Wrap(sharding.Transport), after other wrappers, before the manager is made")
+	}
+	for _, object := range objects {
+		if err := addKind(&config, mgr, object); err != nil {
+			return nil, err
+		}
+	}
+	config.Field = fieldOf[T]()
+	if config.DrainGrace == 0 {
+		config.DrainGrace = 10 * time.Second
+	}
+	member, err := sharding.NewMember(config)
+	if errors.Is(err, informer.ErrUnsupportedInformer) {
+		return nil, fmt.Errorf(
+			"kwctrl: set the manager's NewCache to kwctrl.New(kwctrl.Options{}).NewCache: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	shards := &Shards[T]{member, shardingmetrics.New(config.Group, member)}
+	logger := mgr.GetLogger().WithName("sharding")
+	return shards, mgr.Add(runnable(func(ctx context.Context) error {
+		if err := metrics.Registry.Register(shards.metrics); err != nil {
+			return err
+		}
+		defer metrics.Registry.Unregister(shards.metrics)
+		return member.Run(klog.NewContext(ctx, logger))
+	}))
+}
+
+// addKind adds the kind of an object, and its informer in a manager's cache, to a configuration.
+func addKind(config *sharding.Config, mgr manager.Manager, object client.Object) error {
+	kind, err := apiutil.GVKForObject(object, mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+	}
+	mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+	}
+	// Nothing waits: the cache hasn't started.
+	made, err := mgr.GetCache().GetInformer(context.Background(), object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+	}
+	one, ok := made.(toolscache.SharedInformer)
+	if !ok {
+		return fmt.Errorf(
+			"kwctrl: shard %T: the cache has a %T, not one informer for all namespaces", object, made)
+	}
+	config.Kinds = append(config.Kinds, mapping.Resource.GroupResource().String())
+	config.Informers = append(config.Informers, one)
+	return nil
+}
+
+// isGuarded reports whether requests pass sharding.Transport.
+func isGuarded(transport http.RoundTripper) bool {
+	guard := reflect.TypeOf(sharding.Transport(nil))
+	for {
+		if reflect.TypeOf(transport) == guard {
+			return true
+		}
+		outer, ok := transport.(utilnet.RoundTripperWrapper)
+		if !ok {
+			return false
+		}
+		transport = outer.WrappedRoundTripper()
+	}
+}
+
+// runnable is what a manager runs without electing it, and ends before the caches.
+type runnable func(context.Context) error
+
+func (r runnable) Start(ctx context.Context) error { return r(ctx) }
+
+// NeedLeaderElection returns false.
+func (r runnable) NeedLeaderElection() bool { return false }
+
+// Options returns the options of a sharded controller, for [controller.NewTyped]. Its queue takes and hands
+// out what the member owns; it counts and drops the rest. Its reconciles run in [sharding.Member.Do], which
+// waits, and keeps a worker, while the member may not act on what it owns. Each member runs it: it doesn't
+// wait to be elected.
+//
+// Reconciler and NeedLeaderElection of o have no effect. NewQueue is [NewQueue] by default, whatever
+// UsePriorityQueue says.
+func (s *Shards[T]) Options(
+	r reconcile.TypedReconciler[T], o controller.TypedOptions[T],
+) controller.TypedOptions[T] {
+	o.Reconciler = nil // which controller-runtime refuses
+	if r != nil {
+		o.Reconciler = shardReconciler[T]{s.Member, r}
+	}
+	o.NewQueue = s.newQueue(o.NewQueue)
+	o.NeedLeaderElection = new(false)
+	return o
+}
+
+// Complete makes a builder's controller a sharded one, with [Shards.Options], and adds it to the manager.
+// What WithOptions and WithLogConstructor have set before has no effect.
+func (s *Shards[T]) Complete(
+	b *builder.TypedBuilder[T], r reconcile.TypedReconciler[T], o controller.TypedOptions[T],
+) error {
+	o = s.Options(r, o)
+	r, o.Reconciler = o.Reconciler, nil
+	return b.WithOptions(o).Complete(r)
+}
+
+// shardReconciler runs reconciles as work of a member.
+type shardReconciler[T ShardRequest] struct {
+	member *sharding.Member
+	inner  reconcile.TypedReconciler[T]
+}
+
+// Reconcile asks for the request to be added again if it isn't the member's, or if the member had to end it.
+// The queue drops it if it is another member's now.
+func (s shardReconciler[T]) Reconcile(ctx context.Context, request T) (result reconcile.Result, err error) {
+	err = s.member.Do(ctx, hashed(request), func(working context.Context, _ sharding.Owned) error {
+		var err error
+		result, err = s.inner.Reconcile(working, request)
+		if err != nil && working.Err() != nil && ctx.Err() == nil {
+			return sharding.ErrNotOwned
+		}
+		return err
+	})
+	if errors.Is(err, sharding.ErrNotOwned) {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	return result, err
+}
+
+// soon is when a reconcile that its member had to end is tried again. Do then waits until it may begin.
+const soon = time.Second

@@ -1,0 +1,399 @@
+package kwctrl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// TestShard lets managers share 200 objects while somebody changes them, a second manager comes and the first
+// one stops. No object is ever reconciled by two at a time, and each is up to date in the end.
+func TestShard(t *testing.T) {
+	t.Run("by namespace", func(t *testing.T) { inBakery(t, testShard[reconcile.Request]) })
+	t.Run("by UID", func(t *testing.T) { inBakery(t, testShard[kwctrl.UIDRequest]) })
+	t.Run("server that sends all", func(t *testing.T) {
+		inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+			b.maps.Sharding(false, false)
+			testShard(t, b)
+		})
+	})
+}
+
+func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
+	b.fill(200, 40)
+	first := b.join("first")
+	b.check("one")
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		random := rand.New(rand.NewPCG(1, 0))
+		for n := 2; ; n++ {
+			i := random.IntN(200)
+			b.want(fmt.Sprint("town-", i%40), fmt.Sprint("bread-", i), strconv.Itoa(n))
+			select {
+			case <-stop:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	})
+	second := b.join("second")
+	b.settle()
+	before, _ := b.doneBy(first)
+	b.settle()
+	if after, _ := b.doneBy(first); after == before {
+		t.Error("the first reconciles nothing any more")
+	}
+	if _, requests := b.doneBy(second); requests < 50 || requests > 150 {
+		t.Errorf("the second has reconciled %d objects", requests)
+	}
+	close(stop)
+	writer.Wait()
+	b.check("two")
+	b.leave(first)
+	for _, name := range b.leases.names() {
+		if strings.Contains(name, "first") {
+			t.Errorf("the lease %s is still there", name)
+		}
+	}
+	before, _ = b.doneBy(second)
+	bubble.Advance(5 * time.Second)
+	if after, _ := b.doneBy(second); after == before {
+		t.Error("what the first had isn't reconciled soon")
+	}
+	b.check("one is left")
+	if _, requests := b.doneBy(second); requests != 200 {
+		t.Errorf("the second has reconciled %d objects", requests)
+	}
+}
+
+// TestShardRecreated: an object that is deleted and created anew has another UID, and is reconciled by whose
+// that is.
+func TestShardRecreated(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[kwctrl.UIDRequest]) {
+		b.fill(40, 1)
+		b.join("first")
+		b.join("second")
+		b.check("at first")
+		moved := 0
+		for range 10 {
+			old, _ := b.maps.get("town-0", "bread-0")
+			b.maps.Delete(old.Namespace, old.Name)
+			b.maps.Create(bread(old.Namespace, old.Name))
+			created, _ := b.maps.get("town-0", "bread-0")
+			owner, _ := b.owner(string(created.UID))
+			if before, _ := b.owner(string(old.UID)); before != owner {
+				moved++
+			}
+			b.check("created anew")
+			request := kwctrl.UIDRequest{NamespacedName: client.ObjectKeyFromObject(created), UID: created.UID}
+			if b.done[owner][fmt.Sprint(request)] == 0 {
+				t.Errorf("%s hasn't reconciled %v", owner.name, request)
+			}
+		}
+		if moved == 0 {
+			t.Error("it has never had another owner")
+		}
+	})
+}
+
+// TestShardDropsForeignKeys adds what others own to the queue in every way: it is neither reconciled nor
+// tried again, and counted.
+func TestShardDropsForeignKeys(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		b.fill(40, 40)
+		b.join("first")
+		b.join("second")
+		b.check("at first")
+		_, other := b.owner("town-0")
+		foreign := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "town-0", Name: "bread-0"}}
+		before := b.done[other][fmt.Sprint(foreign)]
+		dropped := droppedItems(t, other.name)
+		queue := other.queue.(priorityqueue.PriorityQueue[reconcile.Request])
+		queue.Add(foreign)
+		queue.AddAfter(foreign, time.Second)
+		queue.AddRateLimited(foreign)
+		queue.AddWithOpts(priorityqueue.AddOpts{}, foreign, foreign)
+		queue.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, foreign)
+		b.settle()
+		if after := b.done[other][fmt.Sprint(foreign)]; after != before {
+			t.Errorf("%s reconciled it %d times", other.name, after-before)
+		}
+		if n := queue.NumRequeues(foreign); n != 0 {
+			t.Errorf("%d failures of it are remembered", n)
+		}
+		if got := droppedItems(t, other.name) - dropped; got != 6 {
+			t.Errorf("%v are counted", got)
+		}
+	})
+}
+
+// TestShardDropsWhatHasMoved adds what a member owns to its queue with a delay. Before that has passed, a
+// part of it is given to another member, which reconciles it alone.
+func TestShardDropsWhatHasMoved(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		b.fill(40, 40)
+		first := b.join("first")
+		b.check("at first")
+		const later = 10 * time.Minute
+		for i := range 40 {
+			first.queue.AddAfter(reconcile.Request{
+				NamespacedName: client.ObjectKey{Namespace: fmt.Sprint("town-", i), Name: fmt.Sprint("bread-", i)},
+			}, later)
+		}
+		dropped := droppedItems(t, first.name)
+		second := b.join("second")
+		b.check("two")
+		before, _ := b.doneBy(first)
+		bubble.Advance(later)
+		after, _ := b.doneBy(first)
+		moved := 0
+		for i := range 40 {
+			if second.Accepts(fmt.Sprint("town-", i)) {
+				moved++
+			}
+		}
+		got, done := int(droppedItems(t, first.name)-dropped), after-before
+		if moved == 0 || got != moved || done != 40-moved {
+			t.Errorf("%d are dropped, %d reconciled; %d have moved", got, done, moved)
+		}
+	})
+}
+
+// droppedItems is the metric of a queue, of all members.
+func droppedItems(t *testing.T, queue string) (dropped float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.Metric {
+			for _, label := range metric.Label {
+				if family.GetName() == "sharding_dropped_items_total" && label.GetName() == "name" &&
+					label.GetValue() == queue {
+					dropped += metric.Counter.GetValue()
+				}
+			}
+		}
+	}
+	return dropped
+}
+
+// TestShardInAnOutage: while the Leases can't be renewed, no write of a reconcile passes, and none begins.
+// What was reconciled, and what has changed, is reconciled afterwards, without errors, and nothing is listed.
+func TestShardInAnOutage(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		b.fill(40, 40)
+		r := b.join("lonely")
+		b.check("at first")
+		failures := reconcileErrors(t, r.name)
+		b.maps.ForgetRequests()
+		goOn, began := make(chan struct{}), make(chan struct{})
+		var refused error
+		var cause error
+		b.setDuring(func(ctx context.Context, r *replica[reconcile.Request], request reconcile.Request) error {
+			b.setDuring(nil)
+			close(began)
+			<-goOn
+			cause = context.Cause(ctx)
+			refused = b.bake(context.WithoutCancel(ctx), r, request.NamespacedName)
+			return ctx.Err()
+		})
+		b.want("town-0", "bread-0", "cake")
+		<-began
+		b.leases.setDown(true)
+		bubble.Advance(time.Minute)
+		close(goOn)
+		b.want("town-1", "bread-1", "bun")
+		before, _ := b.doneBy(r)
+		bubble.Advance(time.Minute)
+		if after, _ := b.doneBy(r); after != before {
+			t.Errorf("%d reconciles began in the outage", after-before)
+		}
+		if !errors.Is(refused, sharding.ErrNotOwned) || !errors.Is(cause, sharding.ErrNotOwned) {
+			t.Errorf("the write: %v, the context's end: %v", refused, cause)
+		}
+		b.leases.setDown(false)
+		b.check("after the outage")
+		for _, request := range b.maps.Requests() {
+			if request.Verb == "LIST" {
+				t.Errorf("after an outage: %v", request)
+			}
+		}
+		if got := reconcileErrors(t, r.name) - failures; got != 0 {
+			t.Errorf("%v reconciles failed", got)
+		}
+	})
+}
+
+// memberMetrics returns how many metrics there are of a member.
+func memberMetrics(t *testing.T, identity string) (n int) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.Metric {
+			for _, label := range metric.Label {
+				if label.GetName() == "member" && label.GetValue() == identity {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// reconcileErrors is controller-runtime's metric of a controller.
+func reconcileErrors(t *testing.T, controller string) (n float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.Metric {
+			if family.GetName() == "controller_runtime_reconcile_errors_total" &&
+				metric.Label[0].GetValue() == controller {
+				n += metric.Counter.GetValue()
+			}
+		}
+	}
+	return n
+}
+
+// TestShardStops: a manager that stops keeps what it owns, and its cache, until its reconciles have ended.
+func TestShardStops(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		b.fill(40, 40)
+		b.join("first")
+		b.join("second")
+		b.check("at first")
+		owner, other := b.owner("town-0")
+		goOn, began := make(chan struct{}), make(chan struct{})
+		b.setDuring(func(ctx context.Context, r *replica[reconcile.Request], request reconcile.Request) error {
+			b.setDuring(nil)
+			close(began)
+			<-goOn
+			if ctx.Err() == nil {
+				t.Error("the context goes on though the manager stops")
+			}
+			// The object changes once more, and the cache hears of it.
+			b.want("town-0", "bread-0", "bun")
+			bubble.Pass(time.Second)
+			return b.bake(context.WithoutCancel(ctx), r, request.NamespacedName)
+		})
+		b.want("town-0", "bread-0", "cake")
+		<-began
+		owner.stop()
+		bubble.Advance(5 * time.Second)
+		if _, ok := owner.Owns("town-0"); !ok || other.Accepts("town-0") {
+			t.Errorf("it still owns what it works on: %t; the other does: %t", ok, other.Accepts("town-0"))
+		}
+		before, _ := b.doneBy(other)
+		close(goOn)
+		bubble.Advance(3 * time.Second)
+		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "bun" {
+			t.Errorf("what its reconcile wrote last is %q", object.Data["baked"])
+		}
+		if after, _ := b.doneBy(other); after == before {
+			t.Error("the other doesn't take over")
+		}
+		b.leave(owner)
+		if owned := memberMetrics(t, owner.Identity()); owned != 0 {
+			t.Errorf("there are still %d metrics of who has left", owned)
+		}
+		if owned := memberMetrics(t, other.Identity()); owned == 0 {
+			t.Error("there are no metrics of who is left")
+		}
+		b.check("one is left")
+	})
+}
+
+// TestShardRefuses: what is missing is an error that says what to do.
+func TestShardRefuses(t *testing.T) {
+	for want, change := range map[string]func(*rest.Config, *manager.Options, *sharding.Config){
+		"call config.Wrap(sharding.Transport)": func(c *rest.Config, _ *manager.Options, _ *sharding.Config) {
+			c.WrapTransport = nil
+		},
+		"set the manager's NewCache": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
+			o.NewCache = nil
+		},
+		"not one informer for all namespaces": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
+			o.Cache.DefaultNamespaces = map[string]cache.Config{"a": {}, "b": {}}
+		},
+		"leave Field, Kinds and Informers": func(_ *rest.Config, _ *manager.Options, s *sharding.Config) {
+			s.Field = sharding.ByUID
+		},
+		"Config.Leases is nil": func(_ *rest.Config, _ *manager.Options, s *sharding.Config) {
+			s.Leases = nil
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				config := &rest.Config{Host: "http://bakery", Transport: newMapServer(), BearerToken: "token"}
+				config.Wrap(sharding.Transport)
+				options := managerOptions()
+				shards := sharding.Config{Leases: newLeases(), Group: "bakers", Identity: "baker"}
+				change(config, &options, &shards)
+				mgr, err := manager.New(config, options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = kwctrl.Shard[reconcile.Request](mgr, shards, &corev1.ConfigMap{})
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v", err)
+				}
+				// controller-runtime's informers of several namespaces wait for their end.
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- mgr.Start(ctx) }()
+				bubble.Advance(time.Second)
+				stop()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestShardOptions: every member runs the controller, and controller-runtime's own error tells of a
+// reconciler that is missing.
+func TestShardOptions(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		r := b.join("baker")
+		b.settle() // controller-runtime spins if it is stopped while it starts
+		options := r.Options(nil, controller.Options{})
+		if *options.NeedLeaderElection {
+			t.Error("it waits to be elected")
+		}
+		_, err := controller.New("none", r.Manager, options)
+		if err == nil || !strings.Contains(err.Error(), "Reconciler") {
+			t.Errorf("error %v", err)
+		}
+	})
+}

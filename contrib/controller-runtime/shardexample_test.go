@@ -1,0 +1,122 @@
+package kwctrl_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// What docs/sharding.md shows of controller-runtime. It is compiled, not run: the tests run managers.
+func Example_docsSharding() {
+	run := func(
+		config *rest.Config, namespace, podName string, reconciler reconcile.Reconciler,
+	) (manager.Manager, error) {
+		config.Wrap(sharding.Transport)
+		mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+		if err != nil {
+			return nil, err
+		}
+		clients, err := coordination.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		shards, err := kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
+			Leases:   clients.Leases(namespace),
+			Group:    "bakery-controller",
+			Identity: podName,
+		}, &batchv1.CronJob{}, &batchv1.Job{})
+		if err != nil {
+			return nil, err
+		}
+		err = shards.Complete(
+			builder.ControllerManagedBy(mgr).For(&batchv1.CronJob{}).Owns(&batchv1.Job{}),
+			reconciler, controller.Options{MaxConcurrentReconciles: 4})
+		return mgr, err
+	}
+	_ = run
+}
+
+// A reconciler whose objects name a config map in any namespace. The manager's client reads the member's part
+// alone: what is in another one isn't found. So it reads references live.
+type recipeReader struct {
+	client.Client
+	// Live is the manager's GetAPIReader.
+	Live client.Reader
+}
+
+func (r recipeReader) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var order corev1.ConfigMap
+	if err := r.Get(ctx, request.NamespacedName, &order); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	var recipe corev1.ConfigMap
+	named := client.ObjectKey{Namespace: order.Data["recipeNamespace"], Name: order.Data["recipe"]}
+	if err := r.Live.Get(ctx, named, &recipe); err != nil {
+		return reconcile.Result{}, err
+	}
+	order.Data["flour"] = recipe.Data["flour"]
+	return reconcile.Result{}, r.Update(ctx, &order)
+}
+
+// References across ranges are read live, or from an informer that isn't sharded: of a cache of its own, or
+// the manager's one of another form of the kind.
+func Example_references() {
+	reconciler := func(mgr manager.Manager) reconcile.Reconciler {
+		return recipeReader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	}
+	_ = reconciler // for Complete of Shards
+}
+
+// TestShardReferences runs the reconciler of the example where each recipe is another member's.
+func TestShardReferences(t *testing.T) {
+	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
+		b.fill(40, 40)
+		b.join("first")
+		b.join("second")
+		b.check("at first")
+		_, other := b.owner("town-0")
+		b.maps.change("town-0", "bread-0", func(recipe *corev1.ConfigMap) { recipe.Data["flour"] = "rye" })
+		b.settle()
+		own := -1
+		for i := range 40 {
+			if other.Accepts(fmt.Sprint("town-", i)) {
+				own = i
+			}
+		}
+		key := client.ObjectKey{Namespace: fmt.Sprint("town-", own), Name: fmt.Sprint("bread-", own)}
+		b.setDuring(func(ctx context.Context, r *replica[reconcile.Request], request reconcile.Request) error {
+			if request.NamespacedName != key {
+				return nil
+			}
+			b.setDuring(nil)
+			var recipe corev1.ConfigMap
+			err := r.GetClient().Get(ctx, client.ObjectKey{Namespace: "town-0", Name: "bread-0"}, &recipe)
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("the cache has what another member owns: error %v", err)
+			}
+			_, err = recipeReader{r.GetClient(), r.GetAPIReader()}.Reconcile(ctx, request)
+			return err
+		})
+		b.maps.change(key.Namespace, key.Name, func(order *corev1.ConfigMap) {
+			order.Data["recipeNamespace"], order.Data["recipe"] = "town-0", "bread-0"
+		})
+		b.settle()
+		if order, _ := b.maps.get(key.Namespace, key.Name); order.Data["flour"] != "rye" {
+			t.Errorf("the order has %v", order.Data)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package kwctrl
+
+import (
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// newQueueFunc is the NewQueue of a controller's options.
+type newQueueFunc[T comparable] = func(
+	controllerName string, limiter workqueue.TypedRateLimiter[T],
+) workqueue.TypedRateLimitingInterface[T]
+
+// newQueue returns a function that makes queues which take and hand out what the member owns.
+func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
+	if inner == nil {
+		inner = NewQueue[T]
+	}
+	return func(name string, limiter workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
+		q := inner(name, limiter)
+		// What the table gives the member, not what it may act on now: an outage loses nothing.
+		owned := queue.NewOwned(q, func(request T) bool { return s.Accepts(hashed(request)) })
+		s.metrics.AddQueue(name, owned)
+		if ranked, ok := q.(priorityqueue.PriorityQueue[T]); ok {
+			return &ownedPriorityQueue[T]{owned, ranked}
+		}
+		return owned
+	}
+}
+
+// ownedPriorityQueue is a queue of owned items behind controller-runtime's interface.
+type ownedPriorityQueue[T comparable] struct {
+	*queue.Owned[T]
+	inner priorityqueue.PriorityQueue[T]
+}
+
+func (q *ownedPriorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
+	for _, item := range items {
+		if q.Accepts(item) {
+			q.inner.AddWithOpts(o, item)
+		} else if o.RateLimited {
+			q.Forget(item)
+		}
+	}
+}
+
+func (q *ownedPriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	for {
+		item, priority, shutdown = q.inner.GetWithPriority()
+		if shutdown || q.Accepts(item) {
+			return item, priority, shutdown
+		}
+		q.Forget(item)
+		q.Done(item)
+	}
+}

@@ -1,0 +1,94 @@
+package kwctrl
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// ShardRequest is what sharded controllers reconcile.
+type ShardRequest interface {
+	reconcile.Request | UIDRequest
+}
+
+// UIDRequest is a request for an object that is sharded by UID. Its name may belong to another object by the
+// time it is reconciled, or at the API server already, with another UID and maybe another owner.
+type UIDRequest struct {
+	types.NamespacedName
+	UID types.UID
+}
+
+// String returns namespace, name and UID.
+func (r UIDRequest) String() string { return r.NamespacedName.String() + " " + string(r.UID) }
+
+// fieldOf returns the field by which requests are sharded.
+func fieldOf[T ShardRequest]() sharding.Field {
+	var none T
+	if _, byUID := any(none).(UIDRequest); byUID {
+		return sharding.ByUID
+	}
+	return sharding.ByNamespace
+}
+
+// hashed returns what of a request is hashed.
+func hashed[T ShardRequest](request T) string {
+	switch request := any(request).(type) {
+	case UIDRequest:
+		return string(request.UID)
+	case reconcile.Request:
+		return request.Namespace
+	}
+	panic("unreachable")
+}
+
+// EnqueueUID returns a handler that enqueues the object of an event, with its UID. It is for Watches of a
+// typed builder, which has no For:
+//
+//	builder.TypedControllerManagedBy[kwctrl.UIDRequest](mgr).Named("bakery").
+//		Watches(&shopv1.Bakery{}, kwctrl.EnqueueUID())
+func EnqueueUID() handler.TypedEventHandler[client.Object, UIDRequest] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []UIDRequest {
+		return []UIDRequest{{client.ObjectKeyFromObject(object), object.GetUID()}}
+	})
+}
+
+// EnqueueOwnerUID returns a handler that enqueues the owners of an event's object that have a kind, with
+// their UIDs, as the object's references have them. owner is an example of that kind. Don't shard the kind of
+// the object: its UID isn't the owner's.
+func EnqueueOwnerUID(
+	scheme *runtime.Scheme, mapper meta.RESTMapper, owner client.Object,
+) (handler.TypedEventHandler[client.Object, UIDRequest], error) {
+	kind, err := apiutil.GVKForObject(owner, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("kwctrl: owners like %T: %w", owner, err)
+	}
+	namespaced, err := apiutil.IsGVKNamespaced(kind, mapper)
+	if err != nil {
+		return nil, fmt.Errorf("kwctrl: owners like %T: %w", owner, err)
+	}
+	return handler.TypedEnqueueRequestsFromMapFunc(
+		func(_ context.Context, object client.Object) (requests []UIDRequest) {
+			for _, reference := range object.GetOwnerReferences() {
+				of := schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind)
+				if of.GroupKind() != kind.GroupKind() {
+					continue
+				}
+				request := UIDRequest{types.NamespacedName{Name: reference.Name}, reference.UID}
+				if namespaced {
+					request.Namespace = object.GetNamespace()
+				}
+				requests = append(requests, request)
+			}
+			return requests
+		}), nil
+}

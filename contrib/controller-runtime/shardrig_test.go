@@ -1,0 +1,298 @@
+package kwctrl_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// bakery is a group of replicas that share config maps: of each they write into "baked" what "wanted" says.
+type bakery[T kwctrl.ShardRequest] struct {
+	t      *testing.T
+	maps   *mapServer
+	leases *leases
+
+	mu       sync.Mutex
+	replicas []*replica[T]
+	// running is who reconciles a name now, done how often each replica did.
+	running map[string]*replica[T]
+	done    map[*replica[T]]map[string]int
+	// during is called in each reconcile, with its context. A reconcile fails if it returns an error.
+	during func(context.Context, *replica[T], T) error
+}
+
+// replica is one of them.
+type replica[T kwctrl.ShardRequest] struct {
+	manager.Manager
+	*kwctrl.Shards[T]
+	name  string
+	queue workqueue.TypedRateLimitingInterface[T]
+	stop  context.CancelFunc
+	// ended has what Start returned.
+	ended chan error
+}
+
+// inBakery runs a test in a bubble, and stops what still runs at its end.
+func inBakery[T kwctrl.ShardRequest](t *testing.T, test func(*testing.T, *bakery[T])) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bakery[T]{
+			t: t, maps: newMapServer(), leases: newLeases(),
+			running: map[string]*replica[T]{}, done: map[*replica[T]]map[string]int{},
+		}
+		b.maps.Sharding(true, true)
+		test(t, b)
+		for _, r := range b.replicas {
+			r.stop()
+			if err := <-r.ended; err != nil {
+				t.Errorf("%s ended with %v", r.name, err)
+			}
+		}
+	})
+}
+
+// fill creates objects in namespaces.
+func (b *bakery[T]) fill(objects, namespaces int) {
+	for i := range objects {
+		b.maps.Create(bread(fmt.Sprintf("town-%d", i%namespaces), fmt.Sprintf("bread-%d", i)))
+	}
+}
+
+func bread(namespace, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"wanted": "1"},
+	}
+}
+
+// want changes what is wanted of an object.
+func (b *bakery[T]) want(namespace, name, what string) {
+	b.maps.change(namespace, name, func(object *corev1.ConfigMap) { object.Data["wanted"] = what })
+}
+
+// managerOptions are those of managers of a test.
+func managerOptions() manager.Options {
+	return manager.Options{
+		NewCache: kwctrl.New(kwctrl.Options{}).NewCache,
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+			return options().Mapper, nil
+		},
+		Metrics:    server.Options{BindAddress: "0"},
+		Logger:     logr.Discard(),
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	}
+}
+
+// join starts another replica.
+func (b *bakery[T]) join(name string) *replica[T] {
+	b.t.Helper()
+	config := &rest.Config{Host: "http://bakery", QPS: -1, Transport: b.maps}
+	config.Wrap(sharding.Transport)
+	mgr, err := manager.New(config, managerOptions())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	shards, err := kwctrl.Shard[T](mgr, sharding.Config{
+		Leases: b.leases, Group: "bakers", Identity: name,
+	}, &corev1.ConfigMap{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r := &replica[T]{Manager: mgr, Shards: shards, name: name, ended: make(chan error, 1)}
+	queue := source.TypedFunc[T](func(_ context.Context, q workqueue.TypedRateLimitingInterface[T]) error {
+		r.queue = q
+		return nil
+	})
+	// The test is about two kinds of requests, for which handlers have two types.
+	var complete error
+	reconciler := reconcile.TypedFunc[T](func(ctx context.Context, request T) (reconcile.Result, error) {
+		return reconcile.Result{}, b.reconcile(ctx, r, request)
+	})
+	options := controller.TypedOptions[T]{MaxConcurrentReconciles: 4}
+	switch shards := any(shards).(type) {
+	case *kwctrl.Shards[reconcile.Request]:
+		b := builder.ControllerManagedBy(mgr).Named(name).For(&corev1.ConfigMap{}).
+			WatchesRawSource(any(queue).(source.Source))
+		complete = shards.Complete(b, any(reconciler).(reconcile.Reconciler),
+			any(options).(controller.Options))
+	case *kwctrl.Shards[kwctrl.UIDRequest]:
+		b := builder.TypedControllerManagedBy[kwctrl.UIDRequest](mgr).Named(name).
+			Watches(&corev1.ConfigMap{}, kwctrl.EnqueueUID())
+		complete = shards.Complete(b, any(reconciler).(reconcile.TypedReconciler[kwctrl.UIDRequest]),
+			any(options).(controller.TypedOptions[kwctrl.UIDRequest]))
+	}
+	if complete != nil {
+		b.t.Fatal(complete)
+	}
+	ctx, stop := context.WithCancel(b.t.Context())
+	r.stop = stop
+	b.mu.Lock()
+	b.replicas, b.done[r] = append(b.replicas, r), map[string]int{}
+	b.mu.Unlock()
+	go func() { r.ended <- mgr.Start(ctx) }()
+	return r
+}
+
+// leave stops a replica and waits until it has ended.
+func (b *bakery[T]) leave(r *replica[T]) {
+	b.t.Helper()
+	r.stop()
+	if err := <-r.ended; err != nil {
+		b.t.Errorf("%s ended with %v", r.name, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.replicas = slices.DeleteFunc(b.replicas, func(other *replica[T]) bool { return other == r })
+}
+
+// keyOf returns the name of the object of a request.
+func keyOf[T kwctrl.ShardRequest](request T) client.ObjectKey {
+	if byUID, ok := any(request).(kwctrl.UIDRequest); ok {
+		return byUID.NamespacedName
+	}
+	return any(request).(reconcile.Request).NamespacedName
+}
+
+// reconcile bakes what is wanted. It takes some time.
+func (b *bakery[T]) reconcile(ctx context.Context, r *replica[T], request T) error {
+	what := fmt.Sprint(request)
+	b.mu.Lock()
+	if other := b.running[what]; other != nil {
+		b.t.Errorf("%s reconciles %s while %s does", r.name, what, other.name)
+	}
+	b.running[what] = r
+	b.done[r][what]++
+	during := b.during
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.running, what)
+	}()
+	bubble.Pass(20 * time.Millisecond)
+	if during != nil {
+		if err := during(ctx, r, request); err != nil {
+			return err
+		}
+	}
+	return b.bake(ctx, r, keyOf(request))
+}
+
+// bake writes an object of the cache.
+func (b *bakery[T]) bake(ctx context.Context, r *replica[T], key client.ObjectKey) error {
+	var object corev1.ConfigMap
+	if err := r.GetClient().Get(ctx, key, &object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if object.Data["baked"] == object.Data["wanted"] {
+		return nil
+	}
+	object.Data["baked"] = object.Data["wanted"]
+	return r.GetClient().Update(ctx, &object)
+}
+
+// settle lets time pass until all is level, and what is wanted baked.
+func (b *bakery[T]) settle() {
+	for range 4 {
+		bubble.Advance(20 * time.Second)
+		b.maps.Bookmark()
+	}
+	bubble.Advance(time.Second)
+}
+
+// value is what of an object is hashed.
+func (b *bakery[T]) value(object *corev1.ConfigMap) string {
+	if _, byUID := any(*new(T)).(kwctrl.UIDRequest); byUID {
+		return string(object.UID)
+	}
+	return object.Namespace
+}
+
+// check checks that all is baked, that each object has one owner, and that the owner's cache alone has it.
+func (b *bakery[T]) check(what string) {
+	b.t.Helper()
+	b.settle()
+	owned := map[*replica[T]][]string{}
+	for _, object := range b.maps.Objects() {
+		if object.Data["baked"] != object.Data["wanted"] {
+			b.t.Errorf("%s: of %s/%s is wanted %q, and baked %q", what,
+				object.Namespace, object.Name, object.Data["wanted"], object.Data["baked"])
+		}
+		owners := 0
+		for _, r := range b.replicas {
+			if _, ok := r.Owns(b.value(object)); ok {
+				owned[r] = append(owned[r], object.Namespace+"/"+object.Name)
+				owners++
+			}
+		}
+		if owners != 1 {
+			b.t.Errorf("%s: %s/%s has %d owners", what, object.Namespace, object.Name, owners)
+		}
+	}
+	for _, r := range b.replicas {
+		var list corev1.ConfigMapList
+		if err := r.GetClient().List(b.t.Context(), &list); err != nil {
+			b.t.Error(err)
+		}
+		var cached []string
+		for _, object := range list.Items {
+			cached = append(cached, object.Namespace+"/"+object.Name)
+		}
+		slices.Sort(cached)
+		slices.Sort(owned[r])
+		if !slices.Equal(cached, owned[r]) || len(cached) == 0 {
+			b.t.Errorf("%s: %s has %d objects in its cache, and owns %d", what, r.name, len(cached), len(owned[r]))
+		}
+	}
+}
+
+// doneBy returns how many reconciles of how many different requests a replica has begun.
+func (b *bakery[T]) doneBy(r *replica[T]) (reconciles, requests int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.done[r] {
+		reconciles += n
+	}
+	return reconciles, len(b.done[r])
+}
+
+// setDuring changes what happens in reconciles.
+func (b *bakery[T]) setDuring(during func(context.Context, *replica[T], T) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.during = during
+}
+
+// owner returns the replica that owns a namespace, or a UID, and one that doesn't.
+func (b *bakery[T]) owner(value string) (owner, other *replica[T]) {
+	for _, r := range b.replicas {
+		if _, ok := r.Owns(value); ok {
+			owner = r
+		} else {
+			other = r
+		}
+	}
+	return owner, other
+}

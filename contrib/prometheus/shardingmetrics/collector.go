@@ -1,0 +1,132 @@
+// Package shardingmetrics gives members of package sharding Prometheus metrics. What a member is and does:
+//
+//	sharding_acting
+//	sharding_owned_ranges
+//	sharding_giving_ranges
+//	sharding_gained_ranges_total
+//	sharding_lost_ranges_total
+//	sharding_running_work
+//	sharding_waiting_work
+//	sharding_dropped_items_total
+//
+// What it knows of its group, which each member reports:
+//
+//	sharding_members
+//	sharding_unowned_ranges
+//	sharding_unowned_objects
+//
+// All have the labels group and member, sharding_dropped_items_total has also that of the queue, name. They
+// are read when the registry is.
+package shardingmetrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kubewright/kubewright/sharding"
+)
+
+// Member is a sharding.Member.
+type Member interface {
+	Identity() string
+	Status() sharding.Status
+}
+
+// Queue is a queue that counts what it drops, such as queue.Owned.
+type Queue interface{ Dropped() uint64 }
+
+// Collector is a prometheus.Collector. Its methods are safe for concurrent use.
+type Collector struct {
+	member  Member
+	values  []value
+	dropped *prometheus.Desc
+
+	mu     sync.Mutex
+	queues map[string][]Queue
+}
+
+// value is a metric of a member's status.
+type value struct {
+	*prometheus.Desc
+	kind prometheus.ValueType
+	of   func(sharding.Status) float64
+}
+
+// New returns the collector of the metrics of a member of a group, for a registry:
+//
+//	registry.MustRegister(shardingmetrics.New("bakery-controller", member))
+//
+// A registry can have those of several members.
+func New(group string, member Member) *Collector {
+	c := &Collector{member: member, queues: map[string][]Queue{}}
+	const subsystem = "sharding"
+	labels := prometheus.Labels{"group": group, "member": member.Identity()}
+	add := func(kind prometheus.ValueType, name, help string, of func(sharding.Status) float64) {
+		desc := prometheus.NewDesc(prometheus.BuildFQName("", subsystem, name), help, nil, labels)
+		c.values = append(c.values, value{desc, kind, of})
+	}
+	gauge := func(name, help string, of func(sharding.Status) int) {
+		add(prometheus.GaugeValue, name, help, func(s sharding.Status) float64 { return float64(of(s)) })
+	}
+	counter := func(name, help string, of func(sharding.Status) uint64) {
+		add(prometheus.CounterValue, name, help, func(s sharding.Status) float64 { return float64(of(s)) })
+	}
+	gauge("acting", "1 if the member may act on the ranges that it owns, 0 if it may not act at all",
+		func(s sharding.Status) int {
+			if s.Err != nil {
+				return 0
+			}
+			return 1
+		})
+	gauge("owned_ranges", "Ranges that the member may act on",
+		func(s sharding.Status) int { return len(s.Owned) })
+	gauge("giving_ranges", "Ranges that the member is asked to give and hasn't given yet",
+		func(s sharding.Status) int { return len(s.Giving) })
+	gauge("running_work", "Work that the member does now", func(s sharding.Status) int { return s.Working })
+	gauge("waiting_work", "Work that waits because the member may not begin it yet",
+		func(s sharding.Status) int { return s.Waiting })
+	gauge("members", "Members that own ranges", func(s sharding.Status) int { return s.Members })
+	gauge("unowned_ranges", "Ranges that nobody owns", func(s sharding.Status) int { return len(s.Unowned) })
+	gauge("unowned_objects", "Objects in ranges that nobody owns, as they were counted last",
+		func(s sharding.Status) int { return s.UnownedObjects })
+	counter("gained_ranges_total", "Ranges that the member was given",
+		func(s sharding.Status) uint64 { return s.Gained })
+	counter("lost_ranges_total", "Ranges that were taken from the member, or that it gave",
+		func(s sharding.Status) uint64 { return s.Lost })
+	c.dropped = prometheus.NewDesc(prometheus.BuildFQName("", subsystem, "dropped_items_total"),
+		"Items that a queue dropped because the member doesn't own them", []string{"name"}, labels)
+	return c
+}
+
+// AddQueue adds the metric of a queue. What several queues of one name drop is added up.
+func (c *Collector) AddQueue(name string, q Queue) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queues[name] = append(c.queues[name], q)
+}
+
+// Describe implements prometheus.Collector.
+func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, v := range c.values {
+		ch <- v.Desc
+	}
+	ch <- c.dropped
+}
+
+// Collect implements prometheus.Collector.
+func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	status := c.member.Status()
+	for _, v := range c.values {
+		ch <- prometheus.MustNewConstMetric(v.Desc, v.kind, v.of(status))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, queues := range c.queues {
+		var dropped uint64
+		for _, q := range queues {
+			dropped += q.Dropped()
+		}
+		ch <- prometheus.MustNewConstMetric(c.dropped, prometheus.CounterValue, float64(dropped), name)
+	}
+}
