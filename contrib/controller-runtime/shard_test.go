@@ -27,6 +27,10 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
+// takeOver is time for what is free to be given, even if the balancer has just left. It is less than
+// LeaseDuration.
+const takeOver = 10 * time.Second
+
 // TestShard lets managers share 200 objects while somebody changes them, a second manager comes and the first
 // one stops. No object is ever reconciled by two at a time, and each is up to date in the end.
 func TestShard(t *testing.T) {
@@ -78,7 +82,7 @@ func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
 		}
 	}
 	before, _ = b.doneBy(second)
-	bubble.Advance(5 * time.Second)
+	bubble.Advance(takeOver)
 	if after, _ := b.doneBy(second); after == before {
 		t.Error("what the first had isn't reconciled soon")
 	}
@@ -315,7 +319,7 @@ func TestShardStops(t *testing.T) {
 		}
 		before, _ := b.doneBy(other)
 		close(goOn)
-		bubble.Advance(3 * time.Second)
+		bubble.Advance(takeOver)
 		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "bun" {
 			t.Errorf("what its reconcile wrote last is %q", object.Data["baked"])
 		}
