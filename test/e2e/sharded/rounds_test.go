@@ -128,8 +128,8 @@ func (r *rig) doze(ctx context.Context, round *judge.Round) error {
 }
 
 // restart ends the server, and starts it again after a while that may be longer than a Lease. Nobody loses
-// what he has by that. Informers that were refused a few times wait for up to twice as long before they try
-// again.
+// what he has by that. Informers whose watches have ended several times within two minutes wait for up to a
+// minute before they try again, as client-go's do.
 func (r *rig) restart(ctx context.Context, round *judge.Round) error {
 	round.Filters = false // Its watches know nothing of versions from before.
 	before, _, err := r.table(ctx)
@@ -137,7 +137,7 @@ func (r *rig) restart(ctx context.Context, round *judge.Round) error {
 		return err
 	}
 	down := time.Duration(r.random.Int64N(int64(2 * r.times.LeaseDuration)))
-	round.Bound, round.Fault = r.bound(ctx)+2*down, wire.Now()
+	round.Bound, round.Fault = r.bound(ctx)+time.Minute, wire.Now()
 	if err := r.server.restart(ctx, down); err != nil {
 		return err
 	}

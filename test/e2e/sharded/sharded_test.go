@@ -63,7 +63,7 @@ func TestEmbeddedFilters(t *testing.T) {
 func TestEmbeddedWhole(t *testing.T) {
 	s := startEmbedded(t, whole)
 	checkFilters(t, s, false)
-	newRig(t, s, flags(sharding.ByUID, false)).rounds(few(2))
+	newRig(t, s, flags(sharding.ByUID, false)).rounds(few(1))
 }
 
 // TestKube has a kube-apiserver that filters.
