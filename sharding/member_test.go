@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -360,6 +361,23 @@ func TestZero(t *testing.T) {
 		if after, _ := m.server.table("bakers"); after.Generation <= before.Generation {
 			t.Errorf("generation %d after %d", after.Generation, before.Generation)
 		}
+	})
+}
+
+// TestLeave: the Lease of a member that has left is gone, also if the answer to its deletion comes late.
+func TestLeave(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.join()
+		r := m.join()
+		m.settled()
+		r.connection.set(func() { r.connection.answers, r.connection.answersTo = answersLate, "delete" })
+		r.leave()
+		<-r.ended
+		bubble.Pass(time.Minute)
+		if _, err := m.server.Get("bakers-" + r.Identity()); !apierrors.IsNotFound(err) {
+			t.Errorf("its lease is there, or error %v", err)
+		}
+		m.settled()
 	})
 }
 

@@ -24,16 +24,19 @@ func (m *Member) Run(ctx context.Context) error {
 	m.log = klog.FromContext(ctx)
 	m.mu.Unlock()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var loops sync.WaitGroup
+	renewing, endRenewals := context.WithCancel(running)
+	var loops, renewals sync.WaitGroup
+	renewals.Go(func() { m.renewals(renewing) })
 	for _, loop := range []func(context.Context){
-		m.renewals, m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform,
+		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform,
 	} {
 		loops.Go(func() { loop(running) })
 	}
 	<-ctx.Done()
-	err := m.leave(running)
+	err := m.leave(running, func() { endRenewals(); renewals.Wait() })
 	stop()
 	loops.Wait()
+	renewals.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.until = time.Time{}
@@ -246,8 +249,8 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 }
 
 // leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given
-// nothing more.
-func (m *Member) leave(ctx context.Context) error {
+// nothing more. Before it is deleted, renewals have to end: one would create it again.
+func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 	m.mu.Lock()
 	m.leaving, m.urgent = true, true
 	m.signal()
@@ -285,6 +288,7 @@ func (m *Member) leave(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err)
 	}
+	endRenewals()
 	return m.leases.remove(limited, m.config.Identity, nil)
 }
 

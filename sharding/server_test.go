@@ -134,8 +134,9 @@ type connection struct {
 	slowing time.Time
 	// stall is called before a request is carried out, unless it is nil.
 	stall func(what string)
-	// answers is by how much all answers come late.
-	answers time.Duration
+	// answers is by how much answers come late: all, or those to one kind of request.
+	answers   time.Duration
+	answersTo string
 	// cut says that the process has crashed.
 	cut bool
 }
@@ -148,10 +149,13 @@ type fate struct {
 	lostBefore, lostAfter bool
 }
 
-func (c *connection) fate() fate {
+func (c *connection) fate(what string) fate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := fate{before: time.Duration(1+c.random.IntN(20)) * time.Millisecond, after: c.answers}
+	f := fate{before: time.Duration(1+c.random.IntN(20)) * time.Millisecond}
+	if c.answersTo == "" || c.answersTo == what {
+		f.after = c.answers
+	}
 	if c.random.Float64() < c.trouble {
 		slow := []time.Duration{50 * time.Millisecond, time.Second, 6 * time.Second, 40 * time.Second}
 		f.before += time.Duration(c.random.Int64N(int64(slow[c.random.IntN(len(slow))])))
@@ -180,7 +184,7 @@ func (c *connection) Carry(
 	if cut {
 		return nil, errLost
 	}
-	f := c.fate()
+	f := c.fate(what)
 	answers := make(chan answer, 1)
 	go func() {
 		bubble.Pass(f.before)
