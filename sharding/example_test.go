@@ -20,7 +20,8 @@ type clientset interface {
 	CoordinationV1() coordination.CoordinationV1Interface
 }
 
-// share runs a member, its informer and its worker until ctx ends, and the member has left.
+// share runs a member, its informer and its worker until ctx ends, and the member has left. The clients with
+// which reconcile writes come from a configuration with Transport.
 func share(
 	ctx context.Context, clients clientset, namespace, podName string, bakeries cache.SharedIndexInformer,
 	reconcile func(context.Context, cache.ObjectName) error,

@@ -76,9 +76,15 @@ func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func()
 
 // fail logs an error of something that is tried again.
 func (m *Member) fail(ctx context.Context, what string, err error) {
-	if ctx.Err() == nil {
-		klog.FromContext(ctx).V(2).Info("Sharding: will try again", "group", m.config.Group,
-			"member", m.config.Identity, "action", what, "err", err)
+	log := klog.FromContext(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		log.Error(err, "Sharding: the member may not use the leases, see role.yaml", "group", m.config.Group,
+			"member", m.config.Identity, "action", what)
+	default:
+		log.V(2).Info("Sharding: will try again", "group", m.config.Group, "member", m.config.Identity,
+			"action", what, "err", err)
 	}
 }
 
