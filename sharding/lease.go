@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
@@ -96,6 +97,23 @@ func (l leases) read(ctx context.Context) (*version, error) {
 	return versionOf(lease)
 }
 
+// latest returns the table as the server has it now, and from which version on to watch it: that of the list.
+// A server that was restarted can't watch from the version of a table that was written before. The error is
+// NotFound if there is no table.
+func (l leases) latest(ctx context.Context) (v *version, since string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	list, err := l.client.List(ctx, l.table())
+	if err != nil {
+		return nil, "", err
+	}
+	if len(list.Items) == 0 {
+		return nil, "", apierrors.NewNotFound(coordinationv1.Resource("leases"), l.group)
+	}
+	v, err = versionOf(&list.Items[0])
+	return v, list.ResourceVersion, err
+}
+
 func (l leases) get(ctx context.Context, name string) (*coordinationv1.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
@@ -130,6 +148,11 @@ func (l leases) create(ctx context.Context, t table) error {
 		Annotations: map[string]string{tableAnnotation: text},
 	}}, metav1.CreateOptions{})
 	return err
+}
+
+// table selects the table.
+func (l leases) table() metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", l.group).String()}
 }
 
 // all selects the table and the Leases of the members.

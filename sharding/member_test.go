@@ -333,6 +333,26 @@ func TestHungWork(t *testing.T) {
 	})
 }
 
+// TestRestart: after a restart of the server all watch again, though it doesn't know the version of the table,
+// which was written before.
+func TestRestart(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		for range 3 {
+			m.join()
+		}
+		m.settled()
+		before := m.server.Watches()
+		m.server.setDown(true)
+		bubble.Pass(time.Second)
+		m.server.Restart()
+		m.server.setDown(false)
+		bubble.Pass(3 * retryPeriod)
+		if after := m.server.Watches(); !maps.Equal(after, before) || len(before) == 0 {
+			t.Errorf("watches %v, before %v", after, before)
+		}
+	})
+}
+
 // TestZero: a group of which all have left begins again at once, with what it has agreed on.
 func TestZero(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {

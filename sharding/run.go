@@ -10,8 +10,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 )
@@ -188,23 +186,22 @@ func (m *Member) follow(ctx context.Context) {
 }
 
 func (m *Member) watchTable(ctx context.Context) error {
-	v, err := m.leases.read(ctx)
+	v, since, err := m.leases.latest(ctx)
 	if apierrors.IsNotFound(err) {
 		m.forget()
 		created := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
 		if created != nil && !apierrors.IsAlreadyExists(created) {
 			return created
 		}
-		v, err = m.leases.read(ctx)
+		v, since, err = m.leases.latest(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	m.take(v)
-	events, err := m.config.Leases.Watch(ctx, metav1.ListOptions{
-		FieldSelector:   fields.OneTermEqualSelector("metadata.name", m.config.Group).String(),
-		ResourceVersion: v.lease.ResourceVersion,
-	})
+	options := m.leases.table()
+	options.ResourceVersion = since
+	events, err := m.config.Leases.Watch(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (c *client) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	if err != nil {
 		return nil, err
 	}
-	_, err = carry(ctx, c, "watch", "", func() (struct{}, error) { return struct{}{}, nil })
+	_, err = carry(ctx, c, "watch", "", func() (struct{}, error) { return struct{}{}, c.server.remembers(since) })
 	if err != nil {
 		return nil, err
 	}

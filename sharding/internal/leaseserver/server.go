@@ -20,7 +20,7 @@ import (
 )
 
 // Server holds the Leases of one namespace: every write has a version, and an update with another one is a
-// conflict. It remembers every event. Its methods are safe for concurrent use.
+// conflict. It remembers every event until Restart. Its methods are safe for concurrent use.
 type Server struct {
 	wrote func(*coordinationv1.Lease)
 
@@ -29,6 +29,8 @@ type Server struct {
 	leases  map[string]*coordinationv1.Lease
 	// history are the events of all versions: that of version n is at n-1.
 	history []event
+	// oldest is the version from which on there can be watches.
+	oldest  int
 	changed chan struct{}
 	// watches counts the open ones by their selectors.
 	watches map[string]int
@@ -182,6 +184,24 @@ func (s *Server) watched(options metav1.ListOptions, change int) {
 	if s.watches[selector] += change; s.watches[selector] == 0 {
 		delete(s.watches, selector)
 	}
+}
+
+// Restart makes the server forget what was before, as one that is restarted does: watches from older versions
+// fail.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oldest = s.version
+}
+
+// remembers returns an error if there can't be a watch from a version.
+func (s *Server) remembers(version int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version < s.oldest {
+		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, s.oldest))
+	}
+	return nil
 }
 
 // Wake makes all watches look whether their links are up.
