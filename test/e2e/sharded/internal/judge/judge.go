@@ -31,6 +31,8 @@ type Verdict struct {
 	Writes, Late int
 	// Kinds is what happened in the rounds of each kind.
 	Kinds map[string]*Kind
+	// Slow are the rounds, by when they began, in which something took longer than the bound and the list.
+	Slow map[wire.Time]bool
 }
 
 // Kind is what happened in the rounds of one kind.
@@ -46,7 +48,7 @@ type Kind struct {
 // Judge looks at all records.
 func Judge(r Records, limits Limits) Verdict {
 	j := &judge{
-		Records: r, limits: limits, verdict: Verdict{Kinds: map[string]*Kind{}},
+		Records: r, limits: limits, verdict: Verdict{Kinds: map[string]*Kind{}, Slow: map[wire.Time]bool{}},
 		longest: map[wire.Time]time.Duration{},
 	}
 	for _, round := range r.Rounds {
@@ -262,7 +264,11 @@ func (j *judge) changes() {
 		}
 		gap := seen.Sub(from)
 		kind.Gap = max(kind.Gap, gap)
-		if allowed := round.Bound + j.longest[round.Began] + j.limits.Slack; gap > allowed {
+		allowed := round.Bound + j.longest[round.Began]
+		if gap > allowed {
+			j.verdict.Slow[round.Began] = true
+		}
+		if allowed += j.limits.Slack; gap > allowed {
 			j.wrong("round %q: generation %d of %s was reconciled after %v, not after %v + the list, %v in all",
 				round.Kind, c.Generation, c.UID, gap, round.Bound, allowed)
 		}

@@ -82,7 +82,7 @@ func TestRight(t *testing.T) {
 		t.Error(strings.Join(v.Wrong, "\n"))
 	}
 	want := judge.Kind{Rounds: 1, Changes: 3, Gap: 11 * time.Second, Bound: 10 * time.Second, List: time.Second, Lists: 1}
-	if v.Writes != 3 || v.Late != 0 || *v.Kinds["kill"] != want {
+	if len(v.Slow) > 0 || v.Writes != 3 || v.Late != 0 || *v.Kinds["kill"] != want {
 		t.Errorf("%d writes, %d late, %+v, want %+v", v.Writes, v.Late, *v.Kinds["kill"], want)
 	}
 }
@@ -171,6 +171,9 @@ func TestWrong(t *testing.T) {
 			up = write("b", half, 4, 0, 29*second)
 			test.plant(&r)
 			v := judge.Judge(r, limits)
+			if slow := strings.Contains(name, "too late"); (len(v.Slow) > 0) != slow {
+				t.Errorf("slow rounds: %v", v.Slow)
+			}
 			if len(v.Wrong) != 1 || !strings.Contains(v.Wrong[0], test.want) {
 				t.Errorf("wrong: %q, want one with %q", v.Wrong, test.want)
 			}
