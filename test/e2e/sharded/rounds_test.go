@@ -131,7 +131,7 @@ func (r *rig) doze(ctx context.Context, round *judge.Round) error {
 // what he has by that. Informers whose watches have ended several times within two minutes wait for up to a
 // minute before they try again, as client-go's do.
 func (r *rig) restart(ctx context.Context, round *judge.Round) error {
-	round.Filters = false // Its watches know nothing of versions from before.
+	round.Filters, round.Restarted = false, true // Its watches know nothing of versions from before.
 	before, _, err := r.table(ctx)
 	if err != nil {
 		return err
