@@ -50,6 +50,9 @@ type rig struct {
 	writer   *writer
 	watcher  *watcher
 	random   *rand.Rand
+	// restarted says that the server was restarted in the last round. Some informers still wait before they
+	// try again, and then list what they have.
+	restarted bool
 }
 
 // newRig starts replicas before a server that has the definition of bakeries, and returns when all of them

@@ -131,7 +131,7 @@ func (r *rig) doze(ctx context.Context, round *judge.Round) error {
 // what he has by that. Informers whose watches have ended several times within two minutes wait for up to a
 // minute before they try again, as client-go's do.
 func (r *rig) restart(ctx context.Context, round *judge.Round) error {
-	round.Filters, round.Restarted = false, true // Its watches know nothing of versions from before.
+	round.Filters, r.restarted = false, true // Its watches know nothing of versions from before.
 	before, _, err := r.table(ctx)
 	if err != nil {
 		return err
@@ -208,7 +208,8 @@ func (r *rig) round(f fault) error {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), 2*time.Minute+8*r.times.LeaseDuration,
 		errors.New("the group isn't in order again"))
 	defer cancel()
-	round := judge.Round{Kind: f.kind, Began: wire.Now(), Filters: r.filters}
+	round := judge.Round{Kind: f.kind, Began: wire.Now(), Filters: r.filters && !r.restarted}
+	r.restarted = false
 	writing, stop := context.WithCancel(ctx)
 	written := make(chan struct{})
 	go func() {

@@ -207,18 +207,9 @@ func (j *judge) lists() {
 		t := &j.Tables[i]
 		events = append(events, event{at: t.Began, table: t})
 	}
-	for _, r := range j.Rounds {
-		if r.Restarted {
-			events = append(events, event{at: r.Ended})
-		}
-	}
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	has := map[string]shard.Ranges{}
 	for _, e := range events {
-		if e.table == nil && e.list == nil {
-			clear(has)
-			continue
-		}
 		if e.table != nil {
 			for member, ranges := range has {
 				has[member] = ranges.And(e.table.Of(member))

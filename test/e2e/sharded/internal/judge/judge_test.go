@@ -193,13 +193,6 @@ func TestAllowed(t *testing.T) {
 		"a list that failed is repeated": func(r *judge.Records) {
 			r.Lists = append(r.Lists, judge.List{Member: "a", Ranges: upper, Began: 18*second - 1})
 		},
-		"after a restart a member lists what it has": func(r *judge.Records) {
-			r.Rounds[0].Ended = 24 * second
-			r.Rounds[0].Restarted = true
-			r.Rounds = append(r.Rounds, judge.Round{Kind: "kill", Began: 24*second + 1, Ended: 30 * second,
-				Bound: 10 * time.Second, Filters: true})
-			r.Lists = append(r.Lists, judge.List{Member: "a", Ranges: lower, Began: 25 * second, Ended: 26 * second})
-		},
 		"a member's token grows when its ranges are joined": func(r *judge.Records) {
 			r.Writes = append(r.Writes, write("a", 7, 3, 18*second, 18*second))
 		},

@@ -96,9 +96,6 @@ type Round struct {
 	// Filters says that the server filters lists and watches all the time, and goes on all the time: then
 	// what a member has is never listed again.
 	Filters bool
-	// Restarted says that the server was restarted: then members list what they have, some of them later, when
-	// their informers try again.
-	Restarted bool
 }
 
 // at returns the entry of a hash.
