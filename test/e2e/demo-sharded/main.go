@@ -10,33 +10,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
+
+	"github.com/kubewright/kubewright/test/e2e/internal/demos"
 )
 
-// deadline ends a demo that hangs. Without the builds, a demo takes about a minute.
-const deadline = 10 * time.Minute
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the demo takes too long"))
-	err := run(ctx)
-	cancel()
-	stop()
-	if err != nil {
-		fmt.Printf("\nFAILED: %v\n", err)
-		os.Exit(1)
-	}
-}
+func main() { demos.Main(run) }
 
 func run(ctx context.Context) error {
 	scratch, err := os.MkdirTemp("", "kubewright-demo-sharded-")
@@ -58,24 +40,11 @@ func run(ctx context.Context) error {
 // build compiles examples/sharded.
 func build(ctx context.Context, scratch string) (program string, err error) {
 	const module = "github.com/kubewright/kubewright"
-	root, err := command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
+	root, err := demos.Command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
 		return "", err
 	}
 	program = filepath.Join(scratch, "sharded"+exe)
-	_, err = command(ctx, root, "go", "build", "-o", program, "./examples/sharded")
+	_, err = demos.Command(ctx, root, "go", "build", "-o", program, "./examples/sharded")
 	return program, err
-}
-
-// command runs a program and returns its output.
-func command(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
-	}
-	return strings.TrimSpace(string(out)), nil
 }

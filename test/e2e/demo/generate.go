@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/kubewright/kubewright/test/e2e/internal/demos"
 )
 
 const (
@@ -20,21 +20,21 @@ const (
 // generate generates the clients of the examples' APIs into a scratch folder, and checks that they equal
 // those in the repository, which this program is built with.
 func generate(ctx context.Context, scratch string) error {
-	root, err := command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
+	root, err := demos.Command(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
 		return err
 	}
 	fmt.Print("building kubewright ... ")
 	begin := time.Now()
 	tool := filepath.Join(scratch, "kubewright")
-	if _, err := command(ctx, root, "go", "build", "-o", tool, "./cmd/kubewright"); err != nil {
+	if _, err := demos.Command(ctx, root, "go", "build", "-o", tool, "./cmd/kubewright"); err != nil {
 		return err
 	}
 	fmt.Printf("%.1f s\n", time.Since(begin).Seconds())
 
 	begin = time.Now()
 	dir := filepath.Join(scratch, "generated")
-	if _, err := command(ctx, root, tool, "generate", "./examples/apis/...",
+	if _, err := demos.Command(ctx, root, tool, "generate", "./examples/apis/...",
 		"--output-dir", dir, "--output-pkg", module+"/"+generated); err != nil {
 		return err
 	}
@@ -74,17 +74,4 @@ func compare(dir, other string) (files int, err error) {
 		return nil
 	})
 	return files, err
-}
-
-// command runs a program and returns its output.
-func command(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
-	}
-	return strings.TrimSpace(string(out)), nil
 }

@@ -14,26 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/kubewright/kubewright/test/e2e/internal/demos"
 )
 
-// deadline ends a demo that hangs. Without the builds, a demo takes less than a minute.
-const deadline = 10 * time.Minute
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the demo takes too long"))
-	err := run(ctx)
-	cancel()
-	stop()
-	if err != nil {
-		fmt.Printf("\nFAILED: %v\n", err)
-		os.Exit(1)
-	}
-	fmt.Println("\nAll that had to happen did.")
-}
+func main() { demos.Main(run) }
 
 func run(ctx context.Context) error {
 	begin := time.Now()
@@ -58,5 +44,9 @@ func run(ctx context.Context) error {
 	fmt.Println("Summary")
 	shop.summary(os.Stdout)
 	fmt.Printf("  %-28s %.1f s\n", "the demo took", time.Since(begin).Seconds())
-	return errors.Join(told, closed, shop.verdict())
+	if err := errors.Join(told, closed, shop.verdict()); err != nil {
+		return err
+	}
+	fmt.Println("\nAll that had to happen did.")
+	return nil
 }
