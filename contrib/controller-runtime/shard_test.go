@@ -185,24 +185,42 @@ func TestShardDropsWhatHasMoved(t *testing.T) {
 	})
 }
 
-// droppedItems is the metric of a queue, of all members.
-func droppedItems(t *testing.T, queue string) (dropped float64) {
+// metricsOf returns the metrics of which a label has the value, by name: sums of counters, 0 for others.
+func metricsOf(t *testing.T, label, value string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
+	sums := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.Metric {
-			for _, label := range metric.Label {
-				if family.GetName() == "sharding_dropped_items_total" && label.GetName() == "name" &&
-					label.GetValue() == queue {
-					dropped += metric.Counter.GetValue()
+			for _, l := range metric.Label {
+				if l.GetName() == label && l.GetValue() == value {
+					sums[family.GetName()] += metric.Counter.GetValue()
 				}
 			}
 		}
 	}
-	return dropped
+	return sums
+}
+
+// droppedItems is the metric of a queue, of all members.
+func droppedItems(t *testing.T, queue string) float64 {
+	t.Helper()
+	return metricsOf(t, "name", queue)["sharding_dropped_items_total"]
+}
+
+// reconcileErrors is controller-runtime's metric of a controller.
+func reconcileErrors(t *testing.T, controller string) float64 {
+	t.Helper()
+	return metricsOf(t, "controller", controller)["controller_runtime_reconcile_errors_total"]
+}
+
+// memberMetrics returns how many kinds of metrics there are of a member.
+func memberMetrics(t *testing.T, identity string) int {
+	t.Helper()
+	return len(metricsOf(t, "member", identity))
 }
 
 // TestShardInAnOutage: while the Leases can't be renewed, no write of a reconcile passes, and none begins.
@@ -250,43 +268,6 @@ func TestShardInAnOutage(t *testing.T) {
 			t.Errorf("%v reconciles failed", got)
 		}
 	})
-}
-
-// memberMetrics returns how many metrics there are of a member.
-func memberMetrics(t *testing.T, identity string) (n int) {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		for _, metric := range family.Metric {
-			for _, label := range metric.Label {
-				if label.GetName() == "member" && label.GetValue() == identity {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
-// reconcileErrors is controller-runtime's metric of a controller.
-func reconcileErrors(t *testing.T, controller string) (n float64) {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		for _, metric := range family.Metric {
-			if family.GetName() == "controller_runtime_reconcile_errors_total" &&
-				metric.Label[0].GetValue() == controller {
-				n += metric.Counter.GetValue()
-			}
-		}
-	}
-	return n
 }
 
 // TestShardStops: a manager that stops keeps what it owns, and its cache, until its reconciles have ended.
