@@ -23,7 +23,8 @@ type importPlaces struct {
 	folders, goNames map[string]string
 	// own are the files of this run.
 	own map[string]bool
-	// moved says why a group gets a new folder with all of its name, though no other group of the run needs that.
+	// moved says why a group gets a new folder with all of its name, though no other group of the run needs
+	// that.
 	moved map[string]string
 }
 

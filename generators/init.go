@@ -115,7 +115,8 @@ func (i *Init) refuseNested(root string) error {
 	if err != nil {
 		return err
 	}
-	for dir := filepath.Dir(apis); len(dir) > len(root) && strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
+	below := func(dir string) bool { return len(dir) > len(root) && strings.HasPrefix(dir, root) }
+	for dir := filepath.Dir(apis); below(dir); dir = filepath.Dir(dir) {
 		group, err := groupIn(dir)
 		if err == nil && group == "" {
 			group, err = groupOf(dir)
@@ -124,8 +125,8 @@ func (i *Init) refuseNested(root string) error {
 			return err
 		}
 		if group != "" || filepath.Base(dir) == filepath.Base(apis) {
-			return fmt.Errorf("%s has APIs, and %s in it would be a second folder for them; run init in %s", dir, i.apis,
-				root)
+			return fmt.Errorf("%s has APIs, and %s in it would be a second folder for them; run init in %s",
+				dir, i.apis, root)
 		}
 	}
 	return nil

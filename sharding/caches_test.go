@@ -201,8 +201,8 @@ func TestCachesOfANewTable(t *testing.T) {
 	})
 }
 
-// TestWorkWaitsForObjects: no work begins in a range before its objects are there, and none at all if the range
-// goes away before.
+// TestWorkWaitsForObjects: no work begins in a range before its objects are there, and none at all if the
+// range goes away before.
 func TestWorkWaitsForObjects(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		first := c.join()
@@ -290,7 +290,8 @@ func TestKept(t *testing.T) {
 			}
 			got := history[to].keptBy(owner, history[from])
 			if !kept.Covers(got) || to == from+1 && !got.Equal(kept) {
-				t.Fatalf("seed %d: %s has kept %s from %v to %v, not %s", seed, owner, kept, history[from], history[to], got)
+				t.Fatalf("seed %d: %s has kept %s from %v to %v, not %s",
+					seed, owner, kept, history[from], history[to], got)
 			}
 		}
 		other := *history[len(history)-1]

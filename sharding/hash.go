@@ -6,7 +6,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// Field says what of an object is hashed, Range is a range of hashes: those by which informers of a part select.
+// Field says what of an object is hashed, Range is a range of hashes: those by which informers of a part
+// select.
 type (
 	Field = shard.Field
 	Range = shard.Range

@@ -111,8 +111,8 @@ func TestHold(t *testing.T) {
 
 const answersLate = 3 * time.Second
 
-// TestEverythingDeleted: somebody deletes all Leases, while a member hears nothing but still holds its own. Nobody is given
-// its ranges before it has lapsed.
+// TestEverythingDeleted: somebody deletes all Leases, while a member hears nothing but still holds its own.
+// Nobody is given its ranges before it has lapsed.
 func TestEverythingDeleted(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.configure = nil
@@ -196,9 +196,9 @@ func TestRollingUpdate(t *testing.T) {
 	})
 }
 
-// TestSteadyState: while nobody comes or goes, each member writes its Lease once a RetryPeriod, and the balancer
-// that of its election, which the others read. Each member watches the table, and the balancer the Leases. Nothing
-// is listed, and nothing else written.
+// TestSteadyState: while nobody comes or goes, each member writes its Lease once a RetryPeriod, and the
+// balancer that of its election, which the others read. Each member watches the table, and the balancer the
+// Leases. Nothing is listed, and nothing else written.
 func TestSteadyState(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		const members, periods = 4, 100
@@ -333,8 +333,8 @@ func TestHungWork(t *testing.T) {
 	})
 }
 
-// TestRestart: after a restart of the server all watch again, though it doesn't know the version of the table,
-// which was written before.
+// TestRestart: after a restart of the server all watch again, though it doesn't know the version of the
+// table, which was written before.
 func TestRestart(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		for range 3 {

@@ -15,7 +15,8 @@ import (
 )
 
 var (
-	seeds     = flag.Int("sharding.seeds", 8, "random groups that TestModel runs; every thirtieth has 200 members")
+	seeds = flag.Int("sharding.seeds", 8,
+		"random groups that TestModel runs; every thirtieth has 200 members")
 	firstSeed = flag.Int("sharding.seed", 0, "the first of them")
 	steps     = flag.Int("sharding.steps", 100, "what happens to each of them")
 )
@@ -145,7 +146,8 @@ func (m *model) join() *replica {
 	}
 	r := &replica{model: m, ended: make(chan struct{}), connection: c, work: map[*work]struct{}{}}
 	config := Config{
-		Leases: m.server.Client(c), Group: "bakers", Identity: fmt.Sprint("m", len(m.replicas)), Kinds: []string{"bakeries"},
+		Leases: m.server.Client(c), Group: "bakers", Identity: fmt.Sprint("m", len(m.replicas)),
+		Kinds:         []string{"bakeries"},
 		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
 		Hashes:  m.hashes,
 		Changed: func([]Owned) { go m.check(r) },

@@ -23,7 +23,8 @@ var mutations = map[string]planted.Bug{
 		"m.confirmed = false\n", "m.confirmed = BUG && m.hold > 1\n"),
 	"an outage counted as expiry": planted.Replace("sharding/observer.go",
 		"passed := now.Sub(o.seen)",
-		"passed := now.Sub(o.seen); if BUG && !o.seen.IsZero() { passed = min(passed, o.longest); o.seen = now.Add(-passed) }"),
+		"passed := now.Sub(o.seen); if BUG && !o.seen.IsZero() { "+
+			"passed = min(passed, o.longest); o.seen = now.Add(-passed) }"),
 	"a silence taken for an end": planted.Replace("sharding/balancer.go",
 		"case o.unchanged >= config.LeaseDuration:",
 		"case o.unchanged >= config.LeaseDuration || BUG && o.unchanged > config.RenewDeadline/2:"),
@@ -52,9 +53,11 @@ var mutations = map[string]planted.Bug{
 	"work is refused while the lease doesn't hold": planted.Replace("sharding/work.go",
 		"m.next(ctx)\n", "if BUG { return Owned{}, ErrNotOwned }; m.next(ctx)\n"),
 	"a lapse empties the caches": planted.Replace("sharding/member.go",
-		"if m.acts() {\n\t\towned =", "if BUG && !m.acts() { m.caches.follow(nil, nil) }\n\tif m.acts() {\n\t\towned ="),
+		"if m.acts() {\n\t\towned =",
+		"if BUG && !m.acts() { m.caches.follow(nil, nil) }\n\tif m.acts() {\n\t\towned ="),
 	"what others may have owned isn't listed anew": planted.Replace("sharding/lease.go",
-		"if since == nil || since.lease.UID != v.lease.UID {", "if since == nil || !BUG && since.lease.UID != v.lease.UID {"),
+		"if since == nil || since.lease.UID != v.lease.UID {",
+		"if since == nil || !BUG && since.lease.UID != v.lease.UID {"),
 	"an interruption that wasn't seen is none": planted.Replace("sharding/lease.go",
 		"if v.Generation > since.Generation+1 {", "if !BUG && v.Generation > since.Generation+1 {"),
 	"a write after the end of the lease": planted.Replace("sharding/transport.go",
@@ -65,7 +68,8 @@ var mutations = map[string]planted.Bug{
 	"a table written over a newer one": planted.Replace("sharding/lease.go",
 		"lease := read.lease.DeepCopy()\n",
 		"lease := read.lease.DeepCopy()\n"+
-			"if now, err := l.get(ctx, l.group); BUG && err == nil { lease.ResourceVersion, lease.UID = now.ResourceVersion, now.UID }\n"),
+			"if now, err := l.get(ctx, l.group); BUG && err == nil { "+
+			"lease.ResourceVersion, lease.UID = now.ResourceVersion, now.UID }\n"),
 	"ranges of the dead not given": planted.Replace("sharding/plan.go",
 		`return e.Owner == "" || p.dead[e.Owner] }`, `return e.Owner == "" || !BUG && p.dead[e.Owner] }`),
 	"ranges given to who leaves": planted.Replace("sharding/balancer.go",

@@ -93,7 +93,8 @@ func (g *group) become(next table) {
 			g.moved += len(place)
 		}
 		if before.Owner != after.Owner && after.Token != next.Generation || after.Token < before.Token {
-			g.t.Fatalf("%x: from token %d to %d in generation %d", place[0], before.Token, after.Token, next.Generation)
+			g.t.Fatalf("%x: from token %d to %d in generation %d",
+				place[0], before.Token, after.Token, next.Generation)
 		}
 	}
 	g.table = next
@@ -173,9 +174,9 @@ func (g *group) check() (most int) {
 	return most
 }
 
-// tooHeavy returns how many objects a member has in its ranges, and whether these are too many: more than 1.25
-// times the mean, though a part could be given that is worth a range, a 32nd of the mean, and small enough that
-// who gets it has less afterwards. ranges are the hashes in each, sorted.
+// tooHeavy returns how many objects a member has in its ranges, and whether these are too many: more than
+// 1.25 times the mean, though a part could be given that is worth a range, a 32nd of the mean, and small
+// enough that who gets it has less afterwards. ranges are the hashes in each, sorted.
 func tooHeavy(ranges [][]uint64, mean float64) (load int, heavy bool) {
 	smallest := 0
 	for _, hashes := range ranges {
@@ -250,7 +251,8 @@ func (g *group) run(size int) {
 	if rounds > 20 {
 		g.t.Errorf("%d tables until all was level", rounds)
 	}
-	g.t.Logf("%d members at the end; at most %d ranges a member, %d tables a change; %.2f of what may move moved",
+	g.t.Logf(
+		"%d members at the end; at most %d ranges a member, %d tables a change; %.2f of what may move moved",
 		len(g.members), ranges, rounds, float64(moved)/float64(allowed))
 }
 

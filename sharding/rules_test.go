@@ -25,8 +25,8 @@ func two(m *model) (balancer, other *replica) {
 	return balancer, other
 }
 
-// TestLapse: a balancer decides that a member is dead, and its write is long under way. Meanwhile the member comes back.
-// It acts again only when that write can't be carried out any more.
+// TestLapse: a balancer decides that a member is dead, and its write is long under way. Meanwhile the member
+// comes back. It acts again only when that write can't be carried out any more.
 func TestLapse(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
@@ -58,8 +58,8 @@ func TestLapse(t *testing.T) {
 	})
 }
 
-// TestLateObserver: what the balancer hears comes later and later, though often enough. It gives no ranges of a member whose
-// Lease holds, as it reads it once more.
+// TestLateObserver: what the balancer hears comes later and later, though often enough. It gives no ranges of
+// a member whose Lease holds, as it reads it once more.
 func TestLateObserver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
@@ -79,8 +79,8 @@ func TestLateObserver(t *testing.T) {
 	})
 }
 
-// TestUnansweredHandOver: the write of a hand-over isn't answered, and carried out long after. Until it is known what became
-// of it, no work begins in that range.
+// TestUnansweredHandOver: the write of a hand-over isn't answered, and carried out long after. Until it is
+// known what became of it, no work begins in that range.
 func TestUnansweredHandOver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.configure = nil
@@ -155,8 +155,8 @@ func (m *model) tokenOf(hash uint64) int64 {
 	return t.Ranges[t.at(hash)].Token
 }
 
-// TestStaleLease: a member has crashed, and its Lease is still there. A balancer that is elected later doesn't know
-// for how long the Lease hasn't changed, but gives free ranges only to who renews.
+// TestStaleLease: a member has crashed, and its Lease is still there. A balancer that is elected later
+// doesn't know for how long the Lease hasn't changed, but gives free ranges only to who renews.
 func TestStaleLease(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)

@@ -225,8 +225,9 @@ func (e entry) split(pieces []piece) []entry {
 
 // size is about as long as the table's text.
 func (t table) size() (bytes int) {
+	const numbers = "0000000000000000 token 000000000000 objects 00000000 to part 00000000"
 	for _, e := range t.Ranges {
-		bytes += len("0000000000000000 token 000000000000 objects 00000000 to part 00000000") + len(e.Owner) + len(e.To)
+		bytes += len(numbers) + len(e.Owner) + len(e.To)
 	}
 	return bytes
 }

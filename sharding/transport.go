@@ -9,9 +9,9 @@ import (
 //
 //	config.Wrap(sharding.Transport)
 //
-// is safe to use in [Member.Do], whatever the work does about the end of its context: a write (all but GET, HEAD
-// and OPTIONS) in the context of work is looked at as it is sent, and the error is [ErrNotOwned] if the member
-// may not act on the range any more, or if the work has ended. Requests in other contexts pass.
+// is safe to use in [Member.Do], whatever the work does about the end of its context: a write (all but GET,
+// HEAD and OPTIONS) in the context of work is looked at as it is sent, and the error is [ErrNotOwned] if the
+// member may not act on the range any more, or if the work has ended. Requests in other contexts pass.
 //
 // What was looked at and sent before the member's Lease ended may arrive afterwards.
 func Transport(next http.RoundTripper) http.RoundTripper { return fenced{next} }

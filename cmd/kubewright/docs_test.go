@@ -31,8 +31,8 @@ var (
 	ownCommand = regexp.MustCompile(`(?:^|[\s/|])kubewright ([a-z]+)(.*)`)
 )
 
-// TestDocumentedFlags checks that the flags exist that pages name: behind a command of kubewright those that it
-// has, elsewhere those of any command of this repository, and the ones of others that are listed above.
+// TestDocumentedFlags checks that the flags exist that pages name: behind a command of kubewright those that
+// it has, elsewhere those of any command of this repository, and the ones of others that are listed above.
 func TestDocumentedFlags(t *testing.T) {
 	byCommand, all := knownFlags(t)
 	tracked, err := pages.Tracked("../..")
@@ -99,8 +99,8 @@ func knownFlags(t *testing.T) (byCommand map[string]map[string]bool, all map[str
 		add(command, stdout.String())
 	}
 	for name, tool := range map[string]*generators.Tool{
-		"client-gen": generators.NewClientGen(), "lister-gen": generators.NewListerGen(),
-		"informer-gen": generators.NewInformerGen(), "applyconfiguration-gen": generators.NewApplyConfigurationGen(),
+		"client-gen": generators.NewClientGen(), "informer-gen": generators.NewInformerGen(),
+		"lister-gen": generators.NewListerGen(), "applyconfiguration-gen": generators.NewApplyConfigurationGen(),
 		"deepcopy-gen": generators.NewDeepCopyGen(), "register-gen": generators.NewRegisterGen(),
 		"defaulter-gen": generators.NewDefaulterGen(),
 	} {

@@ -17,7 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// The examples of docs/additions.md and docs/memory.md. They are compiled, not run: the others here show the same at work.
+// The examples of docs/additions.md and docs/memory.md. They are compiled, not run: the others here show the
+// same at work.
 
 func Example_docsDecoding() {
 	run := func(client versioned.Interface) error {
@@ -34,7 +35,8 @@ func Example_docsDecoding() {
 
 func Example_docsUngenerated() {
 	run := func(
-		ctx context.Context, config *rest.Config, scheme *runtime.Scheme, handler cache.TypedResourceEventHandler[*v1.Bakery],
+		ctx context.Context, config *rest.Config, scheme *runtime.Scheme,
+		handler cache.TypedResourceEventHandler[*v1.Bakery],
 	) error {
 		bakeries, err := client.For[*v1.Bakery, *v1.BakeryList](config, scheme)
 		if err != nil {

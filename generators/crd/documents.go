@@ -62,12 +62,12 @@ func errorLine(text []byte, err error) int {
 	})
 }
 
-// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is taken
-// for the beginning of such an escape.
+// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is
+// taken for the beginning of such an escape.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
-// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML doesn't
-// have, and any other text as it is.
+// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML
+// doesn't have, and any other text as it is.
 func withoutSurrogates(text []byte) []byte {
 	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
 		return text

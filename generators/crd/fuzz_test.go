@@ -32,7 +32,8 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	// What would end a line of a comment, were it taken as it is.
-	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.a.b}\nspec:\n" +
+	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+		"metadata: {name: as.a.b}\nspec:\n" +
 		"  group: a.b\n  scope: Cluster\n  names: {kind: A, plural: as}\n  versions:\n  - name: v1\n" +
 		"    served: true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, properties: {\n" +
 		"      a: {type: string, format: \"a\\nb\"}}}}\n"))
@@ -53,10 +54,11 @@ func FuzzRead(f *testing.F) {
 		"properties: {a: {type: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}",
 	} {
 		for _, group := range []string{"shop.example.com", "../../x"} {
-			f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as." + group +
-				"}\nspec:\n  group: " + group +
+			f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+				"metadata: {name: as." + group + "}\nspec:\n  group: " + group +
 				"\n  scope: Cluster\n  names: {kind: A, plural: \"as\", singular: \"a\\nb\"}\n  versions:\n" +
-				"  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema: {type: object, " + seed + "}\n"))
+				"  - name: v1\n    served: true\n    storage: true\n    schema:\n" +
+				"      openAPIV3Schema: {type: object, " + seed + "}\n"))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -313,7 +313,8 @@ func (v value) resourceName() string {
 	before := v.r.errors()
 	name := v.text()
 	if v.r.errors() == before && (!resourceName.MatchString(name) || len(name) > maxName) {
-		v.errorf("%q is not a DNS label: at most %d lower-case letters, digits and -, a letter first", name, maxName)
+		v.errorf("%q is not a DNS label: at most %d lower-case letters, digits and -, a letter first",
+			name, maxName)
 	}
 	return name
 }

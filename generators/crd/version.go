@@ -237,8 +237,8 @@ func (v value) selectableFields(schema *Schema) {
 	}
 }
 
-// known reports the fields that servers ignore. A misspelt one is an error, as what it says is lost, unless it
-// is one of minor, which say nothing about types or values.
+// known reports the fields that servers ignore. A misspelt one is an error, as what it says is lost, unless
+// it is one of minor, which say nothing about types or values.
 func (v value) known(fields map[string]value, known, minor []string) {
 	for _, key := range sortedKeys(fields) {
 		if slices.Contains(known, key) || slices.Contains(minor, key) {

@@ -154,7 +154,8 @@ func (v value) tooBig(visits int) bool {
 	return true
 }
 
-// content returns the visits for what is inside an object or a list. Each value in it has the path of this one.
+// content returns the visits for what is inside an object or a list. Each value in it has the path of this
+// one.
 func (v value) content() int { return len(v.Content) * (1 + len(v.path)/visitText) }
 
 // entries returns the entries of an object, none for null. Anything else is reported.

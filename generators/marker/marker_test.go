@@ -177,7 +177,8 @@ func FuzzScan(f *testing.F) {
 		"+groupName=foo.io // x\n+groupGoName()=Foo\n+k8s:client-gen=false", "+", "+=",
 		"+genclient:method=,=,verb=,x", "+groupName(\"a\", b: 1)=`c`", "go:generate +x",
 		"\u00a0+nbsp", "+é=ü",
-		"+groupName=../../x\n+groupGoName=a`+\"b", "+groupName=x\x1b[31m\v+genclient", "*\u200b/\n//go:build x\n+x=*",
+		"+groupName=../../x\n+groupGoName=a`+\"b", "+groupName=x\x1b[31m\v+genclient",
+		"*\u200b/\n//go:build x\n+x=*",
 		"+genclient:method=A,verb=get,result=x\".B,subresource=../../b", "+resourceName=`\n+x=" +
 			strings.Repeat("a=,", 1000), "+groupName(" + strings.Repeat("((", 1000),
 	} {

@@ -45,7 +45,8 @@ func (r *kindReader) wrongKey(field *ast.Field, what, key, lost, tag string) {
 	if key != "" {
 		has = "has the key " + strconv.Quote(key) + " in JSON"
 	}
-	r.StrictErrorf(r.fset.Position(pos), "the field %s %s, so clients won't find %s; write `%s`", what, has, lost, tag)
+	r.StrictErrorf(r.fset.Position(pos), "the field %s %s, so clients won't find %s; write `%s`",
+		what, has, lost, tag)
 }
 
 // checkInternal reports a kind without json tags in the folder of a version.

@@ -107,8 +107,9 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 	}
 	dir, version := path.Split(p.src.path)
 	if dir == "" {
-		r.StrictErrorf(p.position(r.base), "the import path %s does not end in a group and a version; move the types "+
-			"to a folder like apis/example/v1", p.src.path)
+		r.StrictErrorf(p.position(r.base),
+			"the import path %s does not end in a group and a version; move the types "+
+				"to a folder like apis/example/v1", p.src.path)
 		return nil
 	}
 	registration.Version = version

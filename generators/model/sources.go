@@ -30,8 +30,8 @@ type sources struct {
 	standIns map[string]*source
 }
 
-// need reads the packages that weren't read yet. It asks the go command for what else the packages read so far
-// import, too: each call costs tens of milliseconds, and most of that is the start.
+// need reads the packages that weren't read yet. It asks the go command for what else the packages read so
+// far import, too: each call costs tens of milliseconds, and most of that is the start.
 func (s *sources) need(paths ...string) {
 	var missing, ask []string
 	for _, p := range paths {
@@ -104,7 +104,8 @@ func (s *sources) list(patterns []string) ([]*source, error) {
 	return s.read(packages), nil
 }
 
-// read reads the listed packages that weren't read yet. It returns all of them but for those that can't be found.
+// read reads the listed packages that weren't read yet. It returns all of them but for those that can't be
+// found.
 func (s *sources) read(packages []listed) []*source {
 	var all, unread []*source
 	for _, p := range packages {

@@ -16,8 +16,8 @@ type Manifest struct {
 	Text []byte
 }
 
-// maxManifest is the largest size of a file: more than all definitions of a cluster, and little enough for the
-// memory that its syntax tree takes.
+// maxManifest is the largest size of a file: more than all definitions of a cluster, and little enough for
+// the memory that its syntax tree takes.
 const maxManifest = 32 << 20
 
 // Manifests reads files, the files of folders at any depth whose names end in .yaml, .yml or .json, and stdin

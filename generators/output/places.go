@@ -96,8 +96,8 @@ func (p *places) folder(name string) folder {
 	}
 }
 
-// rootOf returns the folder that the files of a folder must not leave: the outermost of the output folders and
-// trees that it is or is in, or the folder itself.
+// rootOf returns the folder that the files of a folder must not leave: the outermost of the output folders
+// and trees that it is or is in, or the folder itself.
 func (p *places) rootOf(name string) string {
 	outermost, abs := "", p.abs(name)+string(filepath.Separator)
 	for _, root := range p.roots {

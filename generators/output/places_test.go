@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPlaces checks that nothing is read or written through links that lead out of a tree, nor where something
-// else than a file is.
+// TestPlaces checks that nothing is read or written through links that lead out of a tree, nor where
+// something else than a file is.
 func TestPlaces(t *testing.T) {
 	const file = "out/a/b.go"
 	for name, place := range map[string]struct {

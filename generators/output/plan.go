@@ -138,8 +138,8 @@ func (p *Plan) Files() []File {
 	return files
 }
 
-// inParallel calls do for 0 to n-1, on as many goroutines as there are processors, and waits for all calls. It
-// returns the error of the lowest number: the others mostly have the same cause, such as a full disk.
+// inParallel calls do for 0 to n-1, on as many goroutines as there are processors, and waits for all calls.
+// It returns the error of the lowest number: the others mostly have the same cause, such as a full disk.
 func inParallel(n int, do func(int) error) error {
 	errs := make([]error, n)
 	workers := min(n, runtime.GOMAXPROCS(0))

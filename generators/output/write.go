@@ -124,7 +124,8 @@ func (st *staging) writeOne(i int, path string, content []byte, exists bool) err
 	return errors.Join(err, f.Close())
 }
 
-// rename gives the temporary files their names. A rename within a folder is atomic: no reader sees half a file.
+// rename gives the temporary files their names. A rename within a folder is atomic: no reader sees half a
+// file.
 func (st *staging) rename(paths []string) error {
 	return inParallel(len(paths), func(i int) error {
 		if err := os.Rename(st.temps[i], paths[i]); err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // tourRow matches a row of the tour's table: what -run is given, and the file.
-var tourRow = regexp.MustCompile(`^\| [^| ][^|]* \| ([^|]+) \| \[(\w+\.go)\]\((\w+\.go)\) \| [^| ][^|]* \| [^| ][^|]* \|$`)
+var tourRow = regexp.MustCompile(
+	`^\| [^| ][^|]* \| ([^|]+) \| \[(\w+\.go)\]\((\w+\.go)\) \| [^| ][^|]* \| [^| ][^|]* \|$`)
 
 // TestTour checks that each file of examples/tour has a row in the table of its README, that what the row
 // gives -run selects the tests of that file and no others, and that a file has 30 to 100 lines.

@@ -1,5 +1,5 @@
-// Package planted tests tests: it builds the tests of a package with bugs planted in the source files that they
-// test, to see whether the tests find them.
+// Package planted tests tests: it builds the tests of a package with bugs planted in the source files that
+// they test, to see whether the tests find them.
 package planted
 
 import (
@@ -15,8 +15,8 @@ import (
 // Bug is a bug that can be planted, see [Replace].
 type Bug struct{ file, old, new string }
 
-// Replace returns the bug that a source file has with the text new in place of old. In new, BUG is true in the
-// process that shall have the bug, and false in others. file is relative to the folder runtime.
+// Replace returns the bug that a source file has with the text new in place of old. In new, BUG is true in
+// the process that shall have the bug, and false in others. file is relative to the folder runtime.
 func Replace(file, old, new string) Bug { return Bug{file, old, new} }
 
 // Tests are the tests of a package, built with all bugs.

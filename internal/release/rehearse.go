@@ -108,8 +108,8 @@ func (r *release) contains(name string, texts ...string) error {
 	return fmt.Errorf("%s has none of %q", name, texts)
 }
 
-// install types README's line that installs the commands. The latest version is the rehearsed one, as the proxy
-// has no other.
+// install types README's line that installs the commands. The latest version is the rehearsed one, as the
+// proxy has no other.
 func (r *release) install(ctx context.Context) error {
 	blocks, err := r.section("Moving over from code-generator")
 	reader := r.reader(r.dir)
@@ -128,7 +128,9 @@ func (r *release) readme(ctx context.Context) error {
 	blocks, err := r.section("Your own API")
 	dir := filepath.Join(r.dir, "readme")
 	reader := r.reader(dir)
-	reader.Skip = func(command string) bool { return strings.HasPrefix(command, "go mod edit -replace ") } // a clone
+	reader.Skip = func(command string) bool { // a clone
+		return strings.HasPrefix(command, "go mod edit -replace ")
+	}
 	return errors.Join(err, os.Mkdir(dir, 0o755), reader.Follow(ctx, blocks))
 }
 
@@ -175,7 +177,9 @@ import (
 	for _, folder := range released {
 		get = append(get, strings.TrimSuffix(own+"/"+folder, "/.")+"@"+r.rehearsed)
 	}
-	for _, args := range [][]string{{"mod", "init", "example.com/program"}, get, {"mod", "tidy"}, {"build", "./..."}} {
+	for _, args := range [][]string{
+		{"mod", "init", "example.com/program"}, get, {"mod", "tidy"}, {"build", "./..."},
+	} {
 		if _, err := r.run(ctx, dir, "go", args...); err != nil {
 			return err
 		}

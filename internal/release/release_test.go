@@ -25,7 +25,8 @@ func TestNotReady(t *testing.T) {
 		"v0.37":   "is no version",
 		"v0.36.0": "docs/versions.md has none of",
 	} {
-		if err := rehearse(t.Context(), "../..", version, t.Output()); err == nil || !strings.Contains(err.Error(), want) {
+		err := rehearse(t.Context(), "../..", version, t.Output())
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("version %q: error %v, want one with %q", version, err, want)
 		}
 	}

@@ -14,8 +14,9 @@ func TestFuzzing(t *testing.T) {
 		t.Error("no target, and no error")
 	}
 	for name, text := range map[string]string{
-		"go.mod":               "module x\n",
-		"a/a_test.go":          "package a\n\nimport \"testing\"\n\nfunc FuzzOne(f *testing.F) { f.Fuzz(func(*testing.T, int) {}) }\n",
+		"go.mod": "module x\n",
+		"a/a_test.go": "package a\n\nimport \"testing\"\n\n" +
+			"func FuzzOne(f *testing.F) { f.Fuzz(func(*testing.T, int) {}) }\n",
 		"a/b_test.go":          "package a\n\nimport \"testing\"\n\nfunc FuzzTwo(f *testing.F) { f.Fatal() }\n",
 		"a/c.go":               "package a\n\nfunc FuzzNone() {}\n",
 		"a/testdata/d_test.go": "func FuzzThree(f *testing.F) {}\n",

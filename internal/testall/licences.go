@@ -24,11 +24,19 @@ var allowedLicences = []struct {
 	{"Apache-2.0", []string{"Apache License", "Version 2.0, January 2004"}},
 	{"MPL-2.0", []string{"Mozilla Public License", "Version 2.0"}},
 	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "Neither the name"}},
-	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "endorse or promote products"}},
-	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms", "in binary form must reproduce"}},
+	{"BSD-3-Clause", []string{
+		"Redistribution and use in source and binary forms", "endorse or promote products",
+	}},
+	{"BSD-2-Clause", []string{
+		"Redistribution and use in source and binary forms", "in binary form must reproduce",
+	}},
 	{"MIT", []string{"Permission is hereby granted, free of charge, to any person obtaining a copy"}},
-	{"ISC", []string{"Permission to use, copy, modify, and/or distribute this software for any purpose with or without"}},
-	{"ISC", []string{"Permission to use, copy, modify, and distribute this software for any purpose with or without"}},
+	{"ISC", []string{
+		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without",
+	}},
+	{"ISC", []string{
+		"Permission to use, copy, modify, and distribute this software for any purpose with or without",
+	}},
 }
 
 // licenceOf returns the name of the allowed licence of a text, "" if it has none.
@@ -94,8 +102,8 @@ func dependencies(dir string, folders map[string]string, args ...string) error {
 	return nil
 }
 
-// licenceIn returns the licence of the module in a folder. Of several files one has to be allowed: the others are
-// those of code that the module contains.
+// licenceIn returns the licence of the module in a folder. Of several files one has to be allowed: the others
+// are those of code that the module contains.
 func licenceIn(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -8,13 +8,15 @@ import (
 
 func TestLicenceOf(t *testing.T) {
 	for text, want := range map[string]string{
-		"                                 Apache License\n   Version 2.0, January 2004\n":                     "Apache-2.0",
-		"Permission is hereby granted, free of charge, to any\nperson obtaining a copy of":                    "MIT",
-		"Redistribution and use in source and binary\nforms\n * Neither the name of Google Inc. nor":          "BSD-3-Clause",
-		"Redistribution and use in source and binary forms\n2. Redistributions in binary form must reproduce": "BSD-2-Clause",
-		"Permission to use, copy, modify, and distribute this software for any\n// purpose":                   "",
-		"Permission to use, copy, modify, and distribute this software for any purpose with or without fee":   "ISC",
-		"GNU GENERAL PUBLIC LICENSE\n Version 3; Redistribution and use in source and binary forms":           "",
+		"                                 Apache License\n   Version 2.0, January 2004\n":  "Apache-2.0",
+		"Permission is hereby granted, free of charge, to any\nperson obtaining a copy of": "MIT",
+		"Redistribution and use in source and binary\nforms\n" +
+			" * Neither the name of Google Inc. nor": "BSD-3-Clause",
+		"Redistribution and use in source and binary forms\n" +
+			"2. Redistributions in binary form must reproduce": "BSD-2-Clause",
+		"Permission to use, copy, modify, and distribute this software for any\n// purpose":                 "",
+		"Permission to use, copy, modify, and distribute this software for any purpose with or without fee": "ISC",
+		"GNU GENERAL PUBLIC LICENSE\n Version 3; Redistribution and use in source and binary forms":         "",
 		"All rights reserved.": "",
 		"":                     "",
 	} {

@@ -18,8 +18,8 @@ func vulnerabilities() ([]step, error) {
 	database := cmp.Or(os.Getenv("GOVULNDB"), "https://vuln.go.dev")
 	if strings.HasPrefix(database, "http") {
 		if err := reach(database + "/index/db.json"); err != nil {
-			return nil, fmt.Errorf("nothing was checked: the database of vulnerabilities can't be reached; set GOVULNDB"+
-				" to a copy of it: %w", err)
+			return nil, fmt.Errorf("nothing was checked: the database of vulnerabilities can't be reached;"+
+				" set GOVULNDB to a copy of it: %w", err)
 		}
 	}
 	modules, err := findModules(".")
@@ -28,7 +28,8 @@ func vulnerabilities() ([]step, error) {
 	}
 	var steps []step
 	for _, m := range modules {
-		steps = append(steps, step{"govulncheck " + m, command(m, "go", "run", govulncheck, "-db", database, "./...")})
+		check := command(m, "go", "run", govulncheck, "-db", database, "./...")
+		steps = append(steps, step{"govulncheck " + m, check})
 	}
 	return steps, nil
 }

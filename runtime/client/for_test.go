@@ -291,18 +291,19 @@ func TestForRefuses(t *testing.T) {
 	_, noTransport := client.For[*corev1.Pod, *corev1.PodList](
 		&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, core)
 	for want, err := range map[string]error{
-		"only as [example.com/v2, Kind=WidgetList]: add that, too":                                    listsElsewhere,
-		"make a client of *v1.Pod: the configuration is nil":                                          noConfig,
-		"make a client of *v1.Pod: the scheme is nil":                                                 noScheme,
-		"the scheme doesn't have *v1.Deployment: add it, as AddToScheme of k8s.io/api/apps/v1 should": unknown,
-		"*v1.NodeList is not a pointer to a list with Items of type v1.Pod":                           otherList,
-		"*v1.Pod is not a pointer to a list with Items of type v1.Pod":                                noList,
-		"runtime.Object is not a pointer to a list with Items":                                        someList,
-		"client.Object is not a pointer to a struct":                                                  someObject,
-		"objects are of any kind: use client-go's dynamic client":                                     unstruct,
-		"the scheme doesn't have *client_test.list":                                                   wrapped,
-		"the scheme doesn't have *client_test.WidgetList":                                             unlisted,
-		"the scheme lacks the options of example.com/v1: call metav1.AddToGroupVersion":               noOptions,
+		"only as [example.com/v2, Kind=WidgetList]: add that, too": listsElsewhere,
+		"make a client of *v1.Pod: the configuration is nil":       noConfig,
+		"make a client of *v1.Pod: the scheme is nil":              noScheme,
+		"the scheme doesn't have *v1.Deployment: add it, " +
+			"as AddToScheme of k8s.io/api/apps/v1 should": unknown,
+		"*v1.NodeList is not a pointer to a list with Items of type v1.Pod":             otherList,
+		"*v1.Pod is not a pointer to a list with Items of type v1.Pod":                  noList,
+		"runtime.Object is not a pointer to a list with Items":                          someList,
+		"client.Object is not a pointer to a struct":                                    someObject,
+		"objects are of any kind: use client-go's dynamic client":                       unstruct,
+		"the scheme doesn't have *client_test.list":                                     wrapped,
+		"the scheme doesn't have *client_test.WidgetList":                               unlisted,
+		"the scheme lacks the options of example.com/v1: call metav1.AddToGroupVersion": noOptions,
 		"/does/not/exist": noTransport,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -9,8 +9,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestPanicsWhileANamespaceLeaves removes a namespace from a set while a handler panics at every deletion. The
-// panic goes where utilruntime sends it, and if the process survives that, each handler is told of each object.
+// TestPanicsWhileANamespaceLeaves removes a namespace from a set while a handler panics at every deletion.
+// The panic goes where utilruntime sends it, and if the process survives that, each handler is told of each
+// object.
 func TestPanicsWhileANamespaceLeaves(t *testing.T) {
 	panics := 0
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers

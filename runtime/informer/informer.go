@@ -203,8 +203,8 @@ func (i *informer[K]) IsStopped() bool {
 // Run lists and watches until ctx is done. It returns after every goroutine that it started has ended, those
 // that call handlers included, and drops what handlers have not received by then. Only a list function that
 // hasn't returned a second after the end of its context is left behind, and nothing of its list is used. An
-// informer runs once: a second call logs a warning and returns at once. If an index function panics, Run panics without waiting for
-// its goroutines, unless utilruntime is configured to survive panics.
+// informer runs once: a second call logs a warning and returns at once. If an index function panics, Run
+// panics without waiting for its goroutines, unless utilruntime is configured to survive panics.
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {

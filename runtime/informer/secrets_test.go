@@ -204,7 +204,8 @@ func exchanges() map[string]exchange {
 	header := func(name, value string) map[string]string { return map[string]string{name: value} }
 	text := header("Content-Type", "text/html")
 	redirect := func(to string) exchange {
-		return exchange{list: answer{status: http.StatusFound, header: header("Location", to+"/?token="+plantedToken)}}
+		location := header("Location", to+"/?token="+plantedToken)
+		return exchange{list: answer{status: http.StatusFound, header: location}}
 	}
 	all := map[string]exchange{
 		"success":           {list: good, watch: events},
@@ -250,7 +251,8 @@ func exchanges() map[string]exchange {
 		all[fmt.Sprint("broken item ", i)] = exchange{list: answer{body: secretList(object)}}
 		all[fmt.Sprint("second broken item ", i)] = exchange{
 			list: answer{body: secretList(secretObject(4, "") + "," + object)}}
-		all[fmt.Sprint("broken event ", i)] = exchange{list: good, watch: answer{body: secretEvent("ADDED", object)}}
+		all[fmt.Sprint("broken event ", i)] = exchange{list: good,
+			watch: answer{body: secretEvent("ADDED", object)}}
 		all[fmt.Sprint("second broken event ", i)] = exchange{list: good,
 			watch: answer{body: secretEvent("ADDED", secretObject(6, "")) + secretEvent("ADDED", object)}}
 	}

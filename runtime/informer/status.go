@@ -186,7 +186,8 @@ func (e *SyncError) Unwrap() error { return e.Err }
 // credentials, a resource that isn't served, often for lack of its CustomResourceDefinition, or the refusal
 // of a shard selector. It can be the giveUp of [WaitForSyncOr].
 func (e *SyncError) Permanent() bool {
-	return errors.Is(e.Err, feeds.ErrSelector) || apierrors.IsForbidden(e.Err) || apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
+	return errors.Is(e.Err, feeds.ErrSelector) || apierrors.IsForbidden(e.Err) ||
+		apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
 }
 
 func isNotServed(err error) bool {

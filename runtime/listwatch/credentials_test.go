@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestCredentialsAreHidden checks that an error without the credentials that a server repeats is otherwise the
-// one that it would be.
+// TestCredentialsAreHidden checks that an error without the credentials that a server repeats is otherwise
+// the one that it would be.
 func TestCredentialsAreHidden(t *testing.T) {
 	const token = "a-very-secret-token"
 	withToken := func(c *rest.Config) { c.BearerToken = token }
@@ -24,9 +24,10 @@ func TestCredentialsAreHidden(t *testing.T) {
 			if _, password, ok := r.BasicAuth(); ok {
 				credentials += " is " + password
 			}
-			reply{status: http.StatusForbidden, body: fmt.Sprintf(
+			body := fmt.Sprintf(
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":`+
-					`"no %s here","details":{"name":"a","causes":[{"message":"%s"}]}}`, credentials, credentials)}.serve(w, r)
+					`"no %s here","details":{"name":"a","causes":[{"message":"%s"}]}}`, credentials, credentials)
+			reply{status: http.StatusForbidden, body: body}.serve(w, r)
 		}, adjust)
 		for kind, source := range sources(c) {
 			_, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return nil })
@@ -50,14 +51,16 @@ func TestCredentialsAreHidden(t *testing.T) {
 // left to the client is read by the client from the next time on.
 func TestFirstItemTooLargeForTheClient(t *testing.T) {
 	large := strings.Repeat("x", 5<<20)
-	c := configMapClient(t, reply{body: `{"a":"` + large + `","kind":"OtherList","apiVersion":"v1","items":[]}`}.serve)
+	list := `{"a":"` + large + `","kind":"OtherList","apiVersion":"v1","items":[]}`
+	c := configMapClient(t, reply{body: list}.serve)
 	source := sources(c)["streamed"]
 	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "the client decodes from now on") {
 		t.Error(err)
 	}
 	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); err == nil ||
-		err.Error() != "the client can't decode the list" || !strings.Contains(errors.Unwrap(err).Error(), "OtherList") {
+		err.Error() != "the client can't decode the list" ||
+		!strings.Contains(errors.Unwrap(err).Error(), "OtherList") {
 		t.Error(err)
 	}
 	watched := configMapClient(t, reply{body: event("ADDED", `{"a":"`+large+`","kind":"Other"}`)}.serve)

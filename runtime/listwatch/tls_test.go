@@ -186,7 +186,8 @@ func TestTLSKeysAreNotPrinted(t *testing.T) {
 	cert, key := ca.issue("client", inAnHour())
 	_, other := ca.issue("client", inAnHour())
 	for name, data := range map[string][]byte{
-		"of another certificate": other, "cut": key[:len(key)/2], "no PEM": []byte(strings.ReplaceAll(string(key), "-", "")),
+		"of another certificate": other, "cut": key[:len(key)/2],
+		"no PEM": []byte(strings.ReplaceAll(string(key), "-", "")),
 	} {
 		_, err := rest.HTTPClientFor(&rest.Config{Host: "https://server.example",
 			TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem(), CertData: cert, KeyData: data}})
@@ -231,7 +232,8 @@ func TestTLSWrongAuthority(t *testing.T) {
 // TestTLSWrongName checks that a server is refused whose certificate is for another name.
 func TestTLSWrongName(t *testing.T) {
 	ca := newAuthority(t)
-	url, requests := secureServer(t, &tls.Config{Certificates: []tls.Certificate{ca.pair("elsewhere", inAnHour())}})
+	pair := ca.pair("elsewhere", inAnHour())
+	url, requests := secureServer(t, &tls.Config{Certificates: []tls.Certificate{pair}})
 	expectRefusal(t, secureSources(t, url, rest.TLSClientConfig{CAData: ca.pem()}), requests,
 		"cannot validate certificate for 127.0.0.1")
 	expectRefusal(t, secureSources(t, url, rest.TLSClientConfig{CAData: ca.pem(), ServerName: "here"}), requests,
@@ -259,7 +261,8 @@ func TestTLSClientCertificate(t *testing.T) {
 			Certificates: []tls.Certificate{ca.pair("127.0.0.1", inAnHour())}, ClientCAs: ca.pool(),
 			ClientAuth: tls.RequireAndVerifyClientCert})
 		expectRefusal(t, secureSources(t, url, rest.TLSClientConfig{CAData: ca.pem()}), requests, why)
-		expectRefusal(t, secureSources(t, url, rest.TLSClientConfig{CAData: ca.pem(), CertData: cert, KeyData: key}),
+		expectRefusal(t,
+			secureSources(t, url, rest.TLSClientConfig{CAData: ca.pem(), CertData: cert, KeyData: key}),
 			requests, why)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // The errors of client-go's decoders quote the values that they are about, which may be those of a Secret.
 
-// undecoded returns the error of a client that got a successful response, without what it says of the content.
+// undecoded returns the error of a client that got a successful response, without what it says of the
+// content.
 func undecoded(err error) error {
 	var status apierrors.APIStatus
 	var network net.Error

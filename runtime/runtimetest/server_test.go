@@ -78,9 +78,9 @@ func values(objects map[string]corev1.ConfigMap) (all []corev1.ConfigMap) {
 	return all
 }
 
-// TestListsAndWatchesAgree checks that a list, in pages of any size, with writes in between and with a history
-// that begins just before it, shows the server at its version, and that a list followed by the watch from its
-// version results in the server's state.
+// TestListsAndWatchesAgree checks that a list, in pages of any size, with writes in between and with a
+// history that begins just before it, shows the server at its version, and that a list followed by the watch
+// from its version results in the server's state.
 func TestListsAndWatchesAgree(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {

@@ -145,20 +145,22 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":    "at byte 0: it is empty",
 		" \n": "at byte 2: it is empty",
-		"shardRange(object.metadata.name, " + half + ")":                        "at byte 11: field \"object.metadata.name\" can't be",
-		uid + "'0x0', '0x8000000000000000')":                                    "at byte 32: bound \"0x0\" isn't 0x and 16",
-		uid + "'0x000000000000000A', '0x8')":                                    "isn't 0x and 16 lower-case",
-		uid + "'0000000000000000', '0x8')":                                      "isn't 0x and 16",
-		uid + "'0x0000000000000000', '0x20000000000000000')":                    "nor 0x10000000000000000",
-		uid + "'0x10000000000000000', '0x10000000000000000')":                   "can't begin at",
-		uid + "'0x0000000000000001', '0x0000000000000001')":                     "at byte 53: the range begins",
-		uid + "'0x0000000000000001)":                                            "isn't closed",
-		uid + "0, 1)":                                                           "a bound in quotation marks",
-		"shardRange(object.metadata.uid)":                                       "\")\" stands where \",\" should",
-		uid + half:                                                              "it ends where \")\" should",
-		uid + half + ") && true":                                                "\"&& true\" stands where \"||\"",
-		uid + half + ") ||":                                                     "it ends where",
-		uid + half + ") || shardRange(object.metadata.namespace, " + half + ")": "one field",
+		"shardRange(object.metadata.name, " + half + ")": "at byte 11: " +
+			"field \"object.metadata.name\" can't be",
+		uid + "'0x0', '0x8000000000000000')":                  "at byte 32: bound \"0x0\" isn't 0x and 16",
+		uid + "'0x000000000000000A', '0x8')":                  "isn't 0x and 16 lower-case",
+		uid + "'0000000000000000', '0x8')":                    "isn't 0x and 16",
+		uid + "'0x0000000000000000', '0x20000000000000000')":  "nor 0x10000000000000000",
+		uid + "'0x10000000000000000', '0x10000000000000000')": "can't begin at",
+		uid + "'0x0000000000000001', '0x0000000000000001')":   "at byte 53: the range begins",
+		uid + "'0x0000000000000001)":                          "isn't closed",
+		uid + "0, 1)":                                         "a bound in quotation marks",
+		"shardRange(object.metadata.uid)":                     "\")\" stands where \",\" should",
+		uid + half:                                            "it ends where \")\" should",
+		uid + half + ") && true":                              "\"&& true\" stands where \"||\"",
+		uid + half + ") ||":                                   "it ends where",
+		uid + half + ") || " +
+			"shardRange(object.metadata.namespace, " + half + ")": "one field",
 	} {
 		if _, _, err := ParseSelector(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -74,7 +74,8 @@ func TestRead(t *testing.T) {
 // TestExcess: it is by how much ours is more than its share, which only rows of parts have.
 func TestExcess(t *testing.T) {
 	m := newMeasurements()
-	const printed = "BenchmarkPart/replicas=8/ours 1 110 live-MB\nBenchmarkPart/replicas=8/client-go 1 900 live-MB\n" +
+	const printed = "BenchmarkPart/replicas=8/ours 1 110 live-MB\n" +
+		"BenchmarkPart/replicas=8/client-go 1 900 live-MB\n" +
 		"BenchmarkPart/replicas=8/share 1 100 live-MB\nBenchmarkPart/replicas=1/ours 1 90 live-MB\n" +
 		"BenchmarkPart/replicas=1/client-go 1 900 live-MB\n"
 	if _, err := m.read("p", strings.NewReader(printed), func(string) {}); err != nil {

@@ -28,14 +28,16 @@ type part struct {
 	// a disturbance of the machine affects ours and theirs alike.
 	count int
 	args  []string
-	// apart are the files that the part doesn't measure, as git's pathspecs: a result stays true when they change.
+	// apart are the files that the part doesn't measure, as git's pathspecs: a result stays true when they
+	// change.
 	apart []string
 }
 
 // words are in no measurement, and of generators only their own part measures anything.
 var (
-	words     = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
-	noTools   = slices.Concat(words, []string{":!cmd", ":!generators", ":!templates", ":!test/gentools", ":!test/parity"})
+	words   = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
+	noTools = slices.Concat(words,
+		[]string{":!cmd", ":!generators", ":!templates", ":!test/gentools", ":!test/parity"})
 	noServers = slices.Concat(noTools, []string{":!test/e2e"})
 )
 

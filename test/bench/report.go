@@ -17,8 +17,8 @@ import (
 // report is what the pages show.
 type report struct {
 	Environment environment
-	// Commits are those that were measured: one, unless parts were measured again after changes that the others don't
-	// depend on.
+	// Commits are those that were measured: one, unless parts were measured again after changes that the others
+	// don't depend on.
 	Commits  []string
 	Date     string
 	Took     time.Duration
@@ -141,7 +141,8 @@ var pageText string
 var readmeText string
 
 var (
-	pageTemplate   = template.Must(template.New("page").Funcs(template.FuncMap{"join": strings.Join}).Parse(pageText))
+	pageTemplate = template.Must(
+		template.New("page").Funcs(template.FuncMap{"join": strings.Join}).Parse(pageText))
 	readmeTemplate = template.Must(template.New("readme").Parse(readmeText))
 )
 

@@ -106,7 +106,8 @@ Without a ratio:
 // TestShares: rows with a share have a table of their own beside that of all rows.
 func TestShares(t *testing.T) {
 	r := sample("sharding")
-	r.Rows = append(r.Rows, &row{"p", "Part/replicas=2", "live-MB", []float64{51}, []float64{120}, []float64{50}})
+	r.Rows = append(r.Rows,
+		&row{"p", "Part/replicas=2", "live-MB", []float64{51}, []float64{120}, []float64{50}})
 	page, err := newReport([]result{r}).render(pageTemplate)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +232,8 @@ func TestSaved(t *testing.T) {
 	if loaded, err = loadAll(dir, both, changed); err != nil {
 		t.Errorf("results of two commits that don't differ in what is measured: %v", err)
 	}
-	if page, err := newReport(loaded).render(pageTemplate); err != nil || !strings.Contains(page, ", another |") {
+	if page, err := newReport(loaded).render(pageTemplate); err != nil ||
+		!strings.Contains(page, ", another |") {
 		t.Errorf("error %v, the page doesn't name both commits:\n%s", err, page)
 	}
 	files = []string{"runtime/queue/queue.go"}

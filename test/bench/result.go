@@ -31,8 +31,9 @@ func (r result) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, r.Part+".json"), text, 0o644)
 }
 
-// loadAll reads the saved results of the parts. They have to be of one machine, and of commits that don't differ in what a
-// part measures; changed returns the files in which a commit differs from the newest, of those that pathspecs select.
+// loadAll reads the saved results of the parts. They have to be of one machine, and of commits that don't
+// differ in what a part measures; changed returns the files in which a commit differs from the newest, of
+// those that pathspecs select.
 func loadAll(
 	dir string, parts []part, changed func(commit string, pathspecs []string) ([]string, error),
 ) (results []result, err error) {
@@ -50,7 +51,8 @@ func loadAll(
 			return nil, fmt.Errorf("part %s: %w", p.name, err)
 		}
 		if len(files) > 0 {
-			return nil, fmt.Errorf("part %s was measured at %s; measure it again: %d files have changed since, such as %s",
+			return nil, fmt.Errorf(
+				"part %s was measured at %s; measure it again: %d files have changed since, such as %s",
 				p.name, r.Environment.Commit, len(files), files[0])
 		}
 		results = append(results, r)
@@ -64,8 +66,8 @@ func loadAll(
 	return results, nil
 }
 
-// changedSince returns the files that git finds to differ between a commit and the checkout, of those that the pathspecs
-// select.
+// changedSince returns the files that git finds to differ between a commit and the checkout, of those that
+// the pathspecs select.
 func changedSince(ctx context.Context) func(commit string, pathspecs []string) ([]string, error) {
 	return func(commit string, pathspecs []string) ([]string, error) {
 		if strings.HasSuffix(commit, withChanges) {

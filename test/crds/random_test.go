@@ -25,7 +25,8 @@ func (r random) object(d *crd.Definition, v *crd.Version, depth int) map[string]
 	return object
 }
 
-// properties returns an object with the properties of a schema. Deep inside, it leaves most optional ones out.
+// properties returns an object with the properties of a schema. Deep inside, it leaves most optional ones
+// out.
 func (r random) properties(s *crd.Schema, depth int) map[string]any {
 	object := map[string]any{}
 	for _, p := range s.Properties {
@@ -150,7 +151,8 @@ var samples = []string{"a", "abc", "A", "Abc", "ABC", "a-b", "a.b", "a.b/c", "1"
 
 // formatted are strings of the formats that API servers check.
 var formatted = map[string]string{"ipv4": "10.1.2.3", "ipv6": "::1", "cidr": "10.1.0.0/16",
-	"uri": "https://a.b/c", "hostname": "a.b", "duration": "10s", "uuid": "8c6f8a5e-3f5e-4c2b-9f0e-2f0d5b1c7a11", "email": "a@b.c",
+	"uri": "https://a.b/c", "hostname": "a.b", "duration": "10s",
+	"uuid": "8c6f8a5e-3f5e-4c2b-9f0e-2f0d5b1c7a11", "email": "a@b.c",
 	"date": "2026-01-15", "mac": "00:00:5e:00:53:01"}
 
 func (r random) text(s *crd.Schema) string {

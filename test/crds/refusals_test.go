@@ -113,11 +113,12 @@ spec:
 `
 
 // unchecked matches the reasons of Kubernetes that need CEL, junctors or its own arithmetic.
-var unchecked = regexp.MustCompile(`\[\d+\]\.rule: (Invalid value: \{|Forbidden: estimated)|evaluating rule|` +
-	`\(oneOf\)|MultipleOf declared|boundary value must`)
+var unchecked = regexp.MustCompile(`\[\d+\]\.rule: (Invalid value: \{|Forbidden: estimated)|` +
+	`evaluating rule|\(oneOf\)|MultipleOf declared|boundary value must`)
 
 // stricter matches the reasons to refuse what a server accepts: types or kubectl can't have it.
-var stricter = regexp.MustCompile(`write its types by hand|did you mean|quote it|given twice|no plain key|served: missing`)
+var stricter = regexp.MustCompile(
+	`write its types by hand|did you mean|quote it|given twice|no plain key|served: missing`)
 
 // TestRefusals changes a definition in one place after the other. What Kubernetes refuses is refused.
 func TestRefusals(t *testing.T) {

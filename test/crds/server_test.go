@@ -31,7 +31,8 @@ const (
 const attempts = 100
 
 // TestServer imports definitions and installs them, without their CEL rules, on an API server. Clients
-// generated from the types create an object of each kind there, and a list has it as it was, but for defaults.
+// generated from the types create an object of each kind there, and a list has it as it was, but for
+// defaults.
 func TestServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles clients and runs an API server")
@@ -79,8 +80,8 @@ type access struct {
 	CA                      []byte
 }
 
-// withoutRules returns a definition without what needs more than this server: CEL rules, whose cost it bounds,
-// and conversion by a webhook.
+// withoutRules returns a definition without what needs more than this server: CEL rules, whose cost it
+// bounds, and conversion by a webhook.
 func withoutRules(t *testing.T, manifest []byte) *apiextensionsv1.CustomResourceDefinition {
 	var object map[string]any
 	if err := yaml.Unmarshal(manifest, &object); err != nil {
@@ -205,8 +206,8 @@ func checkOnServer(t *testing.T, create func(string, []byte) (answer, error), m 
 	t.Errorf("the server accepts none of %d objects; the last answer: %s", attempts, refused)
 }
 
-// lost returns the path to a value that an object has and another one, which may have more fields, doesn't; ""
-// if there is none.
+// lost returns the path to a value that an object has and another one, which may have more fields, doesn't;
+// "" if there is none.
 func lost(want, got any) string {
 	if want == nil { // nothing but zeros
 		return ""

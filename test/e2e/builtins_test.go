@@ -194,8 +194,8 @@ func (s *builtIn) delete(name string) {
 	}
 }
 
-// settle changes the kept object, waits until both informers have told of all that the server has, and compares
-// them with it and with each other.
+// settle changes the kept object, waits until both informers have told of all that the server has, and
+// compares them with it and with each other.
 func (s *builtIn) settle() {
 	s.t.Helper()
 	s.round++

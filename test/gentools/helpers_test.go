@@ -101,7 +101,8 @@ func BenchmarkEverything(b *testing.B) {
 	}
 }
 
-// removeDeepCopies removes the deep copies of the packages below the folders, and returns how many files these were.
+// removeDeepCopies removes the deep copies of the packages below the folders, and returns how many files
+// these were.
 func removeDeepCopies(b *testing.B, folders ...string) (files int) {
 	b.Helper()
 	for _, folder := range folders {

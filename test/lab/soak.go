@@ -53,7 +53,8 @@ func soakSection(all []results.Soak) string {
 		busiest = max(busiest, load(s))
 	}
 	if busiest > 0 {
-		view.Beside = fmt.Sprintf(", where %.1f threads wanted a core on average, those of other programs included", busiest)
+		view.Beside = fmt.Sprintf(
+			", where %.1f threads wanted a core on average, those of other programs included", busiest)
 	}
 	for _, m := range measured {
 		row := soakRow{About: m.about, Bound: m.bound}
@@ -79,7 +80,8 @@ var measured = []struct {
 	{"changes a second", "", func(s results.Soak) string {
 		return thousands(int(float64(s.Changes) / s.Took.Seconds()))
 	}},
-	{"lag of the handlers that keep up: median", "", func(s results.Soak) string { return milliseconds(s.Lag50) }},
+	{"lag of the handlers that keep up: median", "",
+		func(s results.Soak) string { return milliseconds(s.Lag50) }},
 	{"99th percentile", "", func(s results.Soak) string { return milliseconds(s.Lag99) }},
 	{"99th percentile of the slowest handler", "1 s",
 		func(s results.Soak) string { return milliseconds(s.Slowest99) }},

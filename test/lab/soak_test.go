@@ -39,7 +39,8 @@ func TestSoakSection(t *testing.T) {
 		soakHeading, "for 20 minutes", "8 writers keep", "| | in memory | embedded | bound |\n|---|--:|--:|---|\n",
 		"| objects | 50,000 | 1,000 |  |\n", "| changes a second | 2,000 | 2,000 |  |\n",
 		"| 99th percentile of the slowest handler | 13.5 ms | 13.5 ms | 1 s |\n",
-		"| goroutines before, at most, after | 3, 9, 3 | 3, 9, 3 |  |\n", "with 2 cores, where 2.5 threads wanted a core",
+		"| goroutines before, at most, after | 3, 9, 3 | 3, 9, 3 |  |\n",
+		"with 2 cores, where 2.5 threads wanted a core",
 		"](reliability/in-memory.svg)", "](reliability/embedded.svg)",
 	} {
 		if !strings.Contains(text, want) {

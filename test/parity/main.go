@@ -1,8 +1,8 @@
 // Command parity regenerates other projects' code with our generators and compares the result with that of
 // upstream's generators. Each check prints one line, "check NAME: N of M".
 //
-//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags] [deepcopy]
-//	       [register] [defaulter] [collisions]
+//	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
+//	       [deepcopy] [register] [defaulter] [collisions]
 //
 // Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
 // user's cache.

@@ -54,7 +54,8 @@ var mutations = map[string]planted.Bug{
 	"reflector: a list that starts over keeps its pages": planted.Replace("internal/reflector/listing.go",
 		"IsResourceExpired(err) {\n\t\t\tl.restart()",
 		"IsResourceExpired(err) {\n\t\t\tif !BUG { l.restart() }"),
-	"reflector: what is deleted while a list is streamed stays": planted.Replace("internal/reflector/streaming.go",
+	"reflector: what is deleted while a list is streamed stays": planted.Replace(
+		"internal/reflector/streaming.go",
 		"\t\t\terr = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"),
 	"reflector: an expired version is asked for again": planted.Replace("internal/reflector/listing.go",
 		"r.position.setUnavailable(true)", "r.position.setUnavailable(!BUG)"),

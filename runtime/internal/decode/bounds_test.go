@@ -187,15 +187,15 @@ func TestMemoryIsReleased(t *testing.T) {
 	}
 	d := New(reflect.TypeFor[*corev1.Pod](), Options{})
 	items := 0
-	_, err := d.List(strings.NewReader(`{"items":[{"metadata":{"labels":{`+strings.TrimSuffix(labels.String(), ",")+
-		`},"finalizers":[`+strings.TrimSuffix(finalizers.String(), ",")+`],"name":"\n`+
-		strings.Repeat("x", 2*largeWindow)+`"}}]}`),
-		ListVisitor{Item: func(obj any) error {
-			if pod := obj.(*corev1.Pod); len(pod.Labels) == entries && len(pod.Finalizers) == entries {
-				items++
-			}
-			return nil
-		}})
+	list := `{"items":[{"metadata":{"labels":{` + strings.TrimSuffix(labels.String(), ",") +
+		`},"finalizers":[` + strings.TrimSuffix(finalizers.String(), ",") + `],"name":"\n` +
+		strings.Repeat("x", 2*largeWindow) + `"}}]}`
+	_, err := d.List(strings.NewReader(list), ListVisitor{Item: func(obj any) error {
+		if pod := obj.(*corev1.Pod); len(pod.Labels) == entries && len(pod.Finalizers) == entries {
+			items++
+		}
+		return nil
+	}})
 	if err != nil || items != 1 {
 		t.Fatalf("%d items, %v", items, err)
 	}
@@ -294,8 +294,8 @@ func (r *recursive) Unmarshal(text []byte) error {
 	return r.inner.Unmarshal(value)
 }
 
-// TestTooDeep checks that deep values are refused as client-go's decoder refuses them, before the stack ends the
-// program.
+// TestTooDeep checks that deep values are refused as client-go's decoder refuses them, before the stack ends
+// the program.
 func TestTooDeep(t *testing.T) {
 	nested := func(depth int) []byte {
 		// From the inside, written backwards: each message has a length in front.
@@ -388,8 +388,8 @@ func TestErrorPathsAreShort(t *testing.T) {
 		for _, typ := range []reflect.Type{
 			reflect.TypeFor[*corev1.Pod](), reflect.TypeFor[*unstructured.Unstructured](),
 		} {
-			err := readBounded(typ, strings.NewReader(`{"kind":"a","apiVersion":"v1","items":[{"metadata":{"labels":{"`+
-				quoted+`":1e999}}}]}`))
+			err := readBounded(typ, strings.NewReader(
+				`{"kind":"a","apiVersion":"v1","items":[{"metadata":{"labels":{"`+quoted+`":1e999}}}]}`))
 			if err == nil || len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\n\x1b\u202e") {
 				t.Errorf("%q", err)
 			}

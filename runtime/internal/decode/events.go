@@ -72,8 +72,8 @@ func (e *Events) End() {
 	e.in.shrink()
 }
 
-// Want makes events skip the objects for which wanted returns false, but not those of bookmarks and errors. Call
-// it before Next.
+// Want makes events skip the objects for which wanted returns false, but not those of bookmarks and errors.
+// Call it before Next.
 func (e *Events) Want(wanted func(namespace, uid string) bool) { e.wanted = wanted }
 
 // Next blocks until a whole event is there. It returns io.EOF if the stream ends between two

@@ -35,7 +35,7 @@ func compareVersions(version, before string) int {
 // next list puts right what came of it.
 func (r *Reflector) tellDisorder(ctx context.Context, what, version, before string) {
 	err := &disorderError{what, version, before}
-	klog.FromContext(ctx).Info("Warning: the server broke its contract; the cache may be wrong until the next list",
-		"err", err)
+	klog.FromContext(ctx).Info(
+		"Warning: the server broke its contract; the cache may be wrong until the next list", "err", err)
 	r.health.noticed(err)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestDisorderIsTold: a server whose versions go back, or whose events come twice, is told of. What may happen
-// isn't.
+// TestDisorderIsTold: a server whose versions go back, or whose events come twice, is told of. What may
+// happen isn't.
 func TestDisorderIsTold(t *testing.T) {
 	event := func(kind watch.EventType, version string) func(*world) {
 		return func(w *world) {

@@ -81,7 +81,8 @@ func (c *client) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	if err != nil {
 		return nil, err
 	}
-	_, err = carry(ctx, c, "watch", "", func() (struct{}, error) { return struct{}{}, c.server.remembers(since) })
+	remembers := func() (struct{}, error) { return struct{}{}, c.server.remembers(since) }
+	_, err = carry(ctx, c, "watch", "", remembers)
 	if err != nil {
 		return nil, err
 	}

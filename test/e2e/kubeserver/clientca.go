@@ -38,7 +38,8 @@ func newClientCA(dir string) (*clientCA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &clientCA{parsed, key}, os.WriteFile(filepath.Join(dir, clientCAFile), encode("CERTIFICATE", der), 0o600)
+	err = os.WriteFile(filepath.Join(dir, clientCAFile), encode("CERTIFICATE", der), 0o600)
+	return &clientCA{parsed, key}, err
 }
 
 // ClientCertificate returns a new certificate of the user, a member of the groups, and its key, both as
@@ -52,7 +53,8 @@ func (s *Server) ClientCertificate(user string, groups ...string) (cert, key []b
 	template := certificate(pkix.Name{CommonName: user, Organization: groups})
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	der, err := x509.CreateCertificate(rand.Reader, template, s.clientCA.certificate, private.Public(), s.clientCA.key)
+	der, err := x509.CreateCertificate(
+		rand.Reader, template, s.clientCA.certificate, private.Public(), s.clientCA.key)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,9 +14,10 @@ import (
 // pieces are what random selectors are made of. Others of the API server's language are left out on purpose,
 // see [shard.ParseSelector].
 var pieces = []string{
-	"shardRange", "(", ")", ",", " ", "\t", "||", "&&", "object.metadata.uid", "object.metadata.namespace", "object",
-	".", "metadata", "uid", "'0x0000000000000000'", "'0x7000000000000000'", `"0x8000000000000000"`,
-	"'0x10000000000000000'", "'0x20000000000000000'", "'0x1'", "'0xF000000000000000'", "'8000000000000000'", "'0x",
+	"shardRange", "(", ")", ",", " ", "\t", "||", "&&", "object.metadata.uid", "object.metadata.namespace",
+	"object", ".", "metadata", "uid", "'0x0000000000000000'", "'0x7000000000000000'",
+	`"0x8000000000000000"`, "'0x10000000000000000'", "'0x20000000000000000'", "'0x1'",
+	"'0xF000000000000000'", "'8000000000000000'", "'0x",
 }
 
 // right is a selector in pieces.

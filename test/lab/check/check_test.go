@@ -200,8 +200,8 @@ func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	return result
 }
 
-// The limits of shrinking. What fails depends on how goroutines are scheduled, too, so each shorter script has
-// several chances.
+// The limits of shrinking. What fails depends on how goroutines are scheduled, too, so each shorter script
+// has several chances.
 const (
 	chances    = 3
 	longEnough = 5 * time.Minute

@@ -13,7 +13,8 @@
 //   - the version of an object, and of an informer, never goes back;
 //   - a typed and an untyped handler that came together are told the same;
 //   - indexes, and listers that use them, find what a scan finds;
-//   - once the faults have ended, everything is as on the server within the bounds of the faults that happened;
+//   - once the faults have ended, everything is as on the server within the bounds of the faults that
+//     happened;
 //   - an informer has one response open, and after the stop no goroutine, stream or watch is left;
 //   - nobody panics or hangs.
 //

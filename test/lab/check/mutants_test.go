@@ -78,7 +78,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 	tests := planted.Build(t, "../../../runtime", mutations)
 	run := func(bug string, seeds string) (string, error) {
-		return tests.Run(bug, "TestSimulated|TestEachFault", "-lab.only=ours", "-lab.shrink=false", "-lab.seeds="+seeds)
+		return tests.Run(bug, "TestSimulated|TestEachFault",
+			"-lab.only=ours", "-lab.shrink=false", "-lab.seeds="+seeds)
 	}
 	if out, err := run("", "5"); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)

@@ -156,8 +156,8 @@ func (s *subject) wanted(state cluster.State) map[cache.ObjectName]cluster.Objec
 	return wanted
 }
 
-// contents returns the version and the contents of the store. Unless the informer has snapshots, it is for use
-// while everything waits.
+// contents returns the version and the contents of the store. Unless the informer has snapshots, it is for
+// use while everything waits.
 func (s *subject) contents() (string, map[cache.ObjectName]cluster.Object) {
 	if s.snapshot != nil {
 		return s.snapshot()

@@ -71,8 +71,8 @@ func told(t *testing.T, i Implementation, f fault.Fault, kind fault.Kind, protob
 	})
 }
 
-// TestInitialEventsHaveNoOrder: what is wrong with the order of initial events, or comes twice among them, does
-// no harm.
+// TestInitialEventsHaveNoOrder: what is wrong with the order of initial events, or comes twice among them,
+// does no harm.
 func TestInitialEventsHaveNoOrder(t *testing.T) {
 	for _, i := range []Implementation{Ours, Facade} {
 		for _, name := range []string{"duplicate-events", "repeated-events", "swapped-events"} {

@@ -131,7 +131,8 @@ func (w *world) say(format string, args ...any) {
 		fmt.Sprintf(format, args...))
 }
 
-// play does the operations, and then what every script ends with: a time of quiet, and the stop of everything.
+// play does the operations, and then what every script ends with: a time of quiet, and the stop of
+// everything.
 func (w *world) play(ops []Op) {
 	ctx, stop := context.WithCancel(w.ctx)
 	var running sync.WaitGroup

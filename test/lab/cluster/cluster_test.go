@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestServed checks that, over HTTP, in JSON and protobuf, a list shows the state that the cluster remembers of
-// its version, in one namespace and in all, and that a watch leads from there to the present state.
+// TestServed checks that, over HTTP, in JSON and protobuf, a list shows the state that the cluster remembers
+// of its version, in one namespace and in all, and that a watch leads from there to the present state.
 func TestServed(t *testing.T) {
 	for _, media := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, namespace := range []string{"", "n1"} {

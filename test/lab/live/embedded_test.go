@@ -78,8 +78,8 @@ func TestEachFaultOverHTTP1(t *testing.T) {
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{HTTP1: true})
 }
 
-// TestExpiredToken is TestEachFault for the fault that happens to further pages only. A server without a watch
-// cache sends pages.
+// TestExpiredToken is TestEachFault for the fault that happens to further pages only. A server without a
+// watch cache sends pages.
 func TestExpiredToken(t *testing.T) {
 	if !*full {
 		t.Skip("make lab runs it: it needs many objects")

@@ -95,8 +95,8 @@ func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
 	together(trials)
 }
 
-// kinds are the kinds of requests that a fault happens to: one in a short run, which also leaves out the fault
-// that takes the pings of HTTP/2 to notice.
+// kinds are the kinds of requests that a fault happens to: one in a short run, which also leaves out the
+// fault that takes the pings of HTTP/2 to notice.
 func kinds(f fault.Fault) (kinds []fault.Kind) {
 	for _, kind := range []fault.Kind{fault.List, fault.Watch, fault.WatchList} {
 		if f.On&kind != 0 {

@@ -14,8 +14,8 @@ var (
 	file = flag.String("lab.results", "", "the file to which to append results")
 )
 
-// TestSoak: nothing grows beyond the documented bounds, and handlers that keep up are told in time. A short run
-// says nothing of time.
+// TestSoak: nothing grows beyond the documented bounds, and handlers that keep up are told in time. A short
+// run says nothing of time.
 func TestSoak(t *testing.T) {
 	for _, s := range []soak{
 		{job: job{Server: inMemory, Objects: 50_000, Writers: 1, Rate: 2000}},

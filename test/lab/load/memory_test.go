@@ -31,7 +31,9 @@ func startMemory(ctx context.Context) (server, error) {
 	const path = "/apis/shop.kubewright.dev/v1/bakeries"
 	resource := serve.Resource{
 		Version: shopv1.SchemeGroupVersion, Scheme: scheme.Scheme, Codecs: scheme.Codecs, Watch: m.Watch,
-		List: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) { return m.List(ctx, opts) },
+		List: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return m.List(ctx, opts)
+		},
 	}
 	m.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != path || r.Method != http.MethodGet {

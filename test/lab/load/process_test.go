@@ -70,8 +70,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs a server. It tells its address once all objects are there, waits for a line before it changes them,
-// for another before it stops that, and for the end of its input before it ends.
+// play runs a server. It tells its address once all objects are there, waits for a line before it changes
+// them, for another before it stops that, and for the end of its input before it ends.
 func play(text string) (err error) {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {

@@ -206,7 +206,8 @@ func (u *underLoad) check(ctx context.Context, client versioned.Interface) (map[
 		served[b.Name] = b.ResourceVersion
 	}
 	if !maps.Equal(stored, served) {
-		return stored, fmt.Errorf("the store has %d objects, the server %d, or they differ", len(stored), len(served))
+		return stored, fmt.Errorf(
+			"the store has %d objects, the server %d, or they differ", len(stored), len(served))
 	}
 	return stored, nil
 }

@@ -18,8 +18,8 @@ type store interface {
 	remove(ctx context.Context, name string) error
 }
 
-// writers change objects. One in ten objects lives for seconds: it is deleted, and another of a new name takes
-// its place. One change in ten is a deletion, one a creation, the others are updates.
+// writers change objects. One in ten objects lives for seconds: it is deleted, and another of a new name
+// takes its place. One change in ten is a deletion, one a creation, the others are updates.
 type writers struct {
 	store store
 	names []string // by place; each writer has every nth
@@ -46,8 +46,8 @@ func (w *writers) fill(ctx context.Context) error {
 	})
 }
 
-// change changes objects until stop is closed, so many a second, or as many as it can if rate is 0. It returns
-// the number of changes.
+// change changes objects until stop is closed, so many a second, or as many as it can if rate is 0. It
+// returns the number of changes.
 func (w *writers) change(ctx context.Context, rate int, stop <-chan struct{}) (changes int, err error) {
 	counts := make([]int, w.count)
 	begun := time.Now()

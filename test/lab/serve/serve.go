@@ -29,8 +29,8 @@ type Resource struct {
 	Watch  func(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// Request serves a list or a watch of a namespace, of all if that is empty. It answers in JSON, or in protobuf
-// if the client accepts it. A watch ends with the request's context, or with its timeout.
+// Request serves a list or a watch of a namespace, of all if that is empty. It answers in JSON, or in
+// protobuf if the client accepts it. A watch ends with the request's context, or with its timeout.
 func (s Resource) Request(w http.ResponseWriter, r *http.Request, namespace string) {
 	var opts metav1.ListOptions
 	parameters := runtime.NewParameterCodec(s.Scheme)

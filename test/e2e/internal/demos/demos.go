@@ -17,8 +17,8 @@ import (
 // deadline ends a demo that hangs. Without the builds, a demo takes about a minute.
 const deadline = 10 * time.Minute
 
-// Main runs a demo. Its context ends at an interrupt and after ten minutes. If the demo fails, Main prints why
-// and exits with 1.
+// Main runs a demo. Its context ends at an interrupt and after ten minutes. If the demo fails, Main prints
+// why and exits with 1.
 func Main(run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the demo takes too long"))

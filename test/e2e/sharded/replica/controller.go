@@ -41,7 +41,8 @@ type controller struct {
 }
 
 func newController(
-	job wire.Job, client versioned.Interface, member *sharding.Member, bakeries shopinformers.TypedBakeryInformer,
+	job wire.Job, client versioned.Interface, member *sharding.Member,
+	bakeries shopinformers.TypedBakeryInformer,
 ) (*controller, error) {
 	c := &controller{job: job, client: client, member: member, bakeries: bakeries}
 	inner := workqueue.NewTypedRateLimitingQueue(

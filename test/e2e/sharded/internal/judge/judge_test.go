@@ -81,7 +81,9 @@ func TestRight(t *testing.T) {
 	if len(v.Wrong) > 0 {
 		t.Error(strings.Join(v.Wrong, "\n"))
 	}
-	want := judge.Kind{Rounds: 1, Changes: 3, Gap: 11 * time.Second, Bound: 10 * time.Second, List: time.Second, Lists: 1}
+	want := judge.Kind{
+		Rounds: 1, Changes: 3, Gap: 11 * time.Second, Bound: 10 * time.Second, List: time.Second, Lists: 1,
+	}
 	if len(v.Slow) > 0 || v.Writes != 3 || v.Late != 0 || *v.Kinds["kill"] != want {
 		t.Errorf("%d writes, %d late, %+v, want %+v", v.Writes, v.Late, *v.Kinds["kill"], want)
 	}
@@ -215,7 +217,8 @@ func TestAllowed(t *testing.T) {
 
 // TestParseTable reads the text that package sharding writes.
 func TestParseTable(t *testing.T) {
-	entries, err := judge.ParseTable("protocol 1\nfield object.metadata.uid\nkinds bakeries.shop\ngeneration 17\n" +
+	entries, err := judge.ParseTable("protocol 1\nfield object.metadata.uid\n" +
+		"kinds bakeries.shop\ngeneration 17\n" +
 		"0000000000000000 baker-a token 16 objects 120\n" +
 		"4000000000000000 baker-b token 17 objects 80 to baker-a part 30\n" +
 		"8000000000000000 - token 3 objects 0\n")
