@@ -3,11 +3,16 @@ package layout
 import (
 	"bytes"
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The limits for the size of the runtime's public API, and of package informer's, which is most of what users
@@ -61,8 +66,65 @@ const maxLines = 500
 // TestFiles checks that hand-written files have at most 500 lines, and that only package decode imports
 // unsafe, under the conditions that its unsafe.go states.
 func TestFiles(t *testing.T) {
+	eachGoFile(t, func(name string, text []byte) {
+		if n := bytes.Count(text, []byte("\n")); n > maxLines &&
+			!bytes.Contains(text, []byte("Code generated ")) {
+			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?",
+				name, n, maxLines)
+		}
+		inDecode := strings.HasPrefix(name, "../../runtime/internal/decode/")
+		if !inDecode && !strings.HasSuffix(name, "_test.go") &&
+			bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
+			t.Errorf("%s imports unsafe", name)
+		}
+	})
+}
+
+// maxColumns is the greatest length of a line of a hand-written file, in characters. A tab is one.
+const maxColumns = 110
+
+// TestColumns checks the lengths of lines. Only markers and lines that end inside a raw string may be longer:
+// there is no place to break them.
+func TestColumns(t *testing.T) {
+	eachGoFile(t, func(name string, text []byte) {
+		columns := map[int]int{}
+		for i, line := range strings.Split(string(text), "\n") {
+			isMarker := strings.HasPrefix(strings.TrimSpace(line), "// +")
+			if n := utf8.RuneCountInString(line); n > maxColumns && !isMarker {
+				columns[i+1] = n
+			}
+		}
+		if len(columns) == 0 {
+			return
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ast.IsGenerated(file) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok {
+				first, last := files.Position(literal.Pos()).Line, files.Position(literal.End()).Line
+				maps.DeleteFunc(columns, func(line, _ int) bool { return first <= line && line < last })
+			}
+			return true
+		})
+		for _, line := range slices.Sorted(maps.Keys(columns)) {
+			t.Errorf("%s:%d: the line has %d columns, at most %d are meant to be: break it",
+				name, line, columns[line], maxColumns)
+		}
+	})
+}
+
+// eachGoFile calls visit with the path, in slashes, and the text of each Go file of the repository, but for
+// testdata.
+func eachGoFile(t *testing.T, visit func(name string, text []byte)) {
+	t.Helper()
+	const root = "../.."
 	read := 0
-	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -79,16 +141,7 @@ func TestFiles(t *testing.T) {
 			return err
 		}
 		read++
-		if n := bytes.Count(text, []byte("\n")); n > maxLines &&
-			!bytes.Contains(text, []byte("Code generated ")) {
-			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?",
-				name, n, maxLines)
-		}
-		inDecode := strings.HasPrefix(filepath.ToSlash(name), "../../runtime/internal/decode/")
-		if !inDecode && !strings.HasSuffix(name, "_test.go") &&
-			bytes.Contains(text, []byte("\t\"unsafe\"\n")) {
-			t.Errorf("%s imports unsafe", name)
-		}
+		visit(filepath.ToSlash(name), text)
 		return nil
 	})
 	if err != nil {
