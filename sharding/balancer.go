@@ -22,18 +22,18 @@ type balancer struct {
 	observer *observer
 	// current is the last table that came in, nil if there is none.
 	current *version
+	// unread are the texts, by Lease, that couldn't be read, so that each is told of once.
+	unread map[string]string
 }
 
 // balance runs a balancer until ctx ends.
 func (m *Member) balance(ctx context.Context) {
 	b := &balancer{
 		member: m, began: m.config.clock.now(),
-		observer: newObserver(m.config.Identity, 2*m.config.RetryPeriod),
+		observer: newObserver(m.config.Identity, 2*m.config.RetryPeriod), unread: map[string]string{},
 	}
 	for {
-		if err := b.watch(ctx); err != nil {
-			m.fail(ctx, "watch the members", err)
-		}
+		m.tried(ctx, observing, b.watch(ctx))
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
 		}
@@ -51,7 +51,7 @@ func (b *balancer) watch(ctx context.Context) error {
 	b.current = nil
 	for i := range list.Items {
 		listed[list.Items[i].Name] = true
-		b.see(&list.Items[i])
+		b.see(ctx, &list.Items[i])
 	}
 	for identity := range b.observer.members {
 		if !listed[m.leases.memberName(identity)] {
@@ -92,7 +92,7 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 	}
 	switch isTable := lease.Name == b.member.config.Group; {
 	case event.Type != watch.Deleted:
-		b.see(lease)
+		b.see(ctx, lease)
 		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) {
 			b.decide(ctx)
 		}
@@ -105,31 +105,44 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 }
 
 // see notes a Lease that came in.
-func (b *balancer) see(lease *coordinationv1.Lease) {
+func (b *balancer) see(ctx context.Context, lease *coordinationv1.Lease) {
 	if lease.Name == b.member.config.Group {
 		v, err := versionOf(lease)
 		switch {
 		case err != nil:
-			klog.ErrorS(err, "Sharding: no range is given", "group", b.member.config.Group)
+			b.tellUnread(ctx, lease, tableAnnotation, err)
 			b.current = nil
 		case b.current == nil || v.newer(b.current):
 			b.current = v
 		}
 		return
 	}
-	b.seeMember(lease)
+	b.seeMember(ctx, lease)
 }
 
-func (b *balancer) seeMember(lease *coordinationv1.Lease) {
+func (b *balancer) seeMember(ctx context.Context, lease *coordinationv1.Lease) {
 	text, ok := lease.Annotations[memberAnnotation]
 	if !ok || lease.Spec.HolderIdentity == nil {
 		return
 	}
 	r, err := parseReport(text)
 	if err != nil && !errors.Is(err, errProtocol) {
-		klog.ErrorS(err, "Sharding: a member's report can't be read", "lease", lease.Name)
+		b.tellUnread(ctx, lease, memberAnnotation, err)
 	}
 	b.observer.see(*lease.Spec.HolderIdentity, lease, r, b.member.config.clock.now())
+}
+
+// tellUnread logs that a Lease's text can't be read, unless it was the same before.
+func (b *balancer) tellUnread(
+	ctx context.Context, lease *coordinationv1.Lease, annotation string, err error,
+) {
+	text := lease.Annotations[annotation]
+	if last, told := b.unread[lease.Name]; told && last == text {
+		return
+	}
+	b.unread[lease.Name] = text
+	klog.FromContext(ctx).Error(err, "Sharding: the balancer can't read an annotation",
+		"group", b.member.config.Group, "lease", lease.Name, "annotation", annotation)
 }
 
 // decide writes the table that the situation asks for, if any.
@@ -146,7 +159,7 @@ func (b *balancer) decide(ctx context.Context) {
 		// The table was read before what follows. So if a member that seems to be dead renews after that, it
 		// writes the table before it acts, and the write below fails.
 		if err := b.look(ctx); err != nil {
-			b.member.fail(ctx, "read the members", err)
+			b.member.tried(ctx, observing, err)
 			return
 		}
 		if next, changes, _ = b.next(); !changes {
@@ -154,8 +167,8 @@ func (b *balancer) decide(ctx context.Context) {
 		}
 	}
 	written, err := b.member.leases.write(ctx, b.current, next)
+	b.member.tried(ctx, balancing, err)
 	if err != nil {
-		b.member.fail(ctx, "write the table", err)
 		return
 	}
 	b.current = written
@@ -182,7 +195,7 @@ func (b *balancer) look(ctx context.Context) error {
 		return err
 	}
 	for i := range list.Items {
-		b.seeMember(&list.Items[i])
+		b.seeMember(ctx, &list.Items[i])
 	}
 	return nil
 }
@@ -209,7 +222,7 @@ func (b *balancer) situation() (s situation, ready bool) {
 	for identity, o := range b.observer.members {
 		s.counted[identity] = o.report.Pieces
 		switch {
-		case o.unchanged >= config.LeaseDuration:
+		case o.unchanged >= max(config.LeaseDuration, o.duration()):
 			s.dead[identity] = true
 		case o.report.Table != "" && o.report.Table != current.lease.UID:
 			if untouched {
@@ -224,7 +237,7 @@ func (b *balancer) situation() (s situation, ready bool) {
 			actors = actors || owners[identity]
 			if !owners[identity] {
 				newcomers++
-				waited = waited || now.Sub(o.first) >= config.Joins
+				waited = waited || now.Sub(o.first) >= config.JoinDelay
 			}
 		}
 	}
@@ -246,7 +259,7 @@ func (b *balancer) forget(ctx context.Context) {
 		}
 		if !o.gone {
 			if err := b.member.leases.remove(ctx, identity, o.lease); err != nil {
-				b.member.fail(ctx, "delete an abandoned lease", err)
+				b.member.tried(ctx, tidying, err)
 				continue
 			}
 		}

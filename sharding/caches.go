@@ -36,7 +36,7 @@ func (c *caches) add(field Field, informers []cache.SharedInformer) error {
 	for i, one := range informers {
 		part, err := informer.Shard(one, field)
 		if err != nil {
-			return fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
+			return fmt.Errorf("sharding: Config.Informers[%d]: %w; with other caches set Config.Hashes", i, err)
 		}
 		c.parts = append(c.parts, part)
 	}

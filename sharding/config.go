@@ -34,21 +34,25 @@ type Config struct {
 	Informers []cache.SharedInformer
 	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it
 	// doesn't know yet. It may be called by several goroutines at a time, rarely, and may take as long as it
-	// takes to copy them. The default is what the informers have.
+	// takes to copy them: renewals wait for it. The default is what the informers have.
 	Hashes func(Range) ([]uint64, bool)
 	// Changed is called after the ranges that the member may act on changed, with all of them, one call at a
-	// time. They also change when its Lease lapses and holds again. It must return soon, and not call the
-	// member. nil stands for nothing.
+	// time and in order. They also change when its Lease lapses and holds again. While a call takes long,
+	// only the last of the changes that follow is told; a range that another member had in between comes
+	// back with another token. nil stands for nothing.
 	Changed func([]Owned)
 
 	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
-	// 15 s by default. RenewDeadline is how long after its last renewal a member acts on them: 10 s.
-	// LeaseDuration / RenewDeadline, at least 1.25, is by how much clocks may differ in speed. RetryPeriod is
-	// the time between renewals: 2 s.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Joins is how long the balancer waits for further members before it moves ranges to a new one: 10 s by
-	// default.
-	Joins time.Duration
+	// 15 s by default. Others count it in whole seconds, rounded up, if it is longer than their own.
+	LeaseDuration time.Duration
+	// RenewDeadline is how long after its last renewal a member acts on its ranges: 10 s by default.
+	// LeaseDuration / RenewDeadline, at least 1.25, is by how much clocks may differ in speed.
+	RenewDeadline time.Duration
+	// RetryPeriod is the time between renewals: 2 s by default.
+	RetryPeriod time.Duration
+	// JoinDelay is how long the balancer waits for further members before it moves ranges to a new one: 10 s
+	// by default.
+	JoinDelay time.Duration
 	// MinMembers is how many members there must be before the first ranges are given, for at most
 	// MinMembersWait, a minute by default.
 	MinMembers     int
@@ -56,7 +60,7 @@ type Config struct {
 	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
 	MaxLoad int
 	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by
-	// default.
+	// default. A member that leaves takes twice that for everything, its last writes too.
 	DrainGrace time.Duration
 
 	clock clock
@@ -82,7 +86,7 @@ func (c *Config) complete() error {
 	setDefault(&c.LeaseDuration, 15*time.Second)
 	setDefault(&c.RenewDeadline, 10*time.Second)
 	setDefault(&c.RetryPeriod, 2*time.Second)
-	setDefault(&c.Joins, 10*time.Second)
+	setDefault(&c.JoinDelay, 10*time.Second)
 	setDefault(&c.MinMembersWait, time.Minute)
 	setDefault(&c.DrainGrace, 20*time.Second)
 	if c.clock == nil {
@@ -93,7 +97,7 @@ func (c *Config) complete() error {
 	}
 	c.Kinds = slices.Compact(slices.Sorted(slices.Values(c.Kinds)))
 	c.Identity += "-" + rand.String(5)
-	switch wrong := validation.IsDNS1123Subdomain(c.Group + "-" + c.Identity); {
+	switch wrong := c.wrongNames(); {
 	case c.Leases == nil:
 		return errors.New("sharding: Config.Leases is nil; set it to the client of a namespace's leases")
 	case c.Hashes == nil && len(c.Informers) == 0:
@@ -116,6 +120,21 @@ func (c *Config) complete() error {
 			c.RenewDeadline, c.RetryPeriod)
 	}
 	return nil
+}
+
+// balancerSuffix, after the group's name, names the Lease of the balancer's election.
+const balancerSuffix = "-balancer"
+
+// wrongNames says why no Leases can have the names of the group and its member. The group's is also the value
+// of a label.
+func (c *Config) wrongNames() []string {
+	wrong := append(validation.IsDNS1123Subdomain(c.Group+"-"+c.Identity),
+		validation.IsValidLabelValue(c.Group)...)
+	if strings.HasSuffix(c.Group, balancerSuffix) {
+		wrong = append(wrong, "a group's name can't end in "+balancerSuffix+
+			", as that names the Lease of an election")
+	}
+	return wrong
 }
 
 func setDefault[T comparable](value *T, fallback T) {

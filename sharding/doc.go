@@ -19,7 +19,8 @@
 //     until RenewDeadline after its last successful renewal was sent. When it holds again after a lapse, the
 //     member first writes the table anew, so that a balancer that decided earlier fails.
 //   - Who observes counts a Lease's silence from when the last change came in, and only while it sees its own
-//     renewals come in. A Lease that is missing is one that doesn't change.
+//     renewals come in. It waits for its own LeaseDuration, or for the Lease's, if that is longer. A Lease
+//     that is missing is one that doesn't change.
 //   - A member's Lease says by which table it acts. The balancer gives ranges only to those whose Lease names
 //     this one, and the first ranges of a table, which may be one that was created anew after it was deleted,
 //     only when it has observed the group for LeaseDuration, and no Lease names another one.

@@ -3,6 +3,7 @@ package sharding
 import (
 	"context"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -39,19 +40,21 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 	for ctx.Err() == nil {
 		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 			Lock: &resourcelock.LeaseLock{
-				LeaseMeta:  metav1.ObjectMeta{Name: c.Group + "-balancer"},
+				LeaseMeta:  metav1.ObjectMeta{Name: c.Group + balancerSuffix},
 				Client:     oneNamespace{c.Leases},
 				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 			},
 			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
-			LeaseDuration:   c.RenewDeadline * 3 / 4,
+			// Leases count whole seconds.
+			LeaseDuration:   max(c.RenewDeadline*3/4, time.Second),
 			RenewDeadline:   max(c.RenewDeadline/2, c.RetryPeriod*5/4),
 			RetryPeriod:     c.RetryPeriod,
 			ReleaseOnCancel: true,
 			Callbacks:       callbacks,
 		})
 		if err != nil {
-			klog.FromContext(ctx).Error(err, "Sharding: nobody is elected as balancer", "group", c.Group)
+			klog.FromContext(ctx).Error(err, "Sharding: the member isn't elected", "group", c.Group)
+			<-ctx.Done()
 			return
 		}
 		elector.Run(ctx)
@@ -63,15 +66,29 @@ type oneNamespace struct{ leases coordination.LeaseInterface }
 
 func (o oneNamespace) Leases(string) coordination.LeaseInterface { return o.leases }
 
-// elections balances the group whenever the member is elected to.
+// elections balances the group whenever the member is elected to. A member that doesn't take part isn't a
+// candidate: it would keep others from balancing.
 func (m *Member) elections(ctx context.Context) {
-	m.config.elect(ctx, func(ctx context.Context) {
-		m.mu.Lock()
-		m.leading = ctx
-		m.signal()
-		m.mu.Unlock()
-		m.balance(ctx)
-	})
+	takesPart := func() bool { return m.refused == nil }
+	for m.await(ctx, nil, takesPart) {
+		candidate, stop := context.WithCancel(ctx)
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			m.await(candidate, nil, func() bool { return !takesPart() })
+			stop()
+		})
+		m.config.elect(candidate, m.lead)
+		stop()
+		watching.Wait()
+	}
+}
+
+func (m *Member) lead(ctx context.Context) {
+	m.mu.Lock()
+	m.leading = ctx
+	m.signal()
+	m.mu.Unlock()
+	m.balance(ctx)
 }
 
 // Leader calls f whenever the member is elected as the balancer, for work that one member does. The context

@@ -45,11 +45,13 @@ func (m *Member) handOvers(ctx context.Context) {
 		if !m.await(ctx, nil, asked) {
 			return
 		}
-		if err := m.handOver(ctx, current.table, i); err != nil && !errors.Is(err, errWithdrawn) {
-			m.fail(ctx, "hand over "+current.span(i).String(), err)
-			if !m.pause(ctx, m.config.RetryPeriod) {
-				return
-			}
+		err := m.handOver(ctx, current.table, i)
+		if errors.Is(err, errWithdrawn) {
+			err = nil
+		}
+		m.tried(ctx, giving, err)
+		if err != nil && !m.pause(ctx, m.config.RetryPeriod) {
+			return
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (l leases) renew(
 		}}
 	}
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, memberAnnotation, r.text())
-	seconds, now := int32(max(duration.Round(time.Second)/time.Second, 1)), metav1.NowMicro()
+	seconds, now := int32((duration+time.Second-1)/time.Second), metav1.NowMicro()
 	lease.Spec.HolderIdentity = &identity
 	lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &seconds, &now
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)

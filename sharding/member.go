@@ -39,8 +39,12 @@ type Member struct {
 	draining []Range
 	runs     map[*run]struct{}
 	waiting  int
-	// owned are the ranges that Changed was told last.
-	owned []Owned
+	// owned are the ranges that the member may act on, told those that Changed was told last.
+	owned, told []Owned
+	// troubles are what fails now, by what is tried.
+	troubles map[string]*trouble
+	// ran says that Run was called.
+	ran bool
 	// leading is the context of being elected.
 	leading context.Context
 	// caches are the informers, and which ranges they have. gained and lost count ranges that came and went.
@@ -65,7 +69,8 @@ func NewMember(config Config) (*Member, error) {
 	}
 	m := &Member{
 		config: config, leases: leases{config.Leases, config.Group, config.RenewDeadline / 2},
-		runs: map[*run]struct{}{}, changed: make(chan struct{}), log: klog.Background(),
+		runs: map[*run]struct{}{}, troubles: map[string]*trouble{},
+		changed: make(chan struct{}), log: klog.Background(),
 	}
 	if err := m.caches.add(config.Field, config.Informers); err != nil {
 		return nil, err
@@ -169,18 +174,28 @@ func (m *Member) takeLocked(v *version) {
 	if m.current == nil || m.current.lease.UID != v.lease.UID {
 		m.urgent = true
 	}
-	m.refused = nil
+	var refused error
 	if !m.config.shards(v.Field, v.Kinds) {
-		m.refused = fmt.Errorf(
+		refused = fmt.Errorf(
 			"sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
 			m.config.Group, v.Kinds, v.Field, m.config.Kinds, m.config.Field)
 	}
+	m.refuse(refused)
 	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
 	m.caches.follow(after, v.keptBy(m.config.Identity, m.latest))
 	m.current, m.latest = v, v
 	m.settle(fmt.Sprintf("generation %d of the table", v.Generation))
+}
+
+// refuse notes why the member doesn't take part, nil if it does. It needs the lock.
+func (m *Member) refuse(why error) {
+	if why != nil && (m.refused == nil || m.refused.Error() != why.Error()) {
+		m.log.Error(why, "Sharding: the member doesn't take part", "group", m.config.Group,
+			"member", m.config.Identity)
+	}
+	m.refused = why
 }
 
 // forget notes that there is no table any more.
@@ -191,8 +206,7 @@ func (m *Member) forget() {
 	m.settle("the table was deleted")
 }
 
-// settle makes work and the callback follow a change of what is owned, and logs why it has changed. It needs
-// the lock.
+// settle makes work follow a change of what is owned, and logs why it has changed. It needs the lock.
 func (m *Member) settle(why string) {
 	for r := range m.runs {
 		if _, ok := m.owns(r.hash); !ok {
@@ -210,11 +224,27 @@ func (m *Member) settle(why string) {
 				"member", m.config.Identity, "began", came, "ended", went, "because", why)
 		}
 		m.owned, m.urgent = owned, true
-		if m.config.Changed != nil {
-			m.config.Changed(slices.Clone(owned))
-		}
 	}
 	m.signal()
+}
+
+// changes calls Changed, without the lock, as it may add to a queue, which asks the member.
+func (m *Member) changes(ctx context.Context) {
+	for m.config.Changed != nil &&
+		m.await(ctx, nil, func() bool { return !slices.Equal(m.owned, m.told) }) {
+		m.tellChange()
+	}
+}
+
+// tellChange calls Changed if there is anything to tell.
+func (m *Member) tellChange() {
+	m.mu.Lock()
+	owned, isNew := slices.Clone(m.owned), !slices.Equal(m.owned, m.told)
+	m.told = m.owned
+	m.mu.Unlock()
+	if isNew && m.config.Changed != nil {
+		m.config.Changed(owned)
+	}
 }
 
 // report returns what there is to report.

@@ -26,8 +26,11 @@ var mutations = map[string]planted.Bug{
 		"passed := now.Sub(o.seen); if BUG && !o.seen.IsZero() { "+
 			"passed = min(passed, o.longest); o.seen = now.Add(-passed) }"),
 	"a silence taken for an end": planted.Replace("sharding/balancer.go",
-		"case o.unchanged >= config.LeaseDuration:",
-		"case o.unchanged >= config.LeaseDuration || BUG && o.unchanged > config.RenewDeadline/2:"),
+		"case o.unchanged >= max(config.LeaseDuration, o.duration()):",
+		"case o.unchanged >= max(config.LeaseDuration, o.duration()) || "+
+			"BUG && o.unchanged > config.RenewDeadline/2:"),
+	"a lease that lasts longer ended early": planted.Replace("sharding/observer.go",
+		"if o.lease == nil ||", "if BUG || o.lease == nil ||"),
 	"a deleted lease taken for an end": planted.Replace("sharding/observer.go",
 		"m.gone = true\n", "m.gone = true; if BUG { m.unchanged = time.Hour }\n"),
 	"the leases not read again": planted.Replace("sharding/balancer.go",

@@ -40,6 +40,15 @@ type observed struct {
 	first time.Time
 }
 
+// duration is how long the member's Lease lasts by what it says, rounded up to seconds: members of one group
+// differ while somebody changes their LeaseDuration. It is 0 if nothing is known.
+func (o *observed) duration() time.Duration {
+	if o.lease == nil || o.lease.Spec.LeaseDurationSeconds == nil {
+		return 0
+	}
+	return time.Duration(*o.lease.Spec.LeaseDurationSeconds) * time.Second
+}
+
 func newObserver(self string, longest time.Duration) *observer {
 	return &observer{self: self, longest: longest, members: map[string]*observed{}}
 }

@@ -15,18 +15,25 @@ import (
 )
 
 // Run takes part in the group until ctx ends, and then leaves it: it waits until no work is left, marks the
-// member's ranges free and deletes its Lease. It returns an error if work didn't end in time; the ranges are
-// then given to others when the Lease has run out. Call it once.
+// member's ranges free and deletes its Lease. It returns an error if that isn't done within 2 DrainGrace, as
+// work doesn't end or the server doesn't answer; the ranges are then given to others when the Lease has run
+// out. A member runs once: a second call returns an error.
 func (m *Member) Run(ctx context.Context) error {
 	m.mu.Lock()
-	m.log = klog.FromContext(ctx)
+	again := m.ran
+	if !again {
+		m.ran, m.log = true, klog.FromContext(ctx)
+	}
 	m.mu.Unlock()
+	if again {
+		return errors.New("sharding: Run was called before; make a new member")
+	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	renewing, endRenewals := context.WithCancel(running)
 	var loops, renewals sync.WaitGroup
 	renewals.Go(func() { m.renewals(renewing) })
 	for _, loop := range []func(context.Context){
-		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform,
+		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform, m.changes,
 	} {
 		loops.Go(func() { loop(running) })
 	}
@@ -36,9 +43,10 @@ func (m *Member) Run(ctx context.Context) error {
 	loops.Wait()
 	renewals.Wait()
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.until = time.Time{}
 	m.settle("it has left")
+	m.mu.Unlock()
+	m.tellChange()
 	return err
 }
 
@@ -72,28 +80,12 @@ func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func()
 	}
 }
 
-// fail logs an error of something that is tried again.
-func (m *Member) fail(ctx context.Context, what string, err error) {
-	log := klog.FromContext(ctx)
-	switch {
-	case ctx.Err() != nil:
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		log.Error(err, "Sharding: the member may not use the leases, see role.yaml", "group", m.config.Group,
-			"member", m.config.Identity, "action", what)
-	default:
-		log.V(2).Info("Sharding: will try again", "group", m.config.Group, "member", m.config.Identity,
-			"action", what, "err", err)
-	}
-}
-
 // renewals renews the Lease every RetryPeriod, and at once if there is something urgent to report.
 func (m *Member) renewals(ctx context.Context) {
 	var lease *coordinationv1.Lease
 	for {
 		next, err := m.renew(ctx, lease)
-		if err != nil {
-			m.fail(ctx, "renew the lease", err)
-		}
+		m.tried(ctx, renewing, err)
 		lease = next
 		due := m.config.clock.after(m.config.RetryPeriod)
 		if !m.await(ctx, due, func() bool { return err == nil && m.urgent }) {
@@ -127,11 +119,10 @@ func (m *Member) lapses(ctx context.Context) {
 // confirmations confirms the table whenever the Lease begins to hold, once there is one.
 func (m *Member) confirmations(ctx context.Context) {
 	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() && m.current != nil }) {
-		if err := m.confirm(ctx); err != nil {
-			m.fail(ctx, "confirm the table", err)
-			if !m.backOff(ctx, err) {
-				return
-			}
+		err := m.confirm(ctx)
+		m.tried(ctx, confirming, err)
+		if err != nil && !m.backOff(ctx, err) {
+			return
 		}
 	}
 }
@@ -176,8 +167,13 @@ func (m *Member) confirm(ctx context.Context) error {
 // follow takes note of every table that is written.
 func (m *Member) follow(ctx context.Context) {
 	for {
-		if err := m.watchTable(ctx); err != nil {
-			m.fail(ctx, "watch the table", err)
+		err := m.watchTable(ctx)
+		m.tried(ctx, watching, err)
+		if errors.Is(err, errProtocol) {
+			m.mu.Lock()
+			m.refuse(fmt.Errorf("sharding: %w: this member doesn't take part", err))
+			m.settle("the table is of another protocol")
+			m.mu.Unlock()
 		}
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
@@ -199,6 +195,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 		return err
 	}
 	m.take(v)
+	m.tried(ctx, watching, nil)
 	options := m.leases.table()
 	options.ResourceVersion = since
 	events, err := m.config.Leases.Watch(ctx, options)
@@ -241,10 +238,11 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 			}
 			if v, err = m.leases.write(ctx, v, next); err == nil {
 				m.take(v)
+				m.tried(ctx, writing, nil)
 				return nil
 			}
 		}
-		m.fail(ctx, "write the table", err)
+		m.tried(ctx, writing, err)
 		if !m.backOff(ctx, err) {
 			return context.Cause(ctx)
 		}
@@ -258,11 +256,11 @@ func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 	m.leaving, m.urgent = true, true
 	m.signal()
 	m.mu.Unlock()
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	go func() {
 		if m.pause(limited, 2*m.config.DrainGrace) {
-			cancel()
+			cancel(fmt.Errorf("not within %s, twice DrainGrace", 2*m.config.DrainGrace))
 		}
 	}()
 	if m.drain(limited, everything) != nil {
@@ -273,9 +271,11 @@ func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 			m.running(everything), m.config.Identity)
 	}
 	if !m.await(limited, nil, func() bool { return m.reportedLeaving }) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		return fmt.Errorf(
-			"sharding: %s couldn't renew its lease; its ranges go to others when that has run out",
-			m.config.Identity)
+			"sharding: the ranges of %s go to others when its lease has run out, which it couldn't renew%s",
+			m.config.Identity, m.lastly(renewing))
 	}
 	err := m.rewrite(limited, func(t table) (table, error) {
 		owned := t.of(m.config.Identity)
@@ -289,7 +289,10 @@ func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 		return t.released(m.config.Identity, counted), nil
 	})
 	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w%s", m.config.Identity, err,
+			m.lastly(writing))
 	}
 	endRenewals()
 	return m.leases.remove(limited, m.config.Identity, nil)

@@ -1,7 +1,6 @@
 package sharding
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -10,8 +9,8 @@ import (
 type Status struct {
 	// Owned are the ranges that the member may act on now.
 	Owned []Owned
-	// Members is how many members own ranges.
-	Members int
+	// Owners is how many members own ranges.
+	Owners int
 	// Unowned are the ranges that nobody owns, and UnownedObjects is how many objects were in them when they
 	// were counted last.
 	Unowned        []Range
@@ -21,8 +20,11 @@ type Status struct {
 	// Gained and Lost count the ranges that the table has given the member, and taken from it, since it
 	// exists.
 	Gained, Lost uint64
-	// Working is how much work is going on, Waiting how much waits until it may begin.
-	Working, Waiting int
+	// Running is how much work is going on, Waiting how much waits until it may begin.
+	Running, Waiting int
+	// Hung are the namespaces, or UIDs, of work that goes on though its context ended DrainGrace ago, as its
+	// range is to be given away. The member keeps the range until that work has ended.
+	Hung []string
 	// Err says why the member begins no work at all, nil if it may.
 	Err error
 }
@@ -31,16 +33,24 @@ type Status struct {
 func (m *Member) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Gained: m.gained, Lost: m.lost, Working: len(m.runs), Waiting: m.waiting}
+	s := Status{Gained: m.gained, Lost: m.lost, Running: len(m.runs), Waiting: m.waiting}
+	for r := range m.runs {
+		if r.hangs {
+			s.Hung = append(s.Hung, r.value)
+		}
+	}
+	slices.Sort(s.Hung)
 	switch {
 	case m.refused != nil:
 		s.Err = m.refused
 	case m.current == nil:
-		s.Err = errors.New("sharding: the table hasn't been read yet, or was deleted")
+		s.Err = fmt.Errorf("sharding: the table hasn't been read yet, or was deleted%s", m.lastly(watching))
 	case !m.holds():
-		s.Err = fmt.Errorf("sharding: the lease %s isn't renewed", m.leases.memberName(m.config.Identity))
+		s.Err = fmt.Errorf("sharding: the lease %s isn't renewed%s",
+			m.leases.memberName(m.config.Identity), m.lastly(renewing))
 	case !m.acts():
-		s.Err = errors.New("sharding: the table hasn't been confirmed yet since the lease holds")
+		s.Err = fmt.Errorf("sharding: the table hasn't been confirmed yet since the lease holds%s",
+			m.lastly(confirming))
 	default:
 		// With an error no work begins, though what is going on may go on.
 		s.Owned, s.Err = slices.Clone(m.owned), m.caches.err
@@ -60,16 +70,21 @@ func (m *Member) Status() Status {
 		owners[e.Owner] = true
 	}
 	delete(owners, "")
-	s.Members = len(owners)
+	s.Owners = len(owners)
 	return s
 }
 
-// Health returns an error if the member doesn't act, or if there are ranges that nobody owns.
+// Health returns an error if the member doesn't act, if its work hangs, or if there are ranges that nobody
+// owns.
 func (m *Member) Health() error {
-	s := m.Status()
-	if s.Err == nil && len(s.Unowned) > 0 {
-		return fmt.Errorf("sharding: %d ranges with %d objects have no owner, the first is %s",
-			len(s.Unowned), s.UnownedObjects, s.Unowned[0])
+	switch s := m.Status(); {
+	case s.Err != nil:
+		return s.Err
+	case len(s.Hung) > 0:
+		return fmt.Errorf("sharding: work on %q doesn't end, and keeps its range from being given away", s.Hung)
+	case len(s.Unowned) > 0:
+		return fmt.Errorf("sharding: nobody owns %s and %d other ranges, with %d objects in all",
+			s.Unowned[0], len(s.Unowned)-1, s.UnownedObjects)
 	}
-	return s.Err
+	return nil
 }

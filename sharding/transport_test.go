@@ -60,7 +60,7 @@ func TestTransport(t *testing.T) {
 			for _, method := range writes {
 				passes(ctx, method, true)
 			}
-			if now, ok := OwnedBy(ctx); !ok || now != owned {
+			if now, ok := OwnedFrom(ctx); !ok || now != owned {
 				t.Errorf("the work is on %s, %t, and was given %s", now, ok, owned)
 			}
 			m.server.setDown(true)
@@ -71,7 +71,7 @@ func TestTransport(t *testing.T) {
 			for _, method := range writes {
 				passes(context.WithoutCancel(ctx), method, false)
 			}
-			if _, ok := OwnedBy(ctx); ok {
+			if _, ok := OwnedFrom(ctx); ok {
 				t.Error("the work is on a range that the member may not act on")
 			}
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
@@ -86,7 +86,7 @@ func TestTransport(t *testing.T) {
 		}
 		m.settled()
 		passes(context.WithoutCancel(working), http.MethodPut, false)
-		if _, ok := OwnedBy(t.Context()); ok {
+		if _, ok := OwnedFrom(t.Context()); ok {
 			t.Error("a context without work is on a range")
 		}
 	})

@@ -3,11 +3,12 @@ package sharding
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 )
 
 // ErrNotOwned is the error of work, and of a write, on a hash that the member doesn't own, or may not act on
-// any more. It is also why the context of work ends that the member must stop.
+// any more. It is also, wrapped, why the context of work ends that the member must stop.
 var ErrNotOwned = errors.New("not owned by this member")
 
 // run is a piece of work.
@@ -16,6 +17,8 @@ type run struct {
 	value  string
 	hash   uint64
 	cancel context.CancelCauseFunc
+	// hangs says that it goes on though its context ended DrainGrace ago. The member's lock guards it.
+	hangs bool
 }
 
 // runKey is the key of a run in the context of its work.
@@ -43,10 +46,10 @@ func (m *Member) Do(ctx context.Context, value string, f func(context.Context, O
 	return f(working, owned)
 }
 
-// OwnedBy returns the range that work is done in, and its token, if ctx is the context of f in [Member.Do],
+// OwnedFrom returns the range that work is done in, and its token, if ctx is the context of f in [Member.Do],
 // f still runs, and its member may act on the range now. Whoever is written to can compare tokens: of two
 // writes to one object, that with the lower token is older.
-func OwnedBy(ctx context.Context) (Owned, bool) {
+func OwnedFrom(ctx context.Context) (Owned, bool) {
 	r, ok := ctx.Value(runKey{}).(*run)
 	if !ok {
 		return Owned{}, false
@@ -173,15 +176,31 @@ func (m *Member) drain(ctx context.Context, part Range) error {
 	m.mu.Lock()
 	for r := range m.runs {
 		if part.Contains(r.hash) {
-			r.cancel(errors.New("the range is given away"))
+			r.cancel(fmt.Errorf("the range is given away: %w", ErrNotOwned))
 		}
 	}
 	m.mu.Unlock()
+	if m.await(ctx, m.config.clock.after(m.config.DrainGrace), idle) {
+		m.tellHanging(part)
+	}
 	if !m.await(ctx, nil, idle) {
 		m.resume(part)
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// tellHanging notes and logs which work in a range hangs, if any does.
+func (m *Member) tellHanging(part Range) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for r := range m.runs {
+		r.hangs = r.hangs || part.Contains(r.hash)
+	}
+	if work := m.running(part); len(work) > 0 {
+		m.log.Error(nil, "Sharding: work doesn't end though its context has, and keeps a range from being given",
+			"group", m.config.Group, "member", m.config.Identity, "range", part, "work", work)
+	}
 }
 
 // running returns the namespaces or UIDs of the work in a range. It needs the lock.

@@ -52,7 +52,7 @@ func main() {
 	flag.DurationVar(&o.share.RenewDeadline, "renew-deadline", 0,
 		"how long a replica works on without renewing its Lease; 0 for 10s")
 	flag.DurationVar(&o.share.RetryPeriod, "retry-period", 0, "time between renewals; 0 for 2s")
-	flag.DurationVar(&o.share.Joins, "joins", 0,
+	flag.DurationVar(&o.share.JoinDelay, "joins", 0,
 		"how long a new replica waits for others to join, before namespaces move; 0 for 10s")
 	flag.Parse()
 

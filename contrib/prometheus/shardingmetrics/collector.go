@@ -7,11 +7,12 @@
 //	sharding_lost_ranges_total
 //	sharding_running_work
 //	sharding_waiting_work
+//	sharding_hung_work
 //	sharding_dropped_items_total
 //
 // What it knows of its group, which each member reports:
 //
-//	sharding_members
+//	sharding_owners
 //	sharding_unowned_ranges
 //	sharding_unowned_objects
 //
@@ -83,10 +84,12 @@ func New(group string, member Member) *Collector {
 		func(s sharding.Status) int { return len(s.Owned) })
 	gauge("giving_ranges", "Ranges that the member is asked to give and hasn't given yet",
 		func(s sharding.Status) int { return len(s.Giving) })
-	gauge("running_work", "Work that the member does now", func(s sharding.Status) int { return s.Working })
+	gauge("running_work", "Work that the member does now", func(s sharding.Status) int { return s.Running })
 	gauge("waiting_work", "Work that waits because the member may not begin it yet",
 		func(s sharding.Status) int { return s.Waiting })
-	gauge("members", "Members that own ranges", func(s sharding.Status) int { return s.Members })
+	gauge("hung_work", "Work that goes on though its context has ended, and keeps its range from being given",
+		func(s sharding.Status) int { return len(s.Hung) })
+	gauge("owners", "Members that own ranges", func(s sharding.Status) int { return s.Owners })
 	gauge("unowned_ranges", "Ranges that nobody owns", func(s sharding.Status) int { return len(s.Unowned) })
 	gauge("unowned_objects", "Objects in ranges that nobody owns, as they were counted last",
 		func(s sharding.Status) int { return s.UnownedObjects })

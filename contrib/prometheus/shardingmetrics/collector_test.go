@@ -32,7 +32,7 @@ func (q queue) Dropped() uint64 { return uint64(q) }
 
 // The metrics of a member, in a registry. sharding.NewMember returns one.
 func Example() {
-	baker := &member{"baker-1", sharding.Status{Members: 3, UnownedObjects: 12}}
+	baker := &member{"baker-1", sharding.Status{Owners: 3, UnownedObjects: 12}}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(shardingmetrics.New("bakery-controller", baker))
 	families, err := registry.Gather()
@@ -49,8 +49,8 @@ func Example() {
 // TestCollector compares all metrics of two members, before and after one changes.
 func TestCollector(t *testing.T) {
 	first := &member{"first", sharding.Status{
-		Owned: make([]sharding.Owned, 2), Members: 3, Unowned: make([]sharding.Range, 4), UnownedObjects: 5,
-		Giving: make([]sharding.Range, 6), Gained: 7, Lost: 8, Working: 9, Waiting: 10,
+		Owned: make([]sharding.Owned, 2), Owners: 3, Unowned: make([]sharding.Range, 4), UnownedObjects: 5,
+		Giving: make([]sharding.Range, 6), Gained: 7, Lost: 8, Running: 9, Waiting: 10, Hung: make([]string, 11),
 	}}
 	registry := prometheus.NewPedanticRegistry()
 	collector := shardingmetrics.New("bakers", first)
@@ -61,8 +61,8 @@ func TestCollector(t *testing.T) {
 	check := func(acting int) {
 		t.Helper()
 		want := fmt.Sprintf("acting %d; dropped_items_total 11; dropped_items_total 13; "+
-			"gained_ranges_total 7; giving_ranges 6; lost_ranges_total 8; members 3; owned_ranges 2; "+
-			"running_work 9; unowned_objects 5; unowned_ranges 4; waiting_work 10", acting)
+			"gained_ranges_total 7; giving_ranges 6; hung_work 11; lost_ranges_total 8; owned_ranges 2; "+
+			"owners 3; running_work 9; unowned_objects 5; unowned_ranges 4; waiting_work 10", acting)
 		if got := values(t, registry, "first"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

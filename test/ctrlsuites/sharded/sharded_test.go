@@ -264,7 +264,7 @@ func (c *coast) join(name string) *replica {
 	r.client = mgr.GetClient()
 	r.Shards, err = kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
 		Leases: kubernetes.NewForConfigOrDie(restConfig).CoordinationV1().Leases("default"),
-		Group:  "harbour-controller", Identity: name, Joins: time.Second,
+		Group:  "harbour-controller", Identity: name, JoinDelay: time.Second,
 		Changed: func([]sharding.Owned) { c.tell() },
 	}, newBoat(), &corev1.ConfigMap{})
 	if err != nil {

@@ -37,7 +37,7 @@ var (
 func flags(by sharding.Field, filters bool) setting {
 	return setting{
 		replicas: *replicas, objects: *objects, field: by, slack: *slack, filters: filters,
-		times: wire.Times{LeaseDuration: *lease, RenewDeadline: *renew, RetryPeriod: *retry, Joins: 2 * *retry},
+		times: wire.Times{LeaseDuration: *lease, RenewDeadline: *renew, RetryPeriod: *retry, JoinDelay: 2 * *retry},
 	}
 }
 
@@ -85,7 +85,7 @@ func TestFinds(t *testing.T) {
 	setting := flags(sharding.ByNamespace, true)
 	setting.replicas, setting.objects, setting.careless = 2, 80, 200*time.Millisecond
 	setting.times = wire.Times{LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
-		RetryPeriod: 500 * time.Millisecond, Joins: time.Second}
+		RetryPeriod: 500 * time.Millisecond, JoinDelay: time.Second}
 	r := newRig(t, startEmbedded(t, filtering), setting)
 	if err := r.round(faults[1]); err != nil {
 		t.Fatal(err)

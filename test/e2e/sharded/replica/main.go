@@ -77,7 +77,7 @@ func run(ctx context.Context) error {
 		LeaseDuration: job.Times.LeaseDuration,
 		RenewDeadline: job.Times.RenewDeadline,
 		RetryPeriod:   job.Times.RetryPeriod,
-		Joins:         job.Times.Joins,
+		JoinDelay:     job.Times.JoinDelay,
 	})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (s *stamps) outer(next http.RoundTripper) http.RoundTripper {
 		}
 		owned, acts := work.owned, true
 		if !s.careless {
-			owned, acts = sharding.OwnedBy(request.Context())
+			owned, acts = sharding.OwnedFrom(request.Context())
 		}
 		if acts { // Otherwise the member's transport has to refuse it.
 			request = request.Clone(request.Context())

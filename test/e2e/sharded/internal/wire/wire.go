@@ -85,7 +85,7 @@ type Job struct {
 }
 
 // Times are those of a member.
-type Times struct{ LeaseDuration, RenewDeadline, RetryPeriod, Joins time.Duration }
+type Times struct{ LeaseDuration, RenewDeadline, RetryPeriod, JoinDelay time.Duration }
 
 // Ready is the line that a replica prints when it takes part.
 type Ready struct {

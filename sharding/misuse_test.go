@@ -1,0 +1,282 @@
+package sharding
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// with changes the configuration of members that join from now on.
+func (m *model) with(change func(*Config)) {
+	m.configure = func(c *Config) {
+		c.elect = c.byLeaderElection
+		change(c)
+	}
+}
+
+// TestOtherKinds: a member that doesn't take part says so, and keeps nobody from being the balancer.
+func TestOtherKinds(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		old := m.join()
+		m.settled()
+		m.with(func(c *Config) { c.Kinds = []string{"breweries"} })
+		stranger := m.join()
+		bubble.Pass(time.Minute)
+		if err := stranger.Health(); err == nil || !strings.Contains(err.Error(), "doesn't take part") {
+			t.Errorf("health of who doesn't take part: %v", err)
+		}
+		old.leave()
+		<-old.ended
+		bubble.Pass(time.Minute)
+		m.with(func(*Config) {})
+		last := m.join()
+		bubble.Pass(2 * time.Minute)
+		if err := last.Health(); err != nil || len(last.Status().Owned) == 0 {
+			t.Errorf("the last one owns %v: %v", last.Status().Owned, err)
+		}
+	})
+}
+
+// TestOtherProtocol: a member ends all work, and its part as the balancer, when the table is of a protocol
+// that it doesn't know, and goes on with one that it knows.
+func TestOtherProtocol(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		r := m.join()
+		m.settled()
+		change := func(from, to string) {
+			t.Helper()
+			lease, err := m.server.Get("bakers")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := lease.Annotations[tableAnnotation]
+			if !strings.HasPrefix(text, from) {
+				t.Fatalf("the table is %q", text)
+			}
+			lease.Annotations[tableAnnotation] = to + strings.TrimPrefix(text, from)
+			if _, err := m.server.Update(lease); err != nil {
+				t.Fatal(err)
+			}
+			bubble.Pass(time.Minute)
+		}
+		leads := func() bool {
+			lease, err := m.server.Get("bakers-balancer")
+			holder := *lease.Spec.HolderIdentity // without the random part, as the test set elect
+			return err == nil && holder != "" && strings.HasPrefix(r.Identity(), holder)
+		}
+		if !leads() {
+			t.Error("nobody is elected")
+		}
+		change("protocol 1\n", "protocol 2\n")
+		err := r.Health()
+		if err == nil || !strings.Contains(err.Error(), "protocol 2") || len(r.Status().Owned) > 0 || leads() {
+			t.Errorf("it owns %v, leads: %t, health %v", r.Status().Owned, leads(), err)
+		}
+		change("protocol 2\n", "protocol 1\n")
+		if err := r.Health(); err != nil || !leads() {
+			t.Errorf("it leads: %t, health %v", leads(), err)
+		}
+	})
+}
+
+// TestOtherDurations: a balancer whose own Leases are short gives nobody what belongs to a member that is cut
+// off, before that member's longer Lease has ended. The model checks that.
+func TestOtherDurations(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		m.with(func(c *Config) {
+			c.LeaseDuration, c.RenewDeadline, c.RetryPeriod = 3*time.Second, 2*time.Second, 500*time.Millisecond
+		})
+		m.join()
+		bubble.Pass(time.Minute)
+		m.with(func(c *Config) { c.LeaseDuration, c.RenewDeadline = time.Minute, 45*time.Second })
+		long := m.join()
+		bubble.Pass(2 * time.Minute)
+		if len(long.Status().Owned) == 0 {
+			t.Fatal("the second owns nothing")
+		}
+		long.connection.mu.Lock()
+		long.connection.cut = true
+		long.connection.mu.Unlock()
+		cut := time.Now()
+		for len(long.Status().Owned) > 0 {
+			bubble.Pass(time.Second)
+		}
+		if acted := time.Since(cut); acted < 40*time.Second {
+			t.Errorf("it acted for %s only", acted)
+		}
+		bubble.Pass(time.Minute)
+		for place, owner := range m.owners() {
+			if owner == long.Identity() {
+				t.Fatalf("%x still belongs to who is cut off", place)
+			}
+		}
+		long.crash()
+	})
+}
+
+// TestChangedMayAsk: Changed may ask the member, as a queue does that it adds to, and is told the last change.
+func TestChangedMayAsk(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		var r *replica
+		var mu sync.Mutex
+		var told []Owned
+		calls := 0
+		m.with(func(c *Config) {
+			c.Changed = func(owned []Owned) {
+				r.Accepts("rome")
+				r.Status()
+				mu.Lock()
+				defer mu.Unlock()
+				told = owned
+				calls++
+			}
+		})
+		r = m.join()
+		m.settled()
+		mu.Lock()
+		if want := r.Status().Owned; len(want) == 0 || len(told) != len(want) || told[0] != want[0] {
+			t.Errorf("told %v, owned are %v", told, want)
+		}
+		mu.Unlock()
+		r.leave()
+		<-r.ended
+		if len(told) > 0 || calls < 2 {
+			t.Errorf("after the end told %v, in %d calls", told, calls)
+		}
+	})
+}
+
+// TestRunTwice: a member runs once.
+func TestRunTwice(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		r := m.join()
+		m.settled()
+		if err := r.Run(t.Context()); err == nil {
+			t.Error("a second Run returns no error")
+		}
+		if err := r.Health(); err != nil {
+			t.Errorf("after a second Run: %v", err)
+		}
+	})
+}
+
+// TestHungWorkIsTold: a member whose work doesn't end says which, keeps the range, and goes on when it has ended.
+func TestHungWorkIsTold(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		first := m.join()
+		m.settled()
+		// Work everywhere, so that whatever is asked for has some.
+		end := make(chan struct{})
+		var work sync.WaitGroup
+		causes := make(chan error, len(m.names))
+		for _, name := range m.names {
+			work.Go(func() {
+				err := first.Do(t.Context(), name, func(ctx context.Context, _ Owned) error {
+					<-end
+					causes <- context.Cause(ctx)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		second := m.join()
+		bubble.Pass(5 * time.Minute)
+		s := first.Status()
+		err := first.Health()
+		if len(s.Hung) == 0 || len(s.Giving) == 0 || err == nil || !strings.Contains(err.Error(), s.Hung[0]) {
+			t.Errorf("hung are %q, health %v", s.Hung, err)
+		}
+		for _, name := range s.Hung {
+			if _, owns := first.Owns(name); !owns {
+				t.Errorf("%s is given while work goes on there", name)
+			}
+		}
+		close(end)
+		work.Wait()
+		close(causes)
+		stopped := 0
+		for cause := range causes {
+			if errors.Is(cause, ErrNotOwned) {
+				stopped++
+			}
+		}
+		if stopped != len(s.Hung) {
+			t.Errorf("the contexts of %d had ended, %d hung", stopped, len(s.Hung))
+		}
+		m.settled()
+		if err := first.Health(); err != nil || len(second.Status().Owned) == 0 {
+			t.Errorf("afterwards the second owns %v, and the first's health is %v", second.Status().Owned, err)
+		}
+	})
+}
+
+// TestTroubleIsTold: what fails for RenewDeadline is logged once, and Status says why at once.
+func TestTroubleIsTold(t *testing.T) {
+	calmly(t, func(t *testing.T, m *model) {
+		var text lockedBuffer
+		logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&text)))
+		member, err := NewMember(Config{
+			Leases: m.server.Client(&connection{server: m.server, random: m.random}), Group: "bakers", Identity: "a",
+			Kinds: []string{"bakeries"}, Hashes: m.hashes,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
+		ended := make(chan error)
+		go func() { ended <- member.Run(ctx) }()
+		bubble.Pass(time.Minute)
+		if err := member.Health(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			m.server.setDown(true)
+			bubble.Pass(5 * time.Minute)
+			err = member.Health()
+			if err == nil || !strings.Contains(err.Error(), "isn't renewed: ") {
+				t.Errorf("health without a server: %v", err)
+			}
+			m.server.setDown(false)
+			bubble.Pass(time.Minute)
+			if err := member.Health(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := strings.Count(text.String(), `action="renew the lease"`); n != 2 {
+			t.Errorf("%d lines about renewals in two outages:\n%s", n, &text)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lockedBuffer is a buffer that is safe for concurrent use.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
