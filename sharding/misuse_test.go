@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,12 +127,14 @@ func TestOtherDurations(t *testing.T) {
 // TestChangedMayAsk: Changed may ask the member, as a queue does that it adds to, and is told the last change.
 func TestChangedMayAsk(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
-		var r *replica
+		joined := make(chan *replica, 1)
 		var mu sync.Mutex
 		var told []Owned
 		calls := 0
 		m.with(func(c *Config) {
 			c.Changed = func(owned []Owned) {
+				r := <-joined
+				joined <- r
 				r.Accepts("rome")
 				r.Status()
 				mu.Lock()
@@ -140,10 +143,11 @@ func TestChangedMayAsk(t *testing.T) {
 				calls++
 			}
 		})
-		r = m.join()
+		r := m.join()
+		joined <- r
 		m.settled()
 		mu.Lock()
-		if want := r.Status().Owned; len(want) == 0 || len(told) != len(want) || told[0] != want[0] {
+		if want := r.Status().Owned; len(want) == 0 || !slices.Equal(told, want) {
 			t.Errorf("told %v, owned are %v", told, want)
 		}
 		mu.Unlock()
