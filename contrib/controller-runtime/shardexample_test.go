@@ -18,6 +18,7 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
 // What docs/sharding.md shows of controller-runtime. It is compiled, not run: the tests run managers.
@@ -48,6 +49,16 @@ func Example_docsSharding() {
 		return mgr, err
 	}
 	_ = run
+	test := func(ctx context.Context, mgr manager.Manager, group *shardingtest.Group) error {
+		shards, err := kwctrl.Shard[reconcile.Request](mgr, group.Config(sharding.Config{Identity: "anna"}),
+			&batchv1.CronJob{}, &batchv1.Job{})
+		if err != nil {
+			return err
+		}
+		err = group.Move(ctx, shards.Member, shardingtest.Of("rome"))
+		return err
+	}
+	_ = test
 }
 
 // A reconciler whose objects name a config map in any namespace. The manager's client reads the member's part

@@ -28,6 +28,7 @@ import (
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
 // bakery is a group of replicas that share config maps: of each they write into "baked" what "wanted" says.
@@ -35,6 +36,8 @@ type bakery[T kwctrl.ShardRequest] struct {
 	t      *testing.T
 	maps   *mapServer
 	leases *leases
+	// group is that of the replicas, if ranges move only when the test says so. Then leases isn't used.
+	group *shardingtest.Group
 
 	mu       sync.Mutex
 	replicas []*replica[T]
@@ -114,9 +117,11 @@ func (b *bakery[T]) join(name string) *replica[T] {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	shards, err := kwctrl.Shard[T](mgr, sharding.Config{
-		Leases: b.leases, Group: "bakers", Identity: name,
-	}, &corev1.ConfigMap{})
+	member := sharding.Config{Leases: b.leases, Group: "bakers", Identity: name}
+	if b.group != nil {
+		member = b.group.Config(member)
+	}
+	shards, err := kwctrl.Shard[T](mgr, member, &corev1.ConfigMap{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

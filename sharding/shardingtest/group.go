@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -29,23 +30,29 @@ func Of(value string) sharding.Range {
 	return sharding.Range{First: hash, Last: hash}
 }
 
-// Group is a group of members in memory. Its methods are safe for concurrent use. They panic if a member is
-// another group's.
+// Group is a group of members in memory. Its methods are safe for concurrent use. They panic if a member has
+// no configuration of this group, or that of another member.
 type Group struct {
 	server *leaseserver.Server
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// members are by the identity of their configuration.
 	members map[string]*member
 }
 
 // member is a member with its connection to the server.
 type member struct {
+	// Member is nil until the test calls a method of the group with it.
 	*sharding.Member
 	link *link
 }
 
-// name is that of every group, and of the Lease with its table.
-const name = "group"
+const (
+	// name is that of every group, and of the Lease with its table.
+	name = "group"
+	// election names the Lease by which the balancer is elected.
+	election = name + "-balancer"
+)
 
 // NewGroup returns a group without members.
 func NewGroup() *Group {
@@ -53,7 +60,7 @@ func NewGroup() *Group {
 	// The test is elected as the balancer, forever.
 	holder, now, forever := "the-test", metav1.NowMicro(), int32(math.MaxInt32)
 	_, err := g.server.Create(&coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-balancer"},
+		ObjectMeta: metav1.ObjectMeta{Name: election},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: &holder, LeaseDurationSeconds: &forever, AcquireTime: &now, RenewTime: &now,
 		},
@@ -64,28 +71,43 @@ func NewGroup() *Group {
 	return g
 }
 
-// NewMember returns what [sharding.NewMember] returns, for a member of this group: Leases and Group of the
-// configuration are the group's. As there, call Run.
+// NewMember is [sharding.NewMember] of what Config returns. As there, call Run.
 func (g *Group) NewMember(config sharding.Config) (*sharding.Member, error) {
+	return sharding.NewMember(g.Config(config))
+}
+
+// Config returns the configuration of a member of this group, for who makes the member, as kwctrl.Shard does:
+// Leases and Group are the group's, and Identity has a number more. It is for one member.
+func (g *Group) Config(config sharding.Config) sharding.Config {
 	l := &link{server: g.server}
 	config.Leases, config.Group = g.server.Client(l), name
-	m, err := sharding.NewMember(config)
-	if err != nil {
-		return nil, err
-	}
+	config.Identity += fmt.Sprint("-", configs.Add(1))
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.members[m.Identity()] = &member{m, l}
-	return m, nil
+	g.members[config.Identity] = &member{link: l}
+	return config
 }
+
+// configs counts what Config has returned, for all groups, so that an identity is known to one alone.
+var configs atomic.Int64
+
+// configured returns the identity of a member's configuration: its own without the random part.
+func configured(identity string) string { return identity[:strings.LastIndex(identity, "-")] }
 
 // find returns a member of the group.
 func (g *Group) find(m *sharding.Member) *member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	found := g.members[m.Identity()]
-	if found == nil || found.Member != m {
+	found := g.members[configured(m.Identity())]
+	if found == nil {
 		panic(fmt.Sprintf("shardingtest: %s isn't a member of this group", m.Identity()))
+	}
+	if found.Member == nil {
+		found.Member = m
+	}
+	if found.Member != m {
+		panic(fmt.Sprintf("shardingtest: %s and %s have one configuration: call Config for each",
+			m.Identity(), found.Identity()))
 	}
 	return found
 }
@@ -162,7 +184,7 @@ func (g *Group) steer(to *sharding.Member, ranges []sharding.Range) (settled boo
 // table was read: if the member writes that then, no other write of it succeeds.
 func (g *Group) isOut(identity string) bool {
 	g.mu.Lock()
-	m := g.members[identity]
+	m := g.members[configured(identity)] // Move knows whoever has something
 	g.mu.Unlock()
 	s := m.Status()
 	return s.Err != nil && len(s.Owned) == 0
@@ -175,6 +197,7 @@ func (g *Group) reason(to *sharding.Member, missing shard.Ranges) string {
 	}
 	g.mu.Lock()
 	members := slices.Collect(maps.Values(g.members))
+	members = slices.DeleteFunc(members, func(m *member) bool { return m.Member == nil })
 	g.mu.Unlock()
 	var reasons strings.Builder
 	for _, m := range members {

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -258,6 +260,41 @@ func TestDisconnect(t *testing.T) {
 	})
 }
 
+// TestDisconnectIsQuiet: a member that is cut off doesn't log that it can't look at the election, which is
+// none.
+func TestDisconnectIsQuiet(t *testing.T) {
+	inBubble(t, 0, func(g *test) {
+		var said atomic.Int64
+		logger := funcr.New(func(_, line string) {
+			if strings.Contains(line, `"lock"=`) { // as only elections have
+				said.Add(1)
+			}
+		}, funcr.Options{})
+		m, err := g.group.NewMember(config("m"))
+		if err != nil {
+			g.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logger))
+		ended := make(chan error, 1)
+		go func() { ended <- m.Run(ctx) }()
+		if err := g.group.Move(g.Context(), m, shardingtest.All); err != nil {
+			g.Fatal(err)
+		}
+		before := said.Load()
+		g.group.Disconnect(m)
+		bubble.Pass(time.Minute)
+		if cut := said.Load() - before; before == 0 || cut > 0 {
+			g.Errorf("elections have logged %d lines, and %d in a minute without connection", before, cut)
+		}
+		g.group.Reconnect(m)
+		bubble.Pass(3 * retryPeriod)
+		stop()
+		if err := <-ended; err != nil {
+			g.Error(err)
+		}
+	})
+}
+
 // TestInformers: what is moved to a member is in its informers when work begins, and isn't in those of who
 // had it any more.
 func TestInformers(t *testing.T) {
@@ -306,6 +343,55 @@ func TestInformers(t *testing.T) {
 	})
 }
 
+// TestConfig: members that others make of the group's configurations are the group's.
+func TestConfig(t *testing.T) {
+	inBubble(t, 0, func(g *test) {
+		one := g.group.Config(config("m"))
+		m, err := sharding.NewMember(one)
+		if err != nil {
+			g.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- m.Run(ctx) }()
+		other := g.join()
+		g.move(other, shardingtest.All)
+		if err := g.group.Move(g.Context(), m, shardingtest.Of(towns[0])); err != nil {
+			g.Fatal(err)
+		}
+		if _, owns := m.Owns(towns[0]); !owns {
+			g.Error("it owns nothing")
+		}
+		g.group.Disconnect(m)
+		g.move(other, shardingtest.All)
+		if _, owns := m.Owns(towns[0]); owns {
+			g.Error("it still owns what was moved when it was cut off")
+		}
+		g.group.Reconnect(m)
+		bubble.Pass(3 * retryPeriod)
+		stop()
+		if err := <-ended; err != nil {
+			g.Error(err)
+		}
+		twin, err := sharding.NewMember(one)
+		if err != nil {
+			g.Fatal(err)
+		}
+		g.mustPanic("call Config for each", func() { g.group.Disconnect(twin) })
+	})
+}
+
+// mustPanic checks that a call panics, and says why.
+func (g *test) mustPanic(why string, call func()) {
+	g.Helper()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, why) {
+			g.Errorf("want a panic that says %q, got %s", why, got)
+		}
+	}()
+	call()
+}
+
 // TestMisuse: what a group can't do it says.
 func TestMisuse(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
@@ -328,11 +414,6 @@ func TestMisuse(t *testing.T) {
 		if err != nil {
 			g.Fatal(err)
 		}
-		defer func() {
-			if recover() == nil {
-				g.Error("no panic")
-			}
-		}()
-		g.group.Disconnect(stranger)
+		g.mustPanic("isn't a member of this group", func() { g.group.Disconnect(stranger) })
 	})
 }

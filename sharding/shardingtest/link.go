@@ -23,12 +23,13 @@ func (l *link) set(up bool) {
 	l.server.Wake()
 }
 
-// Carry carries out a request at once.
-func (l *link) Carry(ctx context.Context, _, _ string, do func() (any, error)) (any, error) {
+// Carry carries out a request at once. Who can't look at the election logs that, again and again; as the test
+// is elected forever, a look does no harm.
+func (l *link) Carry(ctx context.Context, verb, name string, do func() (any, error)) (any, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if !l.Up() {
+	if looks := verb == "get" && name == election; !l.Up() && !looks {
 		return nil, errDisconnected
 	}
 	return do()
