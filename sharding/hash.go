@@ -6,12 +6,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// Field says what of an object is hashed, Range is a range of hashes: those by which informers of a part
-// select.
-type (
-	Field = shard.Field
-	Range = shard.Range
-)
+// Field says what of an object is hashed. Informers of a part select by it, too.
+type Field = shard.Field
+
+// Range is the hashes from First to Last, which is included. As text it ends with the hash behind Last, as in
+// the API server's selectors.
+type Range = shard.Range
 
 // The fields that the API server can hash.
 const (

@@ -16,8 +16,9 @@
 //	sharding_unowned_ranges
 //	sharding_unowned_objects
 //
-// All have the labels group and member, sharding_dropped_items_total has also that of the queue, name. They
-// are read when the registry is.
+// All have the labels group and member, sharding_dropped_items_total has also that of the queue, name. member
+// is the member's identity, which has a random part, so a program that starts again has new series: aggregate
+// by group. They are read when the registry is.
 package shardingmetrics
 
 import (
