@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -15,19 +16,18 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// clientset is the part of kubernetes.Interface that a member needs.
-type clientset interface {
-	CoordinationV1() coordination.CoordinationV1Interface
-}
-
 // share runs a member, its informer and its worker until ctx ends, and the member has left. The clients with
 // which reconcile writes come from a configuration with Transport.
 func share(
-	ctx context.Context, clients clientset, namespace, podName string, bakeries cache.SharedIndexInformer,
+	ctx context.Context, config *rest.Config, namespace, podName string, bakeries cache.SharedIndexInformer,
 	reconcile func(context.Context, cache.ObjectName) error,
 ) error {
+	leases, err := coordination.NewForConfig(config) // has a rate limiter of its own
+	if err != nil {
+		return err
+	}
 	member, err := sharding.NewMember(sharding.Config{
-		Leases:    clients.CoordinationV1().Leases(namespace),
+		Leases:    leases.Leases(namespace),
 		Group:     "bakery-controller",
 		Identity:  podName,
 		Kinds:     []string{"bakeries.shop.example.com"},
@@ -83,6 +83,45 @@ func nameOf(obj any) cache.ObjectName {
 }
 
 var _ = share
+
+// Informers of others have all objects. The member is told where these lie, and its queue what the member was
+// given. Such an informer may lag behind what the last owner has written.
+func Example_otherInformers() {
+	share := func(
+		config sharding.Config, bakeries cache.SharedIndexInformer,
+		inner workqueue.TypedRateLimitingInterface[cache.ObjectName],
+	) (*sharding.Member, *queue.Owned[cache.ObjectName], error) {
+		var member *sharding.Member
+		work := queue.NewOwned(inner, func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
+		namesIn := func(r sharding.Range) (names []cache.ObjectName) {
+			for _, object := range bakeries.GetStore().List() {
+				if name := nameOf(object); r.Contains(sharding.Hash(name.Namespace)) {
+					names = append(names, name)
+				}
+			}
+			return names
+		}
+		config.Hashes = func(r sharding.Range) (hashes []uint64, known bool) {
+			if !bakeries.HasSynced() {
+				return nil, false
+			}
+			for _, name := range namesIn(r) {
+				hashes = append(hashes, sharding.Hash(name.Namespace))
+			}
+			return hashes, true
+		}
+		config.Changed = func(owned []sharding.Owned) {
+			for _, o := range owned {
+				for _, name := range namesIn(o.Range) {
+					work.Add(name)
+				}
+			}
+		}
+		member, err := sharding.NewMember(config)
+		return member, work, err
+	}
+	_ = share // the rest is as with informers of this project
+}
 
 // A range of hashes, as a member may own it, and the namespaces whose objects are in it.
 func Example() {

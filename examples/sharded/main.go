@@ -5,9 +5,8 @@
 //	go run ./examples/sharded --kubeconfig ~/.kube/config --identity a
 //	go run ./examples/sharded --kubeconfig ~/.kube/config --identity b
 //
-// In a Pod, it needs the Role of sharding/role.yaml besides those of the controller. On SIGINT and SIGTERM a
-// replica ends its work and gives its namespaces away, for which it needs up to 40 s
-// (terminationGracePeriodSeconds). make demo-sharded shows all of that.
+// deploy.yaml runs three of them in a cluster. On SIGINT and SIGTERM a replica ends its work and gives its
+// namespaces away, for which it needs up to 40 s. make demo-sharded shows all of that.
 package main
 
 import (
@@ -35,25 +34,30 @@ type options struct {
 	share      sharding.Config
 }
 
+// register adds the options to the flags of a command line.
+func (o *options) register(flags *flag.FlagSet) {
+	host, _ := os.Hostname() // in a Pod its name
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"file that says how to reach the cluster; empty inside a pod")
+	flags.StringVar(&o.leases, "leases", "default", "namespace of the group's Leases")
+	flags.StringVar(&o.health, "health", "", "address that serves /readyz, such as :8080; empty for none")
+	flags.IntVar(&o.workers, "workers", 2, "how many bakeries are worked on at a time")
+	flags.DurationVar(&o.oven, "oven", 0, "how long it takes to work on a bakery, for demonstrations")
+	flags.StringVar(&o.share.Group, "group", "bakery-controller", "name that the replicas have in common")
+	flags.StringVar(&o.share.Identity, "identity", host, "name of this replica")
+	flags.DurationVar(&o.share.LeaseDuration, "lease-duration", 0,
+		"how long a replica must be silent before its namespaces go to others; 0 for 15s")
+	flags.DurationVar(&o.share.RenewDeadline, "renew-deadline", 0,
+		"how long a replica works on without renewing its Lease; 0 for 10s")
+	flags.DurationVar(&o.share.RetryPeriod, "retry-period", 0, "time between renewals; 0 for 2s")
+	flags.DurationVar(&o.share.JoinDelay, "joins", 0,
+		"how long a new replica waits for others to join, before namespaces move; 0 for 10s")
+}
+
 func main() {
 	klog.InitFlags(nil)
-	host, _ := os.Hostname() // in a Pod its name
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "",
-		"file that says how to reach the cluster; empty inside a pod")
-	flag.StringVar(&o.leases, "leases", "default", "namespace of the group's Leases")
-	flag.StringVar(&o.health, "health", "", "address that serves /readyz, such as :8080; empty for none")
-	flag.IntVar(&o.workers, "workers", 2, "how many bakeries are worked on at a time")
-	flag.DurationVar(&o.oven, "oven", 0, "how long it takes to work on a bakery, for demonstrations")
-	flag.StringVar(&o.share.Group, "group", "bakery-controller", "name that the replicas have in common")
-	flag.StringVar(&o.share.Identity, "identity", host, "name of this replica")
-	flag.DurationVar(&o.share.LeaseDuration, "lease-duration", 0,
-		"how long a replica must be silent before its namespaces go to others; 0 for 15s")
-	flag.DurationVar(&o.share.RenewDeadline, "renew-deadline", 0,
-		"how long a replica works on without renewing its Lease; 0 for 10s")
-	flag.DurationVar(&o.share.RetryPeriod, "retry-period", 0, "time between renewals; 0 for 2s")
-	flag.DurationVar(&o.share.JoinDelay, "joins", 0,
-		"how long a new replica waits for others to join, before namespaces move; 0 for 10s")
+	o.register(flag.CommandLine)
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

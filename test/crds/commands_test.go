@@ -18,6 +18,9 @@ var elsewhere = map[command]struct{ folder, test string }{
 		"internal/release", "TestRehearsal"},
 	// The last of the section "All of Kubernetes", two minutes of compiling.
 	{"README.md", "go vet ./..."}: {"test/e2e/kube", "TestKubernetesAPI"},
+	{"docs/sharding.md", `python3 -c 'from functools import reduce; print("%016x" % ` +
+		`reduce(lambda h, b: (h ^ b) * 0x100000001b3 % 2**64, b"rome", 0xcbf29ce484222325))'`}: {
+		"sharding", "TestHashOnPage"},
 }
 
 type command struct{ page, text string }
