@@ -124,7 +124,8 @@ func TestOtherDurations(t *testing.T) {
 	})
 }
 
-// TestChangedMayAsk: Changed may ask the member, as a queue does that it adds to, and is told the last change.
+// TestChangedMayAsk: Changed may ask the member, as a queue does that it adds to, and is told the last
+// change.
 func TestChangedMayAsk(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		joined := make(chan *replica, 1)
@@ -173,7 +174,8 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// TestHungWorkIsTold: a member whose work doesn't end says which, keeps the range, and goes on when it has ended.
+// TestHungWorkIsTold: a member whose work doesn't end says which, keeps the range, and goes on when it has
+// ended.
 func TestHungWorkIsTold(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		first := m.join()

@@ -50,7 +50,7 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.DurationVar(&o.share.RenewDeadline, "renew-deadline", 0,
 		"how long a replica works on without renewing its Lease; 0 for 10s")
 	flags.DurationVar(&o.share.RetryPeriod, "retry-period", 0, "time between renewals; 0 for 2s")
-	flags.DurationVar(&o.share.JoinDelay, "joins", 0,
+	flags.DurationVar(&o.share.JoinDelay, "join-delay", 0,
 		"how long a new replica waits for others to join, before namespaces move; 0 for 10s")
 }
 

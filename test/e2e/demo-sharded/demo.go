@@ -17,7 +17,7 @@ const (
 	leaseDuration = 6 * time.Second
 	renewDeadline = 4 * time.Second
 	retryPeriod   = time.Second
-	joins         = 3 * time.Second
+	joinDelay     = 3 * time.Second
 )
 
 // demo is what the story needs: a server, customers, replicas, and those who watch them.

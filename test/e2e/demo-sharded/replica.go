@@ -46,7 +46,7 @@ func (d *demo) start(name string) error {
 		"--kubeconfig", kubeconfig, "--group", group, "--identity", name, "--workers", "16",
 		"--oven", oven.String(), "--lease-duration", leaseDuration.String(),
 		"--renew-deadline", renewDeadline.String(), "--retry-period", retryPeriod.String(),
-		"--joins", joins.String(), "--health", "127.0.0.1:0")
+		"--join-delay", joinDelay.String(), "--health", "127.0.0.1:0")
 	r.log = filepath.Join(d.scratch, name+".log")
 	log, err := os.Create(r.log)
 	if err != nil {
