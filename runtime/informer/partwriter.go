@@ -11,10 +11,11 @@ import (
 // What the writer does for informers of a part only. Each runs in the order of the queue.
 
 // changeMixed applies a change while changes come from several streams. Two objects of one name, one after
-// the other, may come from two of them: then the later version counts, whichever arrives first.
+// the other, may come from two of them: then the later version counts, whichever arrives first. The deletion
+// of one is none of the other, even if they have no versions, as with fake clientsets.
 func (w *writer[K]) changeMixed(c store.Change[K], hash func(any) uint64) {
 	if old, version, ok := w.informer.store.Lookup(c.Key); ok &&
-		hash(old) != hash(c.Object) && isEarlier(c.Version, version) {
+		hash(old) != hash(c.Object) && (c.Type == store.Deleted || isEarlier(c.Version, version)) {
 		return
 	}
 	w.change(c)
@@ -35,8 +36,9 @@ func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool,
 		if in(c.Object) {
 			continue
 		}
-		// An object of the same name has been deleted, or this one has.
-		if _, version, ok := staged.Lookup(c.Key); ok && isEarlier(c.Version, version) {
+		// An object of the same name has been deleted, or this one has. Without versions it is this one, for
+		// lists are of the newest state.
+		if _, version, ok := staged.Lookup(c.Key); ok && !isEarlier(version, c.Version) {
 			continue
 		}
 		staged.Set(c.Key, c.Object, c.Version)
