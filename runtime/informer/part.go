@@ -35,7 +35,7 @@ type PartStatus struct {
 	// Wanted are the ranges that were set, Held those of them whose objects are in the cache.
 	Wanted, Held shard.Ranges
 	// Feeds is how many lists or watches the informer has at the server. It is more than one for a while
-	// after ranges were added.
+	// after ranges were added, and for good with fake clientsets, whose objects have no versions.
 	Feeds int
 	// Lists and Watches say whether the server filters them: "filtered", "whole" or "unknown".
 	Lists, Watches string

@@ -244,8 +244,8 @@ func (w *partWorld) write(r *rand.Rand) {
 	}
 }
 
-// ranges returns random ranges, often none, often all.
-func (w *partWorld) ranges(r *rand.Rand) shard.Ranges {
+// randomRanges returns ranges that begin and end at cuts, often none, often all.
+func randomRanges(r *rand.Rand, cuts []uint64) shard.Ranges {
 	switch r.IntN(8) {
 	case 0:
 		return nil
@@ -254,8 +254,8 @@ func (w *partWorld) ranges(r *rand.Rand) shard.Ranges {
 	}
 	var some []shard.Range
 	for range 1 + r.IntN(3) {
-		a, b := r.IntN(len(w.cuts)), r.IntN(len(w.cuts))
-		some = append(some, shard.Range{First: w.cuts[min(a, b)], Last: w.cuts[max(a, b)]})
+		a, b := r.IntN(len(cuts)), r.IntN(len(cuts))
+		some = append(some, shard.Range{First: cuts[min(a, b)], Last: cuts[max(a, b)]})
 	}
 	return shard.Join(some...)
 }
@@ -295,7 +295,7 @@ func partModel(t *testing.T, r *rand.Rand) {
 		w.write(r)
 	}
 	if r.IntN(2) == 0 {
-		w.set(w.ranges(r))
+		w.set(randomRanges(r, w.cuts))
 	}
 	w.start()
 	defer func() { w.stop() }()
@@ -321,7 +321,7 @@ func (w *partWorld) step(r *rand.Rand) {
 	case n < 12:
 		w.write(r)
 	case n < 17:
-		if err := w.part.SetRanges(w.ranges(r)...); err != nil {
+		if err := w.part.SetRanges(randomRanges(r, w.cuts)...); err != nil {
 			w.t.Fatal(err)
 		}
 	case n < 19:

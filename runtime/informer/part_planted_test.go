@@ -20,6 +20,15 @@ var partBugs = map[string]bugs.Bug{
 		"return f.ranges.Contains(hash)", "return BUG || f.ranges.Contains(hash)"),
 	"what was told is told again": bugs.Replace("internal/feeds/feed.go",
 		"if floor.ranges.Contains(hash) &&", "if !BUG && floor.ranges.Contains(hash) &&"),
+	"what has no version is held back by a floor": bugs.Replace("internal/feeds/feed.go",
+		`version != "" && !isBefore`, `(BUG || version != "") && !isBefore`),
+	"feeds of objects without versions are joined": bugs.Replace("internal/feeds/feed.go",
+		"if g.versionless ||", "if !BUG && g.versionless ||"),
+	"the deletion of another object of its name takes one out": bugs.Replace("informer/partwriter.go",
+		"(c.Type == store.Deleted ||", "(!BUG && c.Type == store.Deleted ||"),
+	"what is stored outlives what is listed": bugs.Replace("informer/partwriter.go",
+		"!isEarlier(version, c.Version)",
+		"(BUG && isEarlier(c.Version, version) || !BUG && !isEarlier(version, c.Version))"),
 	"joined feeds resume where the one ahead is": bugs.Replace("internal/feeds/feed.go",
 		"if isBefore(b.at, a.at) {", "if BUG != isBefore(b.at, a.at) {"),
 	"feeds are joined though one may be long behind": bugs.Replace("internal/feeds/feed.go",
@@ -49,7 +58,8 @@ func TestPlantedPartBugsAreFound(t *testing.T) {
 	}
 	tests := bugs.Build(t, "..", partBugs)
 	const pattern = "TestPartModel|TestPartWithoutRanges|TestNarrowing|TestWidening|TestWideningOfWhole|" +
-		"TestListIsNotOlder|TestEndedFeedsTellNothing|TestPagesKeepTheirSelector|TestInvalidSelector"
+		"TestListIsNotOlder|TestEndedFeedsTellNothing|TestPagesKeepTheirSelector|TestInvalidSelector|" +
+		"TestPartOfFake|TestVersionsThatEnd"
 	if out, err := tests.Run("", pattern); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}

@@ -12,7 +12,7 @@
 //     version, this is the floor of its ranges. Resuming from a version that is long past could cost a list
 //     of everything, so feeds wait until each has passed the other's list. A server that doesn't filter
 //     watches sends everything on each of them, so each is up to date: then feeds become one as soon as both
-//     have listed.
+//     have listed. Feeds of a fake clientset, whose objects have no versions, stay as they are.
 //   - A selector is a wish. Every object is checked by its hash, whoever sent it. What arrives although no
 //     selector asked for it shows that the server doesn't filter; only statuses and the moment of joining
 //     depend on that.

@@ -45,7 +45,7 @@ func (f *feed) sees(hash uint64) bool {
 
 // takes reports whether a change is the feed's to tell. The caller holds the group's mu.
 func (f *feed) takes(obj any, version string) bool {
-	hash, ok := f.group.hash(obj)
+	hash, ok := f.group.look(obj)
 	if !ok {
 		return true // It is no API object; the sink says so.
 	}
@@ -53,7 +53,8 @@ func (f *feed) takes(obj any, version string) bool {
 		return false
 	}
 	for _, floor := range f.floors {
-		if floor.ranges.Contains(hash) && !isBefore(floor.version, version) {
+		// What has no version may be newer.
+		if floor.ranges.Contains(hash) && version != "" && !isBefore(floor.version, version) {
 			return false
 		}
 	}
@@ -100,8 +101,11 @@ func (g *Group) joinTwo() bool {
 // joinable reports whether a watch of both can resume where the one stands that is behind. Each must have
 // passed the other's list, for else that may be long ago, and the server may have forgotten it; unless all
 // watches bring everything, so that none is ever long behind.
+//
+// Where objects have no versions, nobody is joined. Those are fake clientsets: a deletion that comes while no
+// watch is open is never sent.
 func (g *Group) joinable(a, b *feed) bool {
-	if !a.listed || !b.listed || a.listing || b.listing || !haveOrder(a.at, b.at) {
+	if g.versionless || !a.listed || !b.listed || a.listing || b.listing || !haveOrder(a.at, b.at) {
 		return false
 	}
 	return g.filtering.watchesAreWhole() || !isBefore(a.at, b.since) && !isBefore(b.at, a.since)
@@ -126,12 +130,14 @@ func (f *feed) withFloor(ranges shard.Ranges, version string) *feed {
 	return f
 }
 
-// hash returns the hash of an object.
-func (g *Group) hash(obj any) (hash uint64, ok bool) {
+// look returns the hash of an object that has arrived, and notes if it has no version. The caller holds the
+// group's mu.
+func (g *Group) look(obj any) (hash uint64, ok bool) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return 0, false
 	}
+	g.versionless = g.versionless || m.GetResourceVersion() == ""
 	return g.options.Field.Hash(m), true
 }
 

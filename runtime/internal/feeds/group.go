@@ -50,6 +50,9 @@ type Group struct {
 	// fatal is why nothing is read any more.
 	fatal     error
 	filtering Filtering
+	// versionless is set once an object without a version has arrived. Servers send none, but fake clientsets
+	// do: their lists have versions, their objects and events don't.
+	versionless bool
 	// past is the health of the feeds that have ended.
 	past reflector.Health
 }

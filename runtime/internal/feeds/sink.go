@@ -109,7 +109,7 @@ func (s *feedStaging) Remove(obj any) error {
 func (s *feedStaging) has(obj any) bool {
 	s.group.mu.Lock()
 	defer s.group.mu.Unlock()
-	hash, ok := s.group.hash(obj)
+	hash, ok := s.group.look(obj)
 	return !ok || s.sees(hash)
 }
 
