@@ -62,6 +62,9 @@ func TestPartWithoutRanges(t *testing.T) {
 		w.settle()
 		w.check("at first")
 		w.expectRequests("at first", "")
+		if s := w.part.Status(); s.Lists != "unknown" || s.Watches != "unknown" {
+			w.t.Errorf("%+v", s)
+		}
 		low, _ := w.halves()
 		w.set(low)
 		w.settle()

@@ -63,6 +63,7 @@ type commit struct{ ranges shard.Ranges }
 // New returns a group without ranges, which doesn't run yet.
 func New(source listwatch.Source, sink Sink, options Options) *Group {
 	g := &Group{source: source, sink: sink, options: options}
+	g.filtering = Filtering{Lists: Unknown, Watches: Unknown}
 	g.stub = reflector.New(feedSource{Source: source}, nil, options.Reflector)
 	g.past = g.stub.Health()
 	return g
