@@ -40,10 +40,16 @@ func parse(text []byte) (docs []*yaml.Node, err error) {
 			return docs, nil
 		case err != nil:
 			return docs, err
-		case len(doc.Content) == 1:
+		case len(doc.Content) == 1 && !isNothing(doc.Content[0]):
 			docs = append(docs, doc.Content[0])
 		}
 	}
+}
+
+// isNothing reports whether a document has no text, as one that ends where it begins. The parser may say that
+// it is on a line after the last one.
+func isNothing(doc *yaml.Node) bool {
+	return doc.Kind == yaml.ScalarNode && doc.Tag == "!!null" && doc.Value == ""
 }
 
 // syntaxLine matches what the parser says about lines.

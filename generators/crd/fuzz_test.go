@@ -37,6 +37,8 @@ func FuzzRead(f *testing.F) {
 		"  group: a.b\n  scope: Cluster\n  names: {kind: A, plural: as}\n  versions:\n  - name: v1\n" +
 		"    served: true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, properties: {\n" +
 		"      a: {type: string, format: \"a\\nb\"}}}}\n"))
+	// A document without text.
+	f.Add([]byte("---"))
 	// Lists that contain themselves.
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
 	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
