@@ -76,6 +76,7 @@ func (b *balancer) watch(ctx context.Context) error {
 			if err := b.follow(ctx, event); err != nil {
 				return err
 			}
+			m.tried(ctx, observing, nil)
 		case <-m.config.clock.after(m.config.LeaseDuration):
 			return errors.New("nothing came in for a whole LeaseDuration")
 		case <-ctx.Done():
@@ -254,7 +255,8 @@ func (b *balancer) situation() (s situation, ready bool) {
 // forget deletes the Leases of members that are long gone.
 func (b *balancer) forget(ctx context.Context) {
 	for identity, o := range b.observer.members {
-		if o.unchanged < abandoned*b.member.config.LeaseDuration || len(b.current.of(identity)) > 0 {
+		lasts := max(b.member.config.LeaseDuration, o.duration())
+		if o.unchanged < abandoned*lasts || len(b.current.of(identity)) > 0 {
 			continue
 		}
 		if !o.gone {

@@ -39,7 +39,7 @@ type Config struct {
 	// Changed is called after the ranges that the member may act on changed, with all of them, one call at a
 	// time and in order. They also change when its Lease lapses and holds again. While a call takes long,
 	// only the last of the changes that follow is told; a range that another member had in between comes
-	// back with another token. nil stands for nothing.
+	// back with another token. Run returns after the last call. nil stands for nothing.
 	Changed func([]Owned)
 
 	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
@@ -60,7 +60,7 @@ type Config struct {
 	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
 	MaxLoad int
 	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by
-	// default. A member that leaves takes twice that for everything, its last writes too.
+	// default. A member that leaves takes at most twice that, its last writes included.
 	DrainGrace time.Duration
 
 	clock clock

@@ -45,8 +45,8 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 			},
 			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
-			// Leases count whole seconds.
-			LeaseDuration:   max(c.RenewDeadline*3/4, time.Second),
+			// The elector cuts off parts of a second.
+			LeaseDuration:   (c.RenewDeadline*3/4 + time.Second - 1).Truncate(time.Second),
 			RenewDeadline:   max(c.RenewDeadline/2, c.RetryPeriod*5/4),
 			RetryPeriod:     c.RetryPeriod,
 			ReleaseOnCancel: true,

@@ -3,6 +3,7 @@ package sharding
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -46,11 +47,14 @@ func (m *Member) handOvers(ctx context.Context) {
 			return
 		}
 		err := m.handOver(ctx, current.table, i)
-		if errors.Is(err, errWithdrawn) {
-			err = nil
+		if err == nil || errors.Is(err, errWithdrawn) {
+			m.tried(ctx, giving, nil)
+			continue
 		}
-		m.tried(ctx, giving, err)
-		if err != nil && !m.pause(ctx, m.config.RetryPeriod) {
+		if !errors.Is(err, errNotCounted) {
+			m.tried(ctx, giving, fmt.Errorf("%s: %w", current.span(i), err))
+		}
+		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
 		}
 	}

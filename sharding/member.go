@@ -180,11 +180,15 @@ func (m *Member) takeLocked(v *version) {
 			"sharding: the group %s shards %v by %s, this member %v by %s: it doesn't take part",
 			m.config.Group, v.Kinds, v.Field, m.config.Kinds, m.config.Field)
 	}
+	kept := v.keptBy(m.config.Identity, m.latest)
+	if m.refused != nil {
+		kept = nil // what was dropped since has to be heard of again
+	}
 	m.refuse(refused)
 	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
-	m.caches.follow(after, v.keptBy(m.config.Identity, m.latest))
+	m.caches.follow(after, kept)
 	m.current, m.latest = v, v
 	m.settle(fmt.Sprintf("generation %d of the table", v.Generation))
 }

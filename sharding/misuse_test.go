@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -53,38 +54,68 @@ func TestOtherProtocol(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		r := m.join()
 		m.settled()
-		change := func(from, to string) {
-			t.Helper()
-			lease, err := m.server.Get("bakers")
+		leads := func() bool {
+			lease, err := m.server.Get("bakers-balancer")
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := lease.Annotations[tableAnnotation]
-			if !strings.HasPrefix(text, from) {
-				t.Fatalf("the table is %q", text)
-			}
-			lease.Annotations[tableAnnotation] = to + strings.TrimPrefix(text, from)
-			if _, err := m.server.Update(lease); err != nil {
-				t.Fatal(err)
-			}
-			bubble.Pass(time.Minute)
-		}
-		leads := func() bool {
-			lease, err := m.server.Get("bakers-balancer")
 			holder := *lease.Spec.HolderIdentity // without the random part, as the test set elect
-			return err == nil && holder != "" && strings.HasPrefix(r.Identity(), holder)
+			return holder != "" && strings.HasPrefix(r.Identity(), holder)
 		}
 		if !leads() {
 			t.Error("nobody is elected")
 		}
-		change("protocol 1\n", "protocol 2\n")
+		m.changeProtocol("protocol 1\n", "protocol 2\n")
 		err := r.Health()
 		if err == nil || !strings.Contains(err.Error(), "protocol 2") || len(r.Status().Owned) > 0 || leads() {
 			t.Errorf("it owns %v, leads: %t, health %v", r.Status().Owned, leads(), err)
 		}
-		change("protocol 2\n", "protocol 1\n")
+		m.changeProtocol("protocol 2\n", "protocol 1\n")
 		if err := r.Health(); err != nil || !leads() {
 			t.Errorf("it leads: %t, health %v", leads(), err)
+		}
+		m.changeProtocol("protocol 1\n", "protocol 2\n")
+		began := time.Now()
+		r.leave()
+		<-r.ended
+		if took := time.Since(began); r.err != nil || took > 5*time.Second {
+			t.Errorf("it left after %s: %v", took, r.err)
+		}
+	})
+}
+
+// changeProtocol changes the first line of the table.
+func (m *model) changeProtocol(from, to string) {
+	m.t.Helper()
+	lease, err := m.server.Get("bakers")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	text := lease.Annotations[tableAnnotation]
+	if !strings.HasPrefix(text, from) {
+		m.t.Fatalf("the table is %q", text)
+	}
+	lease.Annotations[tableAnnotation] = to + strings.TrimPrefix(text, from)
+	if _, err := m.server.Update(lease); err != nil {
+		m.t.Fatal(err)
+	}
+	bubble.Pass(time.Minute)
+}
+
+// TestAgainAfterOtherProtocol: while a member doesn't take part, its queue drops what handlers add. So it
+// hears of everything when it takes part again.
+func TestAgainAfterOtherProtocol(t *testing.T) {
+	withCaches(t, func(t *testing.T, c *cached) {
+		c.join()
+		c.check("at first")
+		before := maps.Clone(c.told[0])
+		c.changeProtocol("protocol 1\n", "protocol 2\n")
+		c.changeProtocol("protocol 2\n", "protocol 1\n")
+		c.check("again")
+		for _, name := range c.names {
+			if c.told[0][name] != before[name]+1 {
+				t.Errorf("of %s it has heard %d times, then %d times", name, before[name], c.told[0][name])
+			}
 		}
 	})
 }

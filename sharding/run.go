@@ -195,7 +195,6 @@ func (m *Member) watchTable(ctx context.Context) error {
 		return err
 	}
 	m.take(v)
-	m.tried(ctx, watching, nil)
 	options := m.leases.table()
 	options.ResourceVersion = since
 	events, err := m.config.Leases.Watch(ctx, options)
@@ -203,6 +202,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 		return err
 	}
 	defer events.Stop()
+	m.tried(ctx, watching, nil)
 	for event := range events.ResultChan() {
 		lease, ok := event.Object.(*coordinationv1.Lease)
 		switch {
@@ -222,12 +222,12 @@ func (m *Member) watchTable(ctx context.Context) error {
 
 // rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a
 // request without an answer may still be carried out, unless another write comes first. So it returns an
-// error only if there is no table, if change refuses, or if ctx ends. In the last case nobody knows what was
-// written.
+// error only if there is no table, or one of another protocol, if change refuses, or if ctx ends. In the last
+// case nobody knows what was written.
 func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
-	for {
+	for wrote := false; ; {
 		v, err := m.leases.read(ctx)
-		if apierrors.IsNotFound(err) {
+		if apierrors.IsNotFound(err) || !wrote && errors.Is(err, errProtocol) {
 			return err
 		}
 		if err == nil {
@@ -236,6 +236,7 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 			if refused != nil {
 				return refused
 			}
+			wrote = true
 			if v, err = m.leases.write(ctx, v, next); err == nil {
 				m.take(v)
 				m.tried(ctx, writing, nil)
@@ -288,7 +289,8 @@ func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 		}
 		return t.released(m.config.Identity, counted), nil
 	})
-	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) {
+	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) &&
+		!errors.Is(err, errProtocol) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w%s", m.config.Identity, err,

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Status is what a member knows of its group.
+// Status is what a member knows of its group. What it says of the table is of the last one that the member
+// could read.
 type Status struct {
 	// Owned are the ranges that the member may act on now.
 	Owned []Owned
@@ -23,7 +24,7 @@ type Status struct {
 	// Running is how much work is going on, Waiting how much waits until it may begin.
 	Running, Waiting int
 	// Hung are the namespaces, or UIDs, of work that goes on though its context ended DrainGrace ago, as its
-	// range is to be given away. The member keeps the range until that work has ended.
+	// range is to be given away. The member doesn't give the range before that work has ended.
 	Hung []string
 	// Err says why the member begins no work at all, nil if it may.
 	Err error
@@ -81,10 +82,10 @@ func (m *Member) Health() error {
 	case s.Err != nil:
 		return s.Err
 	case len(s.Hung) > 0:
-		return fmt.Errorf("sharding: work on %q doesn't end, and keeps its range from being given away", s.Hung)
+		return fmt.Errorf("sharding: work on %q doesn't end, and its range can't be given away before", s.Hung)
 	case len(s.Unowned) > 0:
-		return fmt.Errorf("sharding: nobody owns %s and %d other ranges, with %d objects in all",
-			s.Unowned[0], len(s.Unowned)-1, s.UnownedObjects)
+		return fmt.Errorf("sharding: ranges without an owner: %d, with %d objects; the first is %s",
+			len(s.Unowned), s.UnownedObjects, s.Unowned[0])
 	}
 	return nil
 }

@@ -69,11 +69,11 @@ func TestManagers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() { // after the managers, which leave
 		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	if err := server.InstallCRDs(ctx, fstest.MapFS{"boats.yaml": {Data: []byte(definition)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestManagers(t *testing.T) {
 	if by["first"] == 0 || by["second"] == 0 {
 		t.Errorf("berths made by %v", by)
 	}
-	second.holdsItsPart()
+	second.waitForItsPart()
 	if lists := first.requests.lists(); len(lists) > 0 {
 		t.Errorf("the first listed again when the second joined: %v", lists)
 	}
@@ -105,7 +105,7 @@ func TestManagers(t *testing.T) {
 	if by := c.wait(30, second); by["second"] != harbours*perPort {
 		t.Errorf("after the first one's end, berths made by %v", by)
 	}
-	second.holdsItsPart()
+	second.waitForItsPart()
 	second.stop()
 	c.leases("harbour-controller", "harbour-controller-balancer") // no member's own
 	for _, r := range []*replica{first, second} {
@@ -192,7 +192,7 @@ func (c *coast) wait(length int64, by *replica) map[string]int {
 	return made
 }
 
-// until waits for a condition, which news make true.
+// until waits for a condition. News may make it true, or the cache, which says nothing.
 func (c *coast) until(what string, holds func() bool) {
 	c.Helper()
 	for {
@@ -204,6 +204,7 @@ func (c *coast) until(what string, holds func() bool) {
 		}
 		select {
 		case <-news:
+		case <-time.After(100 * time.Millisecond):
 		case <-c.ctx.Done():
 			c.Fatalf("%s: %v", what, context.Cause(c.ctx))
 		}
@@ -331,8 +332,13 @@ func (r *replica) begin(boat client.ObjectKey) (end func()) {
 	}
 }
 
-// holdsItsPart fails if the manager's cache has others than the boats of its ranges.
-func (r *replica) holdsItsPart() {
+// waitForItsPart waits until the manager's cache has the boats of its ranges and no others.
+func (r *replica) waitForItsPart() {
+	r.coast.Helper()
+	r.coast.until("the cache of "+r.name+" has its part", r.hasItsPart)
+}
+
+func (r *replica) hasItsPart() bool {
 	r.coast.Helper()
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(boats.GroupVersion().WithKind("BoatList"))
@@ -348,9 +354,7 @@ func (r *replica) holdsItsPart() {
 			want[harbour] = perPort
 		}
 	}
-	if !maps.Equal(got, want) {
-		r.coast.Errorf("the cache of %s has boats of %v, not of %v", r.name, got, want)
-	}
+	return maps.Equal(got, want)
 }
 
 // requests are the lists and watches of boats and config maps that a manager's cache sent.
