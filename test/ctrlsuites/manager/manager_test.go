@@ -10,14 +10,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,32 +28,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/test/ctrlsuites/internal/boats"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
-
-const definition = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: boats.harbour.example}
-spec:
-  group: harbour.example
-  scope: Namespaced
-  names: {plural: boats, singular: boat, kind: Boat, listKind: BoatList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {
-      spec: {type: object, properties: {length: {type: integer}}}}}}
-`
-
-var boats = schema.GroupVersionResource{Group: "harbour.example", Version: "v1", Resource: "boats"}
-
-func newBoat() *unstructured.Unstructured {
-	boat := &unstructured.Unstructured{}
-	boat.SetGroupVersionKind(boats.GroupVersion().WithKind("Boat"))
-	return boat
-}
 
 func TestManager(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, fmt.Errorf("not within two minutes"))
@@ -69,7 +44,7 @@ func TestManager(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := server.InstallCRDs(ctx, fstest.MapFS{"boats.yaml": {Data: []byte(definition)}}); err != nil {
+	if err := server.InstallCRDs(ctx, boats.Definitions); err != nil {
 		t.Fatal(err)
 	}
 	for name, newCache := range map[string]cache.NewCacheFunc{
@@ -99,7 +74,7 @@ func testManager(
 		t.Fatal(err)
 	}
 	r := &reconciler{mgr: mgr}
-	err = ctrl.NewControllerManagedBy(mgr).For(newBoat()).Owns(&corev1.ConfigMap{}).Complete(r)
+	err = ctrl.NewControllerManagedBy(mgr).For(boats.New()).Owns(&corev1.ConfigMap{}).Complete(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +107,9 @@ func testManager(
 		t.Fatal(err)
 	}
 	for _, in := range []string{"elsewhere-" + namespace, namespace} {
-		boat := newBoat()
+		boat := boats.New()
 		boat.SetName("b")
-		if _, err := dynamic.NewForConfigOrDie(server.Config()).Resource(boats).Namespace(in).Create(
+		if _, err := dynamic.NewForConfigOrDie(server.Config()).Resource(boats.Resource).Namespace(in).Create(
 			ctx, boat, metav1.CreateOptions{},
 		); err != nil {
 			t.Fatal(err)
@@ -181,7 +156,7 @@ type reconciler struct{ mgr ctrlmanager.Manager }
 
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	c := r.mgr.GetClient()
-	boat := newBoat()
+	boat := boats.New()
 	if err := c.Get(ctx, request.NamespacedName, boat); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -206,7 +181,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 func (r *reconciler) boat(ctx context.Context, t *testing.T, namespace string) *unstructured.Unstructured {
 	t.Helper()
-	boat := newBoat()
+	boat := boats.New()
 	if err := r.mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: "b"}, boat); err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -33,26 +31,9 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/test/ctrlsuites/internal/boats"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
-
-const definition = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: boats.harbour.example}
-spec:
-  group: harbour.example
-  scope: Namespaced
-  names: {plural: boats, singular: boat, kind: Boat, listKind: BoatList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {
-      spec: {type: object, properties: {length: {type: integer}}}}}}
-`
-
-var boats = schema.GroupVersionResource{Group: "harbour.example", Version: "v1", Resource: "boats"}
 
 // Each harbour, a namespace, has some boats.
 const (
@@ -74,7 +55,7 @@ func TestManagers(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := server.InstallCRDs(ctx, fstest.MapFS{"boats.yaml": {Data: []byte(definition)}}); err != nil {
+	if err := server.InstallCRDs(ctx, boats.Definitions); err != nil {
 		t.Fatal(err)
 	}
 	c := &coast{
@@ -136,10 +117,10 @@ type mooring struct {
 // build creates the boats, or gives them another length.
 func (c *coast) build(length int64) {
 	c.Helper()
-	all := dynamic.NewForConfigOrDie(c.unlimited()).Resource(boats)
+	all := dynamic.NewForConfigOrDie(c.unlimited()).Resource(boats.Resource)
 	for h := range harbours {
 		for b := range perPort {
-			boat := newBoat()
+			boat := boats.New()
 			boat.SetName(fmt.Sprint("boat-", b))
 			if err := unstructured.SetNestedField(boat.Object, length, "spec", "length"); err != nil {
 				c.Fatal(err)
@@ -267,11 +248,11 @@ func (c *coast) join(name string) *replica {
 		Leases: kubernetes.NewForConfigOrDie(restConfig).CoordinationV1().Leases("default"),
 		Group:  "harbour-controller", Identity: name, JoinDelay: time.Second,
 		Changed: func([]sharding.Owned) { c.tell() },
-	}, newBoat(), &corev1.ConfigMap{})
+	}, boats.New(), &corev1.ConfigMap{})
 	if err != nil {
 		c.Fatal(err)
 	}
-	err = r.Complete(ctrl.NewControllerManagedBy(mgr).For(newBoat()).Owns(&corev1.ConfigMap{}), r,
+	err = r.Complete(ctrl.NewControllerManagedBy(mgr).For(boats.New()).Owns(&corev1.ConfigMap{}), r,
 		controller.Options{MaxConcurrentReconciles: 2})
 	if err != nil {
 		c.Fatal(err)
@@ -292,7 +273,7 @@ func (c *coast) join(name string) *replica {
 // Reconcile gives a boat a berth of its length.
 func (r *replica) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	defer r.begin(request.NamespacedName)()
-	boat := newBoat()
+	boat := boats.New()
 	if err := r.client.Get(ctx, request.NamespacedName, boat); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -341,7 +322,7 @@ func (r *replica) waitForItsPart() {
 func (r *replica) hasItsPart() bool {
 	r.coast.Helper()
 	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(boats.GroupVersion().WithKind("BoatList"))
+	list.SetGroupVersionKind(boats.Resource.GroupVersion().WithKind("BoatList"))
 	if err := r.client.List(r.coast.ctx, &list); err != nil {
 		r.coast.Fatal(err)
 	}
@@ -410,9 +391,3 @@ func (r *requests) of(which func(request) bool) (found []request) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
-
-func newBoat() *unstructured.Unstructured {
-	boat := &unstructured.Unstructured{}
-	boat.SetGroupVersionKind(boats.GroupVersion().WithKind("Boat"))
-	return boat
-}
