@@ -3,6 +3,7 @@ package sharding
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
@@ -22,6 +23,9 @@ type caches struct {
 	// target are the member's ranges by the last table, given what the informers were given last, and ready
 	// those of target that they were given after they became the member's.
 	target, given, ready shard.Ranges
+	// worked are those of ready whose objects have been in the informers for JoinDelay: what there was to do
+	// there is mostly done.
+	worked shard.Ranges
 	// foreign are the hashes that others may have owned since the informers were given ranges last. losses
 	// counts how often ready has shrunk.
 	foreign shard.Ranges
@@ -51,6 +55,7 @@ func (c *caches) follow(target, kept shard.Ranges) {
 		c.losses++
 	}
 	c.target, c.ready, c.foreign = target, c.ready.And(kept), c.foreign.Plus(foreign)
+	c.worked = c.worked.And(c.ready)
 }
 
 // inform gives the informers the ranges that the table gives the member.
@@ -91,14 +96,53 @@ func (c *caches) set(ranges shard.Ranges) error {
 	return nil
 }
 
-// wait waits until the objects with a hash are in all informers.
-func (c *caches) wait(ctx context.Context, hash uint64) error {
+// wait waits until the objects of ranges are in all informers.
+func (c *caches) wait(ctx context.Context, ranges ...Range) error {
 	for i, part := range c.parts {
-		if err := part.WaitFor(ctx, Range{First: hash, Last: hash}); err != nil {
+		if err := part.WaitFor(ctx, ranges...); err != nil {
 			return fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// read reports whether the informers read objects. They don't before they start, without ranges, or when the
+// server has refused them.
+func (c *caches) read() bool {
+	return len(c.parts) > 0 && !slices.ContainsFunc(c.parts, func(p *informer.Part) bool {
+		status := p.Status()
+		return status.Feeds == 0 || status.Err != nil
+	})
+}
+
+// noteWorked notes when the objects of ranges have been in the informers for JoinDelay.
+func (m *Member) noteWorked(ctx context.Context) {
+	c := &m.caches
+	var fresh shard.Ranges
+	var losses int
+	var changed <-chan struct{}
+	isDue := func() bool {
+		fresh, losses, changed = c.ready.Minus(c.worked), c.losses, m.changed
+		return len(fresh) > 0
+	}
+	for m.await(ctx, nil, isDue) {
+		if until(ctx, changed, func(ctx context.Context) error { return c.wait(ctx, fresh...) }) != nil {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if !m.pause(ctx, m.config.JoinDelay) {
+			return
+		}
+		m.mu.Lock()
+		if c.losses == losses {
+			c.worked = c.worked.Plus(fresh).And(c.ready)
+			m.signal()
+		}
+		m.mu.Unlock()
+	}
 }
 
 // hashes are those of the objects in a range, or false if they aren't all there.

@@ -250,6 +250,81 @@ func TestWorkWaitsForObjects(t *testing.T) {
 	})
 }
 
+// TestWorksBeforeItGives: what a member was given is given on only when its objects are in the informers and
+// JoinDelay has passed, or after DrainGrace, and at once if it has been there for long.
+func TestWorksBeforeItGives(t *testing.T) {
+	withCaches(t, func(t *testing.T, c *cached) {
+		configure := c.configure
+		c.configure = func(config *Config) {
+			configure(config)
+			config.DrainGrace = time.Minute
+		}
+		first := c.join()
+		c.check("at first")
+		answer := make(chan struct{})
+		c.maps.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
+			c.mu.Lock()
+			answer := answer
+			c.mu.Unlock()
+			select {
+			case <-answer:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		block := func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			answer = make(chan struct{})
+		}
+		second := c.join()
+		// asked asks the second to give all that it has.
+		asked := func() []Owned {
+			t.Helper()
+			bubble.Advance(time.Minute)
+			all := second.Status().Owned
+			if len(all) == 0 {
+				t.Fatal("the second owns nothing")
+			}
+			for _, owned := range all {
+				c.ask(owned.Range, first.Identity())
+			}
+			return all
+		}
+		// keeps checks whether the second still has what it was asked to give.
+		keeps := func(want bool, all []Owned, when string) {
+			t.Helper()
+			for _, owned := range all {
+				if got := c.tokenOf(owned.First) == owned.Token; got != want {
+					t.Errorf("%s: it keeps %s: %t", when, owned, got)
+				}
+			}
+		}
+		all := asked()
+		bubble.Advance(30 * time.Second)
+		keeps(true, all, "before its objects are there")
+		close(answer)
+		bubble.Advance(9 * time.Second)
+		keeps(true, all, "before JoinDelay has passed")
+		block()
+		bubble.Advance(2 * time.Second)
+		keeps(false, all, "after that")
+
+		all = asked()
+		bubble.Advance(61 * time.Second)
+		keeps(false, all[:1], "after DrainGrace")
+		close(answer)
+
+		c.check("when there is nothing to wait for")
+		all = asked()
+		bubble.Advance(time.Second)
+		keeps(false, all, "at once")
+		c.maps.OnRequest(nil)
+		c.check("at the end")
+	})
+}
+
 // TestKept: keptBy never says of a hash that a member has kept it if somebody else owned it in between, and
 // always says so of one that it kept in the next version.
 func TestKept(t *testing.T) {

@@ -51,7 +51,8 @@ type Config struct {
 	// RetryPeriod is the time between renewals: 2 s by default.
 	RetryPeriod time.Duration
 	// JoinDelay is how long the balancer waits for further members before it moves ranges to a new one: 10 s
-	// by default.
+	// by default. As long a member works on what it was given, from when its objects are in the informers,
+	// before it gives that to another.
 	JoinDelay time.Duration
 	// MinMembers is how many members there must be before the first ranges are given, for at most
 	// MinMembersWait, a minute by default.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // asked returns the index of an entry of a member that it is asked to give.
@@ -64,6 +66,9 @@ func (m *Member) handOvers(ctx context.Context) {
 // Work begins there again only when it is known what was written.
 func (m *Member) handOver(ctx context.Context, t table, i int) error {
 	e, span := t.Ranges[i], t.span(i)
+	if err := m.worked(ctx, span, e.To); err != nil {
+		return err
+	}
 	hashes, known := m.config.Hashes(span)
 	if !known && e.Part > 0 {
 		return errNotCounted
@@ -99,6 +104,24 @@ func (m *Member) handOver(ctx context.Context, t table, i int) error {
 		}
 		return t.give(part, e.To, given), nil
 	})
+}
+
+// worked waits until what the member was given is worked on: its objects are in the informers, and JoinDelay
+// has passed. Else what changed while the last owner was dead could be given from one to the next, each of
+// which lists it, and none of which works on it. It waits for at most DrainGrace, and while the range is
+// asked for.
+func (m *Member) worked(ctx context.Context, span Range, to string) error {
+	if !m.caches.read() {
+		return nil
+	}
+	isDone := func() bool {
+		asked := m.current != nil && m.stillAsked(m.current.table, span, to)
+		return !asked || m.caches.worked.Covers(shard.Join(span))
+	}
+	if !m.await(ctx, m.config.clock.after(m.config.DrainGrace), isDone) {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // stillAsked reports whether the table still asks the member to give a part of a range of its own to another.

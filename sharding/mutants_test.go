@@ -58,6 +58,8 @@ var mutations = map[string]planted.Bug{
 	"a lapse empties the caches": planted.Replace("sharding/member.go",
 		"if m.acts() {\n\t\towned =",
 		"if BUG && !m.acts() { m.caches.follow(nil, nil) }\n\tif m.acts() {\n\t\towned ="),
+	"a range given before it was worked on": planted.Replace("sharding/handover.go",
+		"return !asked || m.caches", "return BUG || !asked || m.caches"),
 	"what others may have owned isn't listed anew": planted.Replace("sharding/lease.go",
 		"if since == nil || since.lease.UID != v.lease.UID {",
 		"if since == nil || !BUG && since.lease.UID != v.lease.UID {"),

@@ -155,6 +155,21 @@ func (m *model) tokenOf(hash uint64) int64 {
 	return t.Ranges[t.at(hash)].Token
 }
 
+// ask writes into the table that a range is to go to a member.
+func (m *model) ask(r Range, to string) {
+	m.t.Helper()
+	lease, err := m.server.Get("bakers")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := steerTable(lease, r, to, func(string) bool { return false }); err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := m.server.Update(lease); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
 // TestStaleLease: a member has crashed, and its Lease is still there. A balancer that is elected later
 // doesn't know for how long the Lease hasn't changed, but gives free ranges only to who renews. The random
 // parts of identities decide to whom free ranges would go otherwise, so one try isn't enough.

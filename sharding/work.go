@@ -122,9 +122,15 @@ func (m *Member) cached(ctx context.Context, hash uint64) error {
 	changed := m.changed
 	m.mu.Unlock()
 	defer m.mu.Lock()
-	if m.caches.wait(atOnce, hash) == nil {
+	one := Range{First: hash, Last: hash}
+	if m.caches.wait(atOnce, one) == nil {
 		return nil
 	}
+	return until(ctx, changed, func(ctx context.Context) error { return m.caches.wait(ctx, one) })
+}
+
+// until calls f with a context that ends when something changes, with errChanged as the cause.
+func until(ctx context.Context, changed <-chan struct{}, f func(context.Context) error) error {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
@@ -134,7 +140,7 @@ func (m *Member) cached(ctx context.Context, hash uint64) error {
 		case <-waiting.Done():
 		}
 	}()
-	err := m.caches.wait(waiting, hash)
+	err := f(waiting)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -77,10 +77,11 @@ func (g *Group) NewMember(config sharding.Config) (*sharding.Member, error) {
 }
 
 // Config returns the configuration of a member of this group, for who makes the member, as kwctrl.Shard does:
-// Leases and Group are the group's, and Identity has a number more. It is for one member.
+// Leases and Group are the group's, Identity has a number more, and JoinDelay is next to nothing: the test
+// says when ranges move. It is for one member.
 func (g *Group) Config(config sharding.Config) sharding.Config {
 	l := &link{server: g.server}
-	config.Leases, config.Group = g.server.Client(l), name
+	config.Leases, config.Group, config.JoinDelay = g.server.Client(l), name, 1
 	config.Identity += fmt.Sprint("-", configs.Add(1))
 	g.mu.Lock()
 	defer g.mu.Unlock()
