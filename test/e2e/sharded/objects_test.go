@@ -20,6 +20,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -28,6 +29,7 @@ import (
 type writer struct {
 	client  versioned.Interface
 	records *records
+	field   sharding.Field
 	spaces  []string
 	want    int // as many bakeries there are about
 	every   time.Duration
@@ -153,7 +155,10 @@ func (w *writer) remove(ctx context.Context) error {
 }
 
 func (w *writer) did(bakery *shopv1.Bakery, deleted bool) {
-	change := judge.Change{UID: bakery.UID, Generation: bakery.Generation, Deleted: deleted, At: wire.Now()}
+	change := judge.Change{
+		UID: bakery.UID, Hash: w.field.Hash(bakery), Generation: bakery.Generation, Deleted: deleted,
+		At: wire.Now(),
+	}
 	w.records.add(func(all *judge.Records) { all.Changes = append(all.Changes, change) })
 }
 

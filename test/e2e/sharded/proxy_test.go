@@ -14,6 +14,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,6 +74,7 @@ func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, st
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // Over one connection, requests would wait for each other.
+	config.DisableCompression = true
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +87,10 @@ func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, st
 		records: records, holds: map[string]*hold{}, reads: map[*exchange]context.CancelFunc{},
 	}
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Del("Accept-Encoding") // The proxy reads the answers.
+		},
 		Transport:      transport,
 		FlushInterval:  -1,
 		ModifyResponse: p.answered,
@@ -148,11 +153,15 @@ func (p *proxy) read(r *http.Request, e *exchange) {
 			_, ranges, _ = shard.ParseSelector(selector) // The informer wrote it.
 		}
 		p.records.add(func(all *judge.Records) {
-			e.list = len(all.Lists)
-			if query.Get("continue") != "" {
-				e.list-- // the next page
-				return
+			if query.Get("continue") != "" { // the next page
+				for i, l := range slices.Backward(all.Lists) {
+					if l.Member == e.member && l.Ranges.Equal(ranges) {
+						e.list = i
+						return
+					}
+				}
 			}
+			e.list = len(all.Lists)
 			all.Lists = append(all.Lists, judge.List{Member: e.member, Ranges: ranges, Began: e.arrived})
 		})
 	} else if whole {

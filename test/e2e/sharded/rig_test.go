@@ -73,7 +73,8 @@ func newRig(t *testing.T, s server, setting setting) *rig {
 		Host: address, Field: setting.field, Times: setting.times, Workers: 4, Careless: setting.careless,
 	})
 	r.writer = &writer{
-		client: r.client, records: r.records, want: setting.objects, every: 20 * time.Millisecond,
+		client: r.client, records: r.records, field: setting.field, want: setting.objects,
+		every:  20 * time.Millisecond,
 		random: rand.New(rand.NewPCG(seed, 2)),
 	}
 	for i := range max(40, setting.objects/100) {
@@ -88,6 +89,13 @@ func newRig(t *testing.T, s server, setting setting) *rig {
 	r.must(r.settled(ctx, setting.replicas))
 	r.must(r.reconciled(ctx))
 	r.must(r.storesEqual(ctx))
+	for member := range r.group.running() {
+		if !slices.ContainsFunc(r.records.copy().Lists, func(l judge.List) bool {
+			return l.Member == member && l.Ended > 0
+		}) {
+			t.Fatalf("%s has objects, but nobody saw the end of a list of it", member)
+		}
+	}
 	return r
 }
 

@@ -188,8 +188,9 @@ func (r *rig) rounds(n int) {
 			r.Error(wrong)
 		}
 		r.Logf("round %d, %s: %.1f s", i, f.kind, time.Since(begun).Seconds())
-		if all := r.records.copy(); v.Slow[all.Rounds[i].Began] {
-			r.Log("something took longer than the bound; the tables since the fault:\n" + history(all, i))
+		all := r.records.copy()
+		if slow, ok := v.Slow[all.Rounds[i].Began]; ok {
+			r.Log("something took longer than the bound:\n" + judge.History(all, i, slow))
 		}
 		if r.Failed() {
 			break
@@ -241,26 +242,6 @@ func (r *rig) round(f fault) error {
 	round.Ended = wire.Now()
 	r.records.add(func(all *judge.Records) { all.Rounds = append(all.Rounds, round) })
 	return err
-}
-
-// history returns how many ranges everybody had in a round.
-func history(all judge.Records, round int) string {
-	var text strings.Builder
-	last := ""
-	for _, t := range all.Tables {
-		if t.Done < all.Rounds[round].Fault || t.Done > all.Rounds[round].Ended {
-			continue
-		}
-		ranges := map[string]int{}
-		for _, e := range t.Entries {
-			ranges[e.Owner]++
-		}
-		if now := fmt.Sprint(ranges); now != last {
-			fmt.Fprintf(&text, "%6.2f s %s\n", t.Done.Sub(all.Rounds[round].Fault).Seconds(), now)
-			last = now
-		}
-	}
-	return text.String()
 }
 
 // report returns what happened as a table.

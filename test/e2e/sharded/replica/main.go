@@ -50,7 +50,7 @@ func run(ctx context.Context) error {
 	}
 	stamps := &stamps{careless: job.Careless > 0}
 	// The proxy reads what passes.
-	config := &rest.Config{Host: job.Host, QPS: -1, DisableCompression: true}
+	config := &rest.Config{Host: job.Host, QPS: -1}
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	config.Wrap(stamps.inner)
 	if job.Careless == 0 {

@@ -31,8 +31,15 @@ type Verdict struct {
 	Writes, Late int
 	// Kinds is what happened in the rounds of each kind.
 	Kinds map[string]*Kind
-	// Slow are the rounds, by when they began, in which something took longer than the bound and the list.
-	Slow map[wire.Time]bool
+	// Slow are the changes that took longest of the rounds, by when these began, in which something took
+	// longer than the bound and the list.
+	Slow map[wire.Time]Slow
+}
+
+// Slow is a change that was reconciled later than it should be.
+type Slow struct {
+	Change
+	Reconciled wire.Time
 }
 
 // Kind is what happened in the rounds of one kind.
@@ -48,7 +55,7 @@ type Kind struct {
 // Judge looks at all records.
 func Judge(r Records, limits Limits) Verdict {
 	j := &judge{
-		Records: r, limits: limits, verdict: Verdict{Kinds: map[string]*Kind{}, Slow: map[wire.Time]bool{}},
+		Records: r, limits: limits, verdict: Verdict{Kinds: map[string]*Kind{}, Slow: map[wire.Time]Slow{}},
 		longest: map[wire.Time]time.Duration{},
 	}
 	for _, round := range r.Rounds {
@@ -240,7 +247,7 @@ func (j *judge) lists() {
 
 // changes checks that each change was reconciled in time.
 func (j *judge) changes() {
-	sights := map[types.UID][]Sight{}
+	sights, slowest := map[types.UID][]Sight{}, map[wire.Time]time.Duration{}
 	for _, s := range j.Sights {
 		sights[s.UID] = append(sights[s.UID], s)
 	}
@@ -265,8 +272,8 @@ func (j *judge) changes() {
 		gap := seen.Sub(from)
 		kind.Gap = max(kind.Gap, gap)
 		allowed := round.Bound + j.longest[round.Began]
-		if gap > allowed {
-			j.verdict.Slow[round.Began] = true
+		if gap > allowed && gap > slowest[round.Began] {
+			slowest[round.Began], j.verdict.Slow[round.Began] = gap, Slow{c, seen}
 		}
 		if allowed += j.limits.Slack; gap > allowed {
 			j.wrong("round %q: generation %d of %s was reconciled after %v, not after %v + the list, %v in all",

@@ -241,3 +241,26 @@ func TestParseTable(t *testing.T) {
 		}
 	}
 }
+
+// TestHistory tells what became of a change that was reconciled too late.
+func TestHistory(t *testing.T) {
+	r := story()
+	for i := range r.Changes {
+		if r.Changes[i].UID == "up" {
+			r.Changes[i].Hash = half
+		}
+	}
+	r.Sights[2].At = 24 * second
+	v := judge.Judge(r, limits)
+	want := strings.TrimLeft(`
+  1.00 s the object up is changed
+  7.00 s ranges: map[a:1]
+  7.00 s the object is "a"'s
+  8.00 s a lists 0x8000000000000000-0x10000000000000000 for 1.00 s
+ 10.00 s a writes n/up
+ 14.00 s it is reconciled
+`, "\n")
+	if got := judge.History(r, 0, v.Slow[r.Rounds[0].Began]); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}

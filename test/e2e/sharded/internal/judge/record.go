@@ -72,6 +72,7 @@ type List struct {
 // Change is what the writer did to a bakery. Of one that is deleted the finalizer has to go.
 type Change struct {
 	UID        types.UID
+	Hash       uint64
 	Generation int64
 	Deleted    bool
 	At         wire.Time
