@@ -7,17 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/examples/crds"
+	"github.com/kubewright/kubewright/internal/child"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
@@ -39,13 +36,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if what := os.Getenv(serverVariable); what != "" {
-		if err := serve(what); err != nil {
-			fmt.Fprintln(os.Stderr, "the server:", err)
-			os.Exit(1)
-		}
-		return
-	}
+	child.Main(serverVariable, serve)
 	os.Exit(m.Run())
 }
 
@@ -61,8 +52,8 @@ func serve(what string) (err error) {
 	if err := s.InstallCRDs(ctx, crds.Files); err != nil {
 		return err
 	}
-	config, out := s.Config(), json.NewEncoder(os.Stdout)
-	err = out.Encode(address{config.Host, config.BearerToken, config.ServerName, config.CAData})
+	out := json.NewEncoder(os.Stdout)
+	err = out.Encode(child.AddressOf(s.Config()))
 	for in := bufio.NewScanner(os.Stdin); err == nil && in.Scan(); {
 		down, wrong := time.ParseDuration(in.Text())
 		if err = errors.Join(wrong, s.Halt()); err != nil {
@@ -76,62 +67,22 @@ func serve(what string) (err error) {
 	return err
 }
 
-// address is how to reach an embedded server.
-type address struct {
-	Host, Token, Name string
-	CA                []byte
-}
-
 // embedded is an embedded server in another process.
-type embedded struct {
-	address
-	in  io.WriteCloser
-	out *json.Decoder
-}
+type embedded struct{ *child.Process }
 
 // startEmbedded starts an embedded server, which ends with the test.
-func startEmbedded(t *testing.T, what string) *embedded {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverVariable+"="+what)
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	e := &embedded{}
-	var err error
-	if e.in, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		e.in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server's process: %v", err)
-		}
-	})
-	e.out = json.NewDecoder(out)
-	if err := e.out.Decode(&e.address); err != nil {
-		t.Fatal(err)
-	}
-	return e
+func startEmbedded(t *testing.T, what string) embedded {
+	return embedded{child.Start(t, serverVariable, what)}
 }
 
-func (e *embedded) config() *rest.Config {
-	return &rest.Config{Host: e.Host, BearerToken: e.Token, QPS: -1,
-		TLSClientConfig: rest.TLSClientConfig{ServerName: e.Name, CAData: e.CA}}
-}
+func (e embedded) config() *rest.Config { return e.Config() }
 
-func (e *embedded) restart(_ context.Context, down time.Duration) error {
-	if _, err := fmt.Fprintln(e.in, down); err != nil {
+func (e embedded) restart(_ context.Context, down time.Duration) error {
+	if err := e.Say(down.String()); err != nil {
 		return err
 	}
 	var done string
-	return e.out.Decode(&done)
+	return e.Hear(&done)
 }
 
 // kube is a kube-apiserver with the feature gate.

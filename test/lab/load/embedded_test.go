@@ -10,6 +10,7 @@ import (
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	typed "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
+	"github.com/kubewright/kubewright/internal/child"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
@@ -35,10 +36,7 @@ func startEmbedded(ctx context.Context) (server, error) {
 	return embedded{server: s, bakeries: client.ShopV1().Bakeries(namespace), versions: &sync.Map{}}, nil
 }
 
-func (e embedded) address() address {
-	config := e.server.Config()
-	return address{Host: config.Host, CA: config.CAData, Token: config.BearerToken, Name: config.ServerName}
-}
+func (e embedded) address() child.Address { return child.AddressOf(e.server.Config()) }
 
 func (e embedded) create(ctx context.Context, b *shopv1.Bakery) error {
 	created, err := e.bakeries.Create(ctx, b, metav1.CreateOptions{})

@@ -12,6 +12,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
+	"github.com/kubewright/kubewright/internal/child"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/test/lab/serve"
 )
@@ -64,9 +65,9 @@ func (m memory) keepUp(ctx context.Context) {
 	}
 }
 
-func (m memory) address() address {
+func (m memory) address() child.Address {
 	certificate := pem.Block{Type: "CERTIFICATE", Bytes: m.http.Certificate().Raw}
-	return address{Host: m.http.URL, CA: pem.EncodeToMemory(&certificate)}
+	return child.Address{Host: m.http.URL, CA: pem.EncodeToMemory(&certificate)}
 }
 
 func (m memory) create(_ context.Context, b *shopv1.Bakery) error {

@@ -5,20 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"github.com/kubewright/kubewright/internal/child"
 )
 
 // server is what runs in a process of its own.
 type server interface {
 	store
-	address() address
+	address() child.Address
 	stop() error
 }
 
@@ -31,17 +28,6 @@ const (
 	inMemory   = "in memory"
 	isEmbedded = "embedded"
 )
-
-// address is how to reach a server. Token, CA, in PEM, and Name are for TLS.
-type address struct {
-	Host, Token, Name string
-	CA                []byte
-}
-
-func (a address) config() *rest.Config {
-	return &rest.Config{Host: a.Host, BearerToken: a.Token, QPS: -1,
-		TLSClientConfig: rest.TLSClientConfig{ServerName: a.Name, CAData: a.CA}}
-}
 
 // job is what a server's process does, passed in its environment.
 type job struct {
@@ -60,13 +46,7 @@ type summary struct {
 }
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(variable); text != "" {
-		if err := play(text); err != nil {
-			fmt.Fprintln(os.Stderr, "the server:", err)
-			os.Exit(1)
-		}
-		return
-	}
+	child.Main(variable, play)
 	os.Exit(m.Run())
 }
 
@@ -115,62 +95,34 @@ func play(text string) (err error) {
 }
 
 // process is a server's process.
-type process struct {
-	address
-	in  io.WriteCloser
-	out *json.Decoder
-}
+type process struct{ *child.Process }
 
 // start starts a server, which ends with the test.
-func (j job) start(t *testing.T) *process {
+func (j job) start(t *testing.T) process {
 	t.Helper()
 	text, err := json.Marshal(j)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), variable+"="+string(text))
-	cmd.Stderr = os.Stderr
-	p := &process{}
-	if p.in, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.out = json.NewDecoder(out)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server's process: %v", err)
-		}
-	})
-	if err := p.out.Decode(&p.address); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return process{child.Start(t, variable, string(text))}
 }
 
 // load makes the server change objects.
-func (p *process) load(t *testing.T) { p.say(t) }
+func (p process) load(t *testing.T) { p.say(t) }
 
 // rest makes it stop that, and returns what it did.
-func (p *process) rest(t *testing.T) (s summary) {
+func (p process) rest(t *testing.T) (s summary) {
 	t.Helper()
 	p.say(t)
-	if err := p.out.Decode(&s); err != nil {
+	if err := p.Hear(&s); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (p *process) say(t *testing.T) {
+func (p process) say(t *testing.T) {
 	t.Helper()
-	if _, err := fmt.Fprintln(p.in); err != nil {
+	if err := p.Say(""); err != nil {
 		t.Fatal(err)
 	}
 }

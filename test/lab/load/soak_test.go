@@ -38,7 +38,7 @@ func (s soak) run(t *testing.T) (r results.Soak) {
 	server := s.start(t)
 	r = results.Soak{Server: s.Server, Objects: s.Objects, Handlers: s.handlers,
 		Writers: s.Writers, Machine: machine()}
-	config := server.config()
+	config := server.Config()
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func (s soak) run(t *testing.T) (r results.Soak) {
 }
 
 // watch is the life of the informer.
-func (s soak) watch(t *testing.T, server *process, client versioned.Interface, r *results.Soak) {
+func (s soak) watch(t *testing.T, server process, client versioned.Interface, r *results.Soak) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
