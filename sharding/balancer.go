@@ -94,7 +94,7 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 	switch isTable := lease.Name == b.member.config.Group; {
 	case event.Type != watch.Deleted:
 		b.see(ctx, lease)
-		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) {
+		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) || b.leaves(lease) {
 			b.decide(ctx)
 		}
 	case isTable:
@@ -103,6 +103,15 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 		b.observer.leave(*lease.Spec.HolderIdentity)
 	}
 	return nil
+}
+
+// leaves reports whether a Lease is that of a member that leaves: it should be given nothing more.
+func (b *balancer) leaves(lease *coordinationv1.Lease) bool {
+	if lease.Spec.HolderIdentity == nil {
+		return false
+	}
+	o := b.observer.members[*lease.Spec.HolderIdentity]
+	return o != nil && o.report.Leaving
 }
 
 // see notes a Lease that came in.

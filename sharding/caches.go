@@ -2,8 +2,11 @@ package sharding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
@@ -23,9 +26,10 @@ type caches struct {
 	// target are the member's ranges by the last table, given what the informers were given last, and ready
 	// those of target that they were given after they became the member's.
 	target, given, ready shard.Ranges
-	// worked are those of ready whose objects have been in the informers for JoinDelay: what there was to do
-	// there is mostly done.
+	// worked are those of ready whose objects have been in the informers for JoinDelay, while the member might
+	// act: what there was to do there is mostly done. coming are the others.
 	worked shard.Ranges
+	coming []*arrival
 	// foreign are the hashes that others may have owned since the informers were given ranges last. losses
 	// counts how often ready has shrunk.
 	foreign shard.Ranges
@@ -33,6 +37,9 @@ type caches struct {
 	// err is why an informer can't have ranges, nil if all can.
 	err error
 }
+
+// arrival are ranges that the informers were given together, without those that the member has lost since.
+type arrival struct{ ranges shard.Ranges }
 
 // add makes informers those of a part.
 func (c *caches) add(field Field, informers []cache.SharedInformer) error {
@@ -56,6 +63,9 @@ func (c *caches) follow(target, kept shard.Ranges) {
 	}
 	c.target, c.ready, c.foreign = target, c.ready.And(kept), c.foreign.Plus(foreign)
 	c.worked = c.worked.And(c.ready)
+	for _, a := range c.coming {
+		a.ranges = a.ranges.And(c.ready)
+	}
 }
 
 // inform gives the informers the ranges that the table gives the member.
@@ -64,6 +74,8 @@ func (m *Member) inform(ctx context.Context) {
 	if len(c.parts) == 0 {
 		return
 	}
+	var noting sync.WaitGroup
+	defer noting.Wait()
 	isDue := func() bool { return c.err == nil && !(c.given.Equal(c.target) && c.ready.Equal(c.target)) }
 	for m.await(ctx, nil, isDue) {
 		m.mu.Lock()
@@ -77,6 +89,11 @@ func (m *Member) inform(ctx context.Context) {
 		}
 		m.mu.Lock()
 		c.given, c.ready = target, target.Minus(c.foreign)
+		if fresh := c.ready.Minus(ready); len(fresh) > 0 {
+			a := &arrival{fresh}
+			c.coming = append(c.coming, a)
+			noting.Go(func() { m.noteWorked(ctx, a) })
+		}
 		if c.err = err; err != nil {
 			m.log.Error(err, "Sharding: the member begins no work", "group", m.config.Group,
 				"member", m.config.Identity)
@@ -106,42 +123,45 @@ func (c *caches) wait(ctx context.Context, ranges ...Range) error {
 	return nil
 }
 
-// read reports whether the informers read objects. They don't before they start, without ranges, or when the
-// server has refused them.
-func (c *caches) read() bool {
-	return len(c.parts) > 0 && !slices.ContainsFunc(c.parts, func(p *informer.Part) bool {
-		status := p.Status()
-		return status.Feeds == 0 || status.Err != nil
-	})
+// noteWorked notes when the objects of ranges have been in the informers for JoinDelay, or that an informer
+// reads nothing more.
+func (m *Member) noteWorked(ctx context.Context, a *arrival) {
+	c := &m.caches
+	err := errChanged
+	for errors.Is(err, errChanged) {
+		m.mu.Lock()
+		ranges, changed := a.ranges, m.changed
+		m.mu.Unlock()
+		err = until(ctx, changed, func(ctx context.Context) error { return c.wait(ctx, ranges...) })
+	}
+	if ctx.Err() != nil || err == nil && !m.actsFor(ctx, m.config.JoinDelay) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.worked = c.worked.Plus(a.ranges)
+	c.coming = slices.DeleteFunc(c.coming, func(other *arrival) bool { return other == a })
+	m.signal()
 }
 
-// noteWorked notes when the objects of ranges have been in the informers for JoinDelay.
-func (m *Member) noteWorked(ctx context.Context) {
-	c := &m.caches
-	var fresh shard.Ranges
-	var losses int
-	var changed <-chan struct{}
-	isDue := func() bool {
-		fresh, losses, changed = c.ready.Minus(c.worked), c.losses, m.changed
-		return len(fresh) > 0
-	}
-	for m.await(ctx, nil, isDue) {
-		if until(ctx, changed, func(ctx context.Context) error { return c.wait(ctx, fresh...) }) != nil {
-			select {
-			case <-changed:
-			case <-ctx.Done():
-			}
-			continue
+// actsFor waits until the member has been able to act for a time without an interruption. It reports whether
+// ctx is still running.
+func (m *Member) actsFor(ctx context.Context, d time.Duration) bool {
+	for {
+		var hold int
+		if !m.await(ctx, nil, func() bool { hold = m.hold; return m.acts() }) {
+			return false
 		}
-		if !m.pause(ctx, m.config.JoinDelay) {
-			return
+		interrupted := func() bool { return !m.acts() || m.hold != hold }
+		if !m.await(ctx, m.config.clock.after(d), interrupted) {
+			return false
 		}
 		m.mu.Lock()
-		if c.losses == losses {
-			c.worked = c.worked.Plus(fresh).And(c.ready)
-			m.signal()
-		}
+		held := !interrupted()
 		m.mu.Unlock()
+		if held {
+			return true
+		}
 	}
 }
 

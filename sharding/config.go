@@ -52,7 +52,7 @@ type Config struct {
 	RetryPeriod time.Duration
 	// JoinDelay is how long the balancer waits for further members before it moves ranges to a new one: 10 s
 	// by default. As long a member works on what it was given, from when its objects are in the informers,
-	// before it gives that to another.
+	// before it gives that to another; it gives it after DrainGrace and JoinDelay at the latest.
 	JoinDelay time.Duration
 	// MinMembers is how many members there must be before the first ranges are given, for at most
 	// MinMembersWait, a minute by default.

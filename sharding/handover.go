@@ -48,13 +48,14 @@ func (m *Member) handOvers(ctx context.Context) {
 		if !m.await(ctx, nil, asked) {
 			return
 		}
-		err := m.handOver(ctx, current.table, i)
+		span := current.span(i)
+		err := m.handOver(ctx, span, current.Ranges[i].To)
 		if err == nil || errors.Is(err, errWithdrawn) {
 			m.tried(ctx, giving, nil)
 			continue
 		}
 		if !errors.Is(err, errNotCounted) {
-			m.tried(ctx, giving, fmt.Errorf("%s: %w", current.span(i), err))
+			m.tried(ctx, giving, fmt.Errorf("%s: %w", span, err))
 		}
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
@@ -62,13 +63,16 @@ func (m *Member) handOvers(ctx context.Context) {
 	}
 }
 
-// handOver gives entry i, or a part of it, to the member that it is asked for, once the work on it has ended.
-// Work begins there again only when it is known what was written.
-func (m *Member) handOver(ctx context.Context, t table, i int) error {
-	e, span := t.Ranges[i], t.span(i)
-	if err := m.worked(ctx, span, e.To); err != nil {
+// handOver gives a range, or a part of it, to the member that it is asked for, once it was worked on and the
+// work on it has ended. Work begins there again only when it is known what was written.
+func (m *Member) handOver(ctx context.Context, span Range, to string) error {
+	t, err := m.worked(ctx, span, to)
+	if err != nil {
 		return err
 	}
+	i := t.at(span.First)
+	e := t.Ranges[i]
+	span = t.span(i)
 	hashes, known := m.config.Hashes(span)
 	if !known && e.Part > 0 {
 		return errNotCounted
@@ -106,22 +110,25 @@ func (m *Member) handOver(ctx context.Context, t table, i int) error {
 	})
 }
 
-// worked waits until what the member was given is worked on: its objects are in the informers, and JoinDelay
-// has passed. Else what changed while the last owner was dead could be given from one to the next, each of
-// which lists it, and none of which works on it. It waits for at most DrainGrace, and while the range is
-// asked for.
-func (m *Member) worked(ctx context.Context, span Range, to string) error {
-	if !m.caches.read() {
-		return nil
-	}
+// worked waits until a range that the member is asked to give was worked on: its objects are in the
+// informers, and JoinDelay has passed. Else what changed while the last owner was dead could be given from
+// one to the next, each of which lists it, and none of which works on it. It waits for at most DrainGrace and
+// JoinDelay, and returns the table by which the range is still asked for.
+func (m *Member) worked(ctx context.Context, span Range, to string) (table, error) {
+	c := &m.caches
+	asked := func() bool { return m.current != nil && m.stillAsked(m.current.table, span, to) }
 	isDone := func() bool {
-		asked := m.current != nil && m.stillAsked(m.current.table, span, to)
-		return !asked || m.caches.worked.Covers(shard.Join(span))
+		return !asked() || len(c.parts) == 0 || c.err != nil || c.worked.Covers(shard.Join(span))
 	}
-	if !m.await(ctx, m.config.clock.after(m.config.DrainGrace), isDone) {
-		return context.Cause(ctx)
+	if !m.await(ctx, m.config.clock.after(m.config.DrainGrace+m.config.JoinDelay), isDone) {
+		return table{}, context.Cause(ctx)
 	}
-	return nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !asked() {
+		return table{}, errWithdrawn
+	}
+	return m.current.table, nil
 }
 
 // stillAsked reports whether the table still asks the member to give a part of a range of its own to another.

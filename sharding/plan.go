@@ -73,10 +73,10 @@ func (s situation) plan() (table, bool) {
 	return p.next, true
 }
 
-// withdraw takes back what is asked for members that aren't there any more.
+// withdraw takes back what is asked for members that aren't there any more, or that may be dead.
 func (p *plan) withdraw() {
 	for i := range p.next.Ranges {
-		if e := &p.next.Ranges[i]; e.To != "" && !p.live[e.To] {
+		if e := &p.next.Ranges[i]; e.To != "" && (!p.live[e.To] || p.silent[e.To]) {
 			e.To, e.Part, p.changed = "", 0, true
 		}
 	}

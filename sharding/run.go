@@ -33,8 +33,7 @@ func (m *Member) Run(ctx context.Context) error {
 	var loops, renewals sync.WaitGroup
 	renewals.Go(func() { m.renewals(renewing) })
 	for _, loop := range []func(context.Context){
-		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform, m.noteWorked,
-		m.changes,
+		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform, m.changes,
 	} {
 		loops.Go(func() { loop(running) })
 	}

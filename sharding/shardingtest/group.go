@@ -125,8 +125,9 @@ func (g *Group) Reconnect(m *sharding.Member) { g.find(m).link.set(true) }
 // look is how often Move looks whether the ranges have moved.
 const look = 5 * time.Millisecond
 
-// Move gives ranges to a member, and returns when it may act on them. Their owners give them once work there
-// has ended, or lose them if they don't act: a member that is disconnected, when its Lease has ended. If ctx
+// Move gives ranges to a member, and returns when it may act on them. Their owners give them once their
+// objects are in the informers, or after DrainGrace, and work there has ended. A member that doesn't act
+// loses them: one that is disconnected, when its Lease has ended. If ctx
 // ends first, Move returns an error that says what is missing, and the ranges may still move.
 func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...sharding.Range) error {
 	g.find(to)
@@ -206,7 +207,8 @@ func (g *Group) reason(to *sharding.Member, missing shard.Ranges) string {
 		switch {
 		case len(has) == 0:
 		case m.link.Up():
-			fmt.Fprintf(&reasons, "; %s has %v, and work goes on there", m.Identity(), has)
+			fmt.Fprintf(&reasons, "; %s has %v, and work goes on there, or its objects haven't come",
+				m.Identity(), has)
 		default:
 			fmt.Fprintf(&reasons, "; %s has %v, is disconnected, and its lease holds", m.Identity(), has)
 		}
