@@ -110,8 +110,9 @@ func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, st
 type exchange struct {
 	member  string
 	arrived wire.Time
-	// list is the number of a List in the records, -1 if the request is none.
-	list int
+	// list is the number of a List in the records, -1 if the request is none. watch says that it is a watch's.
+	list  int
+	watch bool
 }
 
 type exchangeKey struct{}
@@ -147,6 +148,7 @@ func (p *proxy) read(r *http.Request, e *exchange) {
 	whole := p.whole
 	p.mu.Unlock()
 	watches := query.Get("watch") != ""
+	e.watch = watches
 	if selector := query.Get("shardSelector"); !watches || query.Get("sendInitialEvents") != "" {
 		ranges := shard.All()
 		if selector != "" {
@@ -235,7 +237,7 @@ func (p *proxy) answered(r *http.Response) error {
 	switch {
 	case r.StatusCode/100 != 2:
 	case e.list >= 0:
-		r.Body = &listBody{ReadCloser: r.Body, ended: func() {
+		r.Body = &listBody{ReadCloser: r.Body, watch: e.watch, ended: func() {
 			p.records.add(func(all *judge.Records) { all.Lists[e.list].Ended = wire.Now() })
 		}}
 	case r.Request.Method != http.MethodGet:
@@ -302,15 +304,21 @@ func tableOf(lease *coordinationv1.Lease) ([]judge.Entry, error) {
 	return judge.ParseTable("")
 }
 
-// listBody calls ended when a list was read to its end. A watch's list ends with a certain bookmark.
+// listBody calls ended when a list was read to its end: that of its last page, or the bookmark that ends the
+// list of a watch. If the watch ends before, the list has no end.
 type listBody struct {
 	io.ReadCloser
 	ended func()
-	last  []byte
-	done  bool
+	watch bool
+	// more says that there is another page.
+	more, done bool
+	last       []byte
 }
 
-var initialEventsEnd = []byte("k8s.io/initial-events-end")
+var (
+	initialEventsEnd = []byte("k8s.io/initial-events-end")
+	nextPage         = []byte(`"continue":"`)
+)
 
 func (b *listBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
@@ -318,7 +326,15 @@ func (b *listBody) Read(into []byte) (int, error) {
 		return n, err
 	}
 	seen := append(b.last, into[:n]...)
-	if b.done = err == io.EOF || bytes.Contains(seen, initialEventsEnd); b.done {
+	if _, token, ok := bytes.Cut(seen, nextPage); ok && len(token) > 0 && token[0] != '"' {
+		b.more = true
+	}
+	if b.watch {
+		b.done = bytes.Contains(seen, initialEventsEnd)
+	} else {
+		b.done = err == io.EOF && !b.more
+	}
+	if b.done {
 		b.ended()
 		return n, err
 	}

@@ -228,7 +228,7 @@ func (j *judge) lists() {
 		if in {
 			kind := j.kind(round.Kind)
 			kind.Lists++
-			if l.Ended > 0 {
+			if l.Ended > 0 && l.Member != round.Frozen {
 				j.longest[round.Began] = max(j.longest[round.Began], l.Ended.Sub(l.Began))
 				kind.List = max(kind.List, l.Ended.Sub(l.Began))
 			}

@@ -103,6 +103,15 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestFrozen: the bound of a round doesn't grow by a list during which a member stood still.
+func TestFrozen(t *testing.T) {
+	r := story()
+	r.Rounds[0].Frozen = "a"
+	if v := judge.Judge(r, limits); v.Kinds["kill"].List != 0 || len(v.Slow) != 1 {
+		t.Errorf("lists took %v, slow were %v", v.Kinds["kill"].List, v.Slow)
+	}
+}
+
 // TestWrong plants what mustn't be.
 func TestWrong(t *testing.T) {
 	var up judge.Write

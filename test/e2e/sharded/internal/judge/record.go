@@ -97,6 +97,8 @@ type Round struct {
 	// Filters says that the server filters lists and watches all the time, and goes on all the time: then
 	// what a member has is never listed again.
 	Filters bool
+	// Frozen is the member that stood still for a while, if one did: how long its lists took says nothing.
+	Frozen string
 }
 
 // at returns the entry of a hash.
