@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -260,7 +259,7 @@ func (q *Queue[T]) ShuttingDown() bool {
 // added with a delay.
 func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
 	hash := q.table.hash(item)
-	q.mu.Lock()
+	q.mu.lockToAdd()
 	defer q.unlock()
 	if q.shutting {
 		return
@@ -291,7 +290,8 @@ func (q *Queue[T]) delay(id uint32, delay time.Duration, priority int32) {
 	}
 }
 
-// deliver adds the items that are due. It is the schedule's alarm.
+// deliver adds the items that are due. It lets others in after each burst, and after any item if somebody
+// waits to add another. It is the schedule's alarm.
 func (q *Queue[T]) deliver() {
 	q.mu.Lock()
 	if !q.delays.startDelivery() {
@@ -300,21 +300,19 @@ func (q *Queue[T]) deliver() {
 	}
 	for {
 		now := q.base.now()
-		n := 0
-		for ; n < deliveryBurst; n++ {
+		adderWaits := false
+		for n := 0; n < deliveryBurst && !adderWaits; n++ {
 			id, priority := q.delays.pop(now)
 			if id == 0 {
-				break
+				q.delays.endDelivery()
+				q.unlock()
+				return
 			}
 			q.add(id, priority)
-		}
-		if n < deliveryBurst {
-			q.delays.endDelivery()
-			q.unlock()
-			return
+			adderWaits = q.mu.adders.Load() > 0
 		}
 		q.unlock()
-		runtime.Gosched()
+		q.mu.giveWay(adderWaits)
 		q.mu.Lock()
 	}
 }
