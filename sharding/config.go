@@ -54,8 +54,8 @@ type Config struct {
 	// by default. As long a member works on what it was given, from when its objects are in the informers,
 	// before it gives that to another; it gives it after DrainGrace and JoinDelay at the latest.
 	JoinDelay time.Duration
-	// MinMembers is how many members there must be before the first ranges are given, for at most
-	// MinMembersWait, a minute by default.
+	// MinMembers is how many members there must be before ranges are given while none of them owns any, as at
+	// first, or when all have left. It is waited for at most MinMembersWait, a minute by default.
 	MinMembers     int
 	MinMembersWait time.Duration
 	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.

@@ -56,8 +56,8 @@ type Shards[T ShardRequest] struct {
 // managers wait for 30 s. Field, Kinds and Informers of the configuration are Shard's to set. Metrics of
 // package shardingmetrics are in controller-runtime's registry while the member runs.
 //
-// It returns an error if the manager's cache isn't one of [Caches], has started, or has an informer for each
-// of several namespaces, and if writes of the manager's clients don't pass [sharding.Transport]. Of several
+// It returns an error if the manager's cache isn't one of [Caches], has started, or is limited to some
+// namespaces, even one, and if writes of the manager's clients don't pass [sharding.Transport]. Of several
 // wrappers of a configuration that must be the last one.
 func Shard[T ShardRequest](
 	mgr manager.Manager, config sharding.Config, objects ...client.Object,
@@ -65,6 +65,9 @@ func Shard[T ShardRequest](
 	if config.Field != "" || config.Kinds != nil || config.Informers != nil {
 		return nil, errors.New(
 			"kwctrl: leave Field, Kinds and Informers of the sharding.Config empty: Shard sets them")
+	}
+	if len(objects) == 0 {
+		return nil, errors.New("kwctrl: pass Shard an object of each kind that is to be sharded")
 	}
 	if !isGuarded(mgr.GetHTTPClient().Transport) {
 		return nil, errors.New("kwctrl: the manager's clients would write whatever another member owns: " +
@@ -116,7 +119,8 @@ func addKind(config *sharding.Config, mgr manager.Manager, object client.Object)
 	one, ok := made.(toolscache.SharedInformer)
 	if !ok {
 		return fmt.Errorf(
-			"kwctrl: shard %T: the cache has a %T, not one informer for all namespaces", object, made)
+			"kwctrl: shard %T: the cache has a %T, not one informer for all namespaces: "+
+				"leave the namespaces of the manager's cache.Options empty", object, made)
 	}
 	config.Kinds = append(config.Kinds, mapping.Resource.GroupResource().String())
 	config.Informers = append(config.Informers, one)

@@ -327,7 +327,7 @@ func TestShardRefuses(t *testing.T) {
 		"set the manager's NewCache": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
 			o.NewCache = nil
 		},
-		"not one informer for all namespaces": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
+		"leave the namespaces of the manager's": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
 			o.Cache.DefaultNamespaces = map[string]cache.Config{"a": {}, "b": {}}
 		},
 		"leave Field, Kinds and Informers": func(_ *rest.Config, _ *manager.Options, s *sharding.Config) {
@@ -363,6 +363,14 @@ func TestShardRefuses(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestShardNothing: without objects there is nothing to shard.
+func TestShardNothing(t *testing.T) {
+	_, err := kwctrl.Shard[reconcile.Request](nil, sharding.Config{})
+	if err == nil || !strings.Contains(err.Error(), "pass Shard an object of each kind") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -80,7 +80,7 @@ func share(controller *bakery.Controller, member *sharding.Member, oven time.Dur
 			// The queue drops it if it is another replica's by now. But if this one only didn't renew its
 			// Lease in time, nobody else adds it, and the work is done when the Lease holds again.
 			klog.InfoS("Not owned now", "bakery", name)
-			controller.Queue.AddRateLimited(name)
+			controller.Queue.AddAfter(name, time.Second)
 			return nil
 		}
 		return err
