@@ -90,7 +90,7 @@ func addModes[V any, T interface {
 	} {
 		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)
-			i := informer.NewShared[T, L](func() listwatch.Client[L] { return c }, informer.Options{})
+			i := informer.NewShared[T, L](func() informer.ResourceClient[L] { return c }, informer.Options{})
 			return decodingWith(i, decoding)
 		}
 	}

@@ -246,9 +246,9 @@ func TestNilFactory(t *testing.T) {
 // namespace, and that the panic names the function.
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
-		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },
+		"the factory of a namespace is nil": func() { factory.NewNamespaces[*factory.Factory[any]](nil) },
 		"a factory for an informer is nil": func() {
-			factory.NewNamespaces(func(string) factory.Runner { return nil }).Informer(nil)
+			factory.NewNamespaces(func(string) *factory.Factory[any] { return nil }).Informer(nil)
 		},
 	} {
 		func() {

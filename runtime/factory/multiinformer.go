@@ -12,7 +12,7 @@ import (
 )
 
 // multiInformer shows the informers of several namespaces as one.
-type multiInformer[F Runner] struct {
+type multiInformer[F runner] struct {
 	set *Namespaces[F]
 	of  func(F) cache.SharedIndexInformer
 	// children, handlers and prepare are guarded by the set's mu.

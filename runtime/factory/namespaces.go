@@ -11,13 +11,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// Runner is the part of a generated factory that Namespaces uses.
-type Runner interface {
+// runner is what [Namespaces] needs of a factory.
+type runner interface {
 	StartWithContext(ctx context.Context)
 	Shutdown()
 }
 
-// Namespaces runs a generated factory F for each namespace of a set, which may change while they run. The
+// Namespaces runs a generated factory F, which it starts and shuts down, for each namespace of a set, which
+// may change while they run. The
 // program needs permissions in these namespaces only, none for the cluster. Its informers show the objects of
 // all namespaces as one cache:
 //
@@ -34,7 +35,7 @@ type Runner interface {
 //
 // All methods are safe for concurrent use. Remove and Shutdown wait for handlers, so a
 // handler must not call them.
-type Namespaces[F Runner] struct {
+type Namespaces[F runner] struct {
 	newFactory func(namespace string) F
 
 	// changing is held while a namespace is added or removed, so that handlers are
@@ -53,7 +54,7 @@ type Namespaces[F Runner] struct {
 }
 
 // member is the factory of a namespace.
-type member[F Runner] struct {
+type member[F runner] struct {
 	factory F
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -61,7 +62,7 @@ type member[F Runner] struct {
 
 // NewNamespaces returns an empty set of namespaces. newFactory makes a factory that is
 // limited to one namespace. NewNamespaces panics if newFactory is nil.
-func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F] {
+func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F] {
 	if newFactory == nil {
 		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
 	}

@@ -114,8 +114,10 @@ func (c Core[T]) AddEventHandler(
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
-// error and adds none if a name is taken or a function is nil.
-func (c Core[T]) AddIndexes(indexes map[string]IndexFunc[T]) error {
+// error and adds none if a name is taken or a function is nil. The functions compute the values of an object:
+// none, one or several. They must be deterministic and safe for concurrent use, and must not call the
+// informer.
+func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 	return c.shared.core.beforeStop(func() error {
 		return c.shared.core.store.AddIndexes(untypedIndexes(indexes))
 	})

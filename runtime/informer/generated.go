@@ -13,11 +13,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // ResourceClient is the part of a generated typed client that an informer needs.
-type ResourceClient[L runtime.Object] = listwatch.Client[L]
+type ResourceClient[L runtime.Object] = sources.Client[L]
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
@@ -80,7 +81,7 @@ func (o Options) subject(t reflect.Type) string {
 
 // newGenerated makes an informer of objects of type t. It has no type parameter, so it is
 // compiled once and not with each generated package.
-func newGenerated(t reflect.Type, source listwatch.Source, opts Options) cache.SharedIndexInformer {
+func newGenerated(t reflect.Type, source sources.Source, opts Options) cache.SharedIndexInformer {
 	c := config[cache.ObjectName]{
 		source:       source,
 		keys:         indexer.ObjectNames(t),

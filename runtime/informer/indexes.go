@@ -11,14 +11,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// IndexFunc computes the values under which an index finds an object: none, one or
-// several. It must be deterministic and safe for concurrent use, and must not call the
-// informer.
-type IndexFunc[T any] func(T) []string
-
-// NoIndexError is returned if an informer, or a lister over it, has no index of that name.
-type NoIndexError = store.NoIndexError
-
 // IndexLabels indexes the objects of an informer by the values of labels, at any time before it has stopped.
 // Listers use such an index automatically: the cost of a selector that requires values of an indexed label is
 // that of its result. The index slows down writes about as much as any other. It is no error if a label is
@@ -37,9 +29,10 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 }
 
 // IndexField adds an index called field to a generated informer, at any time before it has stopped. values
-// computes the values of an object; without one, the index doesn't have the object. lister.ListByFields reads
-// the index. It is safe for concurrent use.
-func IndexField[T cache.Object](i cache.SharedInformer, field string, values IndexFunc[T]) error {
+// computes the values of an object, by which lister.ListByFields finds it; an object without any isn't in the
+// index. values must be deterministic and safe for concurrent use, and must not call the informer. IndexField
+// is safe for concurrent use.
+func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
 	core, ok := CoreOf[T](i)
 	if !ok {
 		return fmt.Errorf("index field %q of %T: %w", field, i, notOfType[T](i))
@@ -47,7 +40,7 @@ func IndexField[T cache.Object](i cache.SharedInformer, field string, values Ind
 	if field == "" {
 		return errors.New("index a field: it has no name, give the one that selectors will ask for")
 	}
-	return core.AddIndexes(map[string]IndexFunc[T]{store.FieldIndex(field): values})
+	return core.AddIndexes(map[string]func(T) []string{store.FieldIndex(field): values})
 }
 
 func (s *shared[K]) indexLabels(labels []string) error {
@@ -67,7 +60,7 @@ func (s *shared[K]) indexLabels(labels []string) error {
 
 // untypedIndexes makes typed index functions take objects as any. It keeps nil functions
 // nil, so that AddIndexes refuses them.
-func untypedIndexes[T any](indexes map[string]IndexFunc[T]) map[string]store.IndexFunc {
+func untypedIndexes[T any](indexes map[string]func(T) []string) map[string]store.IndexFunc {
 	untyped := make(map[string]store.IndexFunc, len(indexes))
 	for name, function := range indexes {
 		if untyped[name] = nil; function != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/internal/store"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // config describes an informer. source and keys are required.
 type config[K comparable] struct {
 	// source is where the objects come from.
-	source listwatch.Source
+	source sources.Source
 	// keys computes the keys of objects. An object without a key is reported and not
 	// stored.
 	keys indexer.Keys[K]

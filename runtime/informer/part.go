@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/feeds"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -99,7 +99,7 @@ type part struct {
 }
 
 // start makes the reader.
-func (p *part) start(source listwatch.Source, sink feeds.Sink, options reflector.Options) reader {
+func (p *part) start(source sources.Source, sink feeds.Sink, options reflector.Options) reader {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.group = feeds.New(source, sink, feeds.Options{Field: p.field, Reflector: options})

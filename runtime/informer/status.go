@@ -19,16 +19,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// State is what an informer is currently doing.
+// State is what an informer is currently doing. While it reads a list, the state is "Listing" for a list in
+// pages, "Streaming" for a list as the initial events of a watch. The others are constants.
 type State string
 
 const (
 	// Idle: the informer has not been started.
 	Idle = State(reflector.Idle)
-	// Streaming: it reads a list as a stream of events.
-	Streaming = State(reflector.Streaming)
-	// Listing: it reads a list in pages.
-	Listing = State(reflector.Listing)
 	// Waiting: its list waits for those of other informers that share the limiter.
 	Waiting = State(reflector.Waiting)
 	// Watching: it receives changes.

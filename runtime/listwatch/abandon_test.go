@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -35,7 +36,7 @@ func TestListIsLeftBehind(t *testing.T) {
 			},
 		}, nil)
 		for name, test := range map[string]struct {
-			source listwatch.Source
+			source sources.Source
 			begin  func()
 			finish func()
 			items  int

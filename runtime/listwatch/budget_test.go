@@ -18,19 +18,20 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // budgeted returns a source of config maps with a limiter.
 func budgeted(
 	c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions),
-) listwatch.Source {
+) sources.Source {
 	decoding := listwatch.DecodingOptions{Limiter: limiter}
 	for _, f := range opts {
 		f(&decoding)
 	}
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] { return c },
+		func() sources.Client[*corev1.ConfigMapList] { return c },
 		listwatch.ClientOptions{Decoding: decoding})
 }
 
@@ -88,7 +89,7 @@ func TestBudgetSenior(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		list := func(ctx context.Context, source listwatch.Source, name, page string, end error) {
+		list := func(ctx context.Context, source sources.Source, name, page string, end error) {
 			all.Go(func() {
 				opts := metav1.ListOptions{LabelSelector: name, Continue: page}
 				if _, err := each(ctx, source, opts, count(name)); !errors.Is(err, end) {
@@ -109,7 +110,7 @@ func TestBudgetSenior(t *testing.T) {
 			opts.LabelSelector = "watch"
 			stream, err := budgeted(c, limiter).Watch(t.Context(), opts)
 			for end := false; err == nil && !end; {
-				var e listwatch.Event
+				var e sources.Event
 				if e, err = stream.Next(t.Context()); e.Object != nil {
 					count("watch")(e.Object)
 				}

@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -22,7 +23,7 @@ import (
 // the budget, or the senior's bytes, and an item of each of the others.
 func TestBudgetOverServer(t *testing.T) {
 	const (
-		sources, pages, items, largest = 6, 3, 20, 4 << 10
+		readers, pages, items, largest = 6, 3, 20, 4 << 10
 		budget                         = 16 << 10
 	)
 	object := func() string {
@@ -61,16 +62,16 @@ func TestBudgetOverServer(t *testing.T) {
 		}
 		w.Write(body.Bytes())
 	})
-	limiter := listwatch.NewLimiter(sources - 2).WithBudget(budget)
+	limiter := listwatch.NewLimiter(readers - 2).WithBudget(budget)
 	check := func() {
-		if held := limiter.Held(); held > budget+(sources-1)*largest+pages*items*largest {
+		if held := limiter.Held(); held > budget+(readers-1)*largest+pages*items*largest {
 			t.Errorf("%d bytes held", held)
 		}
 	}
 	list := func(
-		ctx context.Context, source listwatch.Source, selector string, item func() error,
+		ctx context.Context, source sources.Source, selector string, item func() error,
 	) (n int, err error) {
-		meta := listwatch.ListMeta{}
+		meta := sources.ListMeta{}
 		for page := 0; err == nil && (page == 0 || meta.Continue != ""); page++ {
 			meta, err = each(ctx, source, metav1.ListOptions{LabelSelector: selector, Continue: meta.Continue},
 				func(any) error {
@@ -82,7 +83,7 @@ func TestBudgetOverServer(t *testing.T) {
 		return n, err
 	}
 	stream := func(
-		ctx context.Context, source listwatch.Source, selector string, item func() error,
+		ctx context.Context, source sources.Source, selector string, item func() error,
 	) (n int, err error) {
 		opts := initialEvents()
 		opts.LabelSelector = selector
@@ -106,7 +107,7 @@ func TestBudgetOverServer(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	var all sync.WaitGroup
-	for k := range sources {
+	for k := range readers {
 		all.Go(func() {
 			source := budgeted(c, limiter)
 			read := list

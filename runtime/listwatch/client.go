@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // ClientOptions configure [FromClient]. The zero value is valid.
@@ -37,7 +39,9 @@ type ClientOptions struct {
 //
 // Only the conversion of the client is compiled for each L, in the package that calls
 // FromClient.
-func FromClient[L runtime.Object](t reflect.Type, resource func() Client[L], opts ClientOptions) Source {
+func FromClient[L runtime.Object](
+	t reflect.Type, resource func() sources.Client[L], opts ClientOptions,
+) sources.Source {
 	return newClientSource(t, func() untypedClient {
 		client := resource()
 		if client == nil {

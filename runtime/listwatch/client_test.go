@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/watchlist"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-type client = listwatch.Client[*corev1.ConfigMapList]
+type client = sources.Client[*corev1.ConfigMapList]
 
 func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -66,12 +67,12 @@ var customWatches = []reply{
 func TestCustomResources(t *testing.T) {
 	type outcome struct {
 		Items  []any
-		Meta   listwatch.ListMeta
+		Meta   sources.ListMeta
 		Failed bool
-		Events []listwatch.Event
+		Events []sources.Event
 		Ended  bool
 	}
-	read := func(source listwatch.Source) (list, watch outcome) {
+	read := func(source sources.Source) (list, watch outcome) {
 		meta, err := each(t.Context(), source, metav1.ListOptions{}, func(obj any) error {
 			list.Items = append(list.Items, obj)
 			return nil
@@ -86,17 +87,17 @@ func TestCustomResources(t *testing.T) {
 		return list, outcome{Events: w.events, Ended: w.end == io.EOF}
 	}
 	resource := corev1.SchemeGroupVersion.WithResource("configmaps")
-	for name, newSource := range map[string]func(*rest.Config, bool) listwatch.Source{
-		"dynamic": func(config *rest.Config, streamed bool) listwatch.Source {
+	for name, newSource := range map[string]func(*rest.Config, bool) sources.Source{
+		"dynamic": func(config *rest.Config, streamed bool) sources.Source {
 			client := dynamic.NewForConfigOrDie(config).Resource(resource).Namespace("ns")
 			return listwatch.FromClient(reflect.TypeFor[*unstructured.Unstructured](),
-				func() listwatch.Client[*unstructured.UnstructuredList] { return client },
+				func() sources.Client[*unstructured.UnstructuredList] { return client },
 				listwatch.ClientOptions{Streamed: streamed})
 		},
-		"metadata": func(config *rest.Config, streamed bool) listwatch.Source {
+		"metadata": func(config *rest.Config, streamed bool) sources.Source {
 			client := metadata.NewForConfigOrDie(config).Resource(resource).Namespace("ns")
 			return listwatch.FromClient(reflect.TypeFor[*metav1.PartialObjectMetadata](),
-				func() listwatch.Client[*metav1.PartialObjectMetadataList] { return client },
+				func() sources.Client[*metav1.PartialObjectMetadataList] { return client },
 				listwatch.ClientOptions{Streamed: streamed})
 		},
 	} {
@@ -148,7 +149,7 @@ func TestMetadataInProtobuf(t *testing.T) {
 		client := metadata.NewForConfigOrDie(serve(t, handler, streamed)).
 			Resource(corev1.SchemeGroupVersion.WithResource("configmaps"))
 		source := listwatch.FromClient(reflect.TypeFor[*metav1.PartialObjectMetadata](),
-			func() listwatch.Client[*metav1.PartialObjectMetadataList] { return client },
+			func() sources.Client[*metav1.PartialObjectMetadataList] { return client },
 			listwatch.ClientOptions{Streamed: streamed})
 		if _, err := each(t.Context(), source, metav1.ListOptions{}, func(obj any) error {
 			both[streamed] = append(both[streamed], obj)

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // expectation is what the object of an event must be to count as one.
@@ -88,14 +90,14 @@ func (s *clientStream) drain() {
 
 // Next logs and skips events whose object isn't of the resource's type. The logger of ctx names the
 // reflector.
-func (s *clientStream) Next(ctx context.Context) (Event, error) {
+func (s *clientStream) Next(ctx context.Context) (sources.Event, error) {
 	for {
 		raw, err := s.receive(ctx)
 		if err != nil {
-			return Event{}, err
+			return sources.Event{}, err
 		}
 		if raw.Type == watch.Error {
-			return Event{}, errorOf(raw.Object)
+			return sources.Event{}, errorOf(raw.Object)
 		}
 		if event, ok := s.convert(ctx, raw); ok {
 			return event, nil
@@ -130,18 +132,18 @@ func (s *clientStream) receive(ctx context.Context) (watch.Event, error) {
 	return raw, nil
 }
 
-func (s *clientStream) convert(ctx context.Context, raw watch.Event) (Event, bool) {
+func (s *clientStream) convert(ctx context.Context, raw watch.Event) (sources.Event, bool) {
 	if complaint, details := s.expected.check(raw.Object); complaint != "" {
 		utilruntime.HandleErrorWithContext(ctx, nil, complaint, details...)
-		return Event{}, false
+		return sources.Event{}, false
 	}
 	m, err := meta.Accessor(raw.Object)
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event",
 			"eventType", raw.Type, "objectType", reflect.TypeOf(raw.Object))
-		return Event{}, false
+		return sources.Event{}, false
 	}
-	event := Event{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}
+	event := sources.Event{Type: raw.Type, ResourceVersion: m.GetResourceVersion()}
 	if raw.Type == watch.Bookmark {
 		event.InitialEventsEnd = m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		return event, true

@@ -19,11 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // watched returns a stream of what is sent on the fake.
-func watched(t *testing.T, example any) (listwatch.Stream, *watch.FakeWatcher) {
+func watched(t *testing.T, example any) (sources.Stream, *watch.FakeWatcher) {
 	fake := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 10})
 	s, err := listwatch.FromListerWatcher(&cache.ListWatch{
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // credentials are what a request proved its sender's identity with: a token, or a password and the text that
@@ -103,7 +105,7 @@ func (e *hidingError) Error() string { return e.text }
 func (e *hidingError) Unwrap() error { return e.err }
 
 // hideInStream returns a stream without credentials in its errors.
-func (c credentials) hideInStream(s Stream) Stream {
+func (c credentials) hideInStream(s sources.Stream) sources.Stream {
 	if len(c) == 0 {
 		return s
 	}
@@ -111,11 +113,11 @@ func (c credentials) hideInStream(s Stream) Stream {
 }
 
 type hidingStream struct {
-	Stream
+	sources.Stream
 	credentials credentials
 }
 
-func (s *hidingStream) Next(ctx context.Context) (Event, error) {
+func (s *hidingStream) Next(ctx context.Context) (sources.Event, error) {
 	event, err := s.Stream.Next(ctx)
 	if err == io.EOF { // as most streams end
 		return event, err

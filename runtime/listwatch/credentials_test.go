@@ -29,7 +29,7 @@ func TestCredentialsAreHidden(t *testing.T) {
 					`"no %s here","details":{"name":"a","causes":[{"message":"%s"}]}}`, credentials, credentials)
 			reply{status: http.StatusForbidden, body: body}.serve(w, r)
 		}, adjust)
-		for kind, source := range sources(c) {
+		for kind, source := range bothSources(c) {
 			_, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return nil })
 			_, watchErr := source.Watch(t.Context(), metav1.ListOptions{})
 			for _, err := range []error{err, watchErr} {
@@ -53,7 +53,7 @@ func TestFirstItemTooLargeForTheClient(t *testing.T) {
 	large := strings.Repeat("x", 5<<20)
 	list := `{"a":"` + large + `","kind":"OtherList","apiVersion":"v1","items":[]}`
 	c := configMapClient(t, reply{body: list}.serve)
-	source := sources(c)["streamed"]
+	source := bothSources(c)["streamed"]
 	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "the client decodes from now on") {
 		t.Error(err)
@@ -64,7 +64,7 @@ func TestFirstItemTooLargeForTheClient(t *testing.T) {
 		t.Error(err)
 	}
 	watched := configMapClient(t, reply{body: event("ADDED", `{"a":"`+large+`","kind":"Other"}`)}.serve)
-	source = sources(watched)["streamed"]
+	source = bothSources(watched)["streamed"]
 	if w := readWatch(t, source); !strings.Contains(fmt.Sprint(w.end), "the client decodes from now on") {
 		t.Error(w.end)
 	}

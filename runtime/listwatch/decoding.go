@@ -10,9 +10,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 )
 
-// StreamingVariable is the environment variable that turns streaming off for all sources
+// streamingVariable is the environment variable that turns streaming off for all sources
 // of a process, with a value that [strconv.ParseBool] parses as false.
-const StreamingVariable = "KUBEWRIGHT_STREAMING"
+const streamingVariable = "KUBEWRIGHT_STREAMING"
 
 // DecodingOptions configure how a source streams. The zero value streams where possible
 // and keeps all fields.
@@ -126,11 +126,11 @@ type decoding struct {
 // streams unless opts or the environment turn that off.
 func newDecoding(t reflect.Type, opts DecodingOptions, tally *tally) *decoding {
 	d := &decoding{decoder: decode.New(t, opts.decode()), tally: tally}
-	switch on, err := strconv.ParseBool(os.Getenv(StreamingVariable)); {
+	switch on, err := strconv.ParseBool(os.Getenv(streamingVariable)); {
 	case opts.Off:
 		d.off = "the decoding options turn streams off"
 	case err == nil && !on:
-		d.off = "the environment variable " + StreamingVariable + " turns streams off"
+		d.off = "the environment variable " + streamingVariable + " turns streams off"
 	}
 	if !opts.KeepUnchanged {
 		d.cached.Texts = &decode.Texts{}

@@ -9,22 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // readList calls item with each item of list, copied out of the list. If t isn't nil, all
 // items must be of that type, a pointer.
-func readList(list runtime.Object, t reflect.Type, item func(any) error) (ListMeta, error) {
+func readList(list runtime.Object, t reflect.Type, item func(any) error) (sources.ListMeta, error) {
 	if u, ok := list.(*unstructured.UnstructuredList); ok && isTable(u.GroupVersionKind()) {
-		return ListMeta{}, fmt.Errorf("unsupported list gvk: %v", u.GroupVersionKind())
+		return sources.ListMeta{}, fmt.Errorf("unsupported list gvk: %v", u.GroupVersionKind())
 	}
 	m, err := meta.ListAccessor(list)
 	if err != nil {
-		return ListMeta{}, incomprehensible(list, err)
+		return sources.ListMeta{}, incomprehensible(list, err)
 	}
 	if err := eachItem(list, t, item); err != nil {
-		return ListMeta{}, err
+		return sources.ListMeta{}, err
 	}
-	return ListMeta{ResourceVersion: m.GetResourceVersion(), Continue: m.GetContinue()}, nil
+	return sources.ListMeta{ResourceVersion: m.GetResourceVersion(), Continue: m.GetContinue()}, nil
 }
 
 func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // budget is what leases share. Only a lease that ends lets waiters go on.
@@ -46,7 +48,7 @@ func (l *lease) wait(ctx context.Context) error {
 	if changed == nil {
 		return nil
 	}
-	defer waits(ctx)()
+	defer sources.Waits(ctx)()
 	for ; changed != nil; changed = b.change(l) {
 		select {
 		case <-changed:

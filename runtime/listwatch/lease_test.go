@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // leased is a list of the model: what it holds, and whether it waits.
@@ -50,7 +52,7 @@ func (m *leases) mayGoOn(l *leased) bool { return m.held() <= modelBudget || m.o
 func (m *leases) begin() {
 	l := &leased{}
 	l.ctx, l.cancel = context.WithCancel(m.Context())
-	l.ctx = WithWaits(l.ctx, func(begins bool) {
+	l.ctx = sources.WithWaits(l.ctx, func(begins bool) {
 		if l.says.Swap(begins) == begins {
 			m.Errorf("said twice: a wait begins %t", begins)
 		}

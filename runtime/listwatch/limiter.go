@@ -4,6 +4,8 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // Limiter bounds how many lists are read at a time by the sources that share it. Lists that are decoded and
@@ -41,7 +43,7 @@ func NewLimiter(n int) *Limiter {
 // keeps both: a caller that reads pages itself and stops halfway must end the context, and one that
 // alternates between the pages of two sources in one goroutine may deadlock.
 //
-// A source that waits reads nothing from its connection. [WithWaits] reports it.
+// A source that waits reads nothing from its connection. [sources.WithWaits] reports it.
 // docs/memory.md lists the sizes to expect and the timeouts that matter.
 func (l *Limiter) WithBudget(bytes int64) *Limiter {
 	if bytes <= 0 {
@@ -71,7 +73,7 @@ func (l *Limiter) enter(ctx context.Context) (*lease, error) {
 		return &lease{limiter: l}, nil
 	default:
 	}
-	defer waits(ctx)()
+	defer sources.Waits(ctx)()
 	select {
 	case l.places <- struct{}{}:
 		return &lease{limiter: l}, nil
@@ -83,11 +85,11 @@ func (l *Limiter) enter(ctx context.Context) (*lease, error) {
 // limitedStream ends its lease at the end of the initial events, at the latest when it
 // is stopped.
 type limitedStream struct {
-	Stream
+	sources.Stream
 	lease *lease
 }
 
-func (s *limitedStream) Next(ctx context.Context) (Event, error) {
+func (s *limitedStream) Next(ctx context.Context) (sources.Event, error) {
 	event, err := s.Stream.Next(ctx)
 	if err != nil || event.InitialEventsEnd {
 		s.lease.end()
@@ -103,23 +105,4 @@ func (s *limitedStream) Stop() {
 // isListing reports whether a watch begins with all that there is.
 func isListing(opts metav1.ListOptions) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
-}
-
-type waitsKey struct{}
-
-// WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call wait(true) when they
-// begin to wait for a [Limiter], for a place or for the budget, and wait(false) when that wait ends, both in
-// the goroutine that called them. While they wait they send no requests.
-func WithWaits(ctx context.Context, wait func(begins bool)) context.Context {
-	return context.WithValue(ctx, waitsKey{}, wait)
-}
-
-// waits reports that a wait begins. The caller calls end when it is over.
-func waits(ctx context.Context) (end func()) {
-	wait, ok := ctx.Value(waitsKey{}).(func(bool))
-	if !ok {
-		return func() {}
-	}
-	wait(true)
-	return func() { wait(false) }
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -36,9 +37,9 @@ func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}
 		limiter := listwatch.NewLimiter(2)
-		source := func() listwatch.Source {
+		source := func() sources.Source {
 			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-				func() listwatch.Client[*corev1.ConfigMapList] { return g },
+				func() sources.Client[*corev1.ConfigMapList] { return g },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 		}
 		ended := make(chan error, 9)

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // listerWatcher is client-go's cache.ListerWatcher. Clients import this package: with
@@ -30,7 +32,7 @@ type listerWatcher interface {
 // WatchList semantics if lw says so.
 //
 // The source streams if [Streamed] made lw.
-func FromListerWatcher(lw listerWatcher, example any) Source {
+func FromListerWatcher(lw listerWatcher, example any) sources.Source {
 	c := collection{
 		list: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return listWithContext(ctx, lw, opts)
@@ -47,7 +49,7 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 		expected:       expect(example),
 		tally:          &tally{},
 	}
-	if streamed, ok := lw.(*StreamedListerWatcher); ok {
+	if streamed, ok := lw.(*streamedListerWatcher); ok {
 		c.kinds, c.notStreamed = kindsInScheme(example, streamed.scheme)
 		if t := s.expected.goType; t != nil && t.Kind() == reflect.Pointer {
 			s.decodeWith(t, DecodingOptions{})
@@ -56,15 +58,16 @@ func FromListerWatcher(lw listerWatcher, example any) Source {
 	return s
 }
 
-// StreamedListerWatcher is a lister-watcher that [Streamed] returns.
-type StreamedListerWatcher struct {
+// streamedListerWatcher is what [Streamed] returns, with the methods of
+// [k8s.io/client-go/tools/cache.ListerWatcherWithContext].
+type streamedListerWatcher struct {
 	lw     listerWatcher
 	scheme *runtime.Scheme
 }
 
-// Streamed returns a lister-watcher like lw whose lists and watches informers of this project read as
-// streams: those of packages informer, cache and informers, and those that generated code makes. To all
-// others it is lw.
+// Streamed returns a [k8s.io/client-go/tools/cache.ListerWatcherWithContext] like lw whose lists and watches
+// informers of this project read as streams: those of packages informer, cache and informers, and those that
+// generated code makes. To all others it is lw.
 //
 // With it you declare that lw returns what the server sends: its functions, and the client that they call,
 // must not convert, default, filter or change objects, nor take a list from anywhere but the server. Like
@@ -79,29 +82,29 @@ type StreamedListerWatcher struct {
 // objects and metadata need no scheme. If an example that is a [metav1.PartialObjectMetadata] has a kind,
 // lw has to give that to all objects, as controller-runtime's caches do, and so does the stream. Objects of
 // other kinds, and all without an example, are read in one piece.
-func Streamed(lw listerWatcher, scheme *runtime.Scheme) *StreamedListerWatcher {
-	return &StreamedListerWatcher{lw, scheme}
+func Streamed(lw listerWatcher, scheme *runtime.Scheme) *streamedListerWatcher {
+	return &streamedListerWatcher{lw, scheme}
 }
 
 // List calls lw's List.
-func (s *StreamedListerWatcher) List(opts metav1.ListOptions) (runtime.Object, error) {
+func (s *streamedListerWatcher) List(opts metav1.ListOptions) (runtime.Object, error) {
 	return s.lw.List(opts)
 }
 
 // Watch calls lw's Watch.
-func (s *StreamedListerWatcher) Watch(opts metav1.ListOptions) (watch.Interface, error) {
+func (s *streamedListerWatcher) Watch(opts metav1.ListOptions) (watch.Interface, error) {
 	return s.lw.Watch(opts)
 }
 
 // ListWithContext calls lw's ListWithContext, or List if it has none.
-func (s *StreamedListerWatcher) ListWithContext(
+func (s *streamedListerWatcher) ListWithContext(
 	ctx context.Context, opts metav1.ListOptions,
 ) (runtime.Object, error) {
 	return listWithContext(ctx, s.lw, opts)
 }
 
 // WatchWithContext calls lw's WatchWithContext, or Watch if it has none.
-func (s *StreamedListerWatcher) WatchWithContext(
+func (s *streamedListerWatcher) WatchWithContext(
 	ctx context.Context, opts metav1.ListOptions,
 ) (watch.Interface, error) {
 	return watchWithContext(ctx, s.lw, opts)
@@ -109,7 +112,7 @@ func (s *StreamedListerWatcher) WatchWithContext(
 
 // IsWatchListSemanticsUnSupported reports what lw reports, see
 // [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
-func (s *StreamedListerWatcher) IsWatchListSemanticsUnSupported() bool { return lacksWatchList(s.lw) }
+func (s *streamedListerWatcher) IsWatchListSemanticsUnSupported() bool { return lacksWatchList(s.lw) }
 
 func listWithContext(ctx context.Context, lw listerWatcher, opts metav1.ListOptions) (runtime.Object, error) {
 	if lw, ok := lw.(interface {

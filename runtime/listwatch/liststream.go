@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // listCall is one call of a list function. A transport gives it the bodies of the function's
@@ -28,7 +29,7 @@ type listCall struct {
 	kinds    *responseKinds
 	// lease is that of the list, nil without a budget.
 	lease *lease
-	to    Receiver
+	to    sources.Receiver
 	// page is the continue token with which the function was called.
 	page string
 
@@ -214,22 +215,22 @@ func (c *listCall) end() {
 }
 
 // result returns the result of a list that was accepted. err is the function's.
-func (c *listCall) result(err error) (ListMeta, error) {
+func (c *listCall) result(err error) (sources.ListMeta, error) {
 	var failure *readFailure
 	switch {
 	case errors.As(c.err, &failure) && err == nil:
-		return ListMeta{}, failure.error
+		return sources.ListMeta{}, failure.error
 	case c.err != nil && failure == nil:
-		return ListMeta{}, c.err
+		return sources.ListMeta{}, c.err
 	case err != nil:
-		return ListMeta{}, err
+		return sources.ListMeta{}, err
 	case !c.complete:
-		return ListMeta{}, errAbandoned
+		return sources.ListMeta{}, errAbandoned
 	}
 	if c.meta.Continue == "" {
 		c.decoding.end()
 	}
-	return ListMeta{ResourceVersion: c.meta.ResourceVersion, Continue: c.meta.Continue}, nil
+	return sources.ListMeta{ResourceVersion: c.meta.ResourceVersion, Continue: c.meta.Continue}, nil
 }
 
 var (
@@ -282,7 +283,7 @@ func (b *listBody) read() io.Reader {
 	if lease := b.call.lease; lease != nil {
 		visitor.Before = func() error { return lease.wait(b.call.ctx) }
 	}
-	visitor.Wanted = wantedIn(b.call.ctx)
+	visitor.Wanted = sources.Wanted(b.call.ctx)
 	meta, err := b.decode(failureReader{&b.recorder}, visitor)
 	var failure *readFailure
 	switch {

@@ -1,8 +1,7 @@
-// Package listwatch reads the objects of one resource: a [Source] lists them in pages and watches them.
-// Reflectors read only from a Source.
+// Package listwatch lists and watches the objects of one resource for reflectors.
 //
 // [FromClient] makes a source of a generated typed client, [FromListerWatcher] of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. Where nobody but the client stands between
+// [k8s.io/client-go/tools/cache.ListerWatcher]. Where nothing but the client stands between
 // the server and the source, lists and watches are decoded while they arrive: for a client
 // that implements [Streaming], as generated ones do, for the lister-watchers that [Streamed]
 // returns, and for dynamic and metadata clients, if their HTTP client has the transport of
@@ -17,73 +16,10 @@
 package listwatch
 
 import (
-	"context"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Source yields the objects of one resource. Implementations are safe for
-// concurrent use.
-type Source interface {
-	// List reads one page. It adds each object to the receiver as soon as that is
-	// decoded, from one goroutine at a time and not after it has returned. It returns within a second of the
-	// end of ctx: a list function that doesn't is left behind.
-	List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error)
-	// Watch opens a stream of changes. The stream ends with ctx or Stop.
-	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
-}
-
-// Receiver receives the objects of a page.
-type Receiver interface {
-	// Add receives an object, which belongs to the receiver, unless it is the one that is
-	// cached already: that is shared. An error ends the list and is returned by it.
-	Add(obj any) error
-	// Restart drops what this call of List has added: it reads the page again. An error
-	// ends the list and is returned by it.
-	Restart() error
-}
-
-// ListMeta is the metadata of a page.
-type ListMeta struct {
-	ResourceVersion string
-	// Continue is empty on the last page.
-	Continue string
-}
-
-// Stream is an open watch. Next is for one goroutine at a time.
-type Stream interface {
-	// Next blocks until an event arrives. It returns io.EOF when the server has closed the stream normally,
-	// ctx's error when ctx is done, and an [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
-	Next(ctx context.Context) (Event, error)
-	// Stop ends the stream and releases what it holds. It is idempotent and
-	// may be called while Next blocks, which then returns. It receives what the client's watcher still sends
-	// until that closes its channel, but not for long: some never do.
-	Stop()
-}
-
-// Event is one change on a watch.
-type Event struct {
-	// Type is Added, Modified, Deleted or Bookmark, never Error.
-	Type watch.EventType
-	// Object is nil for a bookmark.
-	Object any
-	// ResourceVersion is the object's, or the bookmark's.
-	ResourceVersion string
-	// InitialEventsEnd marks the bookmark that ends the initial events of a
-	// watch-list.
-	InitialEventsEnd bool
-}
-
-// Client has the methods of a generated typed client that list and watch.
-type Client[L runtime.Object] interface {
-	List(ctx context.Context, opts metav1.ListOptions) (L, error)
-	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-}
-
-// Streaming is implemented, in addition to Client, by the client of a resource (what
+// Streaming is implemented, in addition to List and Watch, by the client of a resource (what
 // client.CoreV1().Pods(namespace) returns) to describe its requests. FromClient
 // then makes the same requests itself, instead of calling List and Watch, and decodes
 // each object straight into its type while the response arrives. Everything that
@@ -101,9 +37,9 @@ type Streaming interface {
 	RESTResource() RESTResource
 }
 
-// Writing is implemented, in addition to Client, by the client of a resource that remembers the writes of its
-// clientset. Informers use the client that they list with; a wrapper hides this method, as it hides
-// Streaming.
+// Writing is implemented, in addition to List and Watch, by the client of a resource that remembers the
+// writes of its clientset. Informers use the client that they list with; a wrapper hides this method, as it
+// hides Streaming.
 type Writing interface {
 	// Written returns what was written in a namespace, or in all if it is "", and what was deleted in any
 	// namespace since the deletion with the sequence number after. A client of a single namespace knows only

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -27,8 +28,8 @@ func TestMain(m *testing.M) {
 
 // each lists, and calls item with each object.
 func each(
-	ctx context.Context, s listwatch.Source, opts metav1.ListOptions, item func(any) error,
-) (listwatch.ListMeta, error) {
+	ctx context.Context, s sources.Source, opts metav1.ListOptions, item func(any) error,
+) (sources.ListMeta, error) {
 	return s.List(ctx, opts, receiver(item))
 }
 
@@ -37,7 +38,7 @@ type receiver func(any) error
 func (r receiver) Add(obj any) error { return r(obj) }
 func (receiver) Restart() error      { return errors.New("the page is read again") }
 
-func collect[T any](t *testing.T, s listwatch.Source, opts metav1.ListOptions) ([]T, listwatch.ListMeta) {
+func collect[T any](t *testing.T, s sources.Source, opts metav1.ListOptions) ([]T, sources.ListMeta) {
 	t.Helper()
 	var items []T
 	meta, err := each(t.Context(), s, opts, func(obj any) error { items = append(items, obj.(T)); return nil })
@@ -69,9 +70,9 @@ func (c fixedClient) Watch(context.Context, metav1.ListOptions) (watch.Interface
 }
 
 // fixed returns a source of config maps over a client with a fixed list.
-func fixed(list runtime.Object) listwatch.Source {
+func fixed(list runtime.Object) sources.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[runtime.Object] { return fixedClient{list} }, listwatch.ClientOptions{})
+		func() sources.Client[runtime.Object] { return fixedClient{list} }, listwatch.ClientOptions{})
 }
 
 // pointerList is a list of pointers, as some API repositories have.
@@ -95,7 +96,7 @@ func TestListShapes(t *testing.T) {
 		"extensions": &metav1.List{ListMeta: meta, Items: []runtime.RawExtension{{Object: &a}, {Object: &b}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, source := range []listwatch.Source{
+			for _, source := range []sources.Source{
 				fixed(list), listwatch.FromListerWatcher(lister(list), nil),
 			} {
 				var names []string

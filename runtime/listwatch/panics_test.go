@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -47,7 +48,7 @@ func TestLimiterAndPanics(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limiter := limiter()
 				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-					func() listwatch.Client[*corev1.ConfigMapList] { return panicking{} },
+					func() sources.Client[*corev1.ConfigMapList] { return panicking{} },
 					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 				source := budgeted(streaming, limiter)
 				list := func(item func()) func() {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	kubeclient "github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -49,14 +50,14 @@ func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*res
 		"configmaps", "ns")
 }
 
-// sources returns two sources of the same resource: streamed, and read by client-go.
-func sources(c *configMaps) map[string]listwatch.Source {
-	source := func(off bool) listwatch.Source {
+// bothSources returns two sources of the same resource: streamed, and read by client-go.
+func bothSources(c *configMaps) map[string]sources.Source {
+	source := func(off bool) sources.Source {
 		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-			func() listwatch.Client[*corev1.ConfigMapList] { return c },
+			func() sources.Client[*corev1.ConfigMapList] { return c },
 			listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
 	}
-	return map[string]listwatch.Source{"streamed": source(false), "plain": source(true)}
+	return map[string]sources.Source{"streamed": source(false), "plain": source(true)}
 }
 
 const configMap = `{"metadata":{"name":"a","namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},` +
@@ -109,11 +110,11 @@ var (
 // listOutcome is the result of a list.
 type listOutcome struct {
 	items []*corev1.ConfigMap
-	meta  listwatch.ListMeta
+	meta  sources.ListMeta
 	err   error
 }
 
-func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
+func readList(t *testing.T, source sources.Source) (l listOutcome) {
 	l.meta, l.err = each(t.Context(), source, metav1.ListOptions{}, func(obj any) error {
 		l.items = append(l.items, obj.(*corev1.ConfigMap))
 		return nil
@@ -123,14 +124,14 @@ func readList(t *testing.T, source listwatch.Source) (l listOutcome) {
 
 // watchOutcome has the events of a watch until it ends, and the error that it ends with.
 type watchOutcome struct {
-	events []listwatch.Event
+	events []sources.Event
 	end    error
 }
 
-func readWatch(t *testing.T, source listwatch.Source) (w watchOutcome) {
+func readWatch(t *testing.T, source sources.Source) (w watchOutcome) {
 	stream, err := source.Watch(t.Context(), metav1.ListOptions{})
 	for err == nil {
-		var e listwatch.Event
+		var e sources.Event
 		if e, err = stream.Next(t.Context()); err == nil {
 			w.events = append(w.events, e)
 		}
@@ -162,7 +163,7 @@ func TestRESTRequests(t *testing.T) {
 	seconds := int64(7)
 	opts := metav1.ListOptions{LabelSelector: "a=b", Limit: 3, ResourceVersion: "1", TimeoutSeconds: &seconds,
 		AllowWatchBookmarks: true}
-	for _, source := range sources(c) {
+	for _, source := range bothSources(c) {
 		collect[*corev1.ConfigMap](t, source, opts)
 		stream, err := source.Watch(t.Context(), opts)
 		if err != nil {
@@ -186,9 +187,9 @@ func TestRESTResponses(t *testing.T) {
 		defer z.Close()
 		io.WriteString(z, listHead+configMap+"]}")
 	}, func(c *rest.Config) { c.WarningHandler = warnings })
-	items, meta := collect[*corev1.ConfigMap](t, sources(c)["streamed"], metav1.ListOptions{})
+	items, meta := collect[*corev1.ConfigMap](t, bothSources(c)["streamed"], metav1.ListOptions{})
 	if len(items) != 1 || items[0].Data["k"] != "v\u00e9" ||
-		meta != (listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}) {
+		meta != (sources.ListMeta{ResourceVersion: "9", Continue: "more"}) {
 		t.Errorf("items %v, meta %v", items, meta)
 	}
 	if warnings.n != 1 {
@@ -206,14 +207,14 @@ func TestStreamsOff(t *testing.T) {
 	for name, off := range map[string]func(*testing.T) string{
 		"option": func(*testing.T) string { return "plain" },
 		"environment": func(t *testing.T) string {
-			t.Setenv(listwatch.StreamingVariable, "false")
+			t.Setenv("KUBEWRIGHT_STREAMING", "false")
 			return "streamed"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			which := off(t)
 			c := configMapClient(t, reply{body: listHead + configMap + ",", cut: true}.serve)
-			_, err := each(t.Context(), sources(c)[which], metav1.ListOptions{}, func(any) error {
+			_, err := each(t.Context(), bothSources(c)[which], metav1.ListOptions{}, func(any) error {
 				t.Error("an item of an incomplete list")
 				return nil
 			})

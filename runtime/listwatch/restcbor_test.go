@@ -63,7 +63,7 @@ func TestCBOR(t *testing.T) {
 				}
 				w.Write(body.Bytes())
 			}, func(config *rest.Config) { config.ContentType = "" })
-			for name, source := range sources(c) {
+			for name, source := range bothSources(c) {
 				items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
 				if len(items) != 1 || items[0].Name != "a" || items[0].Data["k"] == "" ||
 					meta.ResourceVersion != "9" {

@@ -29,7 +29,7 @@ func TestResponseSize(t *testing.T) {
 	} {
 		var seen sizes
 		metrics.ResponseSize = &seen
-		source := sources(configMapClient(t, reply{body: list}.serve))[name]
+		source := bothSources(configMapClient(t, reply{body: list}.serve))[name]
 		if _, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestResponseSize(t *testing.T) {
 			t.Errorf("%s list: sizes %v, want %v", name, seen, want)
 		}
 		seen = nil
-		source = sources(configMapClient(t, reply{body: event}.serve))[name]
+		source = bothSources(configMapClient(t, reply{body: event}.serve))[name]
 		stream, err := source.Watch(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRefusedLists(t *testing.T) {
 		{reply{name: "items twice", body: `{"kind":"ConfigMapList","apiVersion":"v1","items":[` + configMap +
 			`],"items":[{"metadata":{"name":"b"}}]}`}, "[b v\u00e9]"},
 	} {
-		for name, source := range sources(configMapClient(t, r.serve)) {
+		for name, source := range bothSources(configMapClient(t, r.serve)) {
 			items := []string{}
 			_, err := each(t.Context(), source, metav1.ListOptions{}, func(item any) error {
 				obj := item.(*corev1.ConfigMap)
@@ -84,7 +84,7 @@ func TestRefusedLists(t *testing.T) {
 func TestWatchOfAnotherKind(t *testing.T) {
 	secret := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`)
 	body := event("BOOKMARK", bookmark) + secret + event("ADDED", watchedMap)
-	for name, source := range sources(configMapClient(t, reply{body: body}.serve)) {
+	for name, source := range bothSources(configMapClient(t, reply{body: body}.serve)) {
 		for watch := range 3 {
 			stream, err := source.Watch(t.Context(), metav1.ListOptions{})
 			if err != nil {

@@ -78,7 +78,7 @@ func TestRESTList(t *testing.T) {
 	for _, r := range lists {
 		t.Run(r.name, func(t *testing.T) {
 			c := configMapClient(t, r.serve, withoutWarnings)
-			both := sources(c)
+			both := bothSources(c)
 			streamed, plain := readList(t, both["streamed"]), readList(t, both["plain"])
 			if (streamed.err == nil) != (plain.err == nil) {
 				t.Fatalf("streamed: %v, plain: %v", streamed.err, plain.err)
@@ -111,7 +111,7 @@ func TestRESTListStreams(t *testing.T) {
 	})
 	enough := errors.New("enough")
 	n := 0
-	_, err := each(t.Context(), sources(c)["streamed"], metav1.ListOptions{}, func(any) error {
+	_, err := each(t.Context(), bothSources(c)["streamed"], metav1.ListOptions{}, func(any) error {
 		if n++; n == 1 {
 			close(received)
 			return nil

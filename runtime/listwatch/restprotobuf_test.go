@@ -70,7 +70,7 @@ func TestRESTProtobuf(t *testing.T) {
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 		w.Write(body)
 	}, withProtobuf)
-	both := sources(c)
+	both := bothSources(c)
 	for n := 0; n <= len(list); n++ {
 		body = list[:n]
 		streamed, plain := readList(t, both["streamed"]), readList(t, both["plain"])

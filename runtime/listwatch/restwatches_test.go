@@ -47,7 +47,7 @@ func TestRESTWatch(t *testing.T) {
 	for _, r := range watches {
 		t.Run(r.name, func(t *testing.T) {
 			c := configMapClient(t, r.serve)
-			both := sources(c)
+			both := bothSources(c)
 			streamed, plain := readWatch(t, both["streamed"]), readWatch(t, both["plain"])
 			if !reflect.DeepEqual(streamed.events, plain.events) {
 				t.Errorf("streamed: %v, plain: %v", streamed.events, plain.events)
@@ -69,7 +69,7 @@ func TestRESTWatchEnds(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	for name, source := range sources(c) {
+	for name, source := range bothSources(c) {
 		t.Run(name, func(t *testing.T) {
 			ends := func(end func(cancel, stop func()), want error) {
 				t.Helper()

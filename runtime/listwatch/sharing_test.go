@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -42,7 +43,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 	for _, share := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
 			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-				func() listwatch.Client[*corev1.ConfigMapList] { return c },
+				func() sources.Client[*corev1.ConfigMapList] { return c },
 				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {

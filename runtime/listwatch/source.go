@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // collection is how a client lists and watches a collection.
@@ -105,14 +106,16 @@ func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
 	return c, nil
 }
 
-func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error) {
+func (s *source) List(
+	ctx context.Context, opts metav1.ListOptions, to sources.Receiver,
+) (sources.ListMeta, error) {
 	c, err := s.prepare(&opts)
 	if err != nil {
-		return ListMeta{}, err
+		return sources.ListMeta{}, err
 	}
 	lease, err := s.lease(ctx, opts.Continue != "")
 	if err != nil {
-		return ListMeta{}, err
+		return sources.ListMeta{}, err
 	}
 	// The lease ends even if the receiver panics: the reflector may live on.
 	kept := false
@@ -129,8 +132,8 @@ func (s *source) List(ctx context.Context, opts metav1.ListOptions, to Receiver)
 }
 
 func (s *source) list(
-	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to Receiver,
-) (page ListMeta, err error) {
+	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease, to sources.Receiver,
+) (page sources.ListMeta, err error) {
 	if c.kinds == nil {
 		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
@@ -145,7 +148,7 @@ func (s *source) list(
 		// now on.
 		s.decoding.giveUp(call.unread)
 		if err := to.Restart(); err != nil {
-			return ListMeta{}, err
+			return sources.ListMeta{}, err
 		}
 		return s.listWhole(ctx, c, opts, to, call.unread)
 	case call.accepted:
@@ -155,9 +158,9 @@ func (s *source) list(
 		}
 		return page, err
 	case err != nil && call.unread != "":
-		return ListMeta{}, undecoded(err)
+		return sources.ListMeta{}, undecoded(err)
 	case err != nil:
-		return ListMeta{}, err
+		return sources.ListMeta{}, err
 	}
 	s.noteLeft(call.seen, call.unread)
 	return readList(list, s.itemType, to.Add)
@@ -180,21 +183,21 @@ const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP clie
 
 // listWhole has the client decode a list, for a reason.
 func (s *source) listWhole(
-	ctx context.Context, c collection, opts metav1.ListOptions, to Receiver, reason string,
-) (ListMeta, error) {
+	ctx context.Context, c collection, opts metav1.ListOptions, to sources.Receiver, reason string,
+) (sources.ListMeta, error) {
 	var call plainCall
 	list, err := c.listWithin(during(ctx, &call), opts)
 	if s.decoding != nil && call.answered() {
 		err = undecoded(err)
 	}
 	if err != nil {
-		return ListMeta{}, call.credentials().hideInError(err)
+		return sources.ListMeta{}, call.credentials().hideInError(err)
 	}
 	s.tally.note(whole, reason)
 	return readList(list, s.itemType, to.Add)
 }
 
-func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error) {
+func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (sources.Stream, error) {
 	c, err := s.prepare(&opts)
 	if err != nil {
 		return nil, err
@@ -223,7 +226,7 @@ func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (Stream, er
 
 func (s *source) watch(
 	ctx context.Context, c collection, opts metav1.ListOptions, lease *lease,
-) (Stream, error) {
+) (sources.Stream, error) {
 	if c.kinds == nil {
 		var call plainCall
 		w, err := c.watch(during(ctx, &call), opts)
@@ -251,7 +254,7 @@ func (s *source) watch(
 		body: body, kinds: c.kinds, decoding: s.decoding, credentials: call.credentials,
 		fallback: clientStreamOf(w, s.expected),
 	}
-	body.events.Want(wantedIn(ctx))
+	body.events.Want(sources.Wanted(ctx))
 	if isListing(opts) {
 		s.decoding.begin()
 		body.events.Begin(s.decoding.cached)

@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -127,11 +128,11 @@ func secureServer(t *testing.T, config *tls.Config) (url string, requests *atomi
 }
 
 // secureSources are a streamed source of each kind of client, with the configuration for TLS.
-func secureSources(t *testing.T, url string, config rest.TLSClientConfig) map[string]listwatch.Source {
+func secureSources(t *testing.T, url string, config rest.TLSClientConfig) map[string]sources.Source {
 	adjust := func(c *rest.Config) {
 		c.Host, c.TLSClientConfig, c.BearerToken, c.QPS = url, config, "a-secret-token", -1
 	}
-	all := sources(configMapClient(t, func(http.ResponseWriter, *http.Request) {}, adjust))
+	all := bothSources(configMapClient(t, func(http.ResponseWriter, *http.Request) {}, adjust))
 	wrapped := &rest.Config{}
 	adjust(wrapped)
 	wrapped.Wrap(listwatch.Wrap)
@@ -145,14 +146,14 @@ func secureSources(t *testing.T, url string, config rest.TLSClientConfig) map[st
 		t.Fatal(err)
 	}
 	all["dynamic"] = listwatch.FromClient(reflect.TypeFor[*unstructured.Unstructured](),
-		func() listwatch.Client[*unstructured.UnstructuredList] {
+		func() sources.Client[*unstructured.UnstructuredList] {
 			return c.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace("ns")
 		}, listwatch.ClientOptions{Streamed: true})
 	return all
 }
 
 // readSecurely lists and watches.
-func readSecurely(t *testing.T, source listwatch.Source) (objects int, err error) {
+func readSecurely(t *testing.T, source sources.Source) (objects int, err error) {
 	_, listErr := each(t.Context(), source, metav1.ListOptions{}, func(any) error { objects++; return nil })
 	stream, watchErr := source.Watch(t.Context(), metav1.ListOptions{})
 	for watchErr == nil {
@@ -170,7 +171,7 @@ func readSecurely(t *testing.T, source listwatch.Source) (objects int, err error
 }
 
 // expectRefusal checks that no source gets an object or sends a request, and that errors say why.
-func expectRefusal(t *testing.T, sources map[string]listwatch.Source, requests *atomic.Int32, why string) {
+func expectRefusal(t *testing.T, sources map[string]sources.Source, requests *atomic.Int32, why string) {
 	t.Helper()
 	for name, source := range sources {
 		objects, err := readSecurely(t, source)

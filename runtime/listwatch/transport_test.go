@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -63,7 +64,7 @@ func serve(t *testing.T, handler http.HandlerFunc, wrapped bool) *rest.Config {
 }
 
 // fromListWatch is a source of config maps.
-func fromListWatch(lw *cache.ListWatch) listwatch.Source {
+func fromListWatch(lw *cache.ListWatch) sources.Source {
 	return listwatch.FromListerWatcher(
 		listwatch.Streamed(lw, scheme.Scheme), &corev1.ConfigMap{})
 }
@@ -74,7 +75,7 @@ func maps(client *rest.RESTClient) *cache.ListWatch {
 }
 
 // readingOf is how a source has read.
-func readingOf(source listwatch.Source) listwatch.Reading {
+func readingOf(source sources.Source) listwatch.Reading {
 	return source.(interface{ Reading() listwatch.Reading }).Reading()
 }
 
@@ -147,7 +148,7 @@ func TestListWithoutItems(t *testing.T) {
 			return list, err
 		}})
 		items, meta := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})
-		wantMeta := listwatch.ListMeta{ResourceVersion: "9", Continue: "more"}
+		wantMeta := sources.ListMeta{ResourceVersion: "9", Continue: "more"}
 		if len(items) != 1 || items[0].Name != "a" || meta != wantMeta {
 			t.Errorf("%s: items %v, meta %v", contentType, items, meta)
 		}
@@ -178,7 +179,7 @@ func (s *staged) Restart() error {
 func item(name string) string { return strings.Replace(configMap, `"a"`, `"`+name+`"`, 1) }
 
 // listing is a source that lists with a function.
-func listing(f func(context.Context, metav1.ListOptions) (runtime.Object, error)) listwatch.Source {
+func listing(f func(context.Context, metav1.ListOptions) (runtime.Object, error)) sources.Source {
 	return fromListWatch(&cache.ListWatch{ListWithContextFunc: f})
 }
 
@@ -258,7 +259,7 @@ func TestListFuncPages(t *testing.T) {
 	})
 	var got staged
 	meta, err := source.List(t.Context(), metav1.ListOptions{}, &got)
-	if err != nil || meta != (listwatch.ListMeta{ResourceVersion: "9"}) || fmt.Sprint(got) != "{[a b] 0}" {
+	if err != nil || meta != (sources.ListMeta{ResourceVersion: "9"}) || fmt.Sprint(got) != "{[a b] 0}" {
 		t.Errorf("%v, %v, %v", got, meta, err)
 	}
 }

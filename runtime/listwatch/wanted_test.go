@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // TestWanted checks over HTTP that a list leaves out what isn't wanted, and that a watch has bookmarks in its
@@ -35,9 +35,9 @@ func TestWanted(t *testing.T) {
 		}
 		io.WriteString(w, listHead+strings.Join(items, ",")+"]}")
 	})
-	for name, source := range sources(client) {
+	for name, source := range bothSources(client) {
 		asked := map[string]int{}
-		ctx := listwatch.WithWanted(t.Context(), func(namespace, uid string) bool {
+		ctx := sources.WithWanted(t.Context(), func(namespace, uid string) bool {
 			asked[namespace+"/"+uid]++
 			return uid == "u1" || uid == "u3"
 		})

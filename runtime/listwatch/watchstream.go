@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // watchCall is one call of a watch function. A transport gives it the body of the watch.
@@ -174,24 +175,24 @@ func (s *watchStream) Stop() {
 	})
 }
 
-func (s *watchStream) Next(ctx context.Context) (Event, error) {
+func (s *watchStream) Next(ctx context.Context) (sources.Event, error) {
 	if s.fellBack {
 		return s.fallback.Next(ctx)
 	}
 	s.endWith(ctx)
 	if err := ctx.Err(); err != nil {
-		return Event{}, err
+		return sources.Event{}, err
 	}
 	if s.lease != nil {
 		if err := s.lease.wait(ctx); err != nil {
-			return Event{}, err
+			return sources.Event{}, err
 		}
 	}
 	raw, err := s.body.events.Next()
 	if err != nil {
 		if s.ends(ctx, err) {
 			s.endWith(context.Background())
-			return Event{}, s.endError(ctx, err)
+			return sources.Event{}, s.endError(ctx, err)
 		}
 		if !s.accepted && !isHostile(err) {
 			reason := fmt.Sprintf("the first event isn't understood: %v", err)
@@ -201,23 +202,23 @@ func (s *watchStream) Next(ctx context.Context) (Event, error) {
 			s.decoding.giveUp(s.credentials.hide(reason))
 		}
 		s.endWith(context.Background())
-		return Event{}, undecodable(err)
+		return sources.Event{}, undecodable(err)
 	}
 	return s.event(ctx, raw)
 }
 
 // event returns the event that was read.
-func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error) {
+func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Event, error) {
 	if raw.Type == watch.Error && raw.Status != nil {
 		raw.Status.TypeMeta = metav1.TypeMeta{}
-		return Event{}, apierrors.FromObject(raw.Status)
+		return sources.Event{}, apierrors.FromObject(raw.Status)
 	}
 	if raw.Skipped {
-		return Event{Type: watch.Bookmark, ResourceVersion: raw.Version}, nil
+		return sources.Event{Type: watch.Bookmark, ResourceVersion: raw.Version}, nil
 	}
 	if raw.FromCache {
 		s.accept()
-		return Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+		return sources.Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	obj, ok := raw.Object.(object)
 	if !ok || !s.kinds.object(kindOf(obj)) {
@@ -230,13 +231,13 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (Event, error
 			return s.fallBack(ctx, reason)
 		}
 		s.decoding.giveUp(s.credentials.hide(reason))
-		return Event{}, undecodable(
+		return sources.Event{}, undecodable(
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
 	s.accept()
 	s.kinds.watched(obj)
 	if raw.Type == watch.Error {
-		return Event{}, errorOf(obj)
+		return sources.Event{}, errorOf(obj)
 	}
 	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
 		s.lease.charge(raw.Size)
@@ -253,7 +254,7 @@ func (s *watchStream) accept() {
 }
 
 // fallBack has the client read the watch, from its first event on.
-func (s *watchStream) fallBack(ctx context.Context, reason string) (Event, error) {
+func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Event, error) {
 	s.endWith(context.Background())
 	s.decoding.tally.takeBack(s.credentials.hide(reason))
 	s.fellBack = true
@@ -321,8 +322,8 @@ type object interface {
 	metav1.Object
 }
 
-func (s *watchStream) convert(raw decode.Event, obj object) Event {
-	event := Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
+	event := sources.Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type != watch.Bookmark {
 		event.Object = raw.Object
 		return event

@@ -145,21 +145,21 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 	}
 	// The type may contain itself: take the spare memory, so that an inner slice
 	// allocates its own.
-	spare := p.spare
-	p.spare = reflect.Value{}
-	if !spare.IsValid() {
-		spare = reflect.New(p.typ).Elem()
+	taken := p.spare
+	if p.spare = nil; taken == nil {
+		taken = &spare{value: reflect.New(p.typ).Elem()}
 	}
+	elems := taken.value
 	n, size := 0, p.elem.typ.Size()
 	for more := true; more; n++ {
-		if n == spare.Len() {
+		if n == elems.Len() {
 			if ok = d.spend(max(n, 4) * int(size)); !ok {
 				break
 			}
-			spare.Grow(max(n, 4))
-			spare.SetLen(spare.Cap())
+			elems.Grow(max(n, 4))
+			elems.SetLen(elems.Cap())
 		}
-		if ok = d.value(p.elem, unsafe.Add(spare.UnsafePointer(), uintptr(n)*size)); !ok {
+		if ok = d.value(p.elem, unsafe.Add(elems.UnsafePointer(), uintptr(n)*size)); !ok {
 			d.in("[" + strconv.Itoa(n) + "]")
 			n++
 			break
@@ -174,14 +174,14 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 		target.Grow(n)
 		target.SetLen(n)
 		target.SetCap(n)
-		reflect.Copy(target, spare)
+		reflect.Copy(target, elems)
 	}
 	// Only the copies may refer to what was decoded.
-	if spare.Len() <= spareElements {
-		spare.SetLen(n)
-		spare.Clear()
-		spare.SetLen(spare.Cap())
-		p.spare = spare
+	if elems.Len() <= spareElements {
+		elems.SetLen(n)
+		elems.Clear()
+		elems.SetLen(elems.Cap())
+		p.spare = taken
 	}
 	return ok
 }
@@ -312,11 +312,11 @@ func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	if empty {
 		return true
 	}
-	key, elem := p.spareKey, p.spare
-	p.spare = reflect.Value{}
-	if !elem.IsValid() {
-		key, elem = reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
+	taken := p.spare
+	if p.spare = nil; taken == nil {
+		taken = &spare{value: reflect.New(p.elem.typ).Elem(), key: reflect.New(p.typ.Key()).Elem()}
 	}
+	key, elem := taken.key, taken.value
 	cost := entryCost + 2*int(p.elem.typ.Size())
 	for more := true; more && ok; {
 		var name string
@@ -334,6 +334,6 @@ func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	}
 	key.SetZero()
 	elem.SetZero()
-	p.spareKey, p.spare = key, elem
+	p.spare = taken
 	return ok
 }

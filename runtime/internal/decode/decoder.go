@@ -52,6 +52,7 @@ func New(t reflect.Type, opts Options) *Decoder {
 	d.json.plans = plans{}
 	d.json.shareValues = opts.ShareValues
 	d.json.plainString = plan{op: opString, typ: reflect.TypeFor[string]()}
+	d.json.uniqueString = plan{op: opString, typ: reflect.TypeFor[string](), unique: true}
 	return d
 }
 

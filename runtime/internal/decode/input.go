@@ -10,7 +10,7 @@ import (
 // connection, each of which is a system call or a switch to the goroutine that reads
 // frames of HTTP/2.
 const (
-	smallWindow = 2<<10 - padding
+	smallWindow = 1<<10 - padding
 	largeWindow = 64 << 10
 	// hugeWindow is the size from which on windows grow faster.
 	hugeWindow = 1 << 20

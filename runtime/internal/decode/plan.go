@@ -59,10 +59,12 @@ type plan struct {
 	cut    *cut
 	// unique means that strings of this plan don't repeat.
 	unique bool
-	// spare is memory to decode into: a slice, or an element of a map, with spareKey
-	// for its key. It is invalid while in use.
-	spare, spareKey reflect.Value
+	// spare is memory to decode into, nil before the first use and while in use.
+	spare *spare
 }
+
+// spare is memory that a plan decodes into. The value is a slice, or an element of a map, whose key is key.
+type spare struct{ value, key reflect.Value }
 
 // plans are the plans of types, compiled when they are first asked for.
 type plans map[planKey]*plan
@@ -180,7 +182,7 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 func (d *jsonDecoder) compile(p *plan, f *field) {
 	f.plan = d.plans.without(p.cut.of(f.name()), f.typ)
 	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name()) {
-		f.plan = &plan{op: opString, typ: f.typ, unique: true}
+		f.plan = &d.uniqueString
 	}
 }
 

@@ -29,8 +29,8 @@ type jsonDecoder struct {
 	// values holds decoded values to share, if shareValues is set.
 	values      valueTable
 	shareValues bool
-	// plainString is the plan of strings in slices and maps.
-	plainString plan
+	// plainString is the plan of strings in slices and maps, uniqueString that of strings that don't repeat.
+	plainString, uniqueString plan
 	// pairs collects the strings of a slice or a map until their number is known, so
 	// that each is allocated once, in its final size.
 	pairs []string

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -24,7 +24,7 @@ type Options struct {
 // Group keeps a sink equal to the server's objects in some ranges. Run is called once; everything is safe for
 // concurrent use.
 type Group struct {
-	source  listwatch.Source
+	source  sources.Source
 	sink    Sink
 	options Options
 	// stub is a reflector that never runs, for its name.
@@ -61,7 +61,7 @@ type Group struct {
 type commit struct{ ranges shard.Ranges }
 
 // New returns a group without ranges, which doesn't run yet.
-func New(source listwatch.Source, sink Sink, options Options) *Group {
+func New(source sources.Source, sink Sink, options Options) *Group {
 	g := &Group{source: source, sink: sink, options: options}
 	g.filtering = Filtering{Lists: Unknown, Watches: Unknown}
 	g.stub = reflector.New(feedSource{Source: source}, nil, options.Reflector)

@@ -9,13 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/watchlist"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // feedSource sends the selector of a feed with its requests.
 type feedSource struct {
-	listwatch.Source
+	sources.Source
 	feed *feed
 }
 
@@ -26,21 +26,21 @@ func (s feedSource) IsWatchListSemanticsUnSupported() bool {
 
 // List reads a page. All pages of a list have the selector of the first.
 func (s feedSource) List(
-	ctx context.Context, opts metav1.ListOptions, to listwatch.Receiver,
-) (page listwatch.ListMeta, err error) {
+	ctx context.Context, opts metav1.ListOptions, to sources.Receiver,
+) (page sources.ListMeta, err error) {
 	if err := s.prepare(&opts, false); err != nil {
 		return page, err
 	}
-	page, err = s.Source.List(listwatch.WithWanted(ctx, s.wants), opts, to)
+	page, err = s.Source.List(sources.WithWanted(ctx, s.wants), opts, to)
 	return page, s.checked(err)
 }
 
 // Watch opens a watch.
-func (s feedSource) Watch(ctx context.Context, opts metav1.ListOptions) (stream listwatch.Stream, err error) {
+func (s feedSource) Watch(ctx context.Context, opts metav1.ListOptions) (stream sources.Stream, err error) {
 	if err := s.prepare(&opts, true); err != nil {
 		return nil, err
 	}
-	stream, err = s.Source.Watch(listwatch.WithWanted(ctx, s.wants), opts)
+	stream, err = s.Source.Watch(sources.WithWanted(ctx, s.wants), opts)
 	return stream, s.checked(err)
 }
 

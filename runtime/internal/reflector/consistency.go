@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/consistencydetector"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // inspected keeps what is staged of a watch-list, as it came, for client-go's
@@ -47,7 +47,7 @@ func (s *inspected) Remove(obj any) error {
 
 // check lists what was staged once more, and panics if that differs. A list that
 // fails is tried again until ctx is done.
-func (s *inspected) check(ctx context.Context, name, version string, source listwatch.Source) {
+func (s *inspected) check(ctx context.Context, name, version string, source sources.Source) {
 	list := func(ctx context.Context, opts metav1.ListOptions) (*metav1.List, error) {
 		var items collected
 		_, err := source.List(ctx, opts, &items)

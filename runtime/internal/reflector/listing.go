@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // defaultPageSize is the page size of client-go's pager.
@@ -109,7 +109,7 @@ func (l *lister) list(ctx context.Context, version string) error {
 }
 
 // page stages one page.
-func (l *lister) page(ctx context.Context, opts metav1.ListOptions) (listwatch.ListMeta, error) {
+func (l *lister) page(ctx context.Context, opts metav1.ListOptions) (sources.ListMeta, error) {
 	return l.source.List(ctx, opts, page{l, opts.Continue == ""})
 }
 

@@ -17,7 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // The numbers are client-go's.
@@ -96,7 +96,7 @@ type Options struct {
 // for one goroutine at a time; everything else is safe for concurrent use.
 type Reflector struct {
 	name, typ string
-	source    listwatch.Source
+	source    sources.Source
 	sink      Sink
 	opts      Options
 	watchList bool
@@ -120,7 +120,7 @@ type Reflector struct {
 // decided here: if the feature gate WatchListClient of client-go is on and the
 // source doesn't say that its client can't
 // (see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics]).
-func New(source listwatch.Source, sink Sink, opts Options) *Reflector {
+func New(source sources.Source, sink Sink, opts Options) *Reflector {
 	r := &Reflector{
 		name:   opts.Name,
 		typ:    opts.TypeDescription,

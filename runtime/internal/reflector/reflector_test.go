@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -157,20 +158,20 @@ func TestHealthAfterAWatchList(t *testing.T) {
 type sourceFunc func(opts metav1.ListOptions) (watch.Interface, error)
 
 func (f sourceFunc) List(
-	_ context.Context, _ metav1.ListOptions, _ listwatch.Receiver,
-) (listwatch.ListMeta, error) {
-	return listwatch.ListMeta{}, nil
+	_ context.Context, _ metav1.ListOptions, _ sources.Receiver,
+) (sources.ListMeta, error) {
+	return sources.ListMeta{}, nil
 }
 
-func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream, error) {
+func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (sources.Stream, error) {
 	return f.source().Watch(ctx, opts)
 }
 
 func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (f sourceFunc) source() listwatch.Source {
+func (f sourceFunc) source() sources.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] {
+		func() sources.Client[*corev1.ConfigMapList] {
 			return watcher{f}
 		}, listwatch.ClientOptions{})
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // round is one pass through the machine, from a list to the end of the last watch
@@ -81,7 +81,7 @@ func (r *round) retry(ctx context.Context, err error, next state) state {
 }
 
 // committed is where both ways of listing end: the sink is current.
-func (r *round) committed(ctx context.Context, version string, stream listwatch.Stream) state {
+func (r *round) committed(ctx context.Context, version string, stream sources.Stream) state {
 	if before := r.position.set(version); compareVersions(version, before) < 0 {
 		r.tellDisorder(ctx, "list", version, before)
 	}

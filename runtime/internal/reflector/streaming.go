@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/consistencydetector"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // silenceWarning is how long a watch-list may be silent before each warning.
@@ -80,7 +80,7 @@ func (s streaming) repeat() state {
 type watchList struct {
 	*Reflector
 	staging Staging
-	stream  listwatch.Stream
+	stream  sources.Stream
 	version string
 }
 
@@ -147,8 +147,8 @@ func (l *watchList) orTimeout(ctx context.Context, err error) error {
 
 // stage returns what to do with each event: between the first and the end
 // bookmark, the server may send changes as well as initial objects.
-func (l *watchList) stage(ctx context.Context) func(listwatch.Event) bool {
-	return func(e listwatch.Event) (done bool) {
+func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
+	return func(e sources.Event) (done bool) {
 		var err error
 		switch e.Type {
 		case watch.Added:
@@ -217,7 +217,7 @@ func latest(a, b time.Time) time.Time {
 
 // ownedStream is a stream that ends the context that it was opened with.
 type ownedStream struct {
-	listwatch.Stream
+	sources.Stream
 	cancel context.CancelCauseFunc
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // waitWarning is how long a list may wait for others before that is logged.
@@ -18,7 +18,7 @@ const waitWarning = 10 * time.Second
 func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context.Context {
 	logger := klog.FromContext(ctx)
 	var warning *time.Timer
-	return listwatch.WithWaits(ctx, func(begins bool) {
+	return sources.WithWaits(ctx, func(begins bool) {
 		if begins {
 			d.pause()
 			r.health.enter(Waiting)

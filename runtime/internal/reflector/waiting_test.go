@@ -15,37 +15,38 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // limited returns a source of a server's objects with a limiter.
-func limited(s *server, limiter *listwatch.Limiter) listwatch.Source {
+func limited(s *server, limiter *listwatch.Limiter) sources.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] { return s },
+		func() sources.Client[*corev1.ConfigMapList] { return s },
 		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 }
 
 // halting is a source whose streams wait for a slot of a limiter before each event, as others wait for the
 // budget.
 type halting struct {
-	listwatch.Source
-	gate listwatch.Source
+	sources.Source
+	gate sources.Source
 }
 
 type haltingStream struct {
-	listwatch.Stream
-	gate listwatch.Source
+	sources.Stream
+	gate sources.Source
 }
 
-func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (listwatch.Stream, error) {
+func (s halting) Watch(ctx context.Context, opts metav1.ListOptions) (sources.Stream, error) {
 	stream, err := s.Source.Watch(ctx, opts)
 	return haltingStream{stream, s.gate}, err
 }
 
-func (s haltingStream) Next(ctx context.Context) (listwatch.Event, error) {
+func (s haltingStream) Next(ctx context.Context) (sources.Event, error) {
 	if _, err := s.gate.List(ctx, metav1.ListOptions{}, &collected{}); err != nil {
-		return listwatch.Event{}, err
+		return sources.Event{}, err
 	}
 	return s.Stream.Next(ctx)
 }
@@ -57,16 +58,16 @@ func TestWaitingForOthers(t *testing.T) {
 	const timeout = 30 * time.Second
 	newServer := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]
 	for name, test := range map[string]struct {
-		source func(w *world, limiter *listwatch.Limiter) listwatch.Source
+		source func(w *world, limiter *listwatch.Limiter) sources.Source
 		before string
 	}{
-		"for a place": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
+		"for a place": {func(w *world, limiter *listwatch.Limiter) sources.Source {
 			return limited(w.server, limiter)
 		}, ""},
-		"in the middle": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
+		"in the middle": {func(w *world, limiter *listwatch.Limiter) sources.Source {
 			return halting{limited(w.server, nil), limited(newServer(), limiter)}
 		}, `WATCH rv=""` + stream},
-		"in pages": {func(w *world, limiter *listwatch.Limiter) listwatch.Source {
+		"in pages": {func(w *world, limiter *listwatch.Limiter) sources.Source {
 			w.server.NoWatchListClient()
 			return limited(w.server, limiter)
 		}, ""},

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // watching hands the events of one watch to the sink. How the watch ends decides
@@ -28,7 +28,7 @@ import (
 //     round ends, and the next one lists
 type watching struct {
 	// stream is a watch that is open already, nil to open one.
-	stream listwatch.Stream
+	stream sources.Stream
 }
 
 func (watching) name() State { return Watching }
@@ -71,7 +71,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 	r.health.connected()
 	silence.heard()
 	told := false // of disorder: once a watch
-	_, err := r.follow(open, stream, opened, func(e listwatch.Event) bool {
+	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
@@ -110,7 +110,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 }
 
 // tellOrder tells of an event that isn't later than the version before, and of a bookmark that is older.
-func (r *round) tellOrder(ctx context.Context, e listwatch.Event, before string) (told bool) {
+func (r *round) tellOrder(ctx context.Context, e sources.Event, before string) (told bool) {
 	order := compareVersions(e.ResourceVersion, before)
 	if order > 0 || order == 0 && e.Type == watch.Bookmark {
 		return false
@@ -145,7 +145,7 @@ func isChange(t watch.EventType) bool {
 // done or the stream ends. A stream that ends within a second of being opened
 // without an event is an error, so that nobody reopens it in a tight loop.
 func (r *Reflector) follow(
-	ctx context.Context, stream listwatch.Stream, opened time.Time, handle func(listwatch.Event) (done bool),
+	ctx context.Context, stream sources.Stream, opened time.Time, handle func(sources.Event) (done bool),
 ) (bool, error) {
 	for count := 0; ; count++ {
 		event, err := stream.Next(ctx)
@@ -168,7 +168,7 @@ func (r *Reflector) follow(
 
 // apply gives one event to the sink. An event that the sink refuses is logged and lost
 // until the next list.
-func (r *Reflector) apply(ctx context.Context, e listwatch.Event) {
+func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 	var err error
 	r.sinkMu.Lock()
 	defer r.sinkMu.Unlock()

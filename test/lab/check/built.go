@@ -218,7 +218,7 @@ type listsOnly struct{}
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 
 // plainClient hides everything of a client but its lists and watches.
-type plainClient[L runtime.Object] struct{ hidden listwatch.Client[L] }
+type plainClient[L runtime.Object] struct{ hidden informer.ResourceClient[L] }
 
 func (p plainClient[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	return p.hidden.List(ctx, opts)

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -73,7 +74,7 @@ func newSource(kind string, config *rest.Config) (listwatch.Source, error) {
 		}
 		c := resources.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"})
 		return listwatch.FromClient(reflect.TypeFor[*unstructured.Unstructured](),
-			func() listwatch.Client[*unstructured.UnstructuredList] { return c },
+			func() sources.Client[*unstructured.UnstructuredList] { return c },
 			listwatch.ClientOptions{Streamed: true}), nil
 	}
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
@@ -89,7 +90,7 @@ func newSource(kind string, config *rest.Config) (listwatch.Source, error) {
 	configMaps := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec,
 		"configmaps", "")
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() listwatch.Client[*corev1.ConfigMapList] { return configMaps }, listwatch.ClientOptions{}), nil
+		func() sources.Client[*corev1.ConfigMapList] { return configMaps }, listwatch.ClientOptions{}), nil
 }
 
 // memory returns a value of the process in KB.
