@@ -188,23 +188,34 @@ func (s *watchStream) Next(ctx context.Context) (sources.Event, error) {
 			return sources.Event{}, err
 		}
 	}
+	s.body.events.Wait()
+	return s.read(ctx)
+}
+
+// read returns the next event, which has begun to arrive.
+func (s *watchStream) read(ctx context.Context) (sources.Event, error) {
 	raw, err := s.body.events.Next()
 	if err != nil {
-		if s.ends(ctx, err) {
-			s.endWith(context.Background())
-			return sources.Event{}, s.endError(ctx, err)
-		}
-		if !s.accepted && !isHostile(err) {
-			reason := fmt.Sprintf("the first event isn't understood: %v", err)
-			if !s.body.recorder.lost {
-				return s.fallBack(ctx, reason)
-			}
-			s.decoding.giveUp(s.credentials.hide(reason))
-		}
-		s.endWith(context.Background())
-		return sources.Event{}, undecodable(err)
+		return s.failed(ctx, err)
 	}
 	return s.event(ctx, raw)
+}
+
+// failed returns the event or the error that an error of reading becomes.
+func (s *watchStream) failed(ctx context.Context, err error) (sources.Event, error) {
+	if s.ends(ctx, err) {
+		s.endWith(context.Background())
+		return sources.Event{}, s.endError(ctx, err)
+	}
+	if !s.accepted && !isHostile(err) {
+		reason := fmt.Sprintf("the first event isn't understood: %v", err)
+		if !s.body.recorder.lost {
+			return s.fallBack(ctx, reason)
+		}
+		s.decoding.giveUp(s.credentials.hide(reason))
+	}
+	s.endWith(context.Background())
+	return sources.Event{}, undecodable(err)
 }
 
 // event returns the event that was read.

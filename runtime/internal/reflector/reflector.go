@@ -212,14 +212,22 @@ func (r *Reflector) Health() Health {
 // has ended. Only a list function that ignores its context is left behind, see
 // [listwatch.FromListerWatcher].
 func (r *Reflector) Run(ctx context.Context) {
-	logger := klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
-	logger.V(3).Info("Starting reflector", "resyncPeriod", r.opts.ResyncPeriod)
-	defer logger.V(3).Info("Stopping reflector", "resyncPeriod", r.opts.ResyncPeriod)
+	r.announce(ctx, "Starting reflector")
+	defer r.announce(ctx, "Stopping reflector")
 	defer r.health.enter(Stopped)
 	for ctx.Err() == nil {
 		r.runRound(ctx)
 		r.pause(ctx, 0)
 	}
+}
+
+func (r *Reflector) announce(ctx context.Context, what string) {
+	r.logger(ctx).V(3).Info(what, "resyncPeriod", r.opts.ResyncPeriod)
+}
+
+// logger returns the logger of ctx, with the reflector's name and type.
+func (r *Reflector) logger(ctx context.Context) klog.Logger {
+	return klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 }
 
 // runRound handles a panic as utilruntime decides. If that lets the program
@@ -235,7 +243,7 @@ func (r *Reflector) runRound(ctx context.Context) {
 // again. It returns an error if it couldn't begin to watch, nil otherwise and
 // when ctx is done.
 func (r *Reflector) ListAndWatch(ctx context.Context) error {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ))
+	ctx = klog.NewContext(ctx, r.logger(ctx))
 	round := &round{Reflector: r}
 	defer round.end()
 	for s := round.start(ctx); s != nil; {

@@ -34,38 +34,22 @@ type watching struct {
 func (watching) name() State { return Watching }
 
 func (s watching) step(ctx context.Context, r *round) state {
-	logger := klog.FromContext(ctx)
-	session := r.session
 	// The clock starts before the request: some proxies send no headers until
 	// the first event.
 	opened := time.Now()
-	stream := s.stream
 	// Silence ends the watch by its context, for the server may not even answer the request.
-	open, end := context.WithCancel(session.ctx)
+	open, end := context.WithCancel(r.session.ctx)
 	defer end()
 	silence := endSilence(end, r.opts.SilenceTimeout)
 	defer silence.stop()
 	// Versions are worth remembering once the events come in their order. A
 	// watch from a version does so from the start, one from nowhere first sends
 	// what exists, in any order.
-	inOrder := true
+	from := r.position.last()
+	inOrder := s.stream != nil || from != "" && from != "0"
+	stream, next := s.opened(ctx, open, r, from, silence)
 	if stream == nil {
-		from := r.position.last()
-		inOrder = from != "" && from != "0"
-		var err error
-		stream, err = r.source.Watch(open, r.watchOptions(from))
-		switch {
-		case err == nil:
-		case silence.endedWatch():
-			return s.silent(ctx, r)
-		case r.sessionError() != nil:
-			return s.endWith(ctx, r, r.sessionError())
-		case isWorthWaiting(err):
-			logger.V(4).Info("Watch failed, backing off", "err", err)
-			return r.retry(ctx, err, watching{})
-		default:
-			return r.fail(ctx, err)
-		}
+		return next
 	}
 	defer stream.Stop()
 	r.health.connected()
@@ -84,10 +68,38 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
+	return s.ended(ctx, r, silence, err)
+}
+
+// opened returns the stream of a watch in the context open, or no stream and what follows.
+func (s watching) opened(
+	ctx, open context.Context, r *round, from string, silence *silence,
+) (sources.Stream, state) {
+	if s.stream != nil {
+		return s.stream, nil
+	}
+	stream, err := r.source.Watch(open, r.watchOptions(from))
+	switch {
+	case err == nil:
+		return stream, nil
+	case silence.endedWatch():
+		return nil, s.silent(ctx, r)
+	case r.sessionError() != nil:
+		return nil, s.endWith(ctx, r, r.sessionError())
+	case isWorthWaiting(err):
+		klog.FromContext(ctx).V(4).Info("Watch failed, backing off", "err", err)
+		return nil, r.retry(ctx, err, watching{})
+	}
+	return nil, r.fail(ctx, err)
+}
+
+// ended returns what follows a watch that was open.
+func (s watching) ended(ctx context.Context, r *round, silence *silence, err error) state {
 	if silence.endedWatch() {
 		return s.silent(ctx, r)
 	}
-	session.retry.After(err)
+	logger := klog.FromContext(ctx)
+	r.session.retry.After(err)
 	switch {
 	case err == nil:
 		return watching{}
@@ -101,7 +113,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 	case apierrors.IsTooManyRequests(err):
 		logger.V(2).Info("Watch returned 429, backing off")
 		return r.retry(ctx, err, watching{})
-	case apierrors.IsInternalError(err) && session.retry.ShouldRetry():
+	case apierrors.IsInternalError(err) && r.session.retry.ShouldRetry():
 		logger.V(2).Info("Retrying watch after internal error", "err", err)
 		r.health.failed(err)
 		return watching{}
@@ -149,21 +161,26 @@ func (r *Reflector) follow(
 ) (bool, error) {
 	for count := 0; ; count++ {
 		event, err := stream.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			if count == 0 && time.Since(opened) < time.Second {
-				return false, &cache.VeryShortWatchError{Name: r.name}
-			}
-			klog.FromContext(ctx).V(4).Info("Watch close", "totalItems", count)
-			return false, nil
-		}
 		if err != nil {
-			return false, err
+			return false, r.endOfStream(ctx, err, opened, count)
 		}
 		r.health.event(event.Type == watch.Bookmark)
 		if handle(event) {
 			return true, nil
 		}
 	}
+}
+
+// endOfStream returns the error of follow for one of the stream, after count events.
+func (r *Reflector) endOfStream(ctx context.Context, err error, opened time.Time, count int) error {
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	if count == 0 && time.Since(opened) < time.Second {
+		return &cache.VeryShortWatchError{Name: r.name}
+	}
+	klog.FromContext(ctx).V(4).Info("Watch close", "totalItems", count)
+	return nil
 }
 
 // apply gives one event to the sink. An event that the sink refuses is logged and lost

@@ -47,7 +47,7 @@ func main() {
 	if verb == "list" {
 		_, err = source.List(context.Background(), metav1.ListOptions{}, ignore{})
 	} else {
-		var stream listwatch.Stream
+		var stream sources.Stream
 		if stream, err = source.Watch(context.Background(), metav1.ListOptions{}); err == nil {
 			_, err = stream.Next(context.Background())
 		}
@@ -65,7 +65,7 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func newSource(kind string, config *rest.Config) (listwatch.Source, error) {
+func newSource(kind string, config *rest.Config) (sources.Source, error) {
 	if kind == "unstructured" {
 		config.Wrap(listwatch.Wrap)
 		resources, err := dynamic.NewForConfig(config)
