@@ -131,7 +131,7 @@ func (m *Member) worked(ctx context.Context, span Range, to string) (table, erro
 	return m.current.table, nil
 }
 
-// stillAsked reports whether a table asks the member to hand the range of which part is a part over to to.
+// stillAsked reports whether a table asks the member to hand the range that part is in over to another.
 func (m *Member) stillAsked(t table, part Range, to string) bool {
 	i := t.at(part.First)
 	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last
