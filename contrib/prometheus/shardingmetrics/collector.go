@@ -1,4 +1,4 @@
-// Package shardingmetrics gives members of package sharding Prometheus metrics. What a member is and does:
+// Package shardingmetrics has Prometheus metrics of the members of package sharding. About a member itself:
 //
 //	sharding_acting
 //	sharding_owned_ranges
@@ -10,15 +10,15 @@
 //	sharding_hung_work
 //	sharding_dropped_items_total
 //
-// What it knows of its group, which each member reports:
+// About its group, as each member knows it:
 //
 //	sharding_owners
 //	sharding_unowned_ranges
 //	sharding_unowned_objects
 //
-// All have the labels group and member, sharding_dropped_items_total has also that of the queue, name. member
-// is the member's identity, which has a random part, so a program that starts again has new series: aggregate
-// by group. They are read when the registry is.
+// All have the labels group and member; sharding_dropped_items_total also has name, the queue's. member is
+// the member's identity with its random suffix, so a restarted program has new series: aggregate by group.
+// Values are computed when the registry is gathered.
 package shardingmetrics
 
 import (
@@ -55,7 +55,7 @@ type value struct {
 	of   func(sharding.Status) float64
 }
 
-// New returns the collector of the metrics of a member of a group, for a registry:
+// New returns a collector of the metrics of a member of a group, for a registry:
 //
 //	registry.MustRegister(shardingmetrics.New("bakery-controller", member))
 //
@@ -103,7 +103,7 @@ func New(group string, member Member) *Collector {
 	return c
 }
 
-// AddQueue adds the metric of a queue. What several queues of one name drop is added up.
+// AddQueue adds the metric of a queue. The counts of several queues of one name are added up.
 func (c *Collector) AddQueue(name string, q Queue) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
