@@ -83,12 +83,12 @@ func New(group string, member Member) *Collector {
 		})
 	gauge("owned_ranges", "Ranges that the member may act on",
 		func(s sharding.Status) int { return len(s.Owned) })
-	gauge("giving_ranges", "Ranges that the member is asked to give and hasn't given yet",
+	gauge("giving_ranges", "Ranges that the member is asked to hand over and still has",
 		func(s sharding.Status) int { return len(s.Giving) })
 	gauge("running_work", "Work that the member does now", func(s sharding.Status) int { return s.Running })
 	gauge("waiting_work", "Work that waits because the member may not begin it yet",
 		func(s sharding.Status) int { return s.Waiting })
-	gauge("hung_work", "Work that goes on though its context has ended, and keeps its range from being given",
+	gauge("hung_work", "Work that goes on though its context has ended, and keeps its range from moving",
 		func(s sharding.Status) int { return len(s.Hung) })
 	gauge("owners", "Members that own ranges", func(s sharding.Status) int { return s.Owners })
 	gauge("unowned_ranges", "Ranges that nobody owns", func(s sharding.Status) int { return len(s.Unowned) })
@@ -96,7 +96,7 @@ func New(group string, member Member) *Collector {
 		func(s sharding.Status) int { return s.UnownedObjects })
 	counter("gained_ranges_total", "Ranges that the member was given",
 		func(s sharding.Status) uint64 { return s.Gained })
-	counter("lost_ranges_total", "Ranges that were taken from the member, or that it gave",
+	counter("lost_ranges_total", "Ranges that were taken from the member, or that it handed over",
 		func(s sharding.Status) uint64 { return s.Lost })
 	c.dropped = prometheus.NewDesc(prometheus.BuildFQName("", subsystem, "dropped_items_total"),
 		"Items that a queue dropped because the member doesn't own them", []string{"name"}, labels)
