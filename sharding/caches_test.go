@@ -195,7 +195,7 @@ func TestCachesOfANewTable(t *testing.T) {
 		c.check("after the deletion")
 		for name, times := range c.told[0] {
 			if times != before[name]+1 {
-				t.Errorf("%d calls of the handler for %s, %d before the deletion", times, name, before[name])
+				t.Errorf("%s: %d calls of the handler, %d before the deletion", name, times, before[name])
 			}
 		}
 	})
