@@ -9,7 +9,7 @@ type offer struct {
 	// objects is how many would move. part means that span has more.
 	objects int
 	part    bool
-	// more is the number of ranges by which the table would grow, gains the number by which to's would.
+	// more is how many ranges the table would gain, gains how many to would. Both may be negative.
 	more, gains int
 	value       float64
 }

@@ -137,7 +137,7 @@ func (m *Member) acts() bool {
 // holds reports whether the Lease holds. The caller holds mu.
 func (m *Member) holds() bool { return m.config.clock.now().Before(m.until) }
 
-// signal wakes those who wait for a change. The caller holds mu.
+// signal wakes everything that waits for a change. The caller holds mu.
 func (m *Member) signal() {
 	close(m.changed)
 	m.changed = make(chan struct{})

@@ -20,7 +20,7 @@ type report struct {
 	Pieces []piece
 }
 
-// piece is a part of a range. It ends where the next one begins.
+// piece is a run of consecutive hashes. It ends where the next one begins.
 type piece struct {
 	First uint64
 	// Objects is how many objects have these hashes, -1 if the member didn't count them.
@@ -91,8 +91,8 @@ func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
 	}
 }
 
-// within returns the pieces that exactly make up a range, or none if there are no such ones: if its owner
-// counted before it had the range, or couldn't count.
+// within returns the pieces that exactly make up a range. There are none if the owner counted before it had
+// the range, or couldn't count.
 func within(pieces []piece, r Range) []piece {
 	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
 	if first < 0 {
