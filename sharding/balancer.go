@@ -12,17 +12,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// abandoned is after how many LeaseDurations a Lease that doesn't change is deleted.
+// abandoned is the number of LeaseDurations after which an unchanged Lease is deleted.
 const abandoned = 10
 
-// balancer gives ranges to members. There should be one at a time; several do no harm.
+// balancer assigns ranges to members. There should be one at a time; several do no harm.
 type balancer struct {
 	member   *Member
 	began    time.Time
 	observer *observer
 	// current is the last table that came in, nil if there is none.
 	current *version
-	// unread are the texts, by Lease, that couldn't be read, so that each is told of once.
+	// unread are the texts that couldn't be parsed, by Lease, so that each is logged once.
 	unread map[string]string
 }
 
@@ -85,7 +85,7 @@ func (b *balancer) watch(ctx context.Context) error {
 	}
 }
 
-// follow notes an event, and decides if it may matter.
+// follow records an event, and calls decide if it may matter.
 func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 	lease, ok := event.Object.(*coordinationv1.Lease)
 	if !ok {
@@ -105,7 +105,7 @@ func (b *balancer) follow(ctx context.Context, event watch.Event) error {
 	return nil
 }
 
-// leaves reports whether a Lease is that of a member that leaves: it should be given nothing more.
+// leaves reports whether a Lease is that of a leaving member, which must be given nothing more.
 func (b *balancer) leaves(lease *coordinationv1.Lease) bool {
 	if lease.Spec.HolderIdentity == nil {
 		return false
@@ -114,7 +114,7 @@ func (b *balancer) leaves(lease *coordinationv1.Lease) bool {
 	return o != nil && o.report.Leaving
 }
 
-// see notes a Lease that came in.
+// see records a Lease that came in.
 func (b *balancer) see(ctx context.Context, lease *coordinationv1.Lease) {
 	if lease.Name == b.member.config.Group {
 		v, err := versionOf(lease)
@@ -142,7 +142,7 @@ func (b *balancer) seeMember(ctx context.Context, lease *coordinationv1.Lease) {
 	b.observer.see(*lease.Spec.HolderIdentity, lease, r, b.member.config.clock.now())
 }
 
-// tellUnread logs that a Lease's text can't be read, unless it was the same before.
+// tellUnread logs that a Lease's text can't be parsed, once for each text.
 func (b *balancer) tellUnread(
 	ctx context.Context, lease *coordinationv1.Lease, annotation string, err error,
 ) {
@@ -155,7 +155,7 @@ func (b *balancer) tellUnread(
 		"group", b.member.config.Group, "lease", lease.Name, "annotation", annotation)
 }
 
-// decide writes the table that the situation asks for, if any.
+// decide writes a new table if the situation calls for one.
 func (b *balancer) decide(ctx context.Context) {
 	if b.current == nil {
 		return
@@ -166,8 +166,8 @@ func (b *balancer) decide(ctx context.Context) {
 		return
 	}
 	if risky {
-		// The table was read before what follows. So if a member that seems to be dead renews after that, it
-		// writes the table before it acts, and the write below fails.
+		// The table was read before the Leases are read here. So if a member that seems dead renews after
+		// that, it writes the table before it acts, and the write below fails.
 		if err := b.look(ctx); err != nil {
 			b.member.tried(ctx, observing, err)
 			return
@@ -185,8 +185,8 @@ func (b *balancer) decide(ctx context.Context) {
 	b.member.take(written)
 }
 
-// next returns the table that the situation asks for, whether it is another one, and whether it may take
-// ranges from a member that acts, if the observation is wrong.
+// next returns the table that the situation calls for, whether it differs from the current one, and whether
+// it could take ranges from a member that acts, if the observation were wrong.
 func (b *balancer) next() (next table, changes, risky bool) {
 	s, ready := b.situation()
 	if !ready {
@@ -198,7 +198,7 @@ func (b *balancer) next() (next table, changes, risky bool) {
 	return next, changes, risky
 }
 
-// look reads the members' Leases as they are now. It leaves the table as it is.
+// look reads the members' Leases again, but not the table.
 func (b *balancer) look(ctx context.Context) error {
 	list, err := b.member.leases.list(ctx)
 	if err != nil {
@@ -210,7 +210,7 @@ func (b *balancer) look(ctx context.Context) error {
 	return nil
 }
 
-// situation returns what is to be decided by, and whether anything may be decided.
+// situation returns what the balancer decides by, and whether it may decide anything yet.
 func (b *balancer) situation() (s situation, ready bool) {
 	config := &b.member.config
 	now, current := config.clock.now(), b.current
@@ -253,10 +253,10 @@ func (b *balancer) situation() (s situation, ready bool) {
 	}
 	s.settled = newcomers == 0 || waited
 	if untouched && b.observer.reading < config.LeaseDuration {
-		return s, false // there may be members whose Leases were deleted, and who act on a table from before
+		return s, false // members whose Leases were deleted may act on a table from before
 	}
 	if unsure {
-		return s, false // it may have died long ago, or renew in a moment
+		return s, false // a member may have died long ago, or renew in a moment
 	}
 	return s, actors || len(s.live) >= config.MinMembers || now.Sub(b.began) >= config.MinMembersWait
 }
@@ -278,7 +278,7 @@ func (b *balancer) forget(ctx context.Context) {
 	}
 }
 
-// shards reports whether a member or a table shards what this member does.
+// shards reports whether a member or a table shards by the same field, and the same kinds, as this member.
 func (c *Config) shards(field Field, kinds []string) bool {
 	return field == c.Field && slices.Equal(kinds, c.Kinds)
 }

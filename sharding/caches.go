@@ -17,31 +17,31 @@ import (
 
 // caches are a member's informers. Their ranges follow the table and not the Lease, so that after an outage
 // nothing is listed again. A range that another member may have owned in between is listed anew, as the cache
-// may lack what that member wrote. The member's lock guards all but what add sets.
+// may lack what that member wrote. The member's lock guards all fields but those that add sets.
 type caches struct {
 	field     Field
 	informers []cache.SharedInformer
 	parts     []*informer.Part
 
-	// target are the member's ranges by the last table, given what the informers were given last, and ready
-	// those of target that they were given after they became the member's.
+	// target are the member's ranges by the last table, given those that the informers got last, and ready
+	// those of target that the informers got after the table had assigned them to the member.
 	target, given, ready shard.Ranges
 	// worked are those of ready whose objects have been in the informers for JoinDelay, while the member might
-	// act: what there was to do there is mostly done. coming are the others.
+	// act: most work there is done by then. coming are the others.
 	worked shard.Ranges
 	coming []*arrival
-	// foreign are the hashes that others may have owned since the informers were given ranges last. losses
-	// counts how often ready has shrunk.
+	// foreign are the hashes that others may have owned since the informers last got ranges. losses counts how
+	// often ready has shrunk.
 	foreign shard.Ranges
 	losses  int
 	// err is why an informer can't have ranges, nil if all can.
 	err error
 }
 
-// arrival are ranges that the informers were given together, without those that the member has lost since.
+// arrival are ranges that the informers got together, without those that the member has lost since.
 type arrival struct{ ranges shard.Ranges }
 
-// add makes informers those of a part.
+// add makes the informers informers of a part.
 func (c *caches) add(field Field, informers []cache.SharedInformer) error {
 	c.field, c.informers = field, informers
 	for i, one := range informers {
@@ -54,8 +54,8 @@ func (c *caches) add(field Field, informers []cache.SharedInformer) error {
 	return nil
 }
 
-// follow notes the member's ranges by a new table, and those of them that it has kept since the last one. It
-// needs the lock.
+// follow records the member's ranges by a new table, and those of them that it has kept since the last one.
+// The caller holds mu.
 func (c *caches) follow(target, kept shard.Ranges) {
 	foreign := shard.All().Minus(kept)
 	if len(c.ready.And(foreign)) > 0 {
@@ -68,7 +68,7 @@ func (c *caches) follow(target, kept shard.Ranges) {
 	}
 }
 
-// inform gives the informers the ranges that the table gives the member.
+// inform passes the ranges that the table assigns to the member on to the informers.
 func (m *Member) inform(ctx context.Context) {
 	c := &m.caches
 	if len(c.parts) == 0 {
@@ -82,7 +82,7 @@ func (m *Member) inform(ctx context.Context) {
 		target, ready := c.target, c.ready
 		c.foreign = nil
 		m.mu.Unlock()
-		// First what is ready alone, so that the rest is listed anew.
+		// First only what is ready, so that the informers drop the rest and list it anew.
 		err := c.set(ready)
 		if err == nil {
 			err = c.set(target)
@@ -103,7 +103,7 @@ func (m *Member) inform(ctx context.Context) {
 	}
 }
 
-// set doesn't need the lock: an informer may take a while to drop what it has.
+// set is called without the lock, because an informer may take a while to drop what it has.
 func (c *caches) set(ranges shard.Ranges) error {
 	for i, part := range c.parts {
 		if err := part.SetRanges(ranges...); err != nil {
@@ -123,8 +123,8 @@ func (c *caches) wait(ctx context.Context, ranges ...Range) error {
 	return nil
 }
 
-// noteWorked notes when the objects of ranges have been in the informers for JoinDelay, or that an informer
-// reads nothing more.
+// noteWorked adds ranges to worked once their objects have been in the informers for JoinDelay, or if an
+// informer reads nothing any more because of an error.
 func (m *Member) noteWorked(ctx context.Context, a *arrival) {
 	c := &m.caches
 	err := errChanged
@@ -144,8 +144,8 @@ func (m *Member) noteWorked(ctx context.Context, a *arrival) {
 	m.signal()
 }
 
-// actsFor waits until the member has been able to act for a time without an interruption. It reports whether
-// ctx is still running.
+// actsFor waits until the member has been able to act for d without an interruption. It reports whether ctx
+// is still running.
 func (m *Member) actsFor(ctx context.Context, d time.Duration) bool {
 	for {
 		var hold int
@@ -165,7 +165,7 @@ func (m *Member) actsFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// hashes are those of the objects in a range, or false if they aren't all there.
+// hashes returns those of the objects in a range, or false if the informers don't have all of them.
 func (c *caches) hashes(r Range) (found []uint64, known bool) {
 	for _, part := range c.parts {
 		if !part.Status().Held.Covers(shard.Join(r)) {

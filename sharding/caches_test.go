@@ -24,13 +24,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// cached is a group whose members have informers of the config maps of a server, one in each namespace.
+// cached is a group whose members have informers of a server's config maps, of which each namespace has one.
 type cached struct {
 	*model
 	maps *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 	// informers are those of the replicas, in order.
 	informers []cache.SharedInformer
-	// told are the namespaces of which the handlers of the replicas have heard, again and again.
+	// told is how often the handler of each replica was called for each namespace.
 	mu   sync.Mutex
 	told []map[string]int
 }
@@ -88,7 +88,7 @@ func (c *cached) check(what string) {
 				want = append(want, name)
 			}
 			if works := r.works(name); works != r.Accepts(name) {
-				c.t.Errorf("%s: member %d: it accepts work on %s: %t, which may begin: %t", what, n, name, !works, works)
+				c.t.Errorf("%s: member %d accepts work on %s: %t; it may begin: %t", what, n, name, !works, works)
 			}
 		}
 		if slices.Sort(have); !slices.Equal(have, want) {
@@ -97,7 +97,7 @@ func (c *cached) check(what string) {
 	}
 }
 
-// settledCaches lets time pass until all is level, and the informers' watches are joined.
+// settledCaches lets time pass until the load is balanced and the informers' watches are joined.
 func (c *cached) settledCaches() {
 	for range 4 {
 		bubble.Advance(30 * time.Second)
@@ -110,8 +110,8 @@ func isList(r runtimetest.Request) bool {
 	return r.Verb == "LIST" || r.Options.SendInitialEvents != nil && *r.Options.SendInitialEvents
 }
 
-// TestCaches: each member's informer has the objects of its ranges, while members come, leave and crash. What
-// changes hands is listed once, and nothing else.
+// TestCaches: each member's informer has the objects of its ranges while members join, leave and crash. Only
+// ranges that move are listed, and each only once.
 func TestCaches(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		first := c.join()
@@ -144,8 +144,8 @@ func TestCaches(t *testing.T) {
 	})
 }
 
-// TestCachesInAnOutage: while the Leases can't be renewed no work begins, and what waits for it isn't lost.
-// When they can be again it begins, and nothing is listed.
+// TestCachesInAnOutage: while Leases can't be renewed no work begins, and waiting work isn't lost. Once they
+// can be renewed again it begins, and nothing is listed.
 func TestCachesInAnOutage(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		c.join()
@@ -180,8 +180,8 @@ func TestCachesInAnOutage(t *testing.T) {
 	})
 }
 
-// TestCachesOfANewTable: when the table is deleted, others may own what a member owns by the new one. So
-// everything is listed anew, and handlers hear of it.
+// TestCachesOfANewTable: after the table was deleted, others may have owned what a member owns by the new
+// one. So everything is listed anew, and handlers are called again.
 func TestCachesOfANewTable(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		r := c.join()
@@ -195,14 +195,13 @@ func TestCachesOfANewTable(t *testing.T) {
 		c.check("after the deletion")
 		for name, times := range c.told[0] {
 			if times != before[name]+1 {
-				t.Errorf("the handler heard of %s %d times, %d times before the deletion", name, times, before[name])
+				t.Errorf("%s: %d calls of the handler, %d before the deletion", name, times, before[name])
 			}
 		}
 	})
 }
 
-// TestWorkWaitsForObjects: no work begins in a range before its objects are there, and none at all if the
-// range goes away before.
+// TestWorkWaitsForObjects: no work begins in a range before its objects are in the informer.
 func TestWorkWaitsForObjects(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		first := c.join()
@@ -238,7 +237,7 @@ func TestWorkWaitsForObjects(t *testing.T) {
 			t.Error("work began before the objects were there")
 		}
 		if first.Accepts(name) {
-			t.Error("both accept")
+			t.Error("both members accept work on one namespace")
 		}
 		close(answer)
 		<-ended
@@ -250,8 +249,8 @@ func TestWorkWaitsForObjects(t *testing.T) {
 	})
 }
 
-// TestKept: keptBy never says of a hash that a member has kept it if somebody else owned it in between, and
-// always says so of one that it kept in the next version.
+// TestKept: keptBy never returns a hash that somebody else owned in between, and always returns one that the
+// member kept in the next version.
 func TestKept(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -290,7 +289,7 @@ func TestKept(t *testing.T) {
 			}
 			got := history[to].keptBy(owner, history[from])
 			if !kept.Covers(got) || to == from+1 && !got.Equal(kept) {
-				t.Fatalf("seed %d: %s has kept %s from %v to %v, not %s",
+				t.Fatalf("seed %d: %s has kept %s from %v to %v, keptBy returns %s",
 					seed, owner, kept, history[from], history[to], got)
 			}
 		}
@@ -303,7 +302,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRefusedSelector: a server that refuses the selector is told of, and work doesn't wait for ever.
+// TestRefusedSelector: if the server refuses the selector, Do returns its error and doesn't wait forever.
 func TestRefusedSelector(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		refusal := apierrors.NewInternalError(errors.New("invalid shard selector: it is too new"))

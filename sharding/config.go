@@ -20,8 +20,8 @@ type Config struct {
 	Leases coordination.LeaseInterface
 	// Group names the group, and the Lease with its table.
 	Group string
-	// Identity is the member's own, for example the name of its Pod. A random part is added: a process that
-	// starts again is another member.
+	// Identity names the member, for example by the name of its Pod. A random suffix is added, so that a
+	// restarted process is a new member.
 	Identity string
 	// Field is what is hashed. ByNamespace is the default.
 	Field Field
@@ -32,41 +32,44 @@ type Config struct {
 	// them informers of a part (see informer.Shard), and their ranges follow the table. Start them yourself,
 	// before or after Run.
 	Informers []cache.SharedInformer
-	// Hashes returns the hash of each object that the member has in a range, in any order, or false if it
-	// doesn't know yet. It may be called by several goroutines at a time, rarely, and may take as long as it
-	// takes to copy them: renewals wait for it. The default is what the informers have.
+	// Hashes returns the hash of each object that the member has in a range, in any order, or false if they
+	// aren't known yet. It is called rarely, possibly by several goroutines at a time. It should take no
+	// longer than copying the hashes, because renewals wait for it. By default the informers' objects are
+	// hashed.
 	Hashes func(Range) ([]uint64, bool)
-	// Changed is called after the ranges that the member may act on changed, with all of them, one call at a
-	// time and in order. They also change when its Lease lapses and holds again. While a call takes long,
-	// only the last of the changes that follow is told; a range that another member had in between comes
-	// back with another token. Run returns after the last call. nil stands for nothing.
+	// Changed, if set, is called with all ranges that the member may act on after these have changed, also
+	// when its Lease lapses or holds again. Calls are in order, one at a time. Of the changes during a call
+	// only the last one is reported; a range that another member had in between comes back with another
+	// token. Run returns after the last call.
 	Changed func([]Owned)
 
-	// LeaseDuration is how long a member's Lease must not have changed before its ranges are given to others:
-	// 15 s by default. Others count it in whole seconds, rounded up, if it is longer than their own.
+	// LeaseDuration is how long a member's Lease must be unchanged before its ranges go to others: 15 s by
+	// default. A balancer whose own is shorter waits for this one, rounded up to whole seconds.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long after its last renewal a member acts on its ranges: 10 s by default.
-	// LeaseDuration / RenewDeadline, at least 1.25, is by how much clocks may differ in speed.
+	// RenewDeadline is how long a member acts on its ranges after its last renewal: 10 s by default.
+	// LeaseDuration / RenewDeadline, at least 1.25, is the factor by which clocks may differ in speed.
 	RenewDeadline time.Duration
 	// RetryPeriod is the time between renewals: 2 s by default.
 	RetryPeriod time.Duration
 	// JoinDelay is how long the balancer waits for further members before it moves ranges to a new one: 10 s
-	// by default. As long a member works on what it was given, from when its objects are in the informers,
-	// before it gives that to another; it gives it after DrainGrace and JoinDelay at the latest.
+	// by default. It is also how long a member works on a new range, from when its objects are in the
+	// informers, before it hands the range on. If it is asked for the range, it waits for that at most
+	// DrainGrace + JoinDelay.
 	JoinDelay time.Duration
-	// MinMembers is how many members there must be before ranges are given while none of them owns any, as at
-	// first, or when all have left. It is waited for at most MinMembersWait, a minute by default.
+	// MinMembers is how many members there must be before ranges are assigned while no member owns any, as in
+	// a new group or after all have left. The balancer waits for them at most MinMembersWait, a minute by
+	// default.
 	MinMembers     int
 	MinMembersWait time.Duration
-	// MaxLoad is how many objects a member may have. What doesn't fit has no owner. 0 stands for no bound.
+	// MaxLoad is up to how many objects the balancer gives a member, 0 for no limit. Ranges that don't fit
+	// have no owner. The first division of all hashes ignores it.
 	MaxLoad int
-	// DrainGrace is how long work on a range that is given away may go on before its context ends: 20 s by
+	// DrainGrace is how long work in a range that is to move may go on before its context ends: 20 s by
 	// default. A member that leaves takes at most twice that, its last writes included.
 	DrainGrace time.Duration
 
 	clock clock
-	// elect calls the function with a context that ends when the member isn't elected any more, and again
-	// when it is.
+	// elect calls the function whenever the member is elected, with a context that ends when it no longer is.
 	elect func(context.Context, func(context.Context))
 }
 
@@ -81,7 +84,7 @@ type realClock struct{}
 func (realClock) now() time.Time                         { return time.Now() }
 func (realClock) after(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// complete sets the defaults, and returns an error if something is missing or can't be.
+// complete sets the defaults, and returns an error if something is missing or invalid.
 func (c *Config) complete() error {
 	setDefault(&c.Field, ByNamespace)
 	setDefault(&c.LeaseDuration, 15*time.Second)
@@ -103,7 +106,7 @@ func (c *Config) complete() error {
 		return errors.New("sharding: Config.Leases is nil; set it to the client of a namespace's leases")
 	case c.Hashes == nil && len(c.Informers) == 0:
 		return errors.New(
-			"sharding: Config.Informers and Config.Hashes are missing; without them nobody knows how the objects lie")
+			"sharding: Config.Informers and Config.Hashes are missing; without either the objects can't be counted")
 	case len(wrong) > 0:
 		return fmt.Errorf("sharding: Config.Group %q and Config.Identity %q name no Lease: %s",
 			c.Group, c.Identity, strings.Join(wrong, "; "))
@@ -126,8 +129,8 @@ func (c *Config) complete() error {
 // balancerSuffix, after the group's name, names the Lease of the balancer's election.
 const balancerSuffix = "-balancer"
 
-// wrongNames says why no Leases can have the names of the group and its member. The group's is also the value
-// of a label.
+// wrongNames returns why Leases can't be named after the group and the member. The group's name must also be
+// a valid label value.
 func (c *Config) wrongNames() []string {
 	wrong := append(validation.IsDNS1123Subdomain(c.Group+"-"+c.Identity),
 		validation.IsValidLabelValue(c.Group)...)

@@ -44,8 +44,8 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 				Client:     oneNamespace{c.Leases},
 				LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 			},
-			// Shorter than the members' Leases, as two balancers do no harm, and a candidate looks rarely.
-			// The elector cuts off parts of a second.
+			// Shorter than the members' Leases, because candidates look rarely, and two balancers do no harm.
+			// Rounded up, because the elector cuts off parts of a second.
 			LeaseDuration:   (c.RenewDeadline*3/4 + time.Second - 1).Truncate(time.Second),
 			RenewDeadline:   max(c.RenewDeadline/2, c.RetryPeriod*5/4),
 			RetryPeriod:     c.RetryPeriod,
@@ -61,12 +61,12 @@ func (c *Config) byLeaderElection(ctx context.Context, lead func(context.Context
 	}
 }
 
-// oneNamespace is the client of one namespace's Leases, where client-go wants that of all.
+// oneNamespace is the client of one namespace's Leases, as a client of all namespaces, which client-go wants.
 type oneNamespace struct{ leases coordination.LeaseInterface }
 
 func (o oneNamespace) Leases(string) coordination.LeaseInterface { return o.leases }
 
-// elections balances the group whenever the member is elected to. A member that doesn't take part isn't a
+// elections runs the balancer whenever the member is elected. A member that doesn't take part isn't a
 // candidate: it would keep others from balancing.
 func (m *Member) elections(ctx context.Context) {
 	takesPart := func() bool { return m.refused == nil }
@@ -91,9 +91,9 @@ func (m *Member) lead(ctx context.Context) {
 	m.balance(ctx)
 }
 
-// Leader calls f whenever the member is elected as the balancer, for work that one member does. The context
-// of f ends when it isn't elected any more, which the next one may be a little earlier: as with any leader
-// election, both may act for a moment. Leader returns when ctx ends.
+// Leader calls f whenever the member is elected as the balancer, for work that only one member should do. The
+// context of f ends when the member isn't elected any more. The next one may be elected a little earlier: as
+// with any leader election, both may act for a moment. Leader returns when ctx and f have ended.
 func (m *Member) Leader(ctx context.Context, f func(context.Context)) {
 	for {
 		var leading context.Context

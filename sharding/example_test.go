@@ -47,7 +47,7 @@ func share(
 	if err != nil {
 		return err
 	}
-	// Work that is going on when ctx ends needs the informer for a while.
+	// Work that still runs when ctx ends needs the informer for a while.
 	runs, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { bakeries.RunWithContext(runs) })
@@ -59,8 +59,8 @@ func share(
 			if err == nil {
 				work.Forget(name)
 			} else {
-				// Also after ErrNotOwned: the queue drops what is another member's by now, and what the member had
-				// to stop because its Lease ran out is tried again when it holds.
+				// Also after ErrNotOwned: the queue drops the name if it is another member's by now. If the
+				// work had to stop because the Lease ran out, it is tried again when the Lease holds.
 				log.Printf("%s: %v", name, err)
 				work.AddRateLimited(name)
 			}
@@ -84,8 +84,9 @@ func nameOf(obj any) cache.ObjectName {
 
 var _ = share
 
-// Informers of others have all objects. The member is told where these lie, and its queue what the member was
-// given. Such an informer may lag behind what the last owner has written.
+// Informers that aren't of this project have all objects. Hashes returns the hashes of these to the member,
+// and Changed adds those in its ranges to the queue. Such an informer may lag behind what the last owner has
+// written.
 func Example_otherInformers() {
 	share := func(
 		config sharding.Config, bakeries cache.SharedIndexInformer,

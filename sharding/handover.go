@@ -9,15 +9,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// asked returns the index of an entry of a member that it is asked to give.
+// asked returns the index of an entry that its owner is asked to hand over, if there is one.
 func (t table) asked(owner string) (int, bool) {
 	i := slices.IndexFunc(t.Ranges, func(e entry) bool { return e.Owner == owner && e.To != "" })
 	return i, i >= 0
 }
 
-// part returns which part of entry i its owner gives to the member that it is asked for, and how many objects
-// that has: what adjoins the other's ranges if something does. hashes are those of the entry's objects, most
-// is how many may be given if they can't be parted. It returns false if there is no such part.
+// part returns which part of entry i its owner hands over, and how many objects that has. If the entry
+// adjoins a range of the new owner, the part does, too. hashes are those of the entry's objects; most is how
+// many may move if they can't be parted. It returns false if there is no such part.
 func (t table) part(i int, hashes []uint64, most int) (Range, int, bool) {
 	e, span := t.Ranges[i], t.span(i)
 	if e.Part == 0 || e.Part >= len(hashes) {
@@ -31,10 +31,10 @@ func (t table) part(i int, hashes []uint64, most int) (Range, int, bool) {
 
 var (
 	errNotCounted = errors.New("the objects of the range aren't known yet")
-	errWithdrawn  = errors.New("the range is no longer asked for")
+	errWithdrawn  = errors.New("the range is no longer requested")
 )
 
-// handOvers gives away what the member is asked to, one range after the other.
+// handOvers hands over what the member is asked for, one range after the other.
 func (m *Member) handOvers(ctx context.Context) {
 	for {
 		var current *version
@@ -63,8 +63,8 @@ func (m *Member) handOvers(ctx context.Context) {
 	}
 }
 
-// handOver gives a range, or a part of it, to the member that it is asked for, once it was worked on and the
-// work on it has ended. Work begins there again only when it is known what was written.
+// handOver hands a range, or a part of it, over to another member, once the range was worked on and the work
+// there has ended. Work begins there again only when the outcome of the write is known.
 func (m *Member) handOver(ctx context.Context, span Range, to string) error {
 	t, err := m.worked(ctx, span, to)
 	if err != nil {
@@ -110,10 +110,10 @@ func (m *Member) handOver(ctx context.Context, span Range, to string) error {
 	})
 }
 
-// worked waits until a range that the member is asked to give was worked on: its objects are in the
-// informers, and JoinDelay has passed. Else what changed while the last owner was dead could be given from
-// one to the next, each of which lists it, and none of which works on it. It waits for at most DrainGrace and
-// JoinDelay, and returns the table by which the range is still asked for.
+// worked waits until a requested range was worked on: until its objects have been in the informers for
+// JoinDelay. Without that, the range of a dead owner could move from member to member, each of which lists it
+// and none of which works on what has changed there. It waits for at most DrainGrace + JoinDelay, and returns
+// the table in which the range is still requested.
 func (m *Member) worked(ctx context.Context, span Range, to string) (table, error) {
 	c := &m.caches
 	asked := func() bool { return m.current != nil && m.stillAsked(m.current.table, span, to) }
@@ -131,7 +131,7 @@ func (m *Member) worked(ctx context.Context, span Range, to string) (table, erro
 	return m.current.table, nil
 }
 
-// stillAsked reports whether the table still asks the member to give a part of a range of its own to another.
+// stillAsked reports whether a table asks the member to hand the range that part is in over to another.
 func (m *Member) stillAsked(t table, part Range, to string) bool {
 	i := t.at(part.First)
 	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last

@@ -6,11 +6,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// Field says what of an object is hashed. Informers of a part select by it, too.
+// Field is what of an object is hashed. Informers of a part select by it, too.
 type Field = shard.Field
 
-// Range is the hashes from First to Last, which is included. As text it ends with the hash behind Last, as in
-// the API server's selectors.
+// Range is the hashes from First to Last, both included. Its text ends with the hash after Last, as in the
+// API server's selectors.
 type Range = shard.Range
 
 // The fields that the API server can hash.

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// groupLabel has the group's name. The Leases of its members have it, and so has that of the table.
+	// groupLabel has the group's name as its value, on the Leases of the members and of the table.
 	groupLabel = "sharding.kubewright.dev/group"
 	// tableAnnotation is the table, on the Lease that has the group's name.
 	tableAnnotation = "sharding.kubewright.dev/table"
@@ -34,16 +34,17 @@ type leases struct {
 	timeout time.Duration
 }
 
-// version is a table as it was read or written. Its Lease says which one it is: by the UID, which creation,
-// and by the resourceVersion, which write.
+// version is a table as it was read or written. The UID of its Lease identifies the creation of the table,
+// the resourceVersion the write.
 type version struct {
 	table
 	lease *coordinationv1.Lease
 }
 
-// versionOf returns the table of a Lease. The generation of one that was just created is the resourceVersion.
-// From there on a write adds one to the generation, and at least one to the resourceVersion, which grows
-// whatever is deleted. So the tokens of a table are higher than those of all that were deleted before it.
+// versionOf returns the table of a Lease. The generation of a table whose ranges never had owners is its
+// resourceVersion. After that each write adds one to the generation, and at least one to the resourceVersion,
+// which never falls, whatever is deleted. So a table's tokens are higher than those of all tables that were
+// deleted before it.
 func versionOf(lease *coordinationv1.Lease) (*version, error) {
 	t, err := parseTable(lease.Annotations[tableAnnotation])
 	if err != nil {
@@ -66,7 +67,7 @@ func (v *version) newer(w *version) bool {
 	return err != nil || order > 0
 }
 
-// rangesOf returns the hashes that a member owns. nil is a table without members.
+// rangesOf returns the hashes that a member owns. v may be nil: then nobody owns any.
 func (v *version) rangesOf(owner string) shard.Ranges {
 	if v == nil {
 		return nil
@@ -74,8 +75,8 @@ func (v *version) rangesOf(owner string) shard.Ranges {
 	return rangesOf(v.of(owner))
 }
 
-// keptBy returns the hashes that a member owns without interruption since an earlier version: those of which
-// is known that nobody else owned them in between.
+// keptBy returns the hashes that a member is known to have owned without interruption since an earlier
+// version.
 func (v *version) keptBy(owner string, since *version) shard.Ranges {
 	if since == nil || since.lease.UID != v.lease.UID {
 		return nil
@@ -97,8 +98,8 @@ func (l leases) read(ctx context.Context) (*version, error) {
 	return versionOf(lease)
 }
 
-// latest returns the table as the server has it now, and from which version on to watch it: that of the list.
-// A server that was restarted can't watch from the version of a table that was written before. The error is
+// latest returns the table as the server has it now, and the resourceVersion from which to watch it. That is
+// the list's, because a server that was restarted can't watch from a table's own, older one. The error is
 // NotFound if there is no table.
 func (l leases) latest(ctx context.Context) (v *version, since string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
@@ -194,7 +195,7 @@ func (l leases) renew(
 	return l.client.Create(ctx, lease, metav1.CreateOptions{})
 }
 
-// remove deletes a member's Lease, if it still is the one that was seen last. nil stands for any.
+// remove deletes a member's Lease, unless it has changed since it was seen. If seen is nil, it deletes any.
 func (l leases) remove(ctx context.Context, identity string, seen *coordinationv1.Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()

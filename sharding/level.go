@@ -3,21 +3,21 @@ package sharding
 // offer is a part of a member's range that could be given to another.
 type offer struct {
 	from, to string
-	// span is what is asked for, and entry the index of the range that it is in.
+	// span is what is requested, entry the index of the range that it is in.
 	entry int
 	span  Range
-	// objects is how many are given. part says that span has more.
+	// objects is how many would move. part means that span has more.
 	objects int
 	part    bool
-	// more is by how many there are more ranges afterwards, gains by how many the member that is given to has
-	// more.
+	// more is how many ranges the table would gain, gains how many to would. Both may be negative.
 	more, gains int
 	value       float64
 }
 
-// level asks members to give: those with too many objects to those with too few or, if there are none, fewer
-// than the mean; then, if somebody has too few, whoever has enough. Each is asked for one thing at a time.
-// Every move makes the difference between two members smaller, so there is an end.
+// level asks members to hand objects over. First those with too many hand over to those with too few or, if
+// there are none, to those with fewer than the mean. Then, if a member has too few, any that don't have too
+// few hand over to it. Each is asked for one thing at a time. Every move makes the difference between two
+// members smaller, so level ends.
 func (p *plan) level() {
 	for p.next.size() < maxTable/4*3 {
 		from := p.heaviest()
@@ -62,10 +62,10 @@ func (p *plan) heaviest() (found string) {
 	return found
 }
 
-// better returns the best offer of a member to another, or the best one so far.
+// better returns the best offer of one member to another, or the best one so far if that is better.
 func (p *plan) better(best *offer, from, to string) *offer {
 	heavy, light := p.loads[from], p.loads[to]
-	// The most that may move, and what should: who has too much gives what exceeds the mean.
+	// The most that may move, and what should: a member with too much hands over what exceeds the mean.
 	most, wanted := heavy-light-1, max(float64(heavy)-p.mean, step*p.mean)
 	if float64(heavy) <= tooMuch*p.mean {
 		most = min(most, heavy-int(tooLittle*p.mean)-1)
@@ -93,7 +93,7 @@ func (p *plan) better(best *offer, from, to string) *offer {
 	return best
 }
 
-// offers returns what of entry i could be given to a member: all of it, some pieces at its beginning or at
+// offers returns which parts of entry i could go to a member: all of it, some pieces at its beginning or at
 // its end, or one piece or a part of it.
 func (p *plan) offers(i int, to string, want int) []offer {
 	whole := p.offer(i, to, p.next.span(i), p.objects(p.next, i))
@@ -123,7 +123,7 @@ func (p *plan) offers(i int, to string, want int) []offer {
 			o.objects, o.part = want, true
 			switch adjoins := o.gains < 1; {
 			case adjoins:
-				o.more, o.gains = 0, 0 // the end that adjoins is given
+				o.more, o.gains = 0, 0 // the end that adjoins moves
 			case k == 0:
 				o.more = 1
 			default:
@@ -155,7 +155,7 @@ func (p *plan) offer(i int, to string, span Range, objects int) offer {
 	return o
 }
 
-// ask writes what is asked for into the table.
+// ask writes an offer into the table as a request.
 func (p *plan) ask(o offer) {
 	e, all := p.next.Ranges[o.entry], p.objects(p.next, o.entry)
 	asked := e

@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Member is one replica's part in a group. Its methods are safe for concurrent use.
+// Member is a replica's membership in a group. Its methods are safe for concurrent use.
 type Member struct {
 	config Config
 	leases leases
@@ -20,42 +20,42 @@ type Member struct {
 	mu sync.Mutex
 	// until is when the member's Lease ends, by its own clock.
 	until time.Time
-	// hold counts the times that the Lease began to hold, after none or a lapse.
+	// hold counts how often the Lease has begun to hold: at first, and after each lapse.
 	hold int
-	// confirmed says that the table was written or read in this hold so that an earlier decision of a
-	// balancer, to take the member's ranges, can't be carried out any more.
+	// confirmed is set once confirm has succeeded in this hold: no earlier decision of a balancer can take the
+	// member's ranges any more.
 	confirmed bool
-	// current is the last table that was read or written, nil if there is none. latest is that too, but stays
+	// current is the last table that was read or written, nil if there is none. latest is the same, but stays
 	// when the table is deleted.
 	current, latest *version
-	// leaving says that the member gives up its ranges, and reportedLeaving that its Lease says so.
+	// leaving is set when the member gives up its ranges, reportedLeaving once its Lease reports that.
 	leaving, reportedLeaving bool
-	// urgent says that there is something to report that shouldn't wait.
+	// urgent makes the next renewal come at once, because there is something to report.
 	urgent bool
-	// refused says why the member doesn't take part, if it doesn't.
+	// refused is why the member doesn't take part, nil if it does.
 	refused error
-	// draining are ranges that are about to be given away: no work begins there. waiting counts the work that
-	// may not begin yet.
+	// draining are ranges that are about to move: no work begins there. waiting counts the work that may not
+	// begin yet.
 	draining []Range
 	runs     map[*run]struct{}
 	waiting  int
-	// owned are the ranges that the member may act on, told those that Changed was told last.
+	// owned are the ranges that the member may act on, told those of the last call of Changed.
 	owned, told []Owned
-	// troubles are what fails now, by what is tried.
+	// troubles are what fails now, by action.
 	troubles map[string]*trouble
-	// ran says that Run was called.
+	// ran is set when Run was called.
 	ran bool
-	// leading is the context of being elected.
+	// leading is the context of the member's last election as the balancer, nil before the first.
 	leading context.Context
-	// caches are the informers, and which ranges they have. gained and lost count ranges that came and went.
+	// caches are the informers and their ranges. gained and lost count ranges that came and went.
 	caches       caches
 	gained, lost uint64
 	// changed is closed, and replaced, when anything above changes.
 	changed chan struct{}
 	log     klog.Logger
 
-	// counted are the pieces of the ranges countedRanges as they were at countedAt. They belong to the
-	// renewals.
+	// counted are the pieces of the ranges countedRanges, which were last counted at countedAt. Only the
+	// renewals use them, without the lock.
 	counted       []piece
 	countedRanges []Owned
 	countedAt     time.Time
@@ -81,19 +81,18 @@ func NewMember(config Config) (*Member, error) {
 	return m, nil
 }
 
-// Identity returns the member's identity, as it stands in the table: the one of its configuration and a
-// random part.
+// Identity returns the member's identity in the table: that of its configuration and a random suffix.
 func (m *Member) Identity() string { return m.config.Identity }
 
-// Owns returns the range of a namespace, or a UID, and its token, and whether the member may act on it now.
-// Ask again before every write that doesn't go through [Transport].
+// Owns returns the range of a namespace, or a UID, with its token, and whether the member may act on it now.
+// Call it again before every write that doesn't go through [Transport].
 func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.owns(Hash(value))
 }
 
-// owns needs the lock.
+// owns is Owns for a hash. The caller holds mu.
 func (m *Member) owns(hash uint64) (Owned, bool) {
 	if !m.acts() {
 		return Owned{}, false
@@ -103,22 +102,23 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 	return Owned{m.current.span(i), e.Token}, e.Owner == m.config.Identity
 }
 
-// Accepts reports whether work on a namespace, or a UID, is this member's: the table says so, even if the
-// member may not act at the moment, because its Lease doesn't hold. Queues ask it; see queue.NewOwned.
+// Accepts reports whether the table assigns a namespace, or a UID, to this member, even if the member may not
+// act at the moment because its Lease doesn't hold. It is false once the member leaves. It is meant for
+// queues, see queue.NewOwned.
 func (m *Member) Accepts(value string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.named(Hash(value))
 }
 
-// named needs the lock.
+// named is Accepts for a hash. The caller holds mu.
 func (m *Member) named(hash uint64) bool {
 	return m.current != nil && m.refused == nil && !m.leaving &&
 		m.current.Ranges[m.current.at(hash)].Owner == m.config.Identity
 }
 
-// OwnerOf returns the member that owns a namespace, or a UID, as far as this member knows, and false if
-// nobody does.
+// OwnerOf returns the owner of a namespace, or a UID, by the last table that this member has read, and false
+// if there is none.
 func (m *Member) OwnerOf(value string) (string, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,21 +129,21 @@ func (m *Member) OwnerOf(value string) (string, bool) {
 	return owner, owner != ""
 }
 
-// acts reports whether the member may act on the ranges that the table gives it. It needs the lock.
+// acts reports whether the member may act on the ranges that the table gives it. The caller holds mu.
 func (m *Member) acts() bool {
 	return m.current != nil && m.refused == nil && m.confirmed && m.holds()
 }
 
-// holds reports whether the Lease holds. It needs the lock.
+// holds reports whether the Lease holds. The caller holds mu.
 func (m *Member) holds() bool { return m.config.clock.now().Before(m.until) }
 
-// signal wakes those who wait for a change. It needs the lock.
+// signal wakes everything that waits for a change. The caller holds mu.
 func (m *Member) signal() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// renewed notes that a renewal was answered which was sent at a time by the member's clock, and what it said.
+// renewed records a successful renewal with report r. sent is when it was sent, by the member's clock.
 func (m *Member) renewed(sent time.Time, r report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +152,7 @@ func (m *Member) renewed(sent time.Time, r report) {
 		return // the answer is too old
 	}
 	if !now.Before(m.until) {
-		// It didn't hold until just now, so ranges may have been given to others.
+		// The Lease didn't hold until now, so ranges may have been given to others.
 		m.hold++
 		m.confirmed = false
 	}
@@ -160,7 +160,7 @@ func (m *Member) renewed(sent time.Time, r report) {
 	m.settle("its lease is renewed")
 }
 
-// take notes a table that was read or written, unless it is older than the current one.
+// take records a table that was read or written, unless the current one is newer.
 func (m *Member) take(v *version) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,7 +182,7 @@ func (m *Member) takeLocked(v *version) {
 	}
 	kept := v.keptBy(m.config.Identity, m.latest)
 	if m.refused != nil {
-		kept = nil // what was dropped since has to be heard of again
+		kept = nil // queues have dropped keys since, so all objects must be delivered again
 	}
 	m.refuse(refused)
 	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
@@ -193,7 +193,7 @@ func (m *Member) takeLocked(v *version) {
 	m.settle(fmt.Sprintf("generation %d of the table", v.Generation))
 }
 
-// refuse notes why the member doesn't take part, nil if it does. It needs the lock.
+// refuse records why the member doesn't take part, nil if it does. The caller holds mu.
 func (m *Member) refuse(why error) {
 	if why != nil && (m.refused == nil || m.refused.Error() != why.Error()) {
 		m.log.Error(why, "Sharding: the member doesn't take part", "group", m.config.Group,
@@ -202,7 +202,7 @@ func (m *Member) refuse(why error) {
 	m.refused = why
 }
 
-// forget notes that there is no table any more.
+// forget records that there is no table any more.
 func (m *Member) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -210,7 +210,8 @@ func (m *Member) forget() {
 	m.settle("the table was deleted")
 }
 
-// settle makes work follow a change of what is owned, and logs why it has changed. It needs the lock.
+// settle cancels work that the member may no longer do, updates owned, and logs why it has changed. The
+// caller holds mu.
 func (m *Member) settle(why string) {
 	for r := range m.runs {
 		if _, ok := m.owns(r.hash); !ok {
@@ -232,7 +233,7 @@ func (m *Member) settle(why string) {
 	m.signal()
 }
 
-// changes calls Changed, without the lock, as it may add to a queue, which asks the member.
+// changes calls Changed after changes, without the lock, as it may add to a queue that calls Accepts.
 func (m *Member) changes(ctx context.Context) {
 	for m.config.Changed != nil &&
 		m.await(ctx, nil, func() bool { return !slices.Equal(m.owned, m.told) }) {
@@ -240,7 +241,7 @@ func (m *Member) changes(ctx context.Context) {
 	}
 }
 
-// tellChange calls Changed if there is anything to tell.
+// tellChange calls Changed if the ranges differ from those of its last call.
 func (m *Member) tellChange() {
 	m.mu.Lock()
 	owned, isNew := slices.Clone(m.owned), !slices.Equal(m.owned, m.told)
@@ -251,13 +252,13 @@ func (m *Member) tellChange() {
 	}
 }
 
-// report returns what there is to report.
+// report returns what the next renewal reports.
 func (m *Member) report() report {
 	m.mu.Lock()
 	r := report{Field: m.config.Field, Kinds: m.config.Kinds, Leaving: m.leaving}
 	var owned []Owned
 	if m.current != nil && m.refused == nil {
-		// Also what the member may not act on now: nothing has to move because of a lapse.
+		// Also ranges that the member may not act on now: nothing has to move because of a lapse.
 		r.Table, owned = m.current.lease.UID, m.current.of(m.config.Identity)
 	}
 	m.urgent = false
@@ -267,11 +268,11 @@ func (m *Member) report() report {
 	return r
 }
 
-// recount is how often a member counts its objects while it has the same ranges.
+// recount is how long a member's count of its objects is good while it has the same ranges.
 const recount = 30 * time.Second
 
-// survey counts the objects if that is due. A count that differs by less than a tenth from the last one is
-// none.
+// survey counts the objects if that is due. If the total differs by less than a tenth, the reported pieces
+// stay.
 func (m *Member) survey(owned []Owned) {
 	now := m.config.clock.now()
 	same := slices.Equal(owned, m.countedRanges)
@@ -300,7 +301,7 @@ func (m *Member) renew(ctx context.Context, last *coordinationv1.Lease) (*coordi
 		if !again || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return last, err
 		}
-		// Somebody else wrote it, or an earlier renewal, whose answer was lost, was carried out.
+		// Somebody else wrote it, or an earlier renewal was carried out whose answer was lost.
 		if last, err = m.leases.get(ctx, m.leases.memberName(m.config.Identity)); err != nil {
 			return nil, err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// calmly runs a test with a group in which nothing goes wrong by itself, that elects its balancer by
-// client-go's leader election. All members of it that still run are stopped at the end.
+// calmly runs a test with a group in which nothing goes wrong by itself, and which elects its balancer by
+// client-go's leader election. Members that still run at the end are stopped.
 func calmly(t *testing.T, test func(t *testing.T, m *model)) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newModel(t, 1)
@@ -47,7 +47,7 @@ func (m *model) owners() map[uint64]string {
 	return owners
 }
 
-// settled lets time pass until all is level.
+// settled lets time pass, and fails unless level finds nothing wrong then.
 func (m *model) settled() {
 	bubble.Pass(2 * time.Minute)
 	synctest.Wait()
@@ -111,8 +111,8 @@ func TestHold(t *testing.T) {
 
 const answersLate = 3 * time.Second
 
-// TestEverythingDeleted: somebody deletes all Leases, while a member hears nothing but still holds its own.
-// Nobody is given its ranges before it has lapsed.
+// TestEverythingDeleted: somebody deletes all Leases while a member is frozen but its own Lease holds. Its
+// ranges go to nobody before that Lease has lapsed.
 func TestEverythingDeleted(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.configure = nil
@@ -129,7 +129,7 @@ func TestEverythingDeleted(t *testing.T) {
 		r.lead(true)
 		bubble.Pass(renewDeadline - 3*retryPeriod/2)
 		if s := deaf.Status(); s.Err != nil || len(s.Owned) == 0 {
-			t.Errorf("the one that hears nothing: %+v", s)
+			t.Errorf("the frozen member: %+v", s)
 		}
 		if s := r.Status(); len(s.Owned) > 0 {
 			t.Errorf("ranges were given: %+v", s)
@@ -196,9 +196,9 @@ func TestRollingUpdate(t *testing.T) {
 	})
 }
 
-// TestSteadyState: while nobody comes or goes, each member writes its Lease once a RetryPeriod, and the
-// balancer that of its election, which the others read. Each member watches the table, and the balancer the
-// Leases. Nothing is listed, and nothing else written.
+// TestSteadyState: while nobody joins or leaves, each member writes its Lease once a RetryPeriod. The
+// balancer also writes the election's Lease, which the others read. Each member watches the table, and the
+// balancer the Leases. Nothing is listed, and nothing else is written.
 func TestSteadyState(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		const members, periods = 4, 100
@@ -243,7 +243,7 @@ func TestSteadyState(t *testing.T) {
 	})
 }
 
-// TestHandOver: a range is given only when the work in it has ended. After the grace the work's context ends.
+// TestHandOver: a range moves only when the work in it has ended. The work's context ends after DrainGrace.
 func TestHandOver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		first := m.join()
@@ -261,7 +261,7 @@ func TestHandOver(t *testing.T) {
 				<-ctx.Done()
 				cause = context.Cause(ctx)
 				bubble.Pass(30 * time.Second)
-				// The member still owns the range, but nothing more begins there.
+				// The member still owns the range, but no work begins there.
 				if _, owns := first.Owns(hung); !owns {
 					t.Errorf("%s isn't owned while work goes on", hung)
 				}
@@ -312,8 +312,8 @@ func (m *Member) works(namespace string) bool {
 	return m.named(Hash(namespace)) && m.allows(Hash(namespace))
 }
 
-// TestHungWork: a member that leaves while work doesn't end says which one, and its ranges go to others when
-// its Lease has run out.
+// TestHungWork: if work doesn't end while a member leaves, Run returns an error with its namespace, and the
+// member's ranges go to others when its Lease has run out.
 func TestHungWork(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		first := m.join()
@@ -333,8 +333,8 @@ func TestHungWork(t *testing.T) {
 	})
 }
 
-// TestRestart: after a restart of the server all watch again, though it doesn't know the version of the
-// table, which was written before.
+// TestRestart: after a restart of the server all members watch again, although watches can't start from the
+// version of the table, which was written before.
 func TestRestart(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		for range 3 {
@@ -353,7 +353,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestZero: a group of which all have left begins again at once, with what it has agreed on.
+// TestZero: after all members have left, a new one owns everything at once, by the table that they left.
 func TestZero(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.join()
@@ -384,7 +384,7 @@ func TestZero(t *testing.T) {
 	})
 }
 
-// TestLeave: the Lease of a member that has left is gone, also if the answer to its deletion comes late.
+// TestLeave: the Lease of a member that has left is gone, even if the answer to its deletion comes late.
 func TestLeave(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.join()
@@ -401,7 +401,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// TestMaxLoad: what doesn't fit has no owner, and health says so, until there are more members.
+// TestMaxLoad: ranges that don't fit have no owner, and Health reports that, until there are more members.
 func TestMaxLoad(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.configure = func(c *Config) {
@@ -418,7 +418,7 @@ func TestMaxLoad(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		if load := len(m.objects) - s.UnownedObjects; load > len(m.objects)*3/5 {
-			t.Errorf("%d of %d objects belong to one", load, len(m.objects))
+			t.Errorf("%d of %d objects belong to one member", load, len(m.objects))
 		}
 		m.join()
 		m.settled()
@@ -428,7 +428,7 @@ func TestMaxLoad(t *testing.T) {
 	})
 }
 
-// TestMinMembers: the first ranges are given when there are enough members, or after a time.
+// TestMinMembers: the first ranges are assigned when there are MinMembers members, or after MinMembersWait.
 func TestMinMembers(t *testing.T) {
 	for joins := 1; joins <= 3; joins++ {
 		calmly(t, func(t *testing.T, m *model) {
@@ -449,7 +449,7 @@ func TestMinMembers(t *testing.T) {
 	}
 }
 
-// TestAnotherKind: a member that shards something else doesn't take part, and says so.
+// TestAnotherKind: a member that shards other kinds doesn't take part, and Health reports that.
 func TestAnotherKind(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.join()
@@ -472,7 +472,7 @@ func (m *model) settledBut(r *replica) {
 	}
 }
 
-// TestLeader: work of the leader runs on one member at a time, and on another one when that crashes.
+// TestLeader: Leader calls its function on one member at a time, and on another one when that crashes.
 func TestLeader(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		ctx, cancel := context.WithCancel(t.Context())

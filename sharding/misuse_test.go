@@ -25,7 +25,7 @@ func (m *model) with(change func(*Config)) {
 	}
 }
 
-// TestOtherKinds: a member that doesn't take part says so, and keeps nobody from being the balancer.
+// TestOtherKinds: a member that doesn't take part reports that, and keeps nobody from being the balancer.
 func TestOtherKinds(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		old := m.join()
@@ -34,7 +34,7 @@ func TestOtherKinds(t *testing.T) {
 		stranger := m.join()
 		bubble.Pass(time.Minute)
 		if err := stranger.Health(); err == nil || !strings.Contains(err.Error(), "doesn't take part") {
-			t.Errorf("health of who doesn't take part: %v", err)
+			t.Errorf("the health of a member that doesn't take part: %v", err)
 		}
 		old.leave()
 		<-old.ended
@@ -48,8 +48,8 @@ func TestOtherKinds(t *testing.T) {
 	})
 }
 
-// TestOtherProtocol: a member ends all work, and its part as the balancer, when the table is of a protocol
-// that it doesn't know, and goes on with one that it knows.
+// TestOtherProtocol: a member ends all work, and stops being the balancer, while the table is of a protocol
+// that it doesn't know.
 func TestOtherProtocol(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		r := m.join()
@@ -102,8 +102,8 @@ func (m *model) changeProtocol(from, to string) {
 	bubble.Pass(time.Minute)
 }
 
-// TestAgainAfterOtherProtocol: while a member doesn't take part, its queue drops what handlers add. So it
-// hears of everything when it takes part again.
+// TestAgainAfterOtherProtocol: while a member doesn't take part, its queue drops what handlers add. So
+// handlers are called for all objects when it takes part again.
 func TestAgainAfterOtherProtocol(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		c.join()
@@ -114,14 +114,14 @@ func TestAgainAfterOtherProtocol(t *testing.T) {
 		c.check("again")
 		for _, name := range c.names {
 			if c.told[0][name] != before[name]+1 {
-				t.Errorf("of %s it has heard %d times, then %d times", name, before[name], c.told[0][name])
+				t.Errorf("%s: %d calls of the handler, then %d", name, before[name], c.told[0][name])
 			}
 		}
 	})
 }
 
-// TestOtherDurations: a balancer whose own Leases are short gives nobody what belongs to a member that is cut
-// off, before that member's longer Lease has ended. The model checks that.
+// TestOtherDurations: a balancer with a short LeaseDuration doesn't reassign the ranges of a member that is
+// cut off before that member's longer Lease has ended. The model checks that.
 func TestOtherDurations(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.with(func(c *Config) {
@@ -148,15 +148,15 @@ func TestOtherDurations(t *testing.T) {
 		bubble.Pass(time.Minute)
 		for place, owner := range m.owners() {
 			if owner == long.Identity() {
-				t.Fatalf("%x still belongs to who is cut off", place)
+				t.Fatalf("%x still belongs to the member that is cut off", place)
 			}
 		}
 		long.crash()
 	})
 }
 
-// TestChangedMayAsk: Changed may ask the member, as a queue does that it adds to, and is told the last
-// change.
+// TestChangedMayAsk: Changed may call the member's methods, as a queue does to which it adds. It is called
+// for the last change.
 func TestChangedMayAsk(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		joined := make(chan *replica, 1)
@@ -180,13 +180,13 @@ func TestChangedMayAsk(t *testing.T) {
 		m.settled()
 		mu.Lock()
 		if want := r.Status().Owned; len(want) == 0 || !slices.Equal(told, want) {
-			t.Errorf("told %v, owned are %v", told, want)
+			t.Errorf("Changed was called with %v, owned are %v", told, want)
 		}
 		mu.Unlock()
 		r.leave()
 		<-r.ended
 		if len(told) > 0 || calls < 2 {
-			t.Errorf("after the end told %v, in %d calls", told, calls)
+			t.Errorf("Changed was last called with %v, in %d calls", told, calls)
 		}
 	})
 }
@@ -205,13 +205,13 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// TestHungWorkIsTold: a member whose work doesn't end says which, keeps the range, and goes on when it has
-// ended.
+// TestHungWorkIsTold: a member whose work doesn't end reports which work hangs and keeps the range. It hands
+// the range over when the work has ended.
 func TestHungWorkIsTold(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		first := m.join()
 		m.settled()
-		// Work everywhere, so that whatever is asked for has some.
+		// Work everywhere, so that there is some in each range that is requested.
 		end := make(chan struct{})
 		var work sync.WaitGroup
 		causes := make(chan error, len(m.names))
@@ -236,7 +236,7 @@ func TestHungWorkIsTold(t *testing.T) {
 		}
 		for _, name := range s.Hung {
 			if _, owns := first.Owns(name); !owns {
-				t.Errorf("%s is given while work goes on there", name)
+				t.Errorf("%s was handed over while work went on there", name)
 			}
 		}
 		close(end)
@@ -249,7 +249,7 @@ func TestHungWorkIsTold(t *testing.T) {
 			}
 		}
 		if stopped != len(s.Hung) {
-			t.Errorf("the contexts of %d had ended, %d hung", stopped, len(s.Hung))
+			t.Errorf("the contexts of %d pieces of work had ended, %d hung", stopped, len(s.Hung))
 		}
 		m.settled()
 		if err := first.Health(); err != nil || len(second.Status().Owned) == 0 {
@@ -258,7 +258,7 @@ func TestHungWorkIsTold(t *testing.T) {
 	})
 }
 
-// TestTroubleIsTold: what fails for RenewDeadline is logged once, and Status says why at once.
+// TestTroubleIsTold: an action that fails for RenewDeadline is logged once, and Health has its error.
 func TestTroubleIsTold(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		var text lockedBuffer

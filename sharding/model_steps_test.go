@@ -8,7 +8,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// run lets steps happen to the group, and checks it when all is quiet again.
+// run does random steps with the group, and checks it when all is quiet again.
 func (m *model) run(seed, steps int) {
 	most, longest := 2+m.random.IntN(19), 8*time.Second
 	if seed%31 == 30 {
@@ -42,7 +42,7 @@ func (m *model) run(seed, steps int) {
 	for _, r := range m.replicas {
 		<-r.ended
 	}
-	bubble.Pass(5 * time.Minute) // whatever is under way ends
+	bubble.Pass(5 * time.Minute) // requests that are under way end
 }
 
 func (m *model) pass(d time.Duration) { bubble.Pass(d + 1) }
@@ -52,7 +52,7 @@ func (m *model) living() []*replica {
 	return slices.DeleteFunc(slices.Clone(m.replicas), (*replica).isGone)
 }
 
-// calmStep lets a member come or go. Before another crashes, the ranges of the one before must have an owner
+// calmStep lets a member join or go. One crashes only when the ranges of the last one to go must have owners
 // again.
 func (m *model) calmStep(most int) {
 	living := m.living()
@@ -75,7 +75,7 @@ func (m *model) calmStep(most int) {
 	}
 }
 
-// goes lets a member go. If it balances, it takes longer until its ranges have an owner again.
+// goes lets a member go. If it is the balancer, its ranges may be without an owner for longer.
 func (m *model) goes(r *replica, how func()) {
 	allowance := bound
 	if r.isLeading() {
@@ -135,8 +135,8 @@ func (m *model) freeze(r *replica, d time.Duration) {
 	time.AfterFunc(d, r.connection.unfreeze)
 }
 
-// settle ends all trouble, and checks that every object has an owner again in time, and then nobody too many
-// objects.
+// settle ends all trouble, and checks that in time every object has an owner again and no member has too
+// many.
 func (m *model) settle() {
 	m.server.setDown(false)
 	for _, r := range m.living() {
@@ -148,7 +148,7 @@ func (m *model) settle() {
 	if len(m.living()) == 0 {
 		m.join()
 	}
-	m.pass(2 * time.Minute) // what was delayed comes in, and who leaves has left
+	m.pass(2 * time.Minute) // delayed requests come in, and leaving members have left
 	for range 100 {
 		m.pass(10 * time.Second)
 		if m.level() == "" {
@@ -173,7 +173,7 @@ func (m *model) level() string {
 	}
 	for i, e := range t.Ranges {
 		if _, ok := loads[e.Owner]; !ok {
-			return t.span(i).String() + " belongs to " + e.Owner + ", which doesn't live"
+			return t.span(i).String() + " belongs to " + e.Owner + ", which doesn't run"
 		}
 		hashes, _ := m.hashes(t.span(i))
 		loads[e.Owner] = append(loads[e.Owner], hashes)

@@ -25,13 +25,13 @@ const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
-	// bound is for how long nobody owns a range after a crash, and after one of the balancer, see
+	// bound is how long a range may have no owner after a crash, balancerBound after one of the balancer, see
 	// docs/sharding.md.
 	bound         = leaseDuration + 2*retryPeriod
 	balancerBound = 2*leaseDuration + 4*retryPeriod
 )
 
-// model is a group of members over a server, with workers that note who acts on what.
+// model is a group of members over a server, with workers that record which member acts on what.
 type model struct {
 	t      *testing.T
 	random *rand.Rand
@@ -39,22 +39,22 @@ type model struct {
 	// names are the namespaces that have objects, objects the hashes of all objects, sorted.
 	names   []string
 	objects []uint64
-	// trouble is the share of requests that go wrong. calm says that clocks run alike, and that only members
-	// come and go.
+	// trouble is the share of requests that go wrong. calm means that clocks run alike, and that nothing happens
+	// but that members come and go.
 	trouble float64
 	calm    bool
-	// configure changes the configuration of those who join, unless it is nil.
+	// configure changes the configuration of members that join, unless it is nil.
 	configure func(*Config)
 
 	mu       sync.Mutex
 	replicas []*replica
-	// tokens are the highest with which anybody acted on an object.
+	// tokens are the highest with which any member acted on an object.
 	tokens map[uint64]int64
 	// moved counts objects that changed owner in the table.
 	moved int
 	last  table
-	// unowned is since when nobody acts on an object, disturbed when it may last longer than a bound that is
-	// given.
+	// unowned is since when nobody has acted on an object. That may last for allowance, counted at the earliest
+	// from crashed, when a member last went. started is set once every object had an owner.
 	unowned   map[uint64]time.Time
 	crashed   time.Time
 	allowance time.Duration
@@ -69,13 +69,13 @@ type replica struct {
 	model      *model
 	connection *connection
 	stop       context.CancelFunc
-	// ended is closed at the end, and err is that of Run. hangs says that one is expected.
+	// ended is closed at the end. err is that of Run, hangs means that one is expected.
 	ended chan struct{}
 	err   error
 	hangs bool
 
 	mu sync.Mutex
-	// gone says that it has crashed or been told to leave.
+	// gone is set when it has crashed or leaves.
 	gone, crashed bool
 	balance       func(context.Context)
 	leads         context.CancelFunc
@@ -83,7 +83,7 @@ type replica struct {
 	work          map[*work]struct{}
 }
 
-// work is what a worker does.
+// work is a piece of work that a worker does.
 type work struct {
 	hash uint64
 	ctx  context.Context
@@ -114,7 +114,7 @@ func (m *model) hashes(r Range) ([]uint64, bool) {
 	return slices.Clone(m.objects[first:after]), true
 }
 
-// now and after are a replica's clock, at its own speed. Its alarms don't ring while it is frozen.
+// skewed is a replica's clock, at its own speed. Its alarms don't ring while the replica is frozen.
 type skewed struct {
 	connection *connection
 	began      time.Time
@@ -184,7 +184,7 @@ func (m *model) join() *replica {
 	return r
 }
 
-// leave tells a replica to end.
+// leave makes a replica leave the group.
 func (r *replica) leave() {
 	r.mu.Lock()
 	r.gone = true
@@ -192,7 +192,7 @@ func (r *replica) leave() {
 	r.stop()
 }
 
-// crash ends a replica at once: nothing of it is heard any more.
+// crash ends a replica at once: it sends nothing any more.
 func (r *replica) crash() {
 	r.mu.Lock()
 	r.gone, r.crashed = true, true
@@ -217,7 +217,7 @@ func (r *replica) isGone() bool {
 	return r.gone
 }
 
-// elect stands in for leader election: the model says who leads, also several at once.
+// elect replaces leader election: the model decides which replicas lead, maybe several at once.
 func (r *replica) elect(ctx context.Context, balance func(context.Context)) {
 	r.mu.Lock()
 	r.balance = balance
@@ -268,7 +268,7 @@ func (r *replica) workOn(ctx context.Context, random *rand.Rand) {
 			select {
 			case <-time.After(took):
 			case <-ctx.Done():
-				bubble.Pass(time.Duration(random.Int64N(int64(3 * time.Second)))) // some are slow to hear of it
+				bubble.Pass(time.Duration(random.Int64N(int64(3 * time.Second)))) // some work is slow to stop
 			}
 			r.mu.Lock()
 			delete(r.work, w)
@@ -282,8 +282,7 @@ func (r *replica) workOn(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// active returns the ranges that a member acts on: those that it owns and doesn't drain. It needs the lock of
-// the member.
+// active returns the ranges that a member acts on: those that it owns and doesn't drain. The caller holds mu.
 func (m *Member) active() (active []Owned) {
 	if !m.acts() {
 		return nil
@@ -341,7 +340,7 @@ func (m *model) check(r *replica) {
 				}
 			}
 			if other.connection.isFrozen() {
-				continue // it hasn't heard yet that it must stop, and does nothing
+				continue // its work can't have stopped yet, but does nothing
 			}
 			other.mu.Lock()
 			for w := range other.work {
@@ -396,8 +395,8 @@ func (m *model) wrote(t table) {
 	m.last = t
 }
 
-// watch looks every second whether somebody acts on every object. While only members come and go, that must
-// be so again in time after each crash.
+// watch checks every second whether every object has a member that acts on it. In a calm group each must have
+// one again in time after a member has gone.
 func (m *model) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.mu.Lock()
@@ -438,7 +437,7 @@ func (m *model) cover(owned []Range) {
 		if m.crashed.After(since) {
 			since = m.crashed
 		}
-		// A look a second, and the requests take some time.
+		// Two seconds more, because watch checks once a second, and requests take some time.
 		if waited := now.Sub(since); m.calm && m.started && waited > m.allowance+2*time.Second {
 			m.failLocked("nobody has acted on %x for %s, longer than %s", place[0], waited, m.allowance)
 		}
@@ -446,8 +445,8 @@ func (m *model) cover(owned []Range) {
 	m.started = m.started || covered
 }
 
-// elections elects a balancer whenever there is none, as leader election does: a LeaseDuration after a crash,
-// and soon after one left.
+// elections elects a balancer whenever there has been none for a LeaseDuration, as leader election does after
+// a crash.
 func (m *model) elections(ctx context.Context) {
 	silent := time.Duration(0)
 	for ctx.Err() == nil {
@@ -474,11 +473,11 @@ func (m *model) elections(ctx context.Context) {
 	}
 }
 
-// TestModel runs random groups: members join, leave, crash, freeze and thaw, their clocks run at different
-// speeds, requests are delayed, lost, carried out late, the server is down, the table or a Lease is deleted,
-// none, one or several balance. No object ever has two owners, tokens never fall, and when all is quiet every
-// object has an owner, and nobody too many. In some groups members only come and go: there every object has
-// an owner again within the bound.
+// TestModel runs random groups. Members join, leave, crash, freeze and thaw, and their clocks run at
+// different speeds. Requests are delayed, lost or carried out late, the server is down, the table or a Lease
+// is deleted, and there are none, one or several balancers. No object ever has two owners, tokens never fall,
+// and when all is quiet every object has an owner, and no member has too many. In some groups members only
+// come and go: there every object has an owner again within the bound.
 //
 // A hundred thousand steps (a few minutes): go test ./sharding -run '^TestModel$' -sharding.seeds 310
 // -sharding.steps 330

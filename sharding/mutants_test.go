@@ -116,7 +116,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		return err.Error() + out
 	}
 	if found := run("", model); found != "" {
-		t.Fatalf("without a bug: %s", found)
+		t.Fatalf("a test fails without a bug: %s", found)
 	}
 	for bug := range mutations {
 		found := run(bug, model)
@@ -124,7 +124,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			found = run(bug, others)
 		}
 		if found == "" {
-			t.Errorf("%s: no test notices", bug)
+			t.Errorf("%s: no test finds it", bug)
 		}
 		t.Logf("%s: %s", bug, found)
 	}

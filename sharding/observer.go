@@ -6,17 +6,17 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// observer measures for how long the Leases of members haven't changed. Only time counts in which the
-// observer could read: it is a member itself, and the sight of its own renewal shows that renewals reach the
-// server and come back. While that is missing, others may renew unseen or be unable to; then all are observed
-// anew.
+// observer measures how long the Leases of members haven't changed. It counts only time in which it could
+// read. It is a member itself, so its own renewals, when they come in, show that renewals reach the server
+// and come back. While they don't come in, others may renew unseen, or may be unable to renew. After such a
+// gap all members are observed anew.
 //
 // It isn't safe for concurrent use.
 type observer struct {
 	self string
-	// longest is the longest time between two sights that counts as reading all the while.
+	// longest is the longest time between two own renewals that counts as reading without a gap.
 	longest time.Duration
-	// seen is when the last one was, and reading for how long they have come in time.
+	// seen is when the last own renewal came in, reading for how long there has been no gap.
 	seen    time.Time
 	reading time.Duration
 	members map[string]*observed
@@ -24,24 +24,24 @@ type observer struct {
 
 // observed is a member as the observer knows it.
 type observed struct {
-	// lease is the last one that came in, nil if none did. gone says that it was deleted: it doesn't change
-	// any more, which doesn't mean that it has run out.
+	// lease is the last one that came in, nil if none did. gone means that it was deleted: it doesn't change
+	// any more, but it hasn't run out yet.
 	lease  *coordinationv1.Lease
 	gone   bool
 	report report
-	// renews says that the Lease has changed, or come, while the observer was reading. Of others nobody knows
-	// whether they still run.
+	// renews is set once the Lease has changed, or appeared, while the observer was reading. Without that it
+	// may be left from a member that doesn't run any more.
 	renews bool
-	// unchanged is for how long the Lease hasn't changed, as far as counted, and changed when the last change
-	// came in.
+	// unchanged is how long the Lease hasn't changed, as far as counted; changed is when the last change came
+	// in.
 	unchanged time.Duration
 	changed   time.Time
-	// first is when the member was seen first.
+	// first is when the member was first seen.
 	first time.Time
 }
 
-// duration is how long the member's Lease lasts by what it says, rounded up to seconds: members of one group
-// differ while somebody changes their LeaseDuration. It is 0 if nothing is known.
+// duration returns the LeaseDuration in the member's Lease, rounded up to seconds, or 0 if it isn't known.
+// Members of one group differ in it during a rolling update that changes it.
 func (o *observed) duration() time.Duration {
 	if o.lease == nil || o.lease.Spec.LeaseDurationSeconds == nil {
 		return 0
@@ -53,7 +53,7 @@ func newObserver(self string, longest time.Duration) *observer {
 	return &observer{self: self, longest: longest, members: map[string]*observed{}}
 }
 
-// see notes a member's Lease as it came in.
+// see records a member's Lease that came in.
 func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, now time.Time) {
 	m := o.members[identity]
 	isNew := m == nil
@@ -72,7 +72,7 @@ func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, n
 	m.renews = !isNew || o.reading > 0 || identity == o.self
 }
 
-// count adds the time since the last sight of the observer's own Lease.
+// count adds the time since the last own renewal came in.
 func (o *observer) count(now time.Time) {
 	passed := now.Sub(o.seen)
 	if passed > o.longest {
@@ -93,14 +93,14 @@ func (o *observer) count(now time.Time) {
 	o.seen = now
 }
 
-// leave notes that a member's Lease was deleted.
+// leave records that a member's Lease was deleted.
 func (o *observer) leave(identity string) {
 	if m := o.members[identity]; m != nil {
 		m.gone = true
 	}
 }
 
-// miss notes an owner that has no Lease, if nothing is known of it.
+// miss records an owner whose Lease has never come in.
 func (o *observer) miss(identity string, now time.Time) {
 	if o.members[identity] == nil {
 		o.members[identity] = &observed{first: now, changed: now, gone: true}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestObserver: a silence counts from when the last change came in, and only while the observer's own
+// TestObserver: a silence counts from when the Lease's last change came in, and only while the observer's own
 // renewals come in.
 func TestObserver(t *testing.T) {
 	start := time.Now()
@@ -30,7 +30,7 @@ func TestObserver(t *testing.T) {
 	silence(1)
 	see("me", 4)
 	silence(3)
-	o.leave("other") // its end doesn't end it
+	o.leave("other") // a deleted Lease hasn't run out
 	see("me", 6)
 	silence(5)
 	see("me", 10.5) // for longer than 4 s nothing was read
@@ -43,7 +43,7 @@ func TestObserver(t *testing.T) {
 	see("me", 14)
 	silence(1)
 	if got := o.members["third"].unchanged; got != time.Second {
-		t.Errorf("the one without a lease is silent for %s", got)
+		t.Errorf("the member without a lease is silent for %s", got)
 	}
 	if o.reading != 3500*time.Millisecond {
 		t.Errorf("reading for %s", o.reading)

@@ -8,45 +8,47 @@ import (
 // situation is what the balancer decides by.
 type situation struct {
 	table table
-	// live are the members that take part, dead the owners whose Lease has run out. There may be others:
-	// those that leave.
+	// live are the members that take part, dead those whose Lease has run out. Some are neither, such as those
+	// that leave.
 	live, dead map[string]bool
 	// silent are live members that haven't renewed in time. They are given nothing.
 	silent map[string]bool
-	// counted is what each member reports.
+	// counted are the pieces that each member reports.
 	counted map[string][]piece
-	// settled says that no member has joined a moment ago, so that ranges may be moved.
+	// settled means that ranges may be moved: each live member has some, or one without any has waited for
+	// JoinDelay.
 	settled bool
-	// maxLoad is how many objects a member may have, 0 for no bound.
+	// maxLoad is up to how many objects a member is given, 0 for no limit.
 	maxLoad int
 }
 
-// The loads at which something moves, and those up to and down to which it does, in parts of the mean. They
-// lie apart, so that what was moved stays.
+// The loads at which objects move, and those up to and down to which they do, as multiples of the mean. They
+// differ so much that what has moved isn't moved back.
 const (
-	tooMuch   = 1.2 // who has more is asked to give
-	tooLittle = .75 // who has less is given
-	fill      = 1.1 // up to which members are given more than the mean, so that fewer have to be
-	step      = .2  // what a member gives at least, so that nobody has to be given to by many
+	tooMuch   = 1.2 // a member with more is asked to hand over
+	tooLittle = .75 // a member with less gets more
+	fill      = 1.1 // up to this a member is given ranges, so that fewer members get some
+	step      = .2  // at least this moves from a member if possible, so that a light one needs few others
 )
 
-// plan is a next table in the making.
+// plan is the next table while it is made.
 type plan struct {
 	situation
 	next    table
 	changed bool
 	members []string // the live ones, sorted
 	mean    float64  // objects of a member
-	// loads are objects, ranges numbers of ranges of each live member. What is asked for counts as done.
+	// loads are the objects, ranges the numbers of ranges of each live member, as if everything requested had
+	// moved.
 	loads, ranges map[string]int
-	// asked are the members that are asked to give something, stuck those that nothing more can be moved from
-	// or to.
+	// asked are the members that are asked to hand something over, stuck those that nothing more can be moved
+	// from or to.
 	asked, stuck map[string]bool
 }
 
-// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, are
-// given to those who have least. Then members with too many objects, or those around a member with too few,
-// are asked to give some.
+// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, go to
+// neighbours with room, or to the members with the fewest objects. Then members with too many objects are
+// asked to hand some over, and others to hand some over to members with too few.
 func (s situation) plan() (table, bool) {
 	p := &plan{
 		situation: s, next: s.table.next(), members: slices.Sorted(maps.Keys(s.live)),
@@ -73,7 +75,7 @@ func (s situation) plan() (table, bool) {
 	return p.next, true
 }
 
-// withdraw takes back what is asked for members that aren't there any more, or that may be dead.
+// withdraw takes back the requests for members that don't take part any more, or that may be dead.
 func (p *plan) withdraw() {
 	for i := range p.next.Ranges {
 		if e := &p.next.Ranges[i]; e.To != "" && (!p.live[e.To] || p.silent[e.To]) {
@@ -82,7 +84,7 @@ func (p *plan) withdraw() {
 	}
 }
 
-// count sums up what everybody has.
+// count computes the load and the number of ranges of each live member, and the mean load.
 func (p *plan) count() {
 	total := 0
 	for i, e := range p.next.Ranges {
@@ -107,10 +109,10 @@ func (p *plan) count() {
 	p.mean = float64(total) / float64(len(p.members))
 }
 
-// orphan reports whether the balancer may give a range.
+// orphan reports whether the balancer may assign a range.
 func (p *plan) orphan(e entry) bool { return e.Owner == "" || p.dead[e.Owner] }
 
-// move counts a range from a member to another.
+// move counts a range as moved from a member to another; from may be "".
 func (p *plan) move(from, to string, objects int) {
 	if from != "" {
 		p.loads[from] -= objects
@@ -127,7 +129,7 @@ func (s situation) pieces(t table, i int) []piece {
 	return nil
 }
 
-// objects returns how many objects entry i has, as far as anybody counted.
+// objects returns how many objects entry i has: by its owner's report, else by the table.
 func (s situation) objects(t table, i int) int {
 	pieces := s.pieces(t, i)
 	if pieces == nil {
@@ -143,7 +145,7 @@ func sum(pieces []piece) (objects int) {
 	return objects
 }
 
-// begin divides all hashes equally: nobody knows yet where the objects are.
+// begin divides all hashes equally, because it isn't known yet where the objects are.
 func (p *plan) begin() {
 	takers := slices.DeleteFunc(slices.Clone(p.members), func(member string) bool { return p.silent[member] })
 	if len(takers) == 0 {
@@ -158,8 +160,8 @@ func (p *plan) begin() {
 	p.changed = true
 }
 
-// giveOrphans gives the ranges that the balancer may give, in pieces where these are known. Neighbours come
-// first, as ranges then become no more.
+// giveOrphans assigns the orphans, in pieces where these are known. Owners of neighbouring ranges come first,
+// because then there are no more ranges than before.
 func (p *plan) giveOrphans() {
 	var ranges []entry
 	for i, e := range p.next.Ranges {
@@ -192,8 +194,8 @@ func (p *plan) giveOrphans() {
 	}
 }
 
-// divide gives neighbouring ranges to the owners on the left and on the right as long as these have room, and
-// else to who has least, who then is the owner on the left.
+// divide assigns adjoining orphans to the owners on their left and right as long as these have room, and else
+// to the lightest member, which then is the owner on the left.
 func (p *plan) divide(orphans []entry, left, right string) {
 	for len(orphans) > 0 {
 		switch first, last := &orphans[0], &orphans[len(orphans)-1]; {
@@ -208,7 +210,7 @@ func (p *plan) divide(orphans []entry, left, right string) {
 				fits := p.maxLoad == 0 || p.loads[member]+first.Objects <= p.maxLoad
 				return p.canTake(member) && p.ranges[member] < maxRanges && fits
 			})
-			if left != "" || first.Owner != "" { // if there is no room for it, it is free
+			if left != "" || first.Owner != "" { // without room anywhere, it becomes free
 				p.assign(first, left)
 				p.ranges[left]++
 			}
@@ -217,8 +219,8 @@ func (p *plan) divide(orphans []entry, left, right string) {
 	}
 }
 
-// hasRoom reports whether a neighbour should get so many objects: not more than the mean while others need
-// them more.
+// hasRoom reports whether a neighbour should get so many objects. It gets no more than the mean while another
+// member has too few.
 func (p *plan) hasRoom(member string, objects int) bool {
 	load := p.loads[member] + objects
 	if !p.canTake(member) || p.maxLoad > 0 && load > p.maxLoad {
@@ -239,8 +241,8 @@ func (p *plan) assign(e *entry, to string) {
 	p.changed = true
 }
 
-// lightest returns the member with the fewest objects among those that are eligible, the one with the fewest
-// ranges of several, "" if there is none.
+// lightest returns the eligible member with the fewest objects, of several the one with the fewest ranges, ""
+// if there is none.
 func (p *plan) lightest(eligible func(string) bool) (found string) {
 	for _, member := range p.members {
 		if !eligible(member) {

@@ -12,7 +12,7 @@ import (
 
 var plans = flag.Int("sharding.plans", 20, "random groups that TestPlan runs")
 
-// group is a group whose members do at once what the table asks them to.
+// group is a group whose members hand over at once what the table asks for.
 type group struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -72,7 +72,7 @@ func (g *group) leave() int {
 	return had
 }
 
-// become notes a new table.
+// become replaces the table, and checks the new one.
 func (g *group) become(next table) {
 	if err := next.check(); err != nil {
 		g.t.Fatal(err)
@@ -100,8 +100,8 @@ func (g *group) become(next table) {
 	g.table = next
 }
 
-// balance lets the balancer plan, and the members do, until nothing changes. It returns after how many tables
-// of the balancer.
+// balance lets the balancer plan, and members hand over, until nothing changes. It returns how many tables
+// the balancer has made.
 func (g *group) balance() (rounds int) {
 	for ; ; rounds++ {
 		if rounds > 50+2*len(g.members) {
@@ -130,7 +130,7 @@ func (g *group) balance() (rounds int) {
 	}
 }
 
-// obey does what a member is asked to.
+// obey hands over what a member is asked for.
 func (g *group) obey(member string) {
 	i, asked := g.table.asked(member)
 	if !asked {
@@ -150,8 +150,8 @@ func (g *group) obey(member string) {
 	}
 }
 
-// check checks that every hash has an owner among the members, that nobody has too many objects while it
-// could have fewer, nor too many ranges.
+// check checks that every hash has an owner among the members, and that no member has too many ranges, or too
+// many objects while it could have fewer. It returns the greatest number of ranges.
 func (g *group) check() (most int) {
 	loads := map[string][][]uint64{}
 	for i, e := range g.table.Ranges {
@@ -174,9 +174,10 @@ func (g *group) check() (most int) {
 	return most
 }
 
-// tooHeavy returns how many objects a member has in its ranges, and whether these are too many: more than
-// 1.25 times the mean, though a part could be given that is worth a range, a 32nd of the mean, and small
-// enough that who gets it has less afterwards. ranges are the hashes in each, sorted.
+// tooHeavy returns how many objects a member has in its ranges, and whether these are too many. They are if
+// they are more than 1.25 times the mean, and the member could hand over a part that is worth a range, a 32nd
+// of the mean, and so small that a member with the mean would have fewer objects with it. ranges are the
+// hashes in each, sorted.
 func tooHeavy(ranges [][]uint64, mean float64) (load int, heavy bool) {
 	smallest := 0
 	for _, hashes := range ranges {
@@ -195,8 +196,8 @@ func tooHeavy(ranges [][]uint64, mean float64) (load int, heavy bool) {
 	return load, float64(load) > max(1.25*mean, mean+float64(smallest))
 }
 
-// TestPlan checks what planning promises for random groups: members join, leave, crash and are replaced.
-// -sharding.plans runs more of them.
+// TestPlan checks the guarantees of plans with random groups, whose members join, leave, crash and are
+// replaced. -sharding.plans is the number of groups.
 func TestPlan(t *testing.T) {
 	for seed := range *plans {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -220,7 +221,7 @@ func (g *group) run(size int) {
 	g.check()
 	moved, allowed, rounds, ranges := 0, 0, 0, 0
 	for range 60 {
-		had := 0 // who leaves
+		had := 0 // objects of the member that leaves
 		switch what := g.random.IntN(5); {
 		case what == 0 && len(g.members) > 1:
 			had = g.crash()
@@ -235,8 +236,8 @@ func (g *group) run(size int) {
 		g.moved = 0
 		rounds = max(rounds, g.balance())
 		ranges = max(ranges, g.check())
-		// What who leaves had changes owner, and up to the mean goes to who joined. Besides, a change may
-		// bring about what levelling put off before: in a large group many have too much at once.
+		// The objects of a leaving member change owner, and up to the mean go to one that joins. A change may
+		// also lead to moves that were put off before: in a large group many members have too much at once.
 		mean := len(g.objects) / len(g.members)
 		bound := had + mean + g.largest()
 		if g.moved > bound+max(2*mean, len(g.objects)/32) {
@@ -264,8 +265,8 @@ func (g *group) largest() (most int) {
 	return most
 }
 
-// populate makes objects of namespaces, as they are: most have few objects and some have many, and names
-// differ at the end; or of UIDs.
+// populate makes objects with the hashes of UIDs, or of realistic namespaces: most have few objects and some
+// have many, and their names differ at the end.
 func (g *group) populate(objects int) {
 	byUID := g.random.IntN(3) == 0
 	namespaces := 1 + g.random.IntN(objects)

@@ -7,31 +7,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// report is what a member says of itself, on its Lease.
+// report is what a member reports about itself, on its Lease.
 type report struct {
 	Field Field
 	Kinds []string
 	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that
 	// was deleted and created anew has another one.
 	Table types.UID
-	// Leaving says that the member gives up its ranges and wants no others.
+	// Leaving means that the member gives up its ranges and must not get others.
 	Leaving bool
-	// Pieces are the member's ranges in pieces, and what lies between them.
+	// Pieces are the member's ranges in pieces, and the gaps between them as pieces that aren't counted.
 	Pieces []piece
 }
 
-// piece is a number of neighbouring hashes. It ends where the next one begins.
+// piece is a run of consecutive hashes. It ends where the next one begins.
 type piece struct {
 	First uint64
 	// Objects is how many objects have these hashes, -1 if the member didn't count them.
 	Objects int
-	// Places is how many different hashes these objects have. What has one can't be parted.
+	// Places is how many different hashes these objects have. Objects with one hash can't be parted.
 	Places int
 }
 
-// pieces are into how many pieces of about the same number of objects a member divides what it has. Hashes
-// with more objects than that are pieces of their own. So that the ranges of a member that crashes can be
-// given to several.
+// pieces is into how many pieces, with about the same number of objects, a member divides its ranges, so that
+// several members can get the ranges of one that crashed. A hash with more objects is a piece of its own.
 const pieces = 16
 
 // survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as
@@ -92,8 +91,8 @@ func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
 	}
 }
 
-// within returns the pieces that make up a range, or none if they don't: if a member counted before it had
-// the range.
+// within returns the pieces that exactly make up a range. There are none if the owner counted before it had
+// the range, or couldn't count.
 func within(pieces []piece, r Range) []piece {
 	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
 	if first < 0 {
@@ -111,13 +110,13 @@ func within(pieces []piece, r Range) []piece {
 	return pieces[first:last]
 }
 
-// cutOff returns the part of a range that has as many objects as possible, but not more than a number, and
-// how many it has: from the beginning of the range, or from its end. If already the outermost objects, which
-// can't be parted, are more, they are the part if they aren't more than a second number. hashes are those of
-// the range's objects, sorted. It returns false if there is no such part.
+// cutOff returns a part at the beginning of a range, or at its end, and how many objects it has: as many as
+// possible, but at most objects. If the outermost objects have one hash and are more than that, the part is
+// just them, unless they are more than most. hashes are those of the range's objects, sorted. It returns
+// false if there is no such part.
 func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, int, bool) {
 	best, before := 0, 0
-	at := uint64(0) // the first hash behind the cut
+	at := uint64(0) // the first hash after the cut
 	for place := range eachPlace(hashes) {
 		n := before
 		if fromEnd {
@@ -138,7 +137,7 @@ func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, i
 	return Range{First: r.First, Last: at - 1}, best, best > 0
 }
 
-// text is what parseReport reads.
+// text returns the text that parseReport reads.
 func (r report) text() string {
 	text := appendHeader(nil, r.Field, r.Kinds)
 	tableUID := string(r.Table)

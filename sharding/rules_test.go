@@ -25,8 +25,8 @@ func two(m *model) (balancer, other *replica) {
 	return balancer, other
 }
 
-// TestLapse: a balancer decides that a member is dead, and its write is long under way. Meanwhile the member
-// comes back. It acts again only when that write can't be carried out any more.
+// TestLapse: a balancer decides that a member is dead, and its write is under way for long. Meanwhile the
+// member comes back. It acts again only when that write can't be carried out any more.
 func TestLapse(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
@@ -58,8 +58,8 @@ func TestLapse(t *testing.T) {
 	})
 }
 
-// TestLateObserver: what the balancer hears comes later and later, though often enough. It gives no ranges of
-// a member whose Lease holds, as it reads it once more.
+// TestLateObserver: the balancer's watch is more and more late, but without gaps. The balancer takes no
+// ranges of a member whose Lease holds, because it reads the Lease once more.
 func TestLateObserver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		balancer, other := two(m)
@@ -68,7 +68,7 @@ func TestLateObserver(t *testing.T) {
 		other.connection.freeze()
 		bubble.Pass(time.Until(last.Add(renewDeadline - 500*time.Millisecond)))
 		if s := other.Status(); s.Err != nil || len(s.Owned) == 0 {
-			t.Errorf("it hears nothing, but its lease holds: %+v", s)
+			t.Errorf("it is frozen, but its lease holds: %+v", s)
 		}
 		other.connection.unfreeze()
 		m.server.onWrite(func(table) { t.Error("the table was written") })
@@ -79,8 +79,8 @@ func TestLateObserver(t *testing.T) {
 	})
 }
 
-// TestUnansweredHandOver: the write of a hand-over isn't answered, and carried out long after. Until it is
-// known what became of it, no work begins in that range.
+// TestUnansweredHandOver: the write of a hand-over gets no answer, and is carried out long after. Until its
+// outcome is known, no work begins in that range.
 func TestUnansweredHandOver(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		m.configure = nil
@@ -90,7 +90,7 @@ func TestUnansweredHandOver(t *testing.T) {
 		m.settled()
 		second := m.join()
 		bubble.Pass(time.Second)
-		// From now on the second balances, so the first writes only what it gives.
+		// From now on the second is the balancer, so the first writes only its hand-overs.
 		first.lead(false)
 		second.lead(true)
 		var writes atomic.Int32
@@ -98,7 +98,7 @@ func TestUnansweredHandOver(t *testing.T) {
 			first.connection.lag = 5 * time.Second
 			first.connection.stall = func(what string) {
 				if what == "update the table" && writes.Add(1) == 1 {
-					bubble.Pass(renewDeadline/2 + retryPeriod/2) // longer than the request waits for its answer
+					bubble.Pass(renewDeadline/2 + retryPeriod/2) // longer than the client waits for the answer
 				}
 			}
 		})
@@ -123,8 +123,8 @@ func TestUnansweredHandOver(t *testing.T) {
 	})
 }
 
-// TestTokensGrow: somebody deletes the table and all Leases of members again and again. Whoever owns a hash
-// next has a higher token.
+// TestTokensGrow: somebody deletes the table and all members' Leases again and again. The next owner of a
+// hash has a higher token each time.
 func TestTokensGrow(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		for range 3 {
@@ -155,7 +155,7 @@ func (m *model) tokenOf(hash uint64) int64 {
 	return t.Ranges[t.at(hash)].Token
 }
 
-// ask writes into the table that a range is to go to a member.
+// ask writes a request for a range into the table.
 func (m *model) ask(r Range, to string) {
 	m.t.Helper()
 	lease, err := m.server.Get("bakers")
@@ -171,8 +171,9 @@ func (m *model) ask(r Range, to string) {
 }
 
 // TestStaleLease: a member has crashed, and its Lease is still there. A balancer that is elected later
-// doesn't know for how long the Lease hasn't changed, but gives free ranges only to who renews. The random
-// parts of identities decide to whom free ranges would go otherwise, so one try isn't enough.
+// doesn't know how long the Lease hasn't changed, but assigns free ranges only to members that renew. With
+// the bug it would depend on the random suffixes of identities which member gets them, so one try isn't
+// enough.
 func TestStaleLease(t *testing.T) {
 	for range 12 {
 		calmly(t, testStaleLease)
@@ -191,6 +192,6 @@ func testStaleLease(t *testing.T, m *model) {
 	other.lead(true)
 	bubble.Pass(4 * retryPeriod)
 	if s := other.Status(); s.Err != nil || len(s.Owned) != 1 || s.Owned[0].Range != everything {
-		t.Errorf("it is the only one that lives, but has %v", s.Owned)
+		t.Errorf("it is the only member that runs, but has %v", s.Owned)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Run takes part in the group until ctx ends, and then leaves it: it waits until no work is left, marks the
-// member's ranges free and deletes its Lease. It returns an error if that isn't done within 2 DrainGrace, as
-// work doesn't end or the server doesn't answer; the ranges are then given to others when the Lease has run
+// Run takes part in the group until ctx ends, and then leaves it: it waits for running work, marks the
+// member's ranges free and deletes its Lease. It returns an error if that isn't done within 2 DrainGrace,
+// because work doesn't end or the server doesn't answer; others then get the ranges when the Lease has run
 // out. A member runs once: a second call returns an error.
 func (m *Member) Run(ctx context.Context) error {
 	m.mu.Lock()
@@ -60,8 +60,8 @@ func (m *Member) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// await waits until a condition holds, which is computed under the lock, or until the alarm, if there is one.
-// It reports whether ctx is still running.
+// await waits until holds, which it calls with mu held, returns true, or until the alarm, if there is one. It
+// reports whether ctx is still running.
 func (m *Member) await(ctx context.Context, alarm <-chan time.Time, holds func() bool) bool {
 	for {
 		m.mu.Lock()
@@ -100,7 +100,7 @@ func (m *Member) lapses(ctx context.Context) {
 		m.mu.Lock()
 		left, changed := m.until.Sub(m.config.clock.now()), m.changed
 		m.mu.Unlock()
-		var ends <-chan time.Time // never, while the Lease doesn't hold anyway
+		var ends <-chan time.Time // nil if the Lease doesn't hold anyway
 		if left > 0 {
 			ends = m.config.clock.after(left)
 		}
@@ -127,8 +127,8 @@ func (m *Member) confirmations(ctx context.Context) {
 	}
 }
 
-// backOff waits before the table is written again: only as long as to let others go first if that was the
-// conflict.
+// backOff waits before the table is written again: after a conflict a short random time, so that others can
+// go first, else RetryPeriod.
 func (m *Member) backOff(ctx context.Context, err error) bool {
 	wait := m.config.RetryPeriod
 	if apierrors.IsConflict(err) {
@@ -138,8 +138,9 @@ func (m *Member) backOff(ctx context.Context, err error) bool {
 }
 
 // confirm makes sure that no balancer can take ranges any more by a decision that it made before the member's
-// Lease began to hold: such a decision comes with the version of a table that was read before. So a table
-// that names the member is written anew.
+// Lease began to hold. The write of such a decision carries the resourceVersion of a table that was read
+// before, so it fails once confirm has written the table anew. A table that doesn't name the member needn't
+// be written.
 func (m *Member) confirm(ctx context.Context) error {
 	m.mu.Lock()
 	hold := m.hold
@@ -164,7 +165,7 @@ func (m *Member) confirm(ctx context.Context) error {
 	return nil
 }
 
-// follow takes note of every table that is written.
+// follow watches the table.
 func (m *Member) follow(ctx context.Context) {
 	for {
 		err := m.watchTable(ctx)
@@ -220,10 +221,10 @@ func (m *Member) watchTable(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the table. It tries until it knows that a change was written, or that it can't be: a
-// request without an answer may still be carried out, unless another write comes first. So it returns an
-// error only if there is no table, or one of another protocol, if change refuses, or if ctx ends. In the last
-// case nobody knows what was written.
+// rewrite changes the table. It retries until it knows that a change was written or can't be written any
+// more, because a write that got no answer may still be carried out until another write succeeds. It returns
+// an error only if there is no table, if the table is of another protocol and nothing was written yet, if
+// change returns an error, or if ctx ends. In the last case the outcome is unknown.
 func (m *Member) rewrite(ctx context.Context, change func(table) (table, error)) error {
 	for wrote := false; ; {
 		v, err := m.leases.read(ctx)
@@ -250,8 +251,8 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 	}
 }
 
-// leave gives up all ranges and the Lease. First the Lease says that the member leaves, so that it is given
-// nothing more. Before it is deleted, renewals have to end: one would create it again.
+// leave gives up all ranges and the Lease. First the Lease reports that the member leaves, so that it is
+// given nothing more. Renewals must end before the Lease is deleted, because they would create it again.
 func (m *Member) leave(ctx context.Context, endRenewals func()) error {
 	m.mu.Lock()
 	m.leaving, m.urgent = true, true

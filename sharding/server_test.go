@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard()) // leader elections say much
+	klog.SetLogger(logr.Discard()) // leader elections log much
 	runtimetest.WithoutErrorBackoff()
 	os.Exit(m.Run())
 }
@@ -30,11 +30,11 @@ type server struct {
 	*leaseserver.Server
 
 	mu sync.Mutex
-	// down says that no request gets through.
+	// down means that no request gets through.
 	down bool
 	// wrote is called for every table that was written.
 	wrote func(table)
-	// requests counts them by verb and what they are for, writes those that made or changed a Lease by its name.
+	// requests counts requests by verb and name, writes those that made or changed a Lease by its name.
 	requests, writes map[string]int
 }
 
@@ -52,7 +52,7 @@ func newServer() *server {
 	return s
 }
 
-// onWrite says what is called for every table that is written from now on.
+// onWrite sets the function that is called for every table that is written from now on.
 func (s *server) onWrite(wrote func(table)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *server) remove(name string) {
 	_ = s.Delete(name, metav1.DeleteOptions{}) // it may not be there
 }
 
-// renewal returns when a member's Lease was renewed last, by that member.
+// renewal returns when a member has last renewed its Lease, by its own clock.
 func (s *server) renewal(r *replica) time.Time {
 	lease, err := s.Get("bakers-" + r.Identity())
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *server) renewal(r *replica) time.Time {
 	return lease.Spec.RenewTime.Time
 }
 
-// table returns the table, or none.
+// table returns the table, and whether there is one.
 func (s *server) table(group string) (table, bool) {
 	lease, err := s.Get(group)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *server) written() map[string]int {
 	return writes
 }
 
-// connection links a member to the server: each request may be delayed, lost before it is carried out, or
-// after. A frozen member neither sends nor hears anything, and its clock's alarms don't ring.
+// connection links a member to the server. Each request may be delayed, or lost before or after it is carried
+// out. A frozen member neither sends nor receives anything, and its clock's alarms don't ring.
 type connection struct {
 	server *server
 	mu     sync.Mutex
@@ -128,16 +128,16 @@ type connection struct {
 	trouble float64
 	// thaw is closed when the member isn't frozen any more; nil if it isn't frozen.
 	thaw chan struct{}
-	// lag is by how much all that watches send comes late.
+	// lag is how late the events of watches come.
 	lag time.Duration
-	// slowing is since when what watches send comes later and later, if it does.
+	// slowing is since when the events of watches come later and later, zero if they don't.
 	slowing time.Time
 	// stall is called before a request is carried out, unless it is nil.
 	stall func(what string)
-	// answers is by how much answers come late: all, or those to one kind of request.
+	// answers is how late answers come: to all requests, or to those that answersTo names.
 	answers   time.Duration
 	answersTo string
-	// cut says that the process has crashed.
+	// cut is set when the process has crashed.
 	cut bool
 }
 
@@ -165,7 +165,7 @@ func (c *connection) fate(what string) fate {
 	return f
 }
 
-// Carry carries out a request, and returns its answer if that is in time.
+// Carry carries out a request, and returns its answer if that comes before ctx ends.
 func (c *connection) Carry(
 	ctx context.Context, verb, name string, do func() (any, error),
 ) (any, error) {
@@ -210,7 +210,7 @@ func (c *connection) Carry(
 	}
 }
 
-// admits reports whether a request gets through, and counts it as several things.
+// admits reports whether a request gets through, and counts it under several names.
 func (s *server) admits(f fate, as ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *server) admits(f fate, as ...string) bool {
 	return true
 }
 
-// Deliver delays an event of a watch. Now and then the watch ends, or falls silent for a while.
+// Deliver delays an event of a watch. Sometimes the watch ends, or falls silent for a while.
 func (c *connection) Deliver(_ context.Context, at time.Time) bool {
 	c.mu.Lock()
 	trouble := c.random.Float64() < c.trouble/4

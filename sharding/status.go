@@ -5,28 +5,26 @@ import (
 	"slices"
 )
 
-// Status is what a member knows of its group. What it says of the table is of the last one that the member
-// could read.
+// Status is what a member knows of itself and its group, by the last table that it has read.
 type Status struct {
 	// Owned are the ranges that the member may act on now.
 	Owned []Owned
 	// Owners is how many members own ranges.
 	Owners int
-	// Unowned are the ranges that nobody owns, and UnownedObjects is how many objects were in them when they
-	// were counted last.
+	// Unowned are the ranges that nobody owns, UnownedObjects is how many objects they had when they were
+	// counted last.
 	Unowned        []Range
 	UnownedObjects int
-	// Giving are the ranges that the member is asked to give and hasn't given yet.
+	// Giving are the ranges that the member is asked to hand over and still has.
 	Giving []Range
-	// Gained and Lost count the ranges that the table has given the member, and taken from it, since it
-	// exists.
+	// Gained and Lost count the ranges that the member has got and lost by the table, since NewMember.
 	Gained, Lost uint64
-	// Running is how much work is going on, Waiting how much waits until it may begin.
+	// Running is how many calls of Do run their function, Waiting how many wait to begin.
 	Running, Waiting int
-	// Hung are the namespaces, or UIDs, of work that goes on though its context ended DrainGrace ago, as its
-	// range is to be given away. The member doesn't give the range before that work has ended.
+	// Hung are the namespaces, or UIDs, of work that still runs though its context ended DrainGrace ago,
+	// because its range is to move. The range doesn't move before that work has ended.
 	Hung []string
-	// Err says why the member begins no work at all, nil if it may.
+	// Err is why the member may begin no work on any range, nil if it may.
 	Err error
 }
 
@@ -50,10 +48,10 @@ func (m *Member) Status() Status {
 		s.Err = fmt.Errorf("sharding: the lease %s isn't renewed%s",
 			m.leases.memberName(m.config.Identity), m.lastly(renewing))
 	case !m.acts():
-		s.Err = fmt.Errorf("sharding: the table hasn't been confirmed yet since the lease holds%s",
+		s.Err = fmt.Errorf("sharding: the table hasn't been confirmed yet since the lease began to hold%s",
 			m.lastly(confirming))
 	default:
-		// With an error no work begins, though what is going on may go on.
+		// With an error no work begins, but running work may go on.
 		s.Owned, s.Err = slices.Clone(m.owned), m.caches.err
 	}
 	if m.current == nil {
@@ -75,14 +73,13 @@ func (m *Member) Status() Status {
 	return s
 }
 
-// Health returns an error if the member doesn't act, if its work hangs, or if there are ranges that nobody
-// owns.
+// Health returns an error if the member may begin no work, if its work hangs, or if any range has no owner.
 func (m *Member) Health() error {
 	switch s := m.Status(); {
 	case s.Err != nil:
 		return s.Err
 	case len(s.Hung) > 0:
-		return fmt.Errorf("sharding: work on %q doesn't end, and its range can't be given away before", s.Hung)
+		return fmt.Errorf("sharding: work on %q doesn't end, and keeps its range from moving", s.Hung)
 	case len(s.Unowned) > 0:
 		return fmt.Errorf("sharding: ranges without an owner: %d, with %d objects; the first is %s",
 			len(s.Unowned), s.UnownedObjects, s.Unowned[0])

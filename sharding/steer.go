@@ -48,8 +48,8 @@ func (t table) steered(r Range, to string, isOut func(string) bool) (table, bool
 	return t, false
 }
 
-// ask returns the table in which the owner of a part of one entry is asked to give it to a member. What is
-// left of the entry is no longer asked for.
+// ask returns the table in which the owner of a part of one entry is asked to hand that part over to a
+// member. The rest of the entry is no longer requested.
 func (t table) ask(part Range, to string) table {
 	t = t.next()
 	i := t.at(part.First)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// table says who owns which hashes. Tables are values: a change makes a new one.
+// table names the owner of every hash. Tables are values: a change makes a new one.
 type table struct {
 	// Generation grows by one with every write. See versionOf for where it begins.
 	Generation int64
@@ -26,18 +26,18 @@ type entry struct {
 	First uint64
 	// Owner is a member, or "" if the range is free.
 	Owner string
-	// Token is the generation in which the range changed owner, 0 if it never had one. Of a hash it never
-	// falls.
+	// Token is the generation in which the range last changed owner or was confirmed by it, 0 if it never had
+	// an owner. The token of a hash never falls.
 	Token int64
-	// Objects is how many the owner had counted at its last write of the range.
+	// Objects is how many objects the range had by the last count when this entry was written.
 	Objects int
-	// To is the member that the owner should give the range to, or the part of it that has about Part
-	// objects. A Part of 0 stands for the whole.
+	// To is the member to which the owner should hand over the range or, if Part isn't 0, a part of it with
+	// about Part objects.
 	To   string
 	Part int
 }
 
-// Owned is a range with the token of its owner: of two writes to one object, that with the lower token is
+// Owned is a range with the token of its owner: of two writes to one object, the one with the lower token is
 // older.
 type Owned struct {
 	Range
@@ -78,13 +78,13 @@ func (t table) check() error {
 		case e.To != "" && (e.Owner == "" || e.To == e.Owner):
 			return fmt.Errorf("range %s of %q can't be asked for %q", span, e.Owner, e.To)
 		case e.Part > 0 && e.To == "":
-			return fmt.Errorf("range %s: a part is asked for nobody", span)
+			return fmt.Errorf("range %s: a part is requested, but for no member", span)
 		}
 	}
 	return nil
 }
 
-// isName reports whether a text can stand for a member in the table. None is a name, too: that of nobody.
+// isName reports whether the table can hold an identity. It may be empty, for nobody.
 func isName(text string) bool { return text != nobody && !strings.ContainsAny(text, " \n") }
 
 // untouched reports whether no range of the table ever had an owner.
@@ -137,8 +137,8 @@ func (t table) next() table {
 	return t
 }
 
-// give returns the table in which a part of one entry belongs to another member, or to nobody. What is left
-// of the entry is no longer asked for.
+// give returns the table in which a part of one entry belongs to another member, or to nobody. The rest of
+// the entry is no longer requested.
 func (t table) give(part Range, to string, objects int) table {
 	t = t.next()
 	i := t.at(part.First)
@@ -148,14 +148,14 @@ func (t table) give(part Range, to string, objects int) table {
 	return t.merged()
 }
 
-// cut puts an entry in place of a part of entry i. What is left of that becomes rest, on one side or on both.
+// cut replaces a part of entry i by inner. What is left of the entry, on one side or both, becomes rest.
 func (t *table) cut(i int, part Range, inner, rest entry) {
 	whole := t.span(i)
 	inner.First, rest.First = part.First, whole.First
 	pieces := []entry{inner}
 	if whole.First < part.First {
 		pieces = []entry{rest, inner}
-		rest.Objects = 0 // counted on that side
+		rest.Objects = 0 // all counted on the left
 	}
 	if part.Last < whole.Last {
 		rest.First = part.Last + 1
@@ -164,7 +164,7 @@ func (t *table) cut(i int, part Range, inner, rest entry) {
 	t.Ranges = slices.Replace(t.Ranges, i, i+1, pieces...)
 }
 
-// kept returns the table in which the entry of a hash is no longer asked for.
+// kept returns the table in which the entry of a hash is no longer requested.
 func (t table) kept(hash uint64, objects int) table {
 	t = t.next()
 	e := &t.Ranges[t.at(hash)]
@@ -172,7 +172,8 @@ func (t table) kept(hash uint64, objects int) table {
 	return t.merged()
 }
 
-// renewed returns the table in which a member has taken its own ranges anew, and how many these are.
+// renewed returns the table in which a member's own ranges have new tokens and aren't requested, and how many
+// these are.
 func (t table) renewed(owner string) (table, int) {
 	t = t.next()
 	count := 0
@@ -185,8 +186,8 @@ func (t table) renewed(owner string) (table, int) {
 	return t.merged(), count
 }
 
-// released returns the table in which the ranges of an owner are free, in pieces where it counted some, so
-// that they can be given to several members.
+// released returns the table in which the ranges of an owner are free, split into the pieces that it counted,
+// so that several members can get them.
 func (t table) released(owner string, counted []piece) table {
 	t = t.next()
 	var ranges []entry
@@ -202,7 +203,7 @@ func (t table) released(owner string, counted []piece) table {
 	return t
 }
 
-// heir is the member that will have the range.
+// heir returns the member that will own the range once it has been handed over as requested.
 func (e entry) heir() string {
 	if e.To != "" && e.Part == 0 {
 		return e.To
@@ -210,7 +211,7 @@ func (e entry) heir() string {
 	return e.Owner
 }
 
-// split returns the entry in pieces, or as it is if there are none.
+// split returns the entry in pieces, or the entry itself if there are none.
 func (e entry) split(pieces []piece) []entry {
 	if len(pieces) == 0 {
 		return []entry{e}
@@ -223,7 +224,7 @@ func (e entry) split(pieces []piece) []entry {
 	return entries
 }
 
-// size is about as long as the table's text.
+// size estimates the length of the table's text.
 func (t table) size() (bytes int) {
 	const numbers = "0000000000000000 token 000000000000 objects 00000000 to part 00000000"
 	for _, e := range t.Ranges {
@@ -232,7 +233,7 @@ func (t table) size() (bytes int) {
 	return bytes
 }
 
-// merged joins neighbours of one owner, unless one of them is asked for.
+// merged joins neighbouring ranges of one owner, unless one of them is requested.
 func (t table) merged() table {
 	ranges := t.Ranges[:1]
 	for _, e := range t.Ranges[1:] {

@@ -72,7 +72,7 @@ func TestTableIsText(t *testing.T) {
 	}
 }
 
-// TestBadTables: a table that can't be read is refused with an error that says where and why.
+// TestBadTables: the error for a table that can't be parsed has the place and the reason.
 func TestBadTables(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"protocol 1", "protocol 2", "protocol 2, this program knows 1"},

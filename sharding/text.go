@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Tables and reports are text in annotations, a line for each range, as `kubectl get -o yaml` shows them
-// best:
+// Tables and reports are text in annotations, with a line for each range, which is what `kubectl get -o yaml`
+// shows best:
 //
 //	protocol 1
 //	field object.metadata.namespace
@@ -26,7 +26,7 @@ const (
 	nobody = "-"
 )
 
-// text is what parseTable reads.
+// text returns the text that parseTable reads.
 func (t table) text() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func (p *parser) hash() uint64 {
 	return n
 }
 
-// key goes to the next line, which has to begin with a word.
+// key goes to the next line, which has to begin with key.
 func (p *parser) key(key string) {
 	if !p.next() {
 		p.line++

@@ -5,15 +5,15 @@ import (
 	"net/http"
 )
 
-// Transport refuses writes of work that its member may not go on with. A client that has it, by
+// Transport refuses writes of work that its member may no longer do. A client that has it, by
 //
 //	config.Wrap(sharding.Transport)
 //
-// is safe to use in [Member.Do], whatever the work does about the end of its context: a write (all but GET,
-// HEAD and OPTIONS) in the context of work is looked at as it is sent, and the error is [ErrNotOwned] if the
-// member may not act on the range any more, or if the work has ended. Requests in other contexts pass.
+// is safe to use in [Member.Do], even if the work ignores the end of its context. A write (all methods but
+// GET, HEAD and OPTIONS) in the context of work is checked as it is sent. It fails with [ErrNotOwned] if the
+// member may no longer act on the range, or if the work has ended. Requests in other contexts pass.
 //
-// What was looked at and sent before the member's Lease ended may arrive afterwards.
+// A write that passed before the member's Lease ended may arrive at the server afterwards.
 func Transport(next http.RoundTripper) http.RoundTripper { return fenced{next} }
 
 type fenced struct{ next http.RoundTripper }

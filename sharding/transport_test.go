@@ -19,7 +19,7 @@ func (s sent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }
 
-// body is a request's body that knows whether it was closed.
+// body is a request's body that records whether it was closed.
 type body struct {
 	io.Reader
 	closed bool
@@ -30,8 +30,8 @@ func (b *body) Close() error {
 	return nil
 }
 
-// TestTransport: writes of work pass while the member may act, and are refused from when its Lease has ended,
-// or the work. Reads pass, and so do writes in other contexts.
+// TestTransport: writes of work pass while the member may act, and are refused once its Lease, or the work,
+// has ended. Reads pass, and so do writes in other contexts.
 func TestTransport(t *testing.T) {
 	calmly(t, func(t *testing.T, m *model) {
 		r := m.join()
@@ -61,7 +61,7 @@ func TestTransport(t *testing.T) {
 				passes(ctx, method, true)
 			}
 			if now, ok := OwnedFrom(ctx); !ok || now != owned {
-				t.Errorf("the work is on %s, %t, and was given %s", now, ok, owned)
+				t.Errorf("OwnedFrom returns %s, %t; Do has passed %s", now, ok, owned)
 			}
 			m.server.setDown(true)
 			bubble.Advance(leaseDuration)
@@ -72,7 +72,7 @@ func TestTransport(t *testing.T) {
 				passes(context.WithoutCancel(ctx), method, false)
 			}
 			if _, ok := OwnedFrom(ctx); ok {
-				t.Error("the work is on a range that the member may not act on")
+				t.Error("OwnedFrom returns a range that the member may not act on")
 			}
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
 				passes(ctx, method, true)
@@ -87,7 +87,7 @@ func TestTransport(t *testing.T) {
 		m.settled()
 		passes(context.WithoutCancel(working), http.MethodPut, false)
 		if _, ok := OwnedFrom(t.Context()); ok {
-			t.Error("a context without work is on a range")
+			t.Error("OwnedFrom returns a range for a context without work")
 		}
 	})
 }

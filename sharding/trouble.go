@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// What a member tries again and again.
+// The actions that a member repeats if they fail.
 const (
 	renewing   = "renew the lease"
 	confirming = "confirm the table"
@@ -21,17 +21,17 @@ const (
 	tidying    = "delete an abandoned lease"
 )
 
-// trouble is what fails now.
+// trouble is an action that fails now.
 type trouble struct {
 	err         error
 	since, last time.Time
-	// told says that it was logged as an error.
+	// told is set once it was logged as an error.
 	told bool
 }
 
-// tried notes how something ended that is tried again if it fails. Once it has failed for RenewDeadline, or
-// if the member lacks permissions, it is logged as an error, once. Conflicts are no trouble: another member
-// was quicker.
+// tried records the outcome of an action that is repeated if it fails. An action that has failed for
+// RenewDeadline, or for lack of permissions, is logged as an error, once. Conflicts don't count: another
+// member was quicker.
 func (m *Member) tried(ctx context.Context, what string, err error) {
 	if ctx.Err() != nil || apierrors.IsConflict(err) {
 		return
@@ -50,8 +50,8 @@ func (m *Member) tried(ctx context.Context, what string, err error) {
 	}
 }
 
-// note notes how something ended, and returns since when it fails and whether that is to be told now, once:
-// at once or when it has failed for RenewDeadline.
+// note records the outcome of an action. It returns since when the action has failed, and whether that must
+// be logged now: once per trouble, at its first error if atOnce, else when it has lasted for RenewDeadline.
 func (m *Member) note(what string, err error, atOnce bool) (since time.Time, serious bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,13 +70,13 @@ func (m *Member) note(what string, err error, atOnce bool) (since time.Time, ser
 	return t.since, serious
 }
 
-// isOver reports whether what failed isn't tried any more: an attempt, and the pause before it, take less. It
-// needs the lock.
+// isOver reports whether a failed action isn't tried any more: the next attempt would have ended by now. The
+// caller holds mu.
 func (m *Member) isOver(t *trouble) bool {
 	return m.config.clock.now().Sub(t.last) > m.config.LeaseDuration+m.config.RenewDeadline
 }
 
-// lastly returns the last error of something that fails now, after a colon, or nothing. It needs the lock.
+// lastly returns the last error of an action that fails now, after a colon, else "". The caller holds mu.
 func (m *Member) lastly(what string) string {
 	t := m.troubles[what]
 	if t == nil || m.isOver(t) {

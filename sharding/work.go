@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// ErrNotOwned is the error of work, and of a write, on a hash that the member doesn't own, or may not act on
-// any more. It is also, wrapped, why the context of work ends that the member must stop.
+// ErrNotOwned is the error of work, or of a write, on a hash that the member doesn't own or may no longer act
+// on. If the member must stop work, the cause of the context's end is ErrNotOwned or wraps it.
 var ErrNotOwned = errors.New("not owned by this member")
 
 // run is a piece of work.
@@ -17,7 +17,7 @@ type run struct {
 	value  string
 	hash   uint64
 	cancel context.CancelCauseFunc
-	// hangs says that it goes on though its context ended DrainGrace ago. The member's lock guards it.
+	// hangs is set if the work still runs DrainGrace after its context has ended. The member's lock guards it.
 	hangs bool
 }
 
@@ -25,14 +25,14 @@ type run struct {
 type runKey struct{}
 
 // Do calls f if a namespace, or a UID, belongs to the member, and returns ErrNotOwned if not. While f runs,
-// the member doesn't give it to another one. The context of f ends when the member must stop.
+// the member doesn't hand it over. The context of f ends when the member must stop.
 //
-// Do waits while the table says that it belongs to the member, but work may not begin: its objects aren't in
-// the informers yet, the member's Lease doesn't hold, or other work has to end because the range is given
-// away. So don't call Do in f. It returns the cause of ctx's end if that comes first.
+// Do waits while the table assigns it to the member but work may not begin: its objects aren't in the
+// informers yet, the member's Lease doesn't hold, or its range is about to move and waits for the work there
+// to end. So don't call Do in f: it could wait for f itself. If ctx ends first, Do returns its cause.
 //
-// What had to stop because the Lease ran out may still be the member's work. So after any error add it to the
-// queue again: one of queue.NewOwned, with Accepts, drops it if it is another member's.
+// Work that had to stop because the Lease ran out may still be the member's. So add the key to the queue
+// again after any error: a queue of queue.NewOwned, with Accepts, drops it if it is another member's by then.
 func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
 	r := &run{member: m, value: value, hash: Hash(value)}
 	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))
@@ -46,9 +46,9 @@ func (m *Member) Do(ctx context.Context, value string, f func(context.Context, O
 	return f(working, owned)
 }
 
-// OwnedFrom returns the range that work is done in, and its token, if ctx is the context of f in [Member.Do],
-// f still runs, and its member may act on the range now. Whoever is written to can compare tokens: of two
-// writes to one object, that with the lower token is older.
+// OwnedFrom returns the range of the work, and its token, if ctx is the context of f in [Member.Do], f still
+// runs, and its member may act on the range now. Send the token with writes to other systems: of two writes
+// to one object, the one with the lower token is older.
 func OwnedFrom(ctx context.Context) (Owned, bool) {
 	r, ok := ctx.Value(runKey{}).(*run)
 	if !ok {
@@ -67,7 +67,7 @@ func (r *run) owned() (Owned, bool) {
 	return m.owns(r.hash)
 }
 
-// begin waits until work may begin, and counts it as going on.
+// begin waits until work may begin, and adds it to the running work.
 func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,14 +98,14 @@ func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
 	}
 }
 
-// allows reports whether work on a hash may begin once its objects are in the caches. It needs the lock.
+// allows reports whether work on a hash may begin once its objects are in the caches. The caller holds mu.
 func (m *Member) allows(hash uint64) bool {
 	_, ok := m.owns(hash)
 	drains := slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) })
 	return ok && !drains && (len(m.caches.parts) == 0 || m.caches.ready.Contains(hash))
 }
 
-// next waits for the next change. It needs the lock, and has it again when it returns.
+// next waits for the next change. The caller holds mu, which next releases meanwhile.
 func (m *Member) next(ctx context.Context) {
 	changed := m.changed
 	m.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *Member) next(ctx context.Context) {
 }
 
 // cached waits until the objects with a hash are in the informers. If something changes before that, it
-// returns errChanged. It needs the lock, and has it again when it returns.
+// returns errChanged. The caller holds mu, which cached releases meanwhile.
 func (m *Member) cached(ctx context.Context, hash uint64) error {
 	changed := m.changed
 	m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *Member) cached(ctx context.Context, hash uint64) error {
 	return until(ctx, changed, func(ctx context.Context) error { return m.caches.wait(ctx, one) })
 }
 
-// until calls f with a context that ends when something changes, with errChanged as the cause.
+// until calls f with a context that ends, with errChanged as the cause, when changed is closed.
 func until(ctx context.Context, changed <-chan struct{}, f func(context.Context) error) error {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -149,14 +149,14 @@ func until(ctx context.Context, changed <-chan struct{}, f func(context.Context)
 
 var errChanged = errors.New("the member has changed")
 
-// atOnce has ended.
+// atOnce is a context that has ended.
 var atOnce = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// end notes that work has ended.
+// end records that work has ended.
 func (m *Member) end(r *run) {
 	r.cancel(nil)
 	m.mu.Lock()
@@ -167,8 +167,8 @@ func (m *Member) end(r *run) {
 	}
 }
 
-// drain lets no work begin on a range, and returns when what was going on has ended. After DrainGrace the
-// contexts of that work end. The caller must call resume.
+// drain keeps work from beginning in a range, and returns when the work that runs there has ended. After
+// DrainGrace the contexts of that work end. If drain returns nil, work may begin there again after resume.
 func (m *Member) drain(ctx context.Context, part Range) error {
 	m.mu.Lock()
 	m.draining = append(m.draining, part)
@@ -196,7 +196,7 @@ func (m *Member) drain(ctx context.Context, part Range) error {
 	return nil
 }
 
-// tellHanging notes and logs which work in a range hangs, if any does.
+// tellHanging marks and logs the work in a range that hangs, if any does.
 func (m *Member) tellHanging(part Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,12 +204,12 @@ func (m *Member) tellHanging(part Range) {
 		r.hangs = r.hangs || part.Contains(r.hash)
 	}
 	if work := m.running(part); len(work) > 0 {
-		m.log.Error(nil, "Sharding: work doesn't end though its context has, and keeps a range from being given",
+		m.log.Error(nil, "Sharding: work goes on though its context has ended, and keeps a range from moving",
 			"group", m.config.Group, "member", m.config.Identity, "range", part, "work", work)
 	}
 }
 
-// running returns the namespaces or UIDs of the work in a range. It needs the lock.
+// running returns the namespaces or UIDs of the work that runs in a range. The caller holds mu.
 func (m *Member) running(part Range) (values []string) {
 	for r := range m.runs {
 		if part.Contains(r.hash) {
@@ -219,7 +219,7 @@ func (m *Member) running(part Range) (values []string) {
 	return values
 }
 
-// resume ends a drain.
+// resume lets work begin in a drained range again.
 func (m *Member) resume(part Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,15 +16,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// pair are two members with informers. Nobody balances: the test says what they are to give. Their DrainGrace
-// is a minute. The second works on what it was given for 10 s, the first for next to no time, and has owned
+// pair are two members with informers. There is no balancer: the test writes requests into the table. Their
+// DrainGrace is a minute. JoinDelay is 10 s for the second and next to nothing for the first, which has owned
 // everything for a minute.
 type pair struct {
 	*cached
 	first, second *replica
 
 	mu sync.Mutex
-	// answer is closed when requests are answered, with refusal, and holds says which wait for that.
+	// answer is closed when requests are answered, with refusal. holds selects those that wait for that, nil
+	// all.
 	answer  chan struct{}
 	refusal error
 	holds   func(runtimetest.Request) bool
@@ -69,7 +70,7 @@ func (p *pair) wait(ctx context.Context, r runtimetest.Request) error {
 	}
 }
 
-// block holds up requests, or those that a function selects, until unblock.
+// block holds up requests until unblock: those that holds selects, or all if it is nil.
 func (p *pair) block(holds func(runtimetest.Request) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,13 +88,13 @@ func (p *pair) unblock(refusal error) {
 	}
 }
 
-// owns reports whether the table gives a member a range.
+// owns reports whether the table assigns a range to a member.
 func (p *pair) owns(r *replica, span Range) bool {
 	t, _ := p.server.table("bakers")
 	return rangesOf(t.of(r.Identity())).Covers(shard.Join(span))
 }
 
-// give asks for a range for a member, and returns how long it takes until that has it.
+// give requests a range for a member, and returns how long it takes until the member has it.
 func (p *pair) give(span Range, to *replica) time.Duration {
 	p.t.Helper()
 	p.ask(span, to.Identity())
@@ -101,12 +102,12 @@ func (p *pair) give(span Range, to *replica) time.Duration {
 		if took := time.Since(begun); p.owns(to, span) {
 			return took
 		} else if took > 5*time.Minute {
-			p.t.Fatalf("%s isn't given", span)
+			p.t.Fatalf("%s isn't handed over", span)
 		}
 	}
 }
 
-// quarters are all hashes, in ranges with as many namespaces.
+// quarters are four ranges, of all hashes together, with equally many namespaces.
 func (c *cached) quarters() (quarters [4]Range) {
 	var hashes []uint64
 	for _, name := range c.names {
@@ -131,22 +132,22 @@ func inTime(t *testing.T, took, want time.Duration, what string) {
 	}
 }
 
-// TestWorksBeforeItGives: what a member was given is given on only when its objects are in the informers and
-// JoinDelay has passed, or after DrainGrace and JoinDelay, and at once if it has been there for long.
+// TestWorksBeforeItGives: a member hands a range on only when the objects have been in its informers for
+// JoinDelay, or else after DrainGrace + JoinDelay.
 func TestWorksBeforeItGives(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		part := p.quarters()[0]
 		p.give(part, p.second)
-		inTime(t, p.give(part, p.first), 10*time.Second, "of what has just come")
+		inTime(t, p.give(part, p.first), 10*time.Second, "for a range that has just come")
 		p.give(part, p.second)
 		bubble.Advance(11 * time.Second)
-		inTime(t, p.give(part, p.first), 0, "of what has been there for long")
+		inTime(t, p.give(part, p.first), 0, "for a range that has been there for long")
 		p.block(nil)
 		p.give(part, p.second)
 		p.ask(part, p.first.Identity())
 		bubble.Advance(20 * time.Second)
 		if p.owns(p.first, part) {
-			t.Error("it was given before its objects were there")
+			t.Error("the range was handed over before its objects were there")
 		}
 		p.unblock(nil)
 		inTime(t, p.give(part, p.first), 10*time.Second, "from when the objects were there")
@@ -156,8 +157,8 @@ func TestWorksBeforeItGives(t *testing.T) {
 	})
 }
 
-// TestFirstRangeIsWorkedOn: a member without ranges is given a free one, and asked for it at once, before its
-// informers read anything.
+// TestFirstRangeIsWorkedOn: a member without ranges is given a free one, which is requested from it at once,
+// before its informers have read anything.
 func TestFirstRangeIsWorkedOn(t *testing.T) {
 	for range 20 {
 		withPair(t, func(t *testing.T, p *pair) {
@@ -169,19 +170,19 @@ func TestFirstRangeIsWorkedOn(t *testing.T) {
 			p.block(nil)
 			var part Range
 			p.change(func(t table) table {
-				part = t.span(0) // who leaves may cut what it had
+				part = t.span(0) // the third may have divided its range when it left
 				return t.give(part, p.second.Identity(), 0).ask(part, p.first.Identity())
 			})
 			bubble.Advance(30 * time.Second)
 			if !p.owns(p.second, part) {
-				t.Error("it was given on without its objects")
+				t.Error("the range was handed on without its objects")
 			}
 		})
 	}
 }
 
-// TestWithdrawnIsKept: a member is asked to give a range, and soon not any more, while it waits for its
-// objects. Work on the range goes on.
+// TestWithdrawnIsKept: a range is requested, and the request is withdrawn while the member still waits for
+// JoinDelay. Work in the range goes on.
 func TestWithdrawnIsKept(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		part := p.quarters()[0]
@@ -210,18 +211,18 @@ func TestWithdrawnIsKept(t *testing.T) {
 		p.ask(part, p.second.Identity())
 		bubble.Advance(3 * time.Second)
 		if !p.second.works(names[1]) {
-			t.Error("nothing is asked for, and no work begins")
+			t.Error("nothing is requested, but no work begins")
 		}
 		bubble.Advance(2 * time.Minute)
 		close(release)
 		if err := <-ended; err != nil {
-			t.Errorf("nothing was asked for, and work ended: %v", err)
+			t.Errorf("nothing was requested, but work ended: %v", err)
 		}
 	})
 }
 
-// TestRangesAreWorkedOnApart: that the objects of one range don't come, or that one is given away, is no
-// reason to wait with another.
+// TestRangesAreWorkedOnApart: a range whose objects don't come, or one that is handed over, doesn't delay the
+// hand-over of another.
 func TestRangesAreWorkedOnApart(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		parts := p.quarters()
@@ -234,13 +235,13 @@ func TestRangesAreWorkedOnApart(t *testing.T) {
 		p.give(parts[3], p.second)
 		p.give(parts[0], p.second)
 		bubble.Advance(5 * time.Second)
-		inTime(t, p.give(parts[1], p.first), 0, "of what was there for long")
+		inTime(t, p.give(parts[1], p.first), 0, "for a range that was there for long")
 		bubble.Advance(6 * time.Second)
-		inTime(t, p.give(parts[0], p.first), 0, "of what was there for 11 s")
+		inTime(t, p.give(parts[0], p.first), 0, "for a range that was there for 11 s")
 	})
 }
 
-// TestLostIsWorkedOnAnew: what a member has lost and got again is worked on from then on.
+// TestLostIsWorkedOnAnew: if a member loses a range and gets it again, JoinDelay begins anew.
 func TestLostIsWorkedOnAnew(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		part := p.quarters()[0]
@@ -252,11 +253,11 @@ func TestLostIsWorkedOnAnew(t *testing.T) {
 		inTime(t, p.give(part, p.first), 5*time.Second, "after DrainGrace and JoinDelay")
 		p.give(part, p.second)
 		bubble.Advance(6 * time.Second)
-		inTime(t, p.give(part, p.first), 4*time.Second, "of what came again 6 s ago")
+		inTime(t, p.give(part, p.first), 4*time.Second, "for a range that came again 6 s ago")
 	})
 }
 
-// TestWorkedOnWhileItActs: time in which the member may not act doesn't count.
+// TestWorkedOnWhileItActs: time in which the member may not act doesn't count for JoinDelay.
 func TestWorkedOnWhileItActs(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		part := p.quarters()[0]
@@ -270,11 +271,12 @@ func TestWorkedOnWhileItActs(t *testing.T) {
 		for len(p.second.Status().Owned) == 0 {
 			bubble.Advance(10 * time.Millisecond)
 		}
-		inTime(t, p.give(part, p.first), 10*time.Second, "of what it couldn't work on")
+		inTime(t, p.give(part, p.first), 10*time.Second, "for a range that it couldn't work on")
 	})
 }
 
-// TestRefusedIsGiven: a member whose informer the server has refused gives at once what it is asked for.
+// TestRefusedIsGiven: a member hands a requested range over at once if the server has refused the selector of
+// its informer.
 func TestRefusedIsGiven(t *testing.T) {
 	withPair(t, func(t *testing.T, p *pair) {
 		part := p.quarters()[0]
@@ -287,12 +289,12 @@ func TestRefusedIsGiven(t *testing.T) {
 		p.unblock(refusal)
 		bubble.Advance(time.Second)
 		if !p.owns(p.first, part) {
-			t.Error("it isn't given")
+			t.Error("the range isn't handed over")
 		}
 	})
 }
 
-// change writes the table.
+// change changes the table.
 func (m *model) change(to func(table) table) {
 	m.t.Helper()
 	lease, err := m.server.Get("bakers")

@@ -35,8 +35,8 @@ func compare(b *testing.B, name string, run func(*testing.B, requestQueue)) {
 	}
 }
 
-// BenchmarkInitialList is a list of 10,000 objects, whose requests are added with a low priority while
-// workers take them.
+// BenchmarkInitialList adds the requests of a list of 10,000 objects with a low priority while workers take
+// them.
 func BenchmarkInitialList(b *testing.B) {
 	const objects = 10_000
 	list, low := requests(objects), handler.LowPriority
@@ -72,7 +72,7 @@ func BenchmarkInitialList(b *testing.B) {
 	}
 }
 
-// BenchmarkWorkers is a number of workers that add the requests that they have done, as live changes do.
+// BenchmarkWorkers has workers that add the requests that they have done again, as live changes do.
 func BenchmarkWorkers(b *testing.B) {
 	for _, workers := range []int{1, 16, 64} {
 		list := requests(2 * workers)
@@ -99,7 +99,7 @@ func BenchmarkWorkers(b *testing.B) {
 	}
 }
 
-// BenchmarkBacklog is one goroutine that adds 1,000 requests and then takes them.
+// BenchmarkBacklog adds 1,000 requests and then takes them, in one goroutine.
 func BenchmarkBacklog(b *testing.B) {
 	list := requests(1000)
 	compare(b, "requests=1000", func(b *testing.B, q requestQueue) {

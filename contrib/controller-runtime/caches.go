@@ -35,13 +35,13 @@ type Options struct {
 	// copy: don't combine it with UnsafeDisableDeepCopy or with a transform that changes
 	// what is inside a map or a slice.
 	ShareValues bool
-	// ListsAtOnce is how many lists are read at a time, all types together. Zero is any
-	// number.
+	// ListsAtOnce is how many lists are read at a time, all types together. Zero is no
+	// limit.
 	ListsAtOnce int
 	// ListBudget is how many bytes the lists that are being read may have decoded before
-	// all but one of them wait. Zero is any number. See [listwatch.Limiter.WithBudget].
+	// all but one of them wait. Zero is no limit. See [listwatch.Limiter.WithBudget].
 	ListBudget int64
-	// Tuning is that of all informers.
+	// Tuning applies to all informers.
 	Tuning informer.Tuning
 }
 
@@ -62,7 +62,8 @@ type made struct {
 	of *started
 }
 
-// started is set once an informer of a cache runs. One that doesn't run then was removed before the start.
+// started is set once any informer of a cache runs. An informer of it that doesn't run by then was removed
+// before the start.
 type started bool
 
 // New returns a Caches. One serves any number of managers and clusters:
@@ -90,9 +91,10 @@ const anyNumber = 1 << 16
 
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
 // The cache is what Options.NewCache makes, with informers of kubewright that read lists and
-// watches as streams, and have client-go's metrics of informers in controller-runtime's registry,
-// with the server's host and the form of the objects as their name. A NewInformer in opts stays.
-// The HTTP client is copied, so other clients of the program don't change.
+// watches as streams. They have client-go's metrics of informers in controller-runtime's registry,
+// named after the server's host and the form of the objects. If opts has a NewInformer, the cache
+// is made with opts unchanged. The HTTP client is copied, so other clients of the program don't
+// change.
 func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	newCache := c.options.NewCache
 	if newCache == nil {
@@ -117,7 +119,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
-		// Its kind names the informer: Event is a type of two groups.
+		// The informer is named after the kind, because Event is a type of two groups.
 		if obj.GetObjectKind().GroupVersionKind().Empty() {
 			obj = withKind(obj, scheme)
 		}
@@ -130,7 +132,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	return newCache(config, opts)
 }
 
-// streaming returns a copy of an HTTP client, or of one for config, that streams.
+// streaming returns a copy of an HTTP client, or of the one for config if that is nil, that streams.
 func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, error) {
 	if httpClient == nil {
 		config = rest.CopyConfig(config)
@@ -150,20 +152,20 @@ func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, erro
 // validate refuses negative values, which have no meaning.
 func (o Options) validate() error {
 	if o.ListsAtOnce < 0 || o.ListBudget < 0 {
-		return fmt.Errorf("ListsAtOnce is %d and ListBudget %d: zero is any number", o.ListsAtOnce, o.ListBudget)
+		return fmt.Errorf("ListsAtOnce is %d and ListBudget %d: zero is no limit", o.ListsAtOnce, o.ListBudget)
 	}
 	unused := informer.New(&toolscache.ListWatch{}, nil, toolscache.SharedIndexInformerOptions{})
 	return informer.Configure(unused, o.Tuning)
 }
 
-// newInformer returns an informer. The clients of a cache return what the server sends, but for
-// the kind of metadata.
+// newInformer returns an informer that streams if it can. That is safe, because the clients of a
+// cache change nothing that the server sends, except for the kind of metadata objects.
 func (c *Caches) newInformer(
 	of *started, scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
-	// An informer of a type that isn't a pointer never streams, and refuses decoding options.
+	// An informer of a type that isn't a pointer never streams, and returns an error here.
 	_ = informer.SetDecoding(i, c.decoding)
 	if err := informer.Configure(i, c.options.Tuning); err != nil {
 		panic(err) // NewCache has checked the tuning, and the informer is new.
@@ -188,7 +190,7 @@ func withKind(obj runtime.Object, scheme *runtime.Scheme) runtime.Object {
 	return example
 }
 
-// all returns the informers that run, and those of caches that have not started.
+// all returns the informers that run, and those of caches that haven't started.
 func (c *Caches) all() []toolscache.SharedInformer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,8 +225,8 @@ func (c *Caches) Statuses() []informer.Status {
 }
 
 // HealthCheck returns a check of the informers, for AddHealthzCheck or AddReadyzCheck. Its
-// error says of each unhealthy informer why, see [informer.HealthCheck]. Informers that were
-// removed are not checked.
+// error has the reason for each unhealthy informer, see [informer.HealthCheck]. Informers that
+// were removed are not checked.
 func (c *Caches) HealthCheck(options informer.HealthOptions) func(*http.Request) error {
 	return func(req *http.Request) error { return informer.HealthCheck(options, c.all()...)(req) }
 }

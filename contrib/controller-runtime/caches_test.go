@@ -25,7 +25,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// forms are the representations that a cache may have of one kind.
+// forms are the forms in which a cache may hold one kind.
 var forms = map[string]func() (client.Object, client.ObjectList){
 	"typed": func() (client.Object, client.ObjectList) { return &corev1.ConfigMap{}, &corev1.ConfigMapList{} },
 	"unstructured": func() (client.Object, client.ObjectList) {
@@ -42,7 +42,7 @@ var forms = map[string]func() (client.Object, client.ObjectList){
 	},
 }
 
-// options returns those of a cache at a server.
+// options returns the options of a cache of config maps.
 func options() cache.Options {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"ConfigMap", "ConfigMapList"} {
@@ -69,8 +69,8 @@ func start(t *testing.T, c cache.Cache) context.Context {
 	return ctx
 }
 
-// seen is what a program sees of a kind: what its handlers and its transform are called with,
-// and what it reads.
+// seen is what a program sees of a kind: the arguments of its handlers and its transform, and
+// what it reads.
 type seen struct {
 	Handled, Transformed []string
 	Object, List         string
@@ -125,8 +125,8 @@ func show(obj any) string {
 	return fmt.Sprintf("%T", obj)
 }
 
-// A program sees the same on our caches and on controller-runtime's own, in every form, and
-// everything was streamed.
+// A program sees the same objects and events on our caches as on controller-runtime's own, in
+// every form, and everything is streamed.
 func TestCachesShowTheSame(t *testing.T) {
 	for name, form := range forms {
 		for _, encoding := range encodings {
@@ -161,7 +161,7 @@ func TestCachesShowTheSame(t *testing.T) {
 	}
 }
 
-// All forms of one kind stand side by side; Drop applies to all.
+// A cache can have all forms of one kind at once, and Drop applies to all of them.
 func TestDrop(t *testing.T) {
 	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.labels"}, ListsAtOnce: 1, ListBudget: 1})
 	c, err := caches.NewCache(newServer(t, jsonEncoding), options())
@@ -261,7 +261,7 @@ func TestOptionsOfCaches(t *testing.T) {
 	})
 }
 
-// An informer may be asked for by an object with content that no JSON has: only its kind counts.
+// GetInformer may be called with an object whose content JSON can't have: only its kind counts.
 func TestExamples(t *testing.T) {
 	c, err := kwctrl.New(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), options())
 	if err != nil {
@@ -274,7 +274,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Removed informers are no longer reported; a failing one is unhealthy.
+// Removed informers are no longer reported, and a failing one is unhealthy.
 func TestHealth(t *testing.T) {
 	caches := kwctrl.New(kwctrl.Options{})
 	c, err := caches.NewCache(newServer(t, jsonEncoding), options())

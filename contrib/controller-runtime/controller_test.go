@@ -33,8 +33,8 @@ func newClientGo(_ string, l limiter[reconcile.Request]) limitingQueue {
 }
 
 // TestLiveChangesComeFirst starts a controller on a list of 10,000 objects. During its first reconcile one
-// of them is changed and another one created: these two are reconciled next. client-go's queue, which knows
-// no priorities, shows that this is the queue's doing.
+// of them is changed and another one created: these two are reconciled next. With client-go's queue, which
+// has no priorities, they are reconciled last.
 func TestLiveChangesComeFirst(t *testing.T) {
 	const objects = 10_000
 	for name, test := range map[string]struct {
@@ -84,7 +84,7 @@ func reconcileList(t *testing.T, objects int, newQueue newQueue) (order []string
 			if order = append(order, request.Name); len(order) == 1 {
 				synctest.Wait() // until the list has reached the queue
 				server.Update(object("old"))
-				synctest.Wait() // until this has, too
+				synctest.Wait() // until the update has, too
 				server.Create(object("young"))
 				synctest.Wait()
 			}
@@ -105,7 +105,7 @@ func reconcileList(t *testing.T, objects int, newQueue newQueue) (order []string
 			t.Error(err)
 		}
 	})
-	bubble.Pass(time.Minute) // it doesn't pass before the workers have nothing left to do
+	bubble.Pass(time.Minute) // time passes only once the workers have nothing left to do
 	cancel()
 	running.Wait()
 	return order

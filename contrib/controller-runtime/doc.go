@@ -1,4 +1,4 @@
-// Package kwctrl puts controller-runtime on the runtime of kubewright. New gives the caches of a manager
+// Package kwctrl runs controller-runtime on the runtime of kubewright. New gives the caches of a manager
 // informers that read lists and watches as streams:
 //
 //	ctrl.NewManager(config, ctrl.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
@@ -7,7 +7,7 @@
 //
 //	controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}
 //
-// Shard lets the replicas of a controller share their objects, each its part: docs/sharding.md shows it.
+// Shard divides the objects of a controller among its replicas, see docs/sharding.md.
 //
 // It is a module of its own, so that only its users depend on controller-runtime.
 package kwctrl

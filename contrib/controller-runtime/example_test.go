@@ -41,7 +41,7 @@ func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- cached.Start(ctx) }()
-	cached.WaitForCacheSync(ctx) // for the start, which a manager does before it runs controllers
+	cached.WaitForCacheSync(ctx) // until it has started; a manager does that before it runs controllers
 
 	var bread corev1.ConfigMap // the first call makes an informer, and waits for it
 	err = cached.Get(ctx, client.ObjectKey{Namespace: "town", Name: "bread"}, &bread)
@@ -57,7 +57,7 @@ func Example() {
 	// <nil>
 }
 
-// oneConfigMap answers lists. A watch stays open and shows nothing.
+// oneConfigMap serves lists. A watch stays open without events.
 func oneConfigMap(w http.ResponseWriter, r *http.Request) {
 	switch query := r.URL.Query(); {
 	case query.Get("sendInitialEvents") != "":
@@ -109,7 +109,7 @@ func ExampleNewPriorityQueue() {
 	// greedy/c
 }
 
-// What docs/controller-runtime.md shows of a manager. It is compiled, not run: the tests run managers.
+// The manager of docs/controller-runtime.md. It is compiled, not run: the tests run managers.
 func Example_docsManager() {
 	run := func(config *rest.Config) (manager.Manager, error) {
 		caches := kwctrl.New(kwctrl.Options{

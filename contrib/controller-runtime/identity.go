@@ -40,9 +40,10 @@ func (i *identified) run(run func()) {
 	run()
 }
 
-// names are the names in metrics of a cache's informers: the server's host and the objects' form. If a name
-// has the resource already, because a cache has an informer for each of several namespaces, or a process
-// several caches of a server, a number follows. Names of informers that have stopped are used again.
+// names are the names in metrics of a cache's informers: the server's host and the objects' form. A number is
+// appended if a running informer already has that name and the same resource, because a cache has an informer
+// for each of several namespaces, or a process has several caches of a server. Names of informers that have
+// stopped are used again.
 type names struct {
 	host string
 
@@ -109,7 +110,7 @@ func (n *names) release(text string, gvr schema.GroupVersionResource) {
 	}
 }
 
-// formOf says how a cache holds objects like an example.
+// formOf returns in which form a cache holds objects like an example.
 func formOf(example runtime.Object) string {
 	switch example.(type) {
 	case runtime.Unstructured:
@@ -120,8 +121,8 @@ func formOf(example runtime.Object) string {
 	return "typed"
 }
 
-// resourceOf returns the resource of a kind: the mapper's, which the cache has just asked for it, else the
-// plural that the kind's name suggests.
+// resourceOf returns the resource of a kind: from the mapper, in which the cache has just looked it up, else
+// guessed from the kind's name.
 func resourceOf(kind schema.GroupVersionKind, mapper meta.RESTMapper) schema.GroupVersionResource {
 	if mapper != nil {
 		if mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil {

@@ -16,7 +16,7 @@ import (
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 )
 
-// published returns, of each metric of informers, the name and resource of those of a server, sorted, and the
+// published returns the names and resources, sorted, that each metric of informers has for a server, and the
 // values of the gauges.
 func published(t *testing.T, host string) (names map[string][]string, values map[string]float64) {
 	t.Helper()
@@ -68,8 +68,8 @@ func wantPublished(t *testing.T, host string, names ...string) (values map[strin
 	return values
 }
 
-// TestMetrics checks that informers of all forms, of several namespaces and of several caches have metrics in
-// controller-runtime's registry, each its own.
+// TestMetrics checks that informers of all forms, of several namespaces and of several caches each have their
+// own metrics in controller-runtime's registry.
 func TestMetrics(t *testing.T) {
 	config := newServer(t, jsonEncoding)
 	caches := kwctrl.New(kwctrl.Options{})
@@ -104,8 +104,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestNamesAreUsedAgain checks that a cache, or an informer that is made anew, has the name of one that has
-// stopped.
+// TestNamesAreUsedAgain checks that an informer of a new cache has the name of one that has stopped.
 func TestNamesAreUsedAgain(t *testing.T) {
 	config := newServer(t, jsonEncoding)
 	for range 3 {

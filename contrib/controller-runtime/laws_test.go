@@ -22,8 +22,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestLaws has many producers and workers at once. No two workers have an item at once, an item is in the
-// queue once and comes with the highest of its priorities, and nothing is lost.
+// TestLaws has many producers and workers at a time. No two workers have the same item, an item is in the
+// queue only once and comes with the highest of its priorities, and none is lost.
 func TestLaws(t *testing.T) {
 	for _, s := range sides[int]() {
 		t.Run(s.name, func(t *testing.T) {
@@ -34,8 +34,8 @@ func TestLaws(t *testing.T) {
 
 func testLaws(t *testing.T, q priorityqueue.PriorityQueue[int]) {
 	const producers, workers, items = 10, 100, 300
-	// ledger holds the priority of each item that is in the queue. It is guarded by a channel, since the
-	// bubble's time doesn't pass while somebody waits for a mutex.
+	// ledger holds the priority of each item that is in the queue. It is guarded by a channel, because the
+	// bubble's time doesn't pass while a goroutine waits for a mutex.
 	ledger := map[int]int{}
 	lock := make(chan struct{}, 1)
 	var inProcess [items]atomic.Int64
@@ -98,7 +98,7 @@ func testLaws(t *testing.T, q priorityqueue.PriorityQueue[int]) {
 		t.Errorf("%d are left", n)
 	}
 	for priority, n := range measure(t, t.Name()).depth {
-		// Upstream's counts are wrong once it has seen too many priorities.
+		// Upstream's depth is wrong once there have been too many priorities.
 		if _, err := strconv.Atoi(priority); err == nil && n < 0 {
 			t.Errorf("depth of %s is %v", priority, n)
 		}
@@ -146,7 +146,7 @@ func TestManyItems(t *testing.T) {
 	}
 }
 
-// TestShutDownAtAnyMoment shuts queues down while workers add and take items: all of them end.
+// TestShutDownAtAnyMoment shuts queues down while workers add and take items. All workers end.
 func TestShutDownAtAnyMoment(t *testing.T) {
 	for _, s := range sides[int]() {
 		t.Run(s.name, func(t *testing.T) {
@@ -177,7 +177,8 @@ func TestShutDownAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestShutDownWithDrain waits for what is in process, and hands out nothing meanwhile.
+// TestShutDownWithDrain: ShutDownWithDrain waits for items in process, and the queue hands out none
+// meanwhile.
 func TestShutDownWithDrain(t *testing.T) {
 	inBubble(t, sides[string]()[0], func(r *rig) {
 		r.add(0, "foo", "bar", "baz")
@@ -231,7 +232,7 @@ func TestShutDownBesideAWakeUp(t *testing.T) {
 	}
 }
 
-// TestMetricsAreTheSame: the same metrics, with the same labels and numbers of observations.
+// TestMetricsAreTheSame: both queues have the same metrics, with the same labels and numbers of observations.
 func TestMetricsAreTheSame(t *testing.T) {
 	var seen []measured
 	for _, s := range sides[string]() {
@@ -254,8 +255,8 @@ func TestMetricsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestOtherMetrics: a queue without a name, or with metrics of the caller's, has none in
-// controller-runtime's registry.
+// TestOtherMetrics: a queue without a name, or with the caller's metrics, has none in controller-runtime's
+// registry.
 func TestOtherMetrics(t *testing.T) {
 	series := func() (n int) {
 		families, err := metrics.Registry.Gather()
@@ -296,8 +297,8 @@ func (ignore) Dec()            {}
 func (ignore) Set(float64)     {}
 func (ignore) Observe(float64) {}
 
-// TestAgeing: an item of low priority that has waited long enough goes before one of high priority, if
-// that is asked for.
+// TestAgeing: with Ageing, an item of low priority that has waited long enough goes before one of high
+// priority.
 func TestAgeing(t *testing.T) {
 	for ageing, want := range map[time.Duration]string{0: "high", time.Second: "low"} {
 		synctest.Test(t, func(t *testing.T) {

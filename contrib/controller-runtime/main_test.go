@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// TestMain looks for leaks. controller-runtime filters the watches of metadata, and the filter's goroutine
-// stays if client-go's informer stops while an event, such as the error of its own end, is on the way. Ours
-// reads nothing through that watch.
+// TestMain looks for leaks. controller-runtime filters the watches of metadata. The filter's goroutine stays
+// if client-go's informer stops while an event, such as the error of the watch's end, is on the way. Our
+// informers don't read that watch.
 func TestMain(m *testing.M) {
 	runtimetest.WithoutErrorBackoff()
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
@@ -28,8 +28,8 @@ type (
 type side[T comparable] struct {
 	name string
 	make func(name string, l limiter[T]) priority[T]
-	// keepsPlace is true if a delayed item that is added at once goes before what was added since it was
-	// delayed.
+	// keepsPlace is true if a delayed item that is added again without a delay goes before items that were
+	// added since it was delayed.
 	keepsPlace bool
 }
 

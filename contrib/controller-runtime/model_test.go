@@ -19,7 +19,7 @@ import (
 type model struct {
 	limiter    *failures
 	keepsPlace bool
-	// waiting has the items that were added and not handed out.
+	// waiting are the items that were added and not handed out yet.
 	waiting   map[int]*waiting
 	inProcess map[int]bool
 	order     int
@@ -83,7 +83,7 @@ func (m *model) ready(w *waiting) {
 	m.seen[w.priority] = true
 }
 
-// passed delivers what is due.
+// passed makes the items that are due ready.
 func (m *model) passed() {
 	items := slices.SortedFunc(maps.Keys(m.waiting), func(a, b int) int {
 		return m.waiting[a].due.Compare(m.waiting[b].due)
@@ -130,8 +130,8 @@ func (m *model) depth() (d depth, len int) {
 	return d, len
 }
 
-// failures is a limiter with delays that are all different: whole milliseconds, and as many nanoseconds
-// as it was called.
+// failures is a limiter whose delays are all different: whole milliseconds for an item's failures, and a
+// nanosecond for each call so far.
 type failures struct {
 	of    map[int]int
 	calls int
@@ -149,7 +149,7 @@ func (f *failures) NumRequeues(item int) int { return f.of[item] }
 func (f *failures) Forget(item int)          { delete(f.of, item) }
 
 // TestQueueIsItsModel does random operations with a queue and its model. No two delays end at the same
-// time, since the order of those isn't the same in both queues.
+// time, because the two implementations order those differently.
 func TestQueueIsItsModel(t *testing.T) {
 	for _, s := range sides[int]() {
 		for seed := range uint64(20) {

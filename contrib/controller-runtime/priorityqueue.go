@@ -21,7 +21,7 @@ import (
 //		Complete(reconciler)
 //
 // It is NewPriorityQueue with that limiter. Without a NewQueue, a controller has controller-runtime's
-// own priority queue, and that is a good choice, too: this one does the same with less work, and has no
+// own priority queue, which is a good choice, too. This one does the same with less work, and has no
 // goroutines of its own.
 func NewQueue[T comparable](
 	controllerName string, limiter workqueue.TypedRateLimiter[T],
@@ -30,8 +30,8 @@ func NewQueue[T comparable](
 }
 
 // NewPriorityQueue returns a queue that does what controller-runtime's priority queue does.
-// controller-runtime's handlers know it as one, so what initial lists and resyncs bring has
-// handler.LowPriority, and goes behind live changes. Its methods are safe for concurrent use.
+// controller-runtime's handlers recognize it as one, so they add objects of initial lists and of resyncs
+// with handler.LowPriority, behind live changes. Its methods are safe for concurrent use.
 //
 // These parts of the configuration have other defaults here:
 //
@@ -42,19 +42,19 @@ func NewQueue[T comparable](
 //     workqueue_depth for each priority, if the queue has a name.
 //   - MergeDelayed is always on.
 //
-// Flow works, too: with the namespace of a request as its flow, no namespace keeps the others waiting.
+// Flow works, too: if it returns the namespace of a request, no namespace keeps the others waiting.
 // Priorities then count within a namespace. Order can't be set.
 //
 // Priorities are clamped to 32 bits, with Ageing to plus or minus 1,000,000. An item that is delayed and
 // rate limited (AddOpts.After and RateLimited) waits for the shorter of both delays. After ShutDown
-// nothing is handed out any more, ready or not.
+// the queue hands out no items any more, not even ready ones.
 //
 // These are the differences from controller-runtime's queue:
 //
 //   - ShutDownWithDrain waits until nothing is in process, as client-go's does.
 //   - ShutDown can be called twice.
-//   - A delayed item that is added without a delay goes behind what is ready by then. There it goes before
-//     what was added after it.
+//   - A delayed item that is added again without a delay goes behind what is ready by then. In
+//     controller-runtime's queue it goes before what was added after it.
 //   - workqueue_depth stays right with more than 25 priorities.
 //   - The queue doesn't log its items.
 func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorityqueue.PriorityQueue[T] {
@@ -70,14 +70,14 @@ func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorit
 	return &priorityQueue[T]{Queue: queue.New(config), limiter: config.Limiter}
 }
 
-// provider looks controller-runtime's metrics up in its registry, when the first queue needs them.
+// provider looks up controller-runtime's metrics in its registry when the first queue needs them.
 var provider = kwprometheus.NewProvider(metrics.Registry)
 
 // priorityQueue is a Queue behind controller-runtime's interface.
 type priorityQueue[T comparable] struct {
 	*queue.Queue[T]
 	limiter workqueue.TypedRateLimiter[T]
-	// down is set before the queue is shut down, which would go on to hand out what is ready.
+	// down is set before Queue is shut down, because that goes on to hand out ready items.
 	down atomic.Bool
 }
 

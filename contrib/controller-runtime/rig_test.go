@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// rig is a queue in a bubble. After each step it waits until nothing moves any more, because upstream's
+// rig is a queue in a bubble. After each step it waits until all goroutines are blocked, because upstream's
 // queue does its work in goroutines.
 type rig struct {
 	*testing.T
@@ -58,7 +58,7 @@ func (r *rig) worker() <-chan handed {
 	return result
 }
 
-// has fails unless the worker has got that item.
+// has fails unless the worker has got what is wanted.
 func (r *rig) has(worker <-chan handed, want handed) {
 	r.Helper()
 	select {
@@ -94,7 +94,7 @@ func (r *rig) len(want int) {
 	}
 }
 
-// depth is the metric of that name by its label priority.
+// depth is the metric workqueue_depth by its label priority.
 type depth map[string]float64
 
 // counts fails unless the metrics in controller-runtime's registry have these values.
@@ -109,7 +109,7 @@ func (r *rig) counts(adds, retries float64, want depth) {
 type measured struct {
 	adds, retries float64
 	depth         depth
-	// labels are the names of those that the metrics have, by name of the metric.
+	// labels are the names of each metric's labels, by the metric's name.
 	labels map[string]string
 	// samples is the number of observations of each histogram.
 	samples map[string]uint64

@@ -11,11 +11,12 @@ import (
 )
 
 // scenarios are the behaviours that the tests of controller-runtime's package priorityqueue describe, for
-// its queue and ours. Two of its tests are in laws_test.go. These are left out:
+// its queue and ours. Two of its tests are in laws_test.go. These are left out, because ours has nothing like
+// what they test:
 //
-//   - What a wrapper around its B-trees checks, and that no ticker gets a duration of 0: ours has neither.
-//   - That its log of all items doesn't race with additions: ours has no such log.
-//   - That items are cloned for this log without sharing memory.
+//   - the checks of a wrapper around its B-trees, and that no ticker gets a duration of 0
+//   - that its log of all items doesn't race with additions
+//   - that items are cloned for this log without sharing memory
 var scenarios = map[string]func(*rig){
 	"an item is handed out": func(r *rig) {
 		r.add(0, "foo")
@@ -308,7 +309,7 @@ func inBubble(t *testing.T, s side[string], run func(*rig)) {
 		limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
 		r := &rig{T: t, name: t.Name(), q: s.make(t.Name(), limiter)}
 		defer func() {
-			if r.q != nil { // upstream's panics when it is shut down twice
+			if r.q != nil { // upstream's queue panics if it is shut down twice
 				r.q.ShutDown()
 			}
 		}()
@@ -316,7 +317,7 @@ func inBubble(t *testing.T, s side[string], run func(*rig)) {
 	})
 }
 
-// TestHigherPrioritiesComeFirst, whether the items were delayed or not.
+// TestHigherPrioritiesComeFirst: items of higher priorities come first, whether they were delayed or not.
 func TestHigherPrioritiesComeFirst(t *testing.T) {
 	const each = 1000
 	for _, s := range sides[string]() {

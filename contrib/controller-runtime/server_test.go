@@ -36,7 +36,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *rest.Config {
 }
 
 // newServer serves config maps in two namespaces: each has first and last, and then last is
-// changed and deleted. It knows no WatchList.
+// changed and deleted. It doesn't support WatchList.
 func newServer(t *testing.T, e encoding) *rest.Config {
 	ended := make(chan struct{})
 	t.Cleanup(func() { close(ended) })
@@ -77,7 +77,7 @@ func configMap(namespace, name, version string) *corev1.ConfigMap {
 	}
 }
 
-// encoder writes as an API server does: only what is at the top has a kind.
+// encoder writes as an API server does: only the outermost object has a kind.
 type encoder struct {
 	t *testing.T
 	w io.Writer

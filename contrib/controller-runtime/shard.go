@@ -25,9 +25,10 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// Shards let the controllers of a manager share their objects with those of other replicas. What they
-// reconcile, T, decides how: reconcile.Request by namespace, UIDRequest by UID. [Shard] makes them. All
-// methods are safe for concurrent use, and so are the member's, except Run, which the manager calls.
+// Shards let the controllers of a manager share their objects with those of other replicas. [Shard] makes
+// them. Objects are sharded by namespace if T, the type of requests, is reconcile.Request, and by UID if it
+// is UIDRequest. All methods are safe for concurrent use, and so are the member's. Don't call the member's
+// Run: the manager does.
 type Shards[T ShardRequest] struct {
 	*sharding.Member
 	metrics *shardingmetrics.Collector
@@ -45,20 +46,19 @@ type Shards[T ShardRequest] struct {
 //	err = shards.Complete(ctrl.NewControllerManagedBy(mgr).For(&shopv1.Bakery{}).Owns(&appsv1.Deployment{}),
 //		reconciler, controller.Options{})
 //
-// Of the kinds of the objects the manager's cache then has the member's part alone, for all that read from
-// it. An object stands for its kind and its form: a PartialObjectMetadata for metadata, an Unstructured for
-// that.
-// All members must shard the same kinds. By UID, shard only kinds that are reconciled: what these own has
-// UIDs, and so owners, of its own.
+// The manager's cache then has only the member's part of the given kinds, for everything that reads from it.
+// Each object stands for its kind and its form: pass a PartialObjectMetadata for cached metadata, and an
+// Unstructured for cached unstructured objects. All members must shard the same kinds. By UID, shard only the
+// kinds that are reconciled: their dependents have UIDs of their own, and so maybe belong to other members.
 //
 // The manager runs the member, elected or not. When it stops, reconciles end first, then the member gives up
-// its ranges, then the caches stop. DrainGrace is 10 s by default here, as leaving may take twice that, and
-// managers wait for 30 s. Field, Kinds and Informers of the configuration are Shard's to set. Metrics of
-// package shardingmetrics are in controller-runtime's registry while the member runs.
+// its ranges, then the caches stop. DrainGrace is 10 s by default here, because leaving may take twice that,
+// and managers wait for 30 s. Leave Field, Kinds and Informers of the configuration empty: Shard sets them.
+// Metrics of package shardingmetrics are in controller-runtime's registry while the member runs.
 //
-// It returns an error if the manager's cache isn't one of [Caches], has started, or is limited to some
-// namespaces, even one, and if writes of the manager's clients don't pass [sharding.Transport]. Of several
-// wrappers of a configuration that must be the last one.
+// Shard returns an error if the manager's cache isn't one of [Caches], has started, or is limited to some
+// namespaces, even one. It also does if writes of the manager's clients don't pass [sharding.Transport],
+// which must be the last of several wrappers of a configuration.
 func Shard[T ShardRequest](
 	mgr manager.Manager, config sharding.Config, objects ...client.Object,
 ) (*Shards[T], error) {
@@ -142,7 +142,7 @@ func isGuarded(transport http.RoundTripper) bool {
 	}
 }
 
-// runnable is what a manager runs without electing it, and ends before the caches.
+// runnable is a function that a manager runs whether elected or not, and ends before the caches.
 type runnable func(context.Context) error
 
 func (r runnable) Start(ctx context.Context) error { return r(ctx) }
@@ -150,10 +150,10 @@ func (r runnable) Start(ctx context.Context) error { return r(ctx) }
 // NeedLeaderElection returns false.
 func (r runnable) NeedLeaderElection() bool { return false }
 
-// Options returns the options of a sharded controller, for [controller.NewTyped]. Its queue takes and hands
-// out what the member owns; it counts and drops the rest. Its reconciles run in [sharding.Member.Do], which
-// waits, and keeps a worker, while the member may not act on what it owns. Each member runs it: it doesn't
-// wait to be elected.
+// Options returns the options of a sharded controller, for [controller.NewTyped]. Its queue accepts and hands
+// out only what the member owns, and drops and counts the rest. Its reconciles run in [sharding.Member.Do],
+// which waits, and keeps a worker, while the member may not act on what it owns. The controller runs in each
+// replica, elected or not.
 //
 // Reconciler and NeedLeaderElection of o have no effect. NewQueue is [NewQueue] by default, whatever
 // UsePriorityQueue says.
@@ -185,8 +185,8 @@ type shardReconciler[T ShardRequest] struct {
 	inner  reconcile.TypedReconciler[T]
 }
 
-// Reconcile asks for the request to be added again if it isn't the member's, or if the member had to end it.
-// The queue drops it if it is another member's now.
+// Reconcile has the request added again if it isn't the member's, or if the member had to stop it. The queue
+// drops it if it is another member's by then.
 func (s shardReconciler[T]) Reconcile(ctx context.Context, request T) (result reconcile.Result, err error) {
 	err = s.member.Do(ctx, hashed(request), func(working context.Context, _ sharding.Owned) error {
 		var err error
@@ -202,5 +202,6 @@ func (s shardReconciler[T]) Reconcile(ctx context.Context, request T) (result re
 	return result, err
 }
 
-// soon is when a reconcile that its member had to end is tried again. Do then waits until it may begin.
+// soon is the delay before a reconcile that the member had to stop is tried again. Do then waits until it may
+// begin.
 const soon = time.Second

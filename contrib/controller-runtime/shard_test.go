@@ -27,12 +27,12 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// takeOver is time for what is free to be given, even if the balancer has just left. It is less than
-// LeaseDuration.
+// takeOver is how long it takes until free ranges are assigned, even if the balancer has just left. It is
+// less than LeaseDuration.
 const takeOver = 10 * time.Second
 
-// TestShard lets managers share 200 objects while somebody changes them, a second manager comes and the first
-// one stops. No object is ever reconciled by two at a time, and each is up to date in the end.
+// TestShard lets managers share 200 objects while these change, a second manager starts and the first one
+// stops. No object is ever reconciled by two managers at a time, and each is up to date in the end.
 func TestShard(t *testing.T) {
 	t.Run("by namespace", func(t *testing.T) { inBakery(t, testShard[reconcile.Request]) })
 	t.Run("by UID", func(t *testing.T) { inBakery(t, testShard[kwctrl.UIDRequest]) })
@@ -67,7 +67,7 @@ func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
 	before, _ := b.doneBy(first)
 	b.settle()
 	if after, _ := b.doneBy(first); after == before {
-		t.Error("the first reconciles nothing any more")
+		t.Error("the first manager reconciles nothing any more")
 	}
 	if _, requests := b.doneBy(second); requests < 50 || requests > 150 {
 		t.Errorf("the second has reconciled %d objects", requests)
@@ -84,7 +84,7 @@ func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
 	before, _ = b.doneBy(second)
 	bubble.Advance(takeOver)
 	if after, _ := b.doneBy(second); after == before {
-		t.Error("what the first had isn't reconciled soon")
+		t.Error("the first manager's objects aren't reconciled soon")
 	}
 	b.check("one is left")
 	if _, requests := b.doneBy(second); requests != 200 {
@@ -92,8 +92,8 @@ func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
 	}
 }
 
-// TestShardRecreated: an object that is deleted and created anew has another UID, and is reconciled by whose
-// that is.
+// TestShardRecreated: an object that is deleted and created anew has another UID, and is reconciled by the
+// owner of that.
 func TestShardRecreated(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[kwctrl.UIDRequest]) {
 		b.fill(40, 1)
@@ -117,13 +117,13 @@ func TestShardRecreated(t *testing.T) {
 			}
 		}
 		if moved == 0 {
-			t.Error("it has never had another owner")
+			t.Error("the object has never had another owner")
 		}
 	})
 }
 
-// TestShardDropsForeignKeys adds what others own to the queue in every way: it is neither reconciled nor
-// tried again, and counted.
+// TestShardDropsForeignKeys adds a key of another member to the queue in every way. It is neither reconciled
+// nor tried again, but counted.
 func TestShardDropsForeignKeys(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.fill(40, 40)
@@ -142,19 +142,19 @@ func TestShardDropsForeignKeys(t *testing.T) {
 		queue.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, foreign)
 		b.settle()
 		if after := b.done[other][fmt.Sprint(foreign)]; after != before {
-			t.Errorf("%s reconciled it %d times", other.name, after-before)
+			t.Errorf("%s reconciled the key %d times", other.name, after-before)
 		}
 		if n := queue.NumRequeues(foreign); n != 0 {
-			t.Errorf("%d failures of it are remembered", n)
+			t.Errorf("%d failures of the key are remembered", n)
 		}
 		if got := droppedItems(t, other.name) - dropped; got != 6 {
-			t.Errorf("%v are counted", got)
+			t.Errorf("%v dropped items are counted", got)
 		}
 	})
 }
 
-// TestShardDropsWhatHasMoved adds what a member owns to its queue with a delay. Before that has passed, a
-// part of it is given to another member, which reconciles it alone.
+// TestShardDropsWhatHasMoved adds keys that a member owns to its queue with a delay. Before that has passed,
+// some of them move to another member. The first one drops these, and reconciles the others.
 func TestShardDropsWhatHasMoved(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.fill(40, 40)
@@ -180,12 +180,12 @@ func TestShardDropsWhatHasMoved(t *testing.T) {
 		}
 		got, done := int(droppedItems(t, first.name)-dropped), after-before
 		if moved == 0 || got != moved || done != 40-moved {
-			t.Errorf("%d are dropped, %d reconciled; %d have moved", got, done, moved)
+			t.Errorf("%d keys are dropped, %d reconciled; %d have moved", got, done, moved)
 		}
 	})
 }
 
-// metricsOf returns the metrics of which a label has the value, by name: sums of counters, 0 for others.
+// metricsOf returns the metrics that have a label with that value, by name: sums of counters, 0 for others.
 func metricsOf(t *testing.T, label, value string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -223,8 +223,9 @@ func memberMetrics(t *testing.T, identity string) int {
 	return len(metricsOf(t, "member", identity))
 }
 
-// TestShardInAnOutage: while the Leases can't be renewed, no write of a reconcile passes, and none begins.
-// What was reconciled, and what has changed, is reconciled afterwards, without errors, and nothing is listed.
+// TestShardInAnOutage: while the Leases can't be renewed, no write of a reconcile passes, and no reconcile
+// begins. Interrupted reconciles, and changes, are reconciled afterwards, without errors, and nothing is
+// listed.
 func TestShardInAnOutage(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.fill(40, 40)
@@ -270,7 +271,7 @@ func TestShardInAnOutage(t *testing.T) {
 	})
 }
 
-// TestShardStops: a manager that stops keeps what it owns, and its cache, until its reconciles have ended.
+// TestShardStops: a manager that stops keeps its ranges and its cache until its reconciles have ended.
 func TestShardStops(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.fill(40, 40)
@@ -286,7 +287,7 @@ func TestShardStops(t *testing.T) {
 			if ctx.Err() == nil {
 				t.Error("the context goes on though the manager stops")
 			}
-			// The object changes once more, and the cache hears of it.
+			// The object changes once more, and the cache is still updated.
 			b.want("town-0", "bread-0", "bun")
 			bubble.Pass(time.Second)
 			return b.bake(context.WithoutCancel(ctx), r, request.NamespacedName)
@@ -296,29 +297,29 @@ func TestShardStops(t *testing.T) {
 		owner.stop()
 		bubble.Advance(5 * time.Second)
 		if _, ok := owner.Owns("town-0"); !ok || other.Accepts("town-0") {
-			t.Errorf("it still owns what it works on: %t; the other does: %t", ok, other.Accepts("town-0"))
+			t.Errorf("the owner still owns what it works on: %t; the other does: %t", ok, other.Accepts("town-0"))
 		}
 		before, _ := b.doneBy(other)
 		close(goOn)
 		bubble.Advance(takeOver)
 		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "bun" {
-			t.Errorf("what its reconcile wrote last is %q", object.Data["baked"])
+			t.Errorf("the last write of the reconcile is %q", object.Data["baked"])
 		}
 		if after, _ := b.doneBy(other); after == before {
-			t.Error("the other doesn't take over")
+			t.Error("the other manager doesn't take over")
 		}
 		b.leave(owner)
 		if owned := memberMetrics(t, owner.Identity()); owned != 0 {
-			t.Errorf("there are still %d metrics of who has left", owned)
+			t.Errorf("there are still %d metrics of the member that has left", owned)
 		}
 		if owned := memberMetrics(t, other.Identity()); owned == 0 {
-			t.Error("there are no metrics of who is left")
+			t.Error("there are no metrics of the member that still runs")
 		}
 		b.check("one is left")
 	})
 }
 
-// TestShardRefuses: what is missing is an error that says what to do.
+// TestShardRefuses: if something is missing, Shard returns an error that says what to do.
 func TestShardRefuses(t *testing.T) {
 	for want, change := range map[string]func(*rest.Config, *manager.Options, *sharding.Config){
 		"call config.Wrap(sharding.Transport)": func(c *rest.Config, _ *manager.Options, _ *sharding.Config) {
@@ -352,7 +353,7 @@ func TestShardRefuses(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("the error is %v", err)
 				}
-				// controller-runtime's informers of several namespaces wait for their end.
+				// controller-runtime's informers of several namespaces have goroutines, which must end.
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error)
 				go func() { ended <- mgr.Start(ctx) }()
@@ -366,7 +367,7 @@ func TestShardRefuses(t *testing.T) {
 	}
 }
 
-// TestShardNothing: without objects there is nothing to shard.
+// TestShardNothing: Shard without objects is an error.
 func TestShardNothing(t *testing.T) {
 	_, err := kwctrl.Shard[reconcile.Request](nil, sharding.Config{})
 	if err == nil || !strings.Contains(err.Error(), "pass Shard an object of each kind") {
@@ -374,15 +375,14 @@ func TestShardNothing(t *testing.T) {
 	}
 }
 
-// TestShardOptions: every member runs the controller, and controller-runtime's own error tells of a
-// reconciler that is missing.
+// TestShardOptions: every member runs the controller. A missing reconciler is controller-runtime's own error.
 func TestShardOptions(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		r := b.join("baker")
 		b.settle() // controller-runtime spins if it is stopped while it starts
 		options := r.Options(nil, controller.Options{})
 		if *options.NeedLeaderElection {
-			t.Error("it waits to be elected")
+			t.Error("the controller waits for an election")
 		}
 		_, err := controller.New("none", r.Manager, options)
 		if err == nil || !strings.Contains(err.Error(), "Reconciler") {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// mapServer is an http.RoundTripper: an API server for config maps without sockets, so that it works in a
-// bubble.
+// mapServer is an API server for config maps. It is an http.RoundTripper and has no sockets, so that it works
+// in a bubble.
 type mapServer struct {
 	*runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 	writes sync.Mutex
@@ -44,7 +44,7 @@ func (s *mapServer) get(namespace, name string) (*corev1.ConfigMap, error) {
 	return nil, apierrors.NewNotFound(mapResource, name)
 }
 
-// change changes a config map, whoever else writes it.
+// change changes a config map. It can't conflict with other writes.
 func (s *mapServer) change(namespace, name string, change func(*corev1.ConfigMap)) {
 	s.writes.Lock()
 	defer s.writes.Unlock()
@@ -56,7 +56,7 @@ func (s *mapServer) change(namespace, name string, change func(*corev1.ConfigMap
 	s.Update(object)
 }
 
-// put writes a config map if it is of the version that is there.
+// put writes a config map if it has the current version.
 func (s *mapServer) put(object *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	s.writes.Lock()
 	defer s.writes.Unlock()
@@ -100,7 +100,7 @@ func (s *mapServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer(s.List(r.Context(), options))
 }
 
-// watch answers with events until the request's context ends, or the stream.
+// watch answers with events until the request's context or the stream ends.
 func (s *mapServer) watch(r *http.Request, options metav1.ListOptions) (*http.Response, error) {
 	events, err := s.Watch(r.Context(), options)
 	if err != nil {
@@ -189,7 +189,7 @@ func (l *leases) names() (names []string) {
 	return names
 }
 
-// find returns a Lease. It needs the lock.
+// find returns a Lease. The caller holds mu.
 func (l *leases) find(name string) (*coordinationv1.Lease, error) {
 	if l.down {
 		return nil, errDown

@@ -21,7 +21,7 @@ import (
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
-// What docs/sharding.md shows of controller-runtime. It is compiled, not run: the tests run managers.
+// The code of docs/sharding.md for controller-runtime. It is compiled, not run: the tests run managers.
 func Example_docsSharding() {
 	run := func(
 		config *rest.Config, namespace, podName string, reconciler reconcile.Reconciler,
@@ -61,8 +61,8 @@ func Example_docsSharding() {
 	_ = test
 }
 
-// A reconciler whose objects name a config map in any namespace. The manager's client reads the member's part
-// alone: what is in another one isn't found. So it reads references live.
+// recipeReader is a reconciler whose objects name a config map in any namespace. The manager's client doesn't
+// find objects of other members, so it reads references live.
 type recipeReader struct {
 	client.Client
 	// Live is the manager's GetAPIReader.
@@ -83,8 +83,8 @@ func (r recipeReader) Reconcile(ctx context.Context, request reconcile.Request) 
 	return reconcile.Result{}, r.Update(ctx, &order)
 }
 
-// References across ranges are read live, or from an informer that isn't sharded: of a cache of its own, or
-// the manager's one of another form of the kind.
+// References to objects in other ranges are read live, or from an informer that isn't sharded. That can be
+// one of another cache, or the manager's informer of another form of the kind.
 func Example_references() {
 	reconciler := func(mgr manager.Manager) reconcile.Reconciler {
 		return recipeReader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
@@ -92,7 +92,7 @@ func Example_references() {
 	_ = reconciler // for Complete of Shards
 }
 
-// TestShardReferences runs the reconciler of the example where each recipe is another member's.
+// TestShardReferences runs the reconciler of the example with a recipe that another member owns.
 func TestShardReferences(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.fill(40, 40)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
-// TestShardMoves moves what two managers own by calls, as users' tests may: to the second one, and from the
-// second one when that is cut off. Each reconciles what it is given, and nothing else.
+// TestShardMoves moves ranges between two managers with shardingtest, as users' tests may: to the second one,
+// and from the second one while that is cut off. Each reconciles its ranges, and nothing else.
 func TestShardMoves(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.group = shardingtest.NewGroup()
@@ -45,10 +45,10 @@ func TestShardMoves(t *testing.T) {
 		b.settle()
 		after, _ := b.doneBy(first)
 		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "rye" || after == before {
-			t.Errorf("what the first has taken over isn't reconciled: %v", object.Data)
+			t.Errorf("the first manager doesn't reconcile what it has taken over: %v", object.Data)
 		}
 		if object, _ := b.maps.get("town-1", "bread-1"); object.Data["baked"] == "rye" {
-			t.Error("what belongs to the second is reconciled, though that is cut off")
+			t.Error("an object of the second manager is reconciled while that is cut off")
 		}
 
 		b.group.Reconnect(second.Member)

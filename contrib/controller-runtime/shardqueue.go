@@ -12,14 +12,14 @@ type newQueueFunc[T comparable] = func(
 	controllerName string, limiter workqueue.TypedRateLimiter[T],
 ) workqueue.TypedRateLimitingInterface[T]
 
-// newQueue returns a function that makes queues which take and hand out what the member owns.
+// newQueue returns a function that makes queues which accept and hand out only what the member owns.
 func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 	if inner == nil {
 		inner = NewQueue[T]
 	}
 	return func(name string, limiter workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
 		q := inner(name, limiter)
-		// What the table gives the member, not what it may act on now: an outage loses nothing.
+		// Accepts follows the table, and not what the member may act on now, so that an outage loses no items.
 		owned := queue.NewOwned(q, func(request T) bool { return s.Accepts(hashed(request)) })
 		s.metrics.AddQueue(name, owned)
 		if ranked, ok := q.(priorityqueue.PriorityQueue[T]); ok {
@@ -29,7 +29,7 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 	}
 }
 
-// ownedPriorityQueue is a queue of owned items behind controller-runtime's interface.
+// ownedPriorityQueue is a queue of owned items with controller-runtime's interface.
 type ownedPriorityQueue[T comparable] struct {
 	*queue.Owned[T]
 	inner priorityqueue.PriorityQueue[T]

@@ -21,8 +21,8 @@ type ShardRequest interface {
 	reconcile.Request | UIDRequest
 }
 
-// UIDRequest is a request for an object that is sharded by UID. Its name may belong to another object by the
-// time it is reconciled, or at the API server already, with another UID and maybe another owner.
+// UIDRequest is a request for an object that is sharded by UID. By the time it is reconciled its name may
+// belong to a new object with another UID, which maybe another member owns.
 type UIDRequest struct {
 	types.NamespacedName
 	UID types.UID
@@ -40,7 +40,7 @@ func fieldOf[T ShardRequest]() sharding.Field {
 	return sharding.ByNamespace
 }
 
-// hashed returns what of a request is hashed.
+// hashed returns the part of a request that is hashed.
 func hashed[T ShardRequest](request T) string {
 	switch request := any(request).(type) {
 	case UIDRequest:
@@ -62,9 +62,9 @@ func EnqueueUID() handler.TypedEventHandler[client.Object, UIDRequest] {
 	})
 }
 
-// EnqueueOwnerUID returns a handler that enqueues the owners of an event's object that have a kind, with
-// their UIDs, as the object's references have them. owner is an example of that kind. Don't shard the kind of
-// the object: its UID isn't the owner's.
+// EnqueueOwnerUID returns a handler that enqueues those owners of an event's object that have owner's group
+// and kind, with the UIDs of the object's owner references. Don't shard the kind of the event's object: its
+// UID isn't the owner's.
 func EnqueueOwnerUID(
 	scheme *runtime.Scheme, mapper meta.RESTMapper, owner client.Object,
 ) (handler.TypedEventHandler[client.Object, UIDRequest], error) {

@@ -31,7 +31,7 @@ func enqueued(
 	return requests
 }
 
-// TestEnqueueUID: an update that has replaced an object with another one of its name is about both.
+// TestEnqueueUID: an update that replaces an object by another one of the same name enqueues both.
 func TestEnqueueUID(t *testing.T) {
 	before, after := bread("town", "rye"), bread("town", "rye")
 	before.UID, after.UID = "old", "new"
@@ -45,8 +45,8 @@ func TestEnqueueUID(t *testing.T) {
 	}
 }
 
-// TestEnqueueOwnerUID: owners of the kind are enqueued, as the references have them, with a namespace if
-// their kind has.
+// TestEnqueueOwnerUID: owners of the kind are enqueued as they are in the references, with a namespace if the
+// kind is namespaced.
 func TestEnqueueOwnerUID(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)

@@ -31,24 +31,25 @@ import (
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
-// bakery is a group of replicas that share config maps: of each they write into "baked" what "wanted" says.
+// bakery is a group of replicas that share config maps. Reconciling one copies its "wanted" to "baked".
 type bakery[T kwctrl.ShardRequest] struct {
 	t      *testing.T
 	maps   *mapServer
 	leases *leases
-	// group is that of the replicas, if ranges move only when the test says so. Then leases isn't used.
+	// group is that of the replicas if ranges move only when the test moves them, else nil. With it, leases
+	// isn't used.
 	group *shardingtest.Group
 
 	mu       sync.Mutex
 	replicas []*replica[T]
-	// running is who reconciles a name now, done how often each replica did.
+	// running is the replica that reconciles a request now, done how often each replica has begun to.
 	running map[string]*replica[T]
 	done    map[*replica[T]]map[string]int
 	// during is called in each reconcile, with its context. A reconcile fails if it returns an error.
 	during func(context.Context, *replica[T], T) error
 }
 
-// replica is one of them.
+// replica is a manager with a sharded controller.
 type replica[T kwctrl.ShardRequest] struct {
 	manager.Manager
 	*kwctrl.Shards[T]
@@ -90,7 +91,7 @@ func bread(namespace, name string) *corev1.ConfigMap {
 	}
 }
 
-// want changes what is wanted of an object.
+// want sets "wanted" of an object.
 func (b *bakery[T]) want(namespace, name, what string) {
 	b.maps.change(namespace, name, func(object *corev1.ConfigMap) { object.Data["wanted"] = what })
 }
@@ -130,7 +131,7 @@ func (b *bakery[T]) join(name string) *replica[T] {
 		r.queue = q
 		return nil
 	})
-	// The test is about two kinds of requests, for which handlers have two types.
+	// Handlers of the two types of requests have different types.
 	var complete error
 	reconciler := reconcile.TypedFunc[T](func(ctx context.Context, request T) (reconcile.Result, error) {
 		return reconcile.Result{}, b.reconcile(ctx, r, request)
@@ -180,7 +181,7 @@ func keyOf[T kwctrl.ShardRequest](request T) client.ObjectKey {
 	return any(request).(reconcile.Request).NamespacedName
 }
 
-// reconcile bakes what is wanted. It takes some time.
+// reconcile bakes the object of a request. It takes some time.
 func (b *bakery[T]) reconcile(ctx context.Context, r *replica[T], request T) error {
 	what := fmt.Sprint(request)
 	b.mu.Lock()
@@ -205,7 +206,7 @@ func (b *bakery[T]) reconcile(ctx context.Context, r *replica[T], request T) err
 	return b.bake(ctx, r, keyOf(request))
 }
 
-// bake writes an object of the cache.
+// bake reads an object from the cache, copies its "wanted" to "baked" and writes it.
 func (b *bakery[T]) bake(ctx context.Context, r *replica[T], key client.ObjectKey) error {
 	var object corev1.ConfigMap
 	if err := r.GetClient().Get(ctx, key, &object); err != nil {
@@ -218,7 +219,7 @@ func (b *bakery[T]) bake(ctx context.Context, r *replica[T], key client.ObjectKe
 	return r.GetClient().Update(ctx, &object)
 }
 
-// settle lets time pass until all is level, and what is wanted baked.
+// settle lets time pass until the load is balanced and everything is baked.
 func (b *bakery[T]) settle() {
 	for range 4 {
 		bubble.Advance(20 * time.Second)
@@ -227,7 +228,7 @@ func (b *bakery[T]) settle() {
 	bubble.Advance(time.Second)
 }
 
-// value is what of an object is hashed.
+// value returns what of an object is hashed.
 func (b *bakery[T]) value(object *corev1.ConfigMap) string {
 	if _, byUID := any(*new(T)).(kwctrl.UIDRequest); byUID {
 		return string(object.UID)
@@ -235,14 +236,15 @@ func (b *bakery[T]) value(object *corev1.ConfigMap) string {
 	return object.Namespace
 }
 
-// check checks that all is baked, that each object has one owner, and that the owner's cache alone has it.
+// check checks that everything is baked, that each object has one owner, and that only the owner's cache has
+// it.
 func (b *bakery[T]) check(what string) {
 	b.t.Helper()
 	b.settle()
 	owned := map[*replica[T]][]string{}
 	for _, object := range b.maps.Objects() {
 		if object.Data["baked"] != object.Data["wanted"] {
-			b.t.Errorf("%s: of %s/%s is wanted %q, and baked %q", what,
+			b.t.Errorf("%s: %s/%s has %q wanted and %q baked", what,
 				object.Namespace, object.Name, object.Data["wanted"], object.Data["baked"])
 		}
 		owners := 0

@@ -12,8 +12,8 @@ import (
 // PriorityMetrics returns the metrics of a queue with priorities, for the Config of [queue.New]: those of
 // [workqueue.Metrics], except that workqueue_depth has a value for each priority if NewProvider returned
 // the provider and the registered metric has the label priority, as controller-runtime's has. A queue
-// has 25 such values at most, as in controller-runtime; what has further priorities counts as
-// exceeded_cardinality_limit.
+// has 25 such values at most, as in controller-runtime; items of further priorities are counted together
+// as exceeded_cardinality_limit.
 //
 // Each queue needs a result of its own.
 func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics {

@@ -53,7 +53,8 @@ workqueue_depth{controller="one",name="one",priority="5"} 1
 	}
 }
 
-// TestDepthWithoutPriorities: the registry's metric has no such label, or there was none.
+// TestDepthWithoutPriorities: all priorities have one value if the registry's metric has no label for them,
+// or if the registry has no such metric yet.
 func TestDepthWithoutPriorities(t *testing.T) {
 	_, older := depths("name", "controller")
 	for name, registry := range map[string]*prometheus.Registry{
@@ -74,7 +75,7 @@ func TestDepthWithoutPriorities(t *testing.T) {
 	}
 }
 
-// TestManyPriorities have one value together, from the 26th on, and nothing is left over.
+// TestManyPriorities: from the 26th on, priorities have one value together. All values are 0 in the end.
 func TestManyPriorities(t *testing.T) {
 	v, registry := depths("name", "controller", "priority")
 	q := strict(registry)

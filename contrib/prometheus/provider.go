@@ -1,6 +1,6 @@
 // Package kwprometheus gives the work queues and informers of kubewright
 // Prometheus metrics with the names that client-go's have in Kubernetes.
-// NewInformerProvider names those of informers. Those of queues are
+// NewInformerProvider lists those of informers. Those of queues are
 //
 //	workqueue_depth
 //	workqueue_adds_total
@@ -14,7 +14,7 @@
 //
 // One call at the start of a program is enough:
 //
-//	kwprometheus.Use(prometheus.DefaultRegisterer) // on one's own
+//	kwprometheus.Use(prometheus.DefaultRegisterer) // without either of these
 //	kwprometheus.Use(metrics.Registry)             // with controller-runtime
 //	kwprometheus.Use(legacyregistry.Registerer())  // with component-base
 //
@@ -57,7 +57,7 @@ type provider struct {
 	registerer prometheus.Registerer
 
 	registration registration
-	// depths are all those of the registry.
+	// depths has the depths of all queues.
 	depths                            *prometheus.GaugeVec
 	depth, unfinished, longestRunning vec[prometheus.Gauge]
 	adds, retries                     vec[prometheus.Counter]
@@ -101,7 +101,7 @@ func (p *provider) of(name string) *provider {
 		if describedAs(p.registerer, newGauge("depth", "")) != nil {
 			return // client-go has registered them, or a provider of ours that let client-go go first
 		}
-		// This makes metrics of that name, which the queue is about to have anyway.
+		// This creates metrics of that name, which the queue is about to need anyway.
 		upstream.NewTypedWithConfig(upstream.TypedQueueConfig[string]{Name: name}).ShutDown()
 	}, p.register)
 	return p
@@ -149,9 +149,9 @@ const subsystem = "workqueue"
 
 var labels = []string{"name"}
 
-// with returns the metric of a queue. It tries the labels that the registered metric may
-// have: component-base's, then controller-runtime's two sets, which have the queue's name
-// twice and no priority.
+// with returns the metric of a queue. It tries the label sets that the registered metric may
+// have: component-base's, then controller-runtime's two. These have the queue's name twice,
+// and the second one has a priority, which stays empty.
 func with[M any](key, name string, get func(prometheus.Labels) (M, error)) M {
 	var metric M
 	var err error

@@ -46,7 +46,7 @@ func (r *registration) isDone() bool {
 //go:noinline
 func goAhead(clientGo func()) { clientGo() }
 
-// isAhead says whether this goroutine is in goAhead.
+// isAhead reports whether this goroutine is in goAhead.
 func isAhead() bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])

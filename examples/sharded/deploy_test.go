@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// strict refuses fields that there aren't.
+// strict refuses unknown fields.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
 // manifest returns the objects of a file.
@@ -69,7 +69,7 @@ func one[T runtime.Object](t *testing.T, objects []runtime.Object) (found T) {
 // variable matches a reference to a variable of the environment.
 var variable = regexp.MustCompile(`\$\((\w+)\)`)
 
-// TestDeploy checks that what the manifest says fits together, and fits this program and package sharding.
+// TestDeploy checks that the parts of the manifest fit together, and fit this program and package sharding.
 func TestDeploy(t *testing.T) {
 	objects := manifest(t, "deploy.yaml")
 	namespace := one[*corev1.Namespace](t, objects).Name
@@ -93,7 +93,7 @@ func TestDeploy(t *testing.T) {
 	}
 	if binding.RoleRef != refersTo("Role", role.Name) ||
 		clusterBinding.RoleRef != refersTo("ClusterRole", clusterRole.Name) {
-		t.Errorf("what is bound is %v and %v", binding.RoleRef, clusterBinding.RoleRef)
+		t.Errorf("the bound roles are %v and %v", binding.RoleRef, clusterBinding.RoleRef)
 	}
 	needed := one[*rbacv1.Role](t, manifest(t, "../../sharding/role.yaml"))
 	if !reflect.DeepEqual(role.Rules, needed.Rules) {
@@ -107,13 +107,13 @@ func TestDeploy(t *testing.T) {
 			selector, deployment.Spec.Template.Labels, err)
 	}
 	if pod.ServiceAccountName != account.Name {
-		t.Errorf("the pods are %s", pod.ServiceAccountName)
+		t.Errorf("the pods' service account is %s", pod.ServiceAccountName)
 	}
 	container := pod.Containers[0]
 	for _, arg := range container.Args {
 		for _, name := range variable.FindAllStringSubmatch(arg, -1) {
 			if !slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == name[1] }) {
-				t.Errorf("%s has a variable that isn't there", arg)
+				t.Errorf("%s refers to a variable that isn't set", arg)
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 // serveHealth serves /readyz at an address, "" for none, until stop is called.
 //
-// There is nothing for a liveness probe: a restart cures nothing that the member's Health tells, such as an
-// API server that doesn't answer, and costs the replica its namespaces.
+// There is no path for a liveness probe: a restart cures none of the errors that the member's Health returns,
+// such as an API server that doesn't answer, and costs the replica its namespaces.
 func serveHealth(address string, member *sharding.Member) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -33,8 +33,8 @@ func serveHealth(address string, member *sharding.Member) (stop func(), err erro
 	return func() { server.Close() }, nil
 }
 
-// readiness answers that a replica is ready when it may act and all namespaces have an owner. So a rolling
-// update goes on when what the last replica had is looked after again.
+// readiness reports that a replica is ready when it may act and all namespaces have an owner. So a rolling
+// update goes on only when the namespaces of the replica that ended last have owners again.
 func readiness(member *sharding.Member) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if err := member.Health(); err != nil {

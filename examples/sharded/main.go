@@ -1,12 +1,12 @@
-// Command sharded runs a replica of the bakery controller that shares the bakeries with others: each looks
-// after some of the namespaces. Start as many as you like, against a cluster that has the
+// Command sharded runs a replica of the bakery controller that shares the bakeries with other replicas: each
+// reconciles those of some namespaces. Start as many as you like, against a cluster that has the
 // CustomResourceDefinitions of examples/crds:
 //
 //	go run ./examples/sharded --kubeconfig ~/.kube/config --identity a
 //	go run ./examples/sharded --kubeconfig ~/.kube/config --identity b
 //
-// deploy.yaml runs three of them in a cluster. On SIGINT and SIGTERM a replica ends its work and gives its
-// namespaces away, for which it needs up to 40 s. make demo-sharded shows all of that.
+// deploy.yaml runs three of them in a cluster. On SIGINT and SIGTERM a replica ends its work and gives up its
+// namespaces, which takes up to 40 s. make demo-sharded shows all of that.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// options are what the command line says.
+// options are those of the command line.
 type options struct {
 	kubeconfig string
 	leases     string // the namespace of the group's Leases

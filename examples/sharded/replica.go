@@ -25,8 +25,7 @@ type replica struct {
 }
 
 func newReplica(ctx context.Context, config *rest.Config, o options) (*replica, error) {
-	// A write that comes too late, because another replica owns the namespace by now, is refused as it is
-	// sent.
+	// A late write, when another replica may own the namespace already, is refused as it is sent.
 	config = rest.CopyConfig(config)
 	config.Wrap(sharding.Transport)
 	config.QPS = -1 // the server limits its clients
@@ -39,8 +38,8 @@ func newReplica(ctx context.Context, config *rest.Config, o options) (*replica, 
 		return nil, err
 	}
 
-	// The bakeries are shared: their informer caches those that this replica owns. The markets aren't: they
-	// are few, and each replica needs all.
+	// The bakeries are sharded: their informer caches only those that this replica owns. The markets aren't:
+	// they are few, and each replica needs all of them.
 	factory := externalversions.NewSharedInformerFactory(client, 0)
 	shop := factory.Shop().V1()
 	o.share.Leases = leases.Leases(o.leases)
@@ -61,7 +60,7 @@ func newReplica(ctx context.Context, config *rest.Config, o options) (*replica, 
 
 // share binds a controller to what the member owns.
 func share(controller *bakery.Controller, member *sharding.Member, oven time.Duration) {
-	// The queue keeps only what is this replica's.
+	// The queue accepts only this replica's bakeries.
 	controller.Queue = queue.NewOwned(controller.Queue, func(name cache.ObjectName) bool {
 		return member.Accepts(name.Namespace)
 	})
@@ -77,8 +76,8 @@ func share(controller *bakery.Controller, member *sharding.Member, oven time.Dur
 			return err
 		})
 		if errors.Is(err, sharding.ErrNotOwned) {
-			// The queue drops it if it is another replica's by now. But if this one only didn't renew its
-			// Lease in time, nobody else adds it, and the work is done when the Lease holds again.
+			// The queue drops the bakery if it is another replica's by now. But if this replica only didn't
+			// renew its Lease in time, nobody else adds the bakery, and it is baked when the Lease holds again.
 			klog.InfoS("Not owned now", "bakery", name)
 			controller.Queue.AddAfter(name, time.Second)
 			return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// TestNotReady checks that a replica which hasn't joined the others says that it isn't ready, and why. How
-// replicas share the work, test/e2e/demo-sharded shows and tests.
+// TestNotReady checks that a replica which hasn't joined the others reports that it isn't ready, and why.
+// test/e2e/demo-sharded tests how replicas share the work.
 func TestNotReady(t *testing.T) {
 	r, err := newReplica(t.Context(), &rest.Config{}, options{
 		leases: "default", share: sharding.Config{Group: "bakers", Identity: "a"},

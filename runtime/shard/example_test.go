@@ -6,7 +6,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// A half of all objects, by their namespaces, and the selector that a request for it has.
+// A half of all objects, by their namespaces, and the selector of a request for it.
 func Example() {
 	half := shard.Join(shard.Range{First: 0, Last: 1<<63 - 1})
 	selector, err := shard.Selector(shard.ByNamespace, half)

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Field says what of an object is hashed, in the API server's words.
+// Field is what of an object is hashed, as the API server names it.
 type Field string
 
 // The fields that the API server can hash.

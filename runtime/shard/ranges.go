@@ -17,14 +17,14 @@ func (r Range) Contains(hash uint64) bool { return r.First <= hash && hash <= r.
 // 0x0000000000000000-0x8000000000000000: the second one isn't part of the range.
 func (r Range) String() string { return bound(r.First) + "-" + after(r.Last) }
 
-// Ranges are hashes: ranges in order that neither overlap nor touch, as [Join] returns them. The methods need
-// that. nil contains no hash.
+// Ranges is a set of hashes: ranges in order that neither overlap nor touch, as [Join] returns them. The
+// methods rely on that. nil is the empty set.
 type Ranges []Range
 
 // All returns the ranges of all hashes.
 func All() Ranges { return Ranges{{0, math.MaxUint64}} }
 
-// Join returns the hashes of some ranges, which may be in any order, overlap and touch. A range whose Last is
+// Join returns the union of ranges, which may be in any order, overlap and touch. A range whose Last is
 // before its First contains nothing.
 func Join(ranges ...Range) Ranges {
 	sorted := slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.Last < r.First })

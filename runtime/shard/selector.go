@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// end is the bound behind the last hash, 2^64.
+// end is the bound after the last hash, 2^64.
 const end = "0x10000000000000000"
 
 func bound(hash uint64) string { return fmt.Sprintf("0x%016x", hash) }
 
-// after returns the bound of what ends with a hash.
+// after returns the bound after a hash, which ends a range.
 func after(hash uint64) string {
 	if hash == math.MaxUint64 {
 		return end
@@ -25,8 +25,8 @@ func after(hash uint64) string {
 //
 //	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000') || shardRange(...)
 //
-// It returns an error if there are no ranges: to the API server an empty selector is all objects. It also
-// does so for a field that can't be hashed.
+// It returns an error if there are no ranges, because to the API server an empty selector means all objects,
+// and if the field can't be hashed.
 func Selector(field Field, ranges Ranges) (string, error) {
 	if err := field.Check(); err != nil {
 		return "", err
@@ -44,9 +44,9 @@ func Selector(field Field, ranges Ranges) (string, error) {
 	return text.String(), nil
 }
 
-// ParseSelector returns the field and the ranges of a ShardSelector. It reads the API server's language
-// without what nobody writes: comments, escapes in strings, parentheses. Blanks may stand between all parts,
-// and ranges may overlap. An error says where in the text it is.
+// ParseSelector returns the field and the ranges of a ShardSelector. It parses the API server's language
+// except for comments, escapes in strings, and parentheses around expressions, which nobody writes. Blanks
+// may stand between all parts, and ranges may overlap. Errors contain the position in the text.
 func ParseSelector(text string) (Field, Ranges, error) {
 	p := &selectorParser{text: text}
 	field, ranges, err := p.selector()
@@ -56,7 +56,7 @@ func ParseSelector(text string) (Field, Ranges, error) {
 	return field, ranges, nil
 }
 
-// selectorParser reads a selector. at is the next byte, or the one that an error is about.
+// selectorParser parses a selector. at is the position of the next byte, or of an error.
 type selectorParser struct {
 	text string
 	at   int
@@ -87,7 +87,7 @@ func (p *selectorParser) selector() (field Field, ranges Ranges, err error) {
 	}
 }
 
-// shardRange reads shardRange(field, 'first', 'behind the last').
+// shardRange reads shardRange(field, 'first', 'after the last').
 func (p *selectorParser) shardRange() (field Field, r Range, err error) {
 	if err := p.expect("shardRange"); err != nil {
 		return "", r, err

@@ -27,8 +27,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestRanges compares operations on ranges with those on sets of hashes: the few around which ranges begin
-// and end.
+// TestRanges compares operations on ranges with those on sets of a few hashes, at which the ranges begin and
+// end.
 func TestRanges(t *testing.T) {
 	points := []uint64{0, 1, 2, 7, 8, 9, 1 << 62, 1<<62 + 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1,
 		math.MaxUint64}
@@ -66,7 +66,7 @@ func TestRanges(t *testing.T) {
 				}
 			}
 		}
-		// A gap between two points is missed by them, so this is one way only.
+		// The points can miss a gap between two of them, so this holds only one way.
 		if a.Covers(b) && !covers {
 			t.Fatalf("%v covers %v", a, b)
 		}
@@ -74,7 +74,7 @@ func TestRanges(t *testing.T) {
 			t.Fatalf("%v, %v", a, b)
 		}
 		if parts := a.Minus(b).Plus(a.And(b)); !parts.Equal(a) {
-			t.Fatalf("%v isn't put together of %v", a, parts)
+			t.Fatalf("the parts of %v add up to %v", a, parts)
 		}
 		for i := range a {
 			if i > 0 && a[i].First <= a[i-1].Last+1 {
@@ -138,7 +138,7 @@ func theirSelector(ranges Ranges, field Field) sharding.Selector {
 	return sharding.NewSelector(requirements...)
 }
 
-// TestParseErrors checks that the API server's rules are ours, and what is said of each mistake.
+// TestParseErrors checks that the parser follows the API server's rules, and its error for each mistake.
 func TestParseErrors(t *testing.T) {
 	const half = "'0x0000000000000000', '0x8000000000000000'"
 	const uid = "shardRange(object.metadata.uid, "
@@ -174,7 +174,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseSelector checks that what is read can be written, and is read as the same again.
+// FuzzParseSelector checks that a parsed selector can be written, and is then parsed as the same one.
 func FuzzParseSelector(f *testing.F) {
 	f.Add("shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')")
 	f.Add(`shardRange(object . metadata.namespace,"0xfffffffffffffff0",'0x10000000000000000')||shardRange(`)

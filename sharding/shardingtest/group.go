@@ -30,8 +30,8 @@ func Of(value string) sharding.Range {
 	return sharding.Range{First: hash, Last: hash}
 }
 
-// Group is a group of members in memory. Its methods are safe for concurrent use. They panic if a member has
-// no configuration of this group, or that of another member.
+// Group is a group of members in memory. Its methods are safe for concurrent use. They panic if a member's
+// configuration isn't from this group, or if two members have the same one.
 type Group struct {
 	server *leaseserver.Server
 
@@ -40,7 +40,7 @@ type Group struct {
 	members map[string]*member
 }
 
-// member is a member with its connection to the server.
+// member is a member and its connection to the server.
 type member struct {
 	// Member is nil until the test calls a method of the group with it.
 	*sharding.Member
@@ -71,14 +71,15 @@ func NewGroup() *Group {
 	return g
 }
 
-// NewMember is [sharding.NewMember] of what Config returns. As there, call Run.
+// NewMember returns a member of this group: [sharding.NewMember] with what Config returns. Call its Run, as
+// in production.
 func (g *Group) NewMember(config sharding.Config) (*sharding.Member, error) {
 	return sharding.NewMember(g.Config(config))
 }
 
-// Config returns the configuration of a member of this group, for who makes the member, as kwctrl.Shard does:
-// Leases and Group are the group's, Identity has a number more, and JoinDelay is next to nothing: the test
-// says when ranges move. It is for one member.
+// Config returns the configuration of one member of this group, for functions that make the member
+// themselves, such as kwctrl.Shard. Leases and Group are the group's, Identity gets a number, and JoinDelay
+// is next to nothing, because the test decides when ranges move.
 func (g *Group) Config(config sharding.Config) sharding.Config {
 	l := &link{server: g.server}
 	config.Leases, config.Group, config.JoinDelay = g.server.Client(l), name, 1
@@ -89,7 +90,7 @@ func (g *Group) Config(config sharding.Config) sharding.Config {
 	return config
 }
 
-// configs counts what Config has returned, for all groups, so that an identity is known to one alone.
+// configs counts the calls of Config in all groups, so that no two groups know the same identity.
 var configs atomic.Int64
 
 // configured returns the identity of a member's configuration: its own without the random part.
@@ -113,22 +114,22 @@ func (g *Group) find(m *sharding.Member) *member {
 	return found
 }
 
-// Disconnect cuts a member off: to others it is as if it had crashed or were frozen. It acts until its
-// Lease ends, at most RenewDeadline from now. Then the contexts of its work end. If Run is to end
-// meanwhile, it waits for a connection until twice DrainGrace has passed, and then returns an error.
+// Disconnect cuts a member off from the server: to others it seems to have crashed or to be frozen. It acts
+// until its Lease ends, at most RenewDeadline from now. Then the contexts of its work end. If the context of
+// its Run ends meanwhile, Run waits for a connection for twice DrainGrace, and then returns an error.
 func (g *Group) Disconnect(m *sharding.Member) { g.find(m).link.set(false) }
 
-// Reconnect ends what Disconnect began. Within some RetryPeriods the member acts again, on what nobody else
-// was given meanwhile.
+// Reconnect ends a disconnection. Within some RetryPeriods the member acts again, on the ranges that nobody
+// else was given meanwhile.
 func (g *Group) Reconnect(m *sharding.Member) { g.find(m).link.set(true) }
 
-// look is how often Move looks whether the ranges have moved.
+// look is how often Move checks whether the ranges have moved.
 const look = 5 * time.Millisecond
 
-// Move gives ranges to a member, and returns when it may act on them. Their owners give them once their
-// objects are in the informers, or after DrainGrace, and work there has ended. A member that doesn't act
-// loses them: one that is disconnected, when its Lease has ended. If ctx
-// ends first, Move returns an error that says what is missing, and the ranges may still move.
+// Move gives ranges to a member, and returns when it may act on them. Their owners hand them over once the
+// objects are in the informers, or after DrainGrace, and once work there has ended. A member that doesn't act
+// loses them: a disconnected one, when its Lease has ended. If ctx ends first, Move returns an error that
+// says what is missing, and the ranges may still move.
 func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...sharding.Range) error {
 	g.find(to)
 	for {
@@ -157,7 +158,7 @@ func owned(m *sharding.Member) shard.Ranges {
 	return shard.Join(ranges...)
 }
 
-// steer writes one step into the table. It reports whether none was left to write.
+// steer writes the next step into the table. It reports whether there was none left.
 func (g *Group) steer(to *sharding.Member, ranges []sharding.Range) (settled bool, err error) {
 	if to.Status().Err != nil {
 		return false, nil // it couldn't act on what it is given
@@ -182,17 +183,17 @@ func (g *Group) steer(to *sharding.Member, ranges []sharding.Range) (settled boo
 	return true, nil
 }
 
-// isOut reports whether a member doesn't act, nor may before it has written the table anew. Ask it after the
-// table was read: if the member writes that then, no other write of it succeeds.
+// isOut reports whether a member doesn't act, and may not before it has written the table anew. Call it after
+// the table was read: if the member writes the table after that, a write based on that read fails.
 func (g *Group) isOut(identity string) bool {
 	g.mu.Lock()
-	m := g.members[configured(identity)] // Move knows whoever has something
+	m := g.members[configured(identity)] // not nil, because owners have been passed to Move
 	g.mu.Unlock()
 	s := m.Status()
 	return s.Err != nil && len(s.Owned) == 0
 }
 
-// reason says why a member doesn't own ranges, as far as is known.
+// reason returns why a member doesn't own ranges yet, as far as is known.
 func (g *Group) reason(to *sharding.Member, missing shard.Ranges) string {
 	if err := to.Status().Err; err != nil {
 		return "; " + err.Error()

@@ -29,7 +29,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard()) // leader elections say much
+	klog.SetLogger(logr.Discard()) // leader elections log much
 	runtimetest.WithoutErrorBackoff()
 	goleak.VerifyTestMain(m)
 }
@@ -55,7 +55,7 @@ type replica struct {
 	cut   bool
 }
 
-// test is a group, and who should own what by what was moved.
+// test is a group, and who should own what by the moves.
 type test struct {
 	*testing.T
 	group  *shardingtest.Group
@@ -63,12 +63,12 @@ type test struct {
 	// replicas are those that run.
 	replicas []*replica
 	owners   map[string]*replica
-	// worked are who was seen to own a town last, and its token.
+	// worked and tokens are the last owner that was seen of each town, and its token.
 	worked map[string]*replica
 	tokens map[string]int64
 }
 
-// inBubble runs a test of a group. The members that still run at the end must leave in order.
+// inBubble runs a test of a group. Members that still run at the end must leave without errors.
 func inBubble(t *testing.T, seed uint64, run func(*test)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &test{
@@ -109,7 +109,7 @@ func (g *test) joinWith(c sharding.Config) *replica {
 	return r
 }
 
-// leave lets a replica end. If it is connected, nobody owns what it had.
+// leave ends a replica. No running one owns its towns then.
 func (g *test) leave(r *replica) {
 	r.stop()
 	if err := <-r.ended; (err != nil) != r.cut {
@@ -133,7 +133,7 @@ func (g *test) move(to *replica, ranges ...sharding.Range) {
 				continue
 			}
 			g.owners[town] = to
-			// At once, and for whoever isn't cut off.
+			// At once: Move waits for that.
 			if _, owns := to.Owns(town); !owns {
 				g.Fatalf("%s was moved to %s, which doesn't own it", town, to.Identity())
 			}
@@ -141,7 +141,7 @@ func (g *test) move(to *replica, ranges ...sharding.Range) {
 	}
 }
 
-// check checks that those own the towns that should, if they are connected, and that tokens grow.
+// check checks that towns belong to those that should own them, if they are connected, and that tokens grow.
 func (g *test) check() {
 	for _, town := range towns {
 		for _, r := range g.replicas {
@@ -160,8 +160,8 @@ func (g *test) check() {
 	}
 }
 
-// TestMoves moves random ranges between members that join, leave, and are cut off and connected again. Who
-// was given something last owns it, and nobody else, however much time passes.
+// TestMoves moves random ranges between members that join, leave, and are cut off and connected again. Only
+// the member to which a range was moved last owns it, however much time passes.
 func TestMoves(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -205,8 +205,8 @@ func (g *test) step() {
 
 func (g *test) town() string { return towns[g.random.IntN(len(towns))] }
 
-// TestWorkGoesOn: a range doesn't move while work in it goes on, and the error says so. What was asked for is
-// taken back by a move to who has it.
+// TestWorkGoesOn: a range doesn't move while work in it goes on, and the error says so. A move back to its
+// owner withdraws the request.
 func TestWorkGoesOn(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		from, to := g.join(), g.join()
@@ -238,7 +238,7 @@ func TestWorkGoesOn(t *testing.T) {
 	})
 }
 
-// TestDisconnect: a member that is cut off acts until its Lease ends, and what it has moves only then.
+// TestDisconnect: a member that is cut off acts until its Lease ends, and its ranges move only then.
 func TestDisconnect(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		from, to := g.join(), g.join()
@@ -260,8 +260,8 @@ func TestDisconnect(t *testing.T) {
 	})
 }
 
-// TestDisconnectIsQuiet: a member that is cut off doesn't log that it can't look at the election, which is
-// none.
+// TestDisconnectIsQuiet: a member that is cut off doesn't log that it can't read the election's Lease,
+// because there is no real election.
 func TestDisconnectIsQuiet(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		var said atomic.Int64
@@ -295,8 +295,8 @@ func TestDisconnectIsQuiet(t *testing.T) {
 	})
 }
 
-// TestInformers: what is moved to a member is in its informers when work begins, and isn't in those of who
-// had it any more.
+// TestInformers: the objects of a range that was moved are in the new owner's informers when work begins, and
+// have left those of the old owner.
 func TestInformers(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
@@ -335,7 +335,7 @@ func TestInformers(t *testing.T) {
 			}
 		}
 		if there, left := len(stores[b].List()), len(stores[a].List()); there != 2 || left != len(towns)-2 {
-			g.Errorf("%d objects are in the store of who has 2 namespaces, %d of %d in the other",
+			g.Errorf("%d objects are in the store of the owner of 2 namespaces, %d of %d in the other",
 				there, left, len(towns))
 		}
 		stop()
@@ -343,7 +343,7 @@ func TestInformers(t *testing.T) {
 	})
 }
 
-// TestConfig: members that others make of the group's configurations are the group's.
+// TestConfig: a member that sharding.NewMember makes with the group's configuration belongs to the group.
 func TestConfig(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		one := g.group.Config(config("m"))
@@ -392,11 +392,11 @@ func (g *test) mustPanic(why string, call func()) {
 	call()
 }
 
-// TestMisuse: what a group can't do it says.
+// TestMisuse: wrong use of a group returns an error or panics.
 func TestMisuse(t *testing.T) {
 	inBubble(t, 0, func(g *test) {
 		if _, err := g.group.NewMember(sharding.Config{Identity: "m"}); err == nil {
-			g.Error("a member without kinds")
+			g.Error("no error for a member without kinds")
 		}
 		idle, err := g.group.NewMember(config("idle"))
 		if err != nil {

@@ -23,8 +23,8 @@ func (l *link) set(up bool) {
 	l.server.Wake()
 }
 
-// Carry carries out a request at once. Who can't look at the election logs that, again and again; as the test
-// is elected forever, a look does no harm.
+// Carry carries out a request at once, if the link is up. A member that can't read the election's Lease would
+// log that again and again, so such reads pass. They do no harm, because the test is elected forever.
 func (l *link) Carry(ctx context.Context, verb, name string, do func() (any, error)) (any, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (l *link) Carry(ctx context.Context, verb, name string, do func() (any, err
 	return do()
 }
 
-// Deliver lets events through at once.
+// Deliver delivers events at once, if the link is up.
 func (l *link) Deliver(context.Context, time.Time) bool { return l.Up() }
 
 // Up reports whether the connection is there.

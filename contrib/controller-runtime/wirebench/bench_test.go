@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The ways to set up a manager. What drops managedFields has a budget for lists, too.
+// The ways to set up a manager. Those that drop managedFields have a budget for lists, too.
 var (
 	plain   = wirebench.Option{Name: "", Ours: "ours", Theirs: "theirs"}
 	dropped = wirebench.Option{Name: "no-managed-fields,budget", Ours: "ours-drop", Theirs: "theirs-strip"}
@@ -47,7 +47,7 @@ func BenchmarkManager(b *testing.B) {
 	wirebench.Sync(b, server, metadata)
 }
 
-// TestModes checks that each mode reads what it says.
+// TestModes checks that each mode reads objects as its name says.
 func TestModes(t *testing.T) {
 	const objects = 10
 	workloads := wirebench.Replay(t, wirebench.RecordWorkloads(objects))

@@ -47,8 +47,8 @@ type setup struct {
 	strip  bool
 }
 
-// budget is one for the lists of a program with a limit of some hundred MB of memory. A single list never
-// waits for it: it shows that a budget costs nothing.
+// budget suits the lists of a program with a memory limit of some hundred MB. A single list never waits for
+// it, so the benchmark shows that a budget costs nothing.
 const budget = 16 << 20
 
 var noManagedFields = []string{"metadata.managedFields"}
@@ -100,7 +100,7 @@ func (s setup) informer(config *rest.Config, object client.Object) toolscache.Sh
 	return managed{i.(toolscache.SharedIndexInformer), m}
 }
 
-// mapper knows the kinds without discovery.
+// mapper returns a mapper of the kinds, which needs no discovery.
 func mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{workload, corev1.SchemeGroupVersion.WithKind("Pod")} {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Compare does the same to two queues, named ours and theirs, and fails unless each metric
+// Compare does the same with two queues, named ours and theirs, and fails unless each metric
 // of one has a counterpart of the other, with the same labels and counts.
 func Compare(t *testing.T, gatherer prometheus.Gatherer, queues ...workqueue.TypedDelayingInterface[string]) {
 	t.Helper()

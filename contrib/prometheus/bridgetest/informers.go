@@ -19,8 +19,8 @@ import (
 )
 
 // Informers runs an informer of ours and one of client-go's, and fails unless
-// each metric of an informer has a value for ours, and, if theirs is set, the
-// same for client-go's.
+// each metric of informers has a value for ours and, if theirs is set, the same
+// value for client-go's.
 func Informers(t *testing.T, gatherer prometheus.Gatherer, theirs bool) {
 	t.Helper()
 	lw := upstream.ToListWatcherWithWatchListSemantics(&upstream.ListWatch{

@@ -1,4 +1,4 @@
-// Package shardingmetrics gives members of package sharding Prometheus metrics. What a member is and does:
+// Package shardingmetrics has Prometheus metrics of the members of package sharding. About a member itself:
 //
 //	sharding_acting
 //	sharding_owned_ranges
@@ -10,15 +10,15 @@
 //	sharding_hung_work
 //	sharding_dropped_items_total
 //
-// What it knows of its group, which each member reports:
+// About its group, as each member knows it:
 //
 //	sharding_owners
 //	sharding_unowned_ranges
 //	sharding_unowned_objects
 //
-// All have the labels group and member, sharding_dropped_items_total has also that of the queue, name. member
-// is the member's identity, which has a random part, so a program that starts again has new series: aggregate
-// by group. They are read when the registry is.
+// All have the labels group and member; sharding_dropped_items_total also has name, the queue's. member is
+// the member's identity with its random suffix, so a restarted program has new series: aggregate by group.
+// Values are computed when the registry is gathered.
 package shardingmetrics
 
 import (
@@ -55,7 +55,7 @@ type value struct {
 	of   func(sharding.Status) float64
 }
 
-// New returns the collector of the metrics of a member of a group, for a registry:
+// New returns a collector of the metrics of a member of a group, for a registry:
 //
 //	registry.MustRegister(shardingmetrics.New("bakery-controller", member))
 //
@@ -83,12 +83,12 @@ func New(group string, member Member) *Collector {
 		})
 	gauge("owned_ranges", "Ranges that the member may act on",
 		func(s sharding.Status) int { return len(s.Owned) })
-	gauge("giving_ranges", "Ranges that the member is asked to give and hasn't given yet",
+	gauge("giving_ranges", "Ranges that the member is asked to hand over and still has",
 		func(s sharding.Status) int { return len(s.Giving) })
 	gauge("running_work", "Work that the member does now", func(s sharding.Status) int { return s.Running })
 	gauge("waiting_work", "Work that waits because the member may not begin it yet",
 		func(s sharding.Status) int { return s.Waiting })
-	gauge("hung_work", "Work that goes on though its context has ended, and keeps its range from being given",
+	gauge("hung_work", "Work that goes on though its context has ended, and keeps its range from moving",
 		func(s sharding.Status) int { return len(s.Hung) })
 	gauge("owners", "Members that own ranges", func(s sharding.Status) int { return s.Owners })
 	gauge("unowned_ranges", "Ranges that nobody owns", func(s sharding.Status) int { return len(s.Unowned) })
@@ -96,14 +96,14 @@ func New(group string, member Member) *Collector {
 		func(s sharding.Status) int { return s.UnownedObjects })
 	counter("gained_ranges_total", "Ranges that the member was given",
 		func(s sharding.Status) uint64 { return s.Gained })
-	counter("lost_ranges_total", "Ranges that were taken from the member, or that it gave",
+	counter("lost_ranges_total", "Ranges that were taken from the member, or that it handed over",
 		func(s sharding.Status) uint64 { return s.Lost })
 	c.dropped = prometheus.NewDesc(prometheus.BuildFQName("", subsystem, "dropped_items_total"),
 		"Items that a queue dropped because the member doesn't own them", []string{"name"}, labels)
 	return c
 }
 
-// AddQueue adds the metric of a queue. What several queues of one name drop is added up.
+// AddQueue adds the metric of a queue. The counts of several queues of one name are added up.
 func (c *Collector) AddQueue(name string, q Queue) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

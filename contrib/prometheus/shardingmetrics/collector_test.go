@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// member has a status.
+// member is a Member with a fixed status.
 type member struct {
 	name   string
 	status sharding.Status
@@ -25,12 +25,12 @@ type member struct {
 func (m *member) Identity() string        { return m.name }
 func (m *member) Status() sharding.Status { return m.status }
 
-// queue has dropped so many items.
+// queue is a Queue that has dropped so many items.
 type queue uint64
 
 func (q queue) Dropped() uint64 { return uint64(q) }
 
-// The metrics of a member, in a registry. sharding.NewMember returns one.
+// The metrics of a member in a registry. A program passes what sharding.NewMember returns.
 func Example() {
 	baker := &member{"baker-1", sharding.Status{Owners: 3, UnownedObjects: 12}}
 	registry := prometheus.NewRegistry()

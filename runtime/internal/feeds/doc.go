@@ -1,19 +1,20 @@
-// Package feeds keeps a sink equal to the server's objects in some ranges of hashes, which change while it
-// runs.
+// Package feeds keeps a sink equal to the server's objects in some ranges of hashes. The ranges may change
+// while it runs.
 //
-// A [Group] reads them by feeds. A feed is a reflector with ranges and a position of its own, whose requests
-// carry a selector of its ranges. Mostly there is one.
+// A [Group] reads the objects by feeds, usually by one. A feed is a reflector with its own ranges and its own
+// position, a resourceVersion. Its requests carry a selector of its ranges.
 //
-//   - Fewer ranges: each feed's ranges shrink at once, and what left goes out of the sink. Nothing is listed.
-//     An open watch stays; what it brings of other hashes is dropped, and the next watch asks for less.
-//   - More ranges: a feed of its own lists the added ranges, from the newest state, and watches them.
-//   - Two feeds become one: both stop, and a new one watches the ranges of both from the version of the one
-//     that is behind. It drops what the other had brought already: until the new feed has passed that
-//     version, this is the floor of its ranges. Resuming from a version that is long past could cost a list
-//     of everything, so feeds wait until each has passed the other's list. A server that doesn't filter
-//     watches sends everything on each of them, so each is up to date: then feeds become one as soon as both
-//     have listed. Feeds of a fake clientset, whose objects have no versions, stay as they are.
-//   - A selector is a wish. Every object is checked by its hash, whoever sent it. What arrives although no
-//     selector asked for it shows that the server doesn't filter; only statuses and the moment of joining
-//     depend on that.
+//   - Fewer ranges: each feed's ranges shrink at once, and objects outside of them leave the sink. Nothing is
+//     listed. An open watch stays: its events of other hashes are dropped, and the next watch requests less.
+//   - More ranges: a new feed lists the added ranges, from the newest state, and watches them.
+//   - Two feeds become one: both stop, and a new one watches the ranges of both from the version of the feed
+//     that was behind. The version of the other feed becomes the floor of that feed's ranges: until the new
+//     feed has passed it, events there up to the floor are dropped, because the sink has them already.
+//     Resuming from an old version could cost a list of everything, so feeds are joined only when each has
+//     passed the version of the other's list. If the server doesn't filter watches, each feed receives
+//     everything and is up to date, so feeds are joined as soon as both have listed. Feeds of a fake
+//     clientset, whose objects have no versions, are never joined.
+//   - The server may ignore a selector, so every object is checked by its hash. An object outside of its
+//     request's selector shows that the server doesn't filter; only statuses and the time of joining depend
+//     on that.
 package feeds

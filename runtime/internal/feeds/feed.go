@@ -15,45 +15,45 @@ type feed struct {
 	group     *Group
 	reflector *reflector.Reflector
 	cancel    context.CancelFunc
-	// ended means that what the reflector still reads doesn't count.
+	// ended means that what the reflector still reads is ignored.
 	ended bool
 
 	// ranges only ever shrink.
 	ranges shard.Ranges
-	// floors are the versions up to which the sink shows some of the ranges already, beyond at.
+	// floors are the versions, later than at, that the sink already shows of some of the ranges.
 	floors []floor
 	// listing is set while a list is staged, listed once one was committed.
 	listing, listed bool
-	// since is the version of the last list, at the one up to which the sink was told everything.
+	// since is the version of the last list. at is the version up to which the sink has received everything.
 	since, at string
 	// request is the last list or watch that was sent.
 	request request
 }
 
-// floor says that the sink shows some hashes at a version already.
+// floor means that the sink already shows some ranges at a version.
 type floor struct {
 	ranges  shard.Ranges
 	version string
 }
 
-// sees notes that an object has arrived, and reports whether it is the feed's. The caller holds the group's
-// mu.
+// sees records that an object has arrived, and reports whether it is in the feed's ranges. The caller holds
+// the group's mu.
 func (f *feed) sees(hash uint64) bool {
 	f.request.brought(hash, &f.group.filtering)
 	return f.ranges.Contains(hash)
 }
 
-// takes reports whether a change is the feed's to tell. The caller holds the group's mu.
+// takes reports whether the feed must pass a change on to the sink. The caller holds the group's mu.
 func (f *feed) takes(obj any, version string) bool {
 	hash, ok := f.group.look(obj)
 	if !ok {
-		return true // It is no API object; the sink says so.
+		return true // It isn't an API object, for which the sink returns an error.
 	}
 	if !f.sees(hash) {
 		return false
 	}
 	for _, floor := range f.floors {
-		// What has no version may be newer.
+		// An object without a version may be newer.
 		if floor.ranges.Contains(hash) && version != "" && !isBefore(floor.version, version) {
 			return false
 		}
@@ -61,7 +61,7 @@ func (f *feed) takes(obj any, version string) bool {
 	return true
 }
 
-// reached notes that the sink was told everything up to a version. The caller holds the group's mu.
+// reached records that the sink has received everything up to a version. The caller holds the group's mu.
 func (f *feed) reached(version string) {
 	if version == "" {
 		return
@@ -83,7 +83,7 @@ func beyond(version string, floors []floor) (later []floor) {
 	return later
 }
 
-// joinTwo makes one feed of two, if there are two that may be joined. The caller holds the group's mu.
+// joinTwo joins two feeds, if any two may be joined. The caller holds the group's mu.
 func (g *Group) joinTwo() bool {
 	for i, a := range g.feeds {
 		for _, b := range g.feeds[i+1:] {
@@ -98,12 +98,12 @@ func (g *Group) joinTwo() bool {
 	return false
 }
 
-// joinable reports whether a watch of both can resume where the one stands that is behind. Each must have
-// passed the other's list, for else that may be long ago, and the server may have forgotten it; unless all
-// watches bring everything, so that none is ever long behind.
+// joinable reports whether one watch of both can resume at the position of the feed that is behind. Each must
+// have passed the version of the other's list. Otherwise that position may be so old that the server has
+// forgotten it. If all watches deliver everything, no feed is ever far behind, so that isn't needed.
 //
-// Where objects have no versions, nobody is joined. Those are fake clientsets: a deletion that comes while no
-// watch is open is never sent.
+// Feeds whose objects have no versions can't be joined. They read fake clientsets, which never send a
+// deletion that comes while no watch is open.
 func (g *Group) joinable(a, b *feed) bool {
 	if g.versionless || !a.listed || !b.listed || a.listing || b.listing || !haveOrder(a.at, b.at) {
 		return false
@@ -111,7 +111,7 @@ func (g *Group) joinable(a, b *feed) bool {
 	return g.filtering.watchesAreWhole() || !isBefore(a.at, b.since) && !isBefore(b.at, a.since)
 }
 
-// joined returns a feed that goes on for two that have ended.
+// joined returns a feed that continues two feeds that have ended.
 func joined(a, b *feed) *feed {
 	if isBefore(b.at, a.at) {
 		a, b = b, a
@@ -124,13 +124,13 @@ func joined(a, b *feed) *feed {
 	return f.withFloor(b.ranges, b.at)
 }
 
-// withFloor adds a floor, if it is beyond the feed's position.
+// withFloor adds a floor, if it is later than the feed's position.
 func (f *feed) withFloor(ranges shard.Ranges, version string) *feed {
 	f.floors = append(f.floors, beyond(f.at, []floor{{ranges, version}})...)
 	return f
 }
 
-// look returns the hash of an object that has arrived, and notes if it has no version. The caller holds the
+// look returns the hash of an object that has arrived, and records if it has no version. The caller holds the
 // group's mu.
 func (g *Group) look(obj any) (hash uint64, ok bool) {
 	m, err := meta.Accessor(obj)
@@ -141,7 +141,7 @@ func (g *Group) look(obj any) (hash uint64, ok bool) {
 	return g.options.Field.Hash(m), true
 }
 
-// isBefore reports whether version a is before b. Of versions without an order none is.
+// isBefore reports whether version a is before b. It is false if they have no order.
 func isBefore(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order < 0

@@ -9,33 +9,34 @@ type Filter string
 const (
 	Unknown  Filter = "unknown"
 	Filtered Filter = "filtered"
-	// Whole means that objects arrive that no selector asked for.
+	// Whole means that objects arrive that weren't selected.
 	Whole Filter = "whole"
 )
 
-// Filtering is what is known of the server's filters for lists and for watches. What arrived last counts.
+// Filtering is what is known of the server's filters for lists and for watches, by what arrived last.
 type Filtering struct{ Lists, Watches Filter }
 
-// watchesAreWhole reports whether watches seem to bring everything.
+// watchesAreWhole reports whether watches seem to deliver everything.
 func (f Filtering) watchesAreWhole() bool {
 	return f.Watches == Whole || f.Watches != Filtered && f.Lists == Whole
 }
 
-// convincing is how many objects that were asked for, with none that wasn't among them, show that a server
+// convincing is how many selected objects, with none among them that wasn't selected, show that a server
 // filters.
 const convincing = 16
 
 // request is a list or a watch.
 type request struct {
 	watch bool
-	// asked is what its selector asks for.
+	// asked are the ranges of its selector.
 	asked shard.Ranges
-	// own counts what arrived and was asked for, until something else arrives.
+	// own counts the selected objects that have arrived, up to convincing. stranger is set once another object
+	// has arrived.
 	own      int
 	stranger bool
 }
 
-// brought notes that an object arrived.
+// brought records that an object has arrived.
 func (r *request) brought(hash uint64, known *Filtering) {
 	if r.stranger || r.own == convincing && r.asked.Contains(hash) {
 		return

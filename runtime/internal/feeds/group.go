@@ -21,13 +21,13 @@ type Options struct {
 	Reflector reflector.Options
 }
 
-// Group keeps a sink equal to the server's objects in some ranges. Run is called once; everything is safe for
+// Group keeps a sink equal to the server's objects in some ranges. Call Run once. All methods are safe for
 // concurrent use.
 type Group struct {
 	source  sources.Source
 	sink    Sink
 	options Options
-	// stub is a reflector that never runs, for its name.
+	// stub is a reflector that never runs, for ClientGoStub and the initial health.
 	stub *reflector.Reflector
 	// running counts the goroutines of feeds and resyncs.
 	running sync.WaitGroup
@@ -37,17 +37,17 @@ type Group struct {
 	// ctx is nil until Run.
 	ctx     context.Context
 	stopped bool
-	// wanted are the ranges that were set, held those whose objects are in the sink. commits are on their way
-	// there.
+	// wanted are the ranges that were set, held those whose objects are in the sink. commits are the lists on
+	// their way there.
 	wanted, held shard.Ranges
 	commits      []*commit
 	feeds        []*feed
-	// complete is set once all that was wanted was held.
+	// complete is set once held has covered wanted.
 	complete bool
-	// mixed is what the sink was told last, version the last bookmark since then.
+	// mixed is the argument of the last call of the sink's Mixed, version the last bookmark since then.
 	mixed   bool
 	version string
-	// fatal is why nothing is read any more.
+	// fatal is the error that has ended all reading.
 	fatal     error
 	filtering Filtering
 	// versionless is set once an object without a version has arrived. Servers send none, but fake clientsets
@@ -57,7 +57,7 @@ type Group struct {
 	past reflector.Health
 }
 
-// commit is a list that the sink was given. Of its ranges, those that aren't wanted any more are taken out.
+// commit is a list that was passed to the sink, with those of its ranges that are still wanted.
 type commit struct{ ranges shard.Ranges }
 
 // New returns a group without ranges, which doesn't run yet.
@@ -69,8 +69,8 @@ func New(source sources.Source, sink Sink, options Options) *Group {
 	return g
 }
 
-// SetRanges replaces the ranges. What isn't in them any more goes out of the sink, what is new is listed. It
-// returns at once, with an error if nothing is read any more because of an error that doesn't go away.
+// SetRanges replaces the ranges. Objects outside of them leave the sink, and added ranges are listed. It
+// returns at once, with an error if a fatal one has ended all reading.
 func (g *Group) SetRanges(ranges shard.Ranges) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,7 +153,7 @@ func (g *Group) start(f *feed) {
 	g.running.Go(func() { f.reflector.Run(ctx) })
 }
 
-// end ends a feed. Nothing that it reads from now on counts. The caller holds mu.
+// end ends a feed. What it reads from now on is ignored. The caller holds mu.
 func (g *Group) end(f *feed) {
 	f.ended = true
 	f.cancel()
@@ -184,8 +184,7 @@ func (g *Group) changed() {
 	}
 }
 
-// least returns the version that all feeds have passed that have listed, "" if there is none. The caller
-// holds mu.
+// least returns the lowest version of the feeds that have listed, "" if none has. The caller holds mu.
 func (g *Group) least() (least string) {
 	for _, f := range g.feeds {
 		if f.listed && (least == "" || isBefore(f.at, least)) {
@@ -195,7 +194,7 @@ func (g *Group) least() (least string) {
 	return least
 }
 
-// LastSyncResourceVersion returns the version that all feeds have passed that have listed, "" if none has.
+// LastSyncResourceVersion returns the lowest version of the feeds that have listed, "" if none has.
 func (g *Group) LastSyncResourceVersion() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,7 +204,7 @@ func (g *Group) LastSyncResourceVersion() string {
 // ClientGoStub is [reflector.Reflector.ClientGoStub].
 func (g *Group) ClientGoStub() *cache.Reflector { return g.stub.ClientGoStub() }
 
-// stored notes that a list is in the sink.
+// stored records that a list is in the sink.
 func (g *Group) stored(c *commit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -230,7 +229,8 @@ func (g *Group) fail(err error) {
 	}
 }
 
-// failed returns false if the group has failed or ended before.
+// failed ends all feeds and records a fatal error. It returns false if the group has failed or stopped
+// before.
 func (g *Group) failed(err error) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -245,7 +245,7 @@ func (g *Group) failed(err error) bool {
 	return true
 }
 
-// resync asks the sink for resyncs.
+// resync calls the sink's Resync after each ResyncPeriod.
 func (g *Group) resync() {
 	options := g.options.Reflector
 	ticker := time.NewTicker(options.ResyncPeriod)

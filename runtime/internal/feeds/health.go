@@ -14,7 +14,7 @@ type Status struct {
 	// Feeds is how many lists or watches there are.
 	Feeds int
 	Filtering
-	// Fatal is the error because of which nothing is read any more.
+	// Fatal is the error that has ended all reading, nil if there is none.
 	Fatal error
 }
 
@@ -25,8 +25,8 @@ func (g *Group) Status() Status {
 	return Status{Wanted: g.wanted, Held: g.held, Feeds: len(g.feeds), Filtering: g.filtering, Fatal: g.fatal}
 }
 
-// Health returns how the feeds are doing, as one: the state is that of a feed that doesn't watch, if there is
-// one. Without ranges it is Idle.
+// Health returns the health of all feeds together. Its state is that of a feed that doesn't watch, if there
+// is one. Without ranges it is Idle.
 func (g *Group) Health() reflector.Health {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +49,7 @@ func (g *Group) Health() reflector.Health {
 	return h
 }
 
-// merge returns the last events of both.
+// merge returns a with the last events and the last error of both.
 func merge(a, b reflector.Health) reflector.Health {
 	a.Synced = later(a.Synced, b.Synced)
 	a.LastEvent, a.LastBookmark = later(a.LastEvent, b.LastEvent), later(a.LastBookmark, b.LastBookmark)

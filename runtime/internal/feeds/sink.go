@@ -17,12 +17,12 @@ type Sink interface {
 	Resync() error
 	// Begin stages a list of some ranges. Several may be staged at a time.
 	Begin() Staging
-	// Mixed announces that the changes that follow come from several streams. They say nothing of the version
-	// of the collection then, only bookmarks do. Mixed with false ends that.
+	// Mixed with true announces that the changes that follow come from several streams. Then only bookmarks
+	// have the version of the collection, changes don't. Mixed with false ends that.
 	Mixed(bool)
-	// Released takes out, without a deletion, what isn't in the ranges that are kept.
+	// Released removes the objects outside of the kept ranges. That isn't a deletion.
 	Released(kept shard.Ranges)
-	// Complete announces, once, that the sink has all objects of the ranges that the group was given.
+	// Complete announces, once, that the sink has all objects of the ranges that were set.
 	Complete()
 }
 
@@ -30,13 +30,14 @@ type Sink interface {
 type Staging interface {
 	Add(obj any, resourceVersion string) error
 	Remove(obj any) error
-	// Commit makes what is staged the sink's content in some ranges; what else is staged is left out. version
-	// is that of the collection, over all ranges. stored is called when the objects are there.
+	// Commit replaces the sink's objects in some ranges by the staged ones; staged objects outside of these
+	// ranges are dropped. version is that of the collection, over all ranges. stored is called when the objects
+	// are in the sink.
 	Commit(part shard.Ranges, version string, stored func())
 	Discard()
 }
 
-// feedSink gives the sink what one feed reads.
+// feedSink passes what one feed reads on to the group's sink.
 type feedSink struct{ *feed }
 
 func (s feedSink) change(t watch.EventType, obj any, version string) error {
@@ -67,7 +68,7 @@ func (s feedSink) Bookmark(version string) error {
 	if s.ended {
 		return nil
 	}
-	// While the sink is mixed, reached tells it the version that all have passed.
+	// While the sink is mixed, reached sends it bookmarks of the version that all feeds have passed.
 	var err error
 	if !s.group.mixed {
 		err = s.group.sink.Bookmark(version)
@@ -76,7 +77,7 @@ func (s feedSink) Bookmark(version string) error {
 	return err
 }
 
-// Resync isn't called: the group does.
+// Resync isn't called: the group resyncs the sink.
 func (s feedSink) Resync() error { return nil }
 
 func (s feedSink) Begin() reflector.Staging {

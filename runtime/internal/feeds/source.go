@@ -44,7 +44,7 @@ func (s feedSource) Watch(ctx context.Context, opts metav1.ListOptions) (stream 
 	return stream, s.checked(err)
 }
 
-// wants says whether an object is the feed's, before it is decoded.
+// wants reports whether an object is in the feed's ranges, before it is decoded.
 func (s feedSource) wants(namespace, uid string) bool {
 	g := s.feed.group
 	g.mu.Lock()
@@ -57,9 +57,9 @@ func (s feedSource) wants(namespace, uid string) bool {
 }
 
 // errEnded is the error of requests of a feed that has ended. Nobody sees it.
-var errEnded = errors.New("the ranges are read by nobody or by another feed")
+var errEnded = errors.New("the feed has ended")
 
-// prepare gives a request its selector: that of the request before, if it is a further page. A list must not
+// prepare sets the selector of a request. A further page of a list keeps that of the first. A list must not
 // be older than any of the floors.
 func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 	f := s.feed
@@ -85,11 +85,12 @@ func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 // ErrSelector is the fatal error of a group.
 var ErrSelector = errors.New("the server doesn't understand our shard selectors")
 
-// refusal is how the server's error for a selector begins that it can't read. It has neither a reason nor a
+// refusal begins the server's error for a selector that it can't parse. That error has neither a reason nor a
 // code of its own.
 const refusal = "invalid shard selector"
 
-// checked returns the error of a request. One for the selector is fatal: each request would fail with it.
+// checked returns the error of a request. An error about the selector is fatal, because each request would
+// fail with it.
 func (s feedSource) checked(err error) error {
 	if err != nil && strings.Contains(err.Error(), refusal) {
 		s.feed.group.fail(fmt.Errorf("%w: %w", ErrSelector, err))

@@ -13,16 +13,17 @@ import (
 
 // Link is what lies between a client and the server. Its methods must be safe for concurrent use.
 type Link interface {
-	// Carry carries out a request, sooner or later or never, and returns the answer. verb is the method's name
-	// in lower case; name is that of the Lease, "" for LIST and WATCH.
+	// Carry carries out a request by calling do, now, later or never, and returns the answer. verb is the
+	// method's name in lower case; name is that of the Lease, "" for LIST and WATCH.
 	Carry(ctx context.Context, verb, name string, do func() (any, error)) (any, error)
-	// Deliver returns when an event that happened at a time has come through, or false: then the watch ends.
+	// Deliver waits until an event that happened at a time may be delivered. If it returns false, the watch
+	// ends.
 	Deliver(ctx context.Context, at time.Time) bool
-	// Up reports whether watches go on. After it has become false, [Server.Wake] must be called.
+	// Up reports whether watches go on. When it becomes false, [Server.Wake] must be called.
 	Up() bool
 }
 
-// Client returns a client of the server: what package sharding and leader elections call of it.
+// Client returns a client of the server, with the methods that package sharding and leader elections call.
 func (s *Server) Client(link Link) coordination.LeaseInterface { return &client{server: s, link: link} }
 
 type client struct {
@@ -45,7 +46,7 @@ func (c *client) Get(ctx context.Context, name string, _ metav1.GetOptions) (*co
 func (c *client) Create(
 	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
 ) (*coordinationv1.Lease, error) {
-	lease = lease.DeepCopy() // the caller may go on with its own before the request arrives
+	lease = lease.DeepCopy() // the caller may change its own before the request arrives
 	return carry(ctx, c, "create", lease.Name, func() (*coordinationv1.Lease, error) {
 		return c.server.Create(lease)
 	})

@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Server holds the Leases of one namespace: every write has a version, and an update with another one is a
-// conflict. It remembers every event until Restart. Its methods are safe for concurrent use.
+// Server holds the Leases of one namespace. Every write has a new version, and an update of an older one is a
+// conflict. Watches can start from any version until Restart. Its methods are safe for concurrent use.
 type Server struct {
 	wrote func(*coordinationv1.Lease)
 
@@ -29,7 +29,7 @@ type Server struct {
 	leases  map[string]*coordinationv1.Lease
 	// history are the events of all versions: that of version n is at n-1.
 	history []event
-	// oldest is the version from which on there can be watches.
+	// oldest is the oldest version from which a watch can start.
 	oldest  int
 	changed chan struct{}
 	// watches counts the open ones by their selectors.
@@ -42,8 +42,8 @@ type event struct {
 	at time.Time
 }
 
-// New returns a server without Leases. It calls wrote with every Lease that is created or updated, which must
-// neither change it nor call the server; nil stands for nothing.
+// New returns a server without Leases. It calls wrote, unless that is nil, with every Lease that is created
+// or updated. wrote must neither change the Lease nor call the server.
 func New(wrote func(*coordinationv1.Lease)) *Server {
 	if wrote == nil {
 		wrote = func(*coordinationv1.Lease) {}
@@ -56,7 +56,8 @@ func New(wrote func(*coordinationv1.Lease)) *Server {
 
 var resource = coordinationv1.Resource("leases")
 
-// put stores a Lease, or deletes it. Nobody may change it afterwards. It needs the lock.
+// put stores a copy of a Lease, or deletes the Lease, and returns another copy. What is stored is shared with
+// watches, so it must not change. The caller holds mu.
 func (s *Server) put(kind watch.EventType, lease *coordinationv1.Lease) *coordinationv1.Lease {
 	s.version++
 	lease = lease.DeepCopy()
@@ -113,7 +114,7 @@ func (s *Server) Update(lease *coordinationv1.Lease) (*coordinationv1.Lease, err
 	return s.put(watch.Modified, lease), nil
 }
 
-// Delete deletes a Lease. Of the options it knows the preconditions.
+// Delete deletes a Lease. Of the options it supports the preconditions.
 func (s *Server) Delete(name string, options metav1.DeleteOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +134,7 @@ func conflict(name string) error {
 	return apierrors.NewConflict(resource, name, errors.New("it has another version"))
 }
 
-// List returns the Leases that are selected, as they are now: an older version may not be asked for.
+// List returns the selected Leases as they are now. It is an error to request a version.
 func (s *Server) List(options metav1.ListOptions) (*coordinationv1.LeaseList, error) {
 	selected, err := selects(options)
 	if err != nil {
@@ -154,7 +155,7 @@ func (s *Server) List(options metav1.ListOptions) (*coordinationv1.LeaseList, er
 	return list, nil
 }
 
-// selects knows selectors of labels, and of one name.
+// selects supports selectors of labels, and of one name.
 func selects(options metav1.ListOptions) (func(*coordinationv1.Lease) bool, error) {
 	selector, err := labels.Parse(options.LabelSelector)
 	if err != nil {
@@ -162,7 +163,7 @@ func selects(options metav1.ListOptions) (func(*coordinationv1.Lease) bool, erro
 	}
 	name, one := strings.CutPrefix(options.FieldSelector, "metadata.name=")
 	if options.FieldSelector != "" && !one {
-		return nil, fmt.Errorf("the field selector %q isn't known here", options.FieldSelector)
+		return nil, fmt.Errorf("the field selector %q isn't supported", options.FieldSelector)
 	}
 	return func(lease *coordinationv1.Lease) bool {
 		return (!one || lease.Name == name) && selector.Matches(labels.Set(lease.Labels))
@@ -186,8 +187,7 @@ func (s *Server) watched(options metav1.ListOptions, change int) {
 	}
 }
 
-// Restart makes the server forget what was before, as one that is restarted does: watches from older versions
-// fail.
+// Restart makes watches from older versions fail, as they do after the restart of a real server.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,20 +204,20 @@ func (s *Server) remembers(version int) error {
 	return nil
 }
 
-// Wake makes all watches look whether their links are up.
+// Wake makes all watches check whether their links are up.
 func (s *Server) Wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wake()
 }
 
-// wake needs the lock.
+// wake is Wake. The caller holds mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// since returns the events after a version, and what is closed when there may be others.
+// since returns the events after a version, and a channel that is closed when there may be more.
 func (s *Server) since(version int) ([]event, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

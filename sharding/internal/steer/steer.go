@@ -7,9 +7,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// Table changes the table in a Lease by one step towards one in which a range belongs to a member. What has
-// no owner is given to it, and so is what belongs to members that are out: those that don't act, nor may
-// before they have written the table anew. Other owners are asked to give. It returns false if there is
+// Table changes the table in a Lease by one step towards one in which a range belongs to a member. Free parts
+// of the range are assigned to it, and so are those of members that are out: that don't act, and may not
+// before they have written the table anew. Other owners are asked to hand over. It returns false if there is
 // nothing to change.
 //
 // Package sharding sets it.
