@@ -24,7 +24,7 @@ func checkJunctors(fields map[string]value) {
 	}
 }
 
-// isIntOrString recognises the form in which types may be given: anyOf integer and string.
+// isIntOrString recognises the only junctor that may give types: anyOf integer and string.
 func isIntOrString(anyOf []value) bool {
 	if len(anyOf) != 2 {
 		return false
@@ -38,7 +38,7 @@ func isIntOrString(anyOf []value) bool {
 	return true
 }
 
-// outsideKeywords are those that stand outside of junctors only.
+// outsideKeywords are the keywords that are allowed only outside of junctors.
 var outsideKeywords = []string{"type", "additionalProperties", "default", "title", "description", "nullable",
 	"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
 	"x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-validations"}
