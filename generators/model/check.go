@@ -12,8 +12,8 @@ import (
 // checker checks the model as a whole.
 type checker struct{ *session }
 
-// names reports names that would collide in the generated code. The go command would
-// report most of them too, but in files that nobody wrote.
+// names reports names that would collide in the generated code. The go command would report
+// most of them too, but in generated files.
 func (c *checker) names(api *API) {
 	c.versions(api)
 	c.groupNames(api)
@@ -26,7 +26,8 @@ func (c *checker) names(api *API) {
 }
 
 // agreement reports kinds whose scope or resource differs between the versions of a group:
-// a server has one of each for all versions, so it doesn't know the requests of one client.
+// a server has one of each for all versions, so it refuses the requests of one of the
+// clients.
 func (c *checker) agreement(group *Group) {
 	first := map[string]*Kind{}
 	for _, v := range group.Versions {
@@ -352,7 +353,7 @@ func (c *checker) plurals(packages []*candidate) {
 }
 
 // included reports group versions of [Config.IncludedTypes] that no package has, so that
-// the types of none are limited.
+// they have no effect.
 func (c *checker) included(packages []*candidate) {
 	var known, apis []string
 	for _, p := range packages {

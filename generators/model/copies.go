@@ -23,12 +23,12 @@ type CopyType struct {
 	// if FromPointer is true. Otherwise Body is what DeepCopyInto does.
 	FromCopy, FromPointer bool
 	Body                  *Copy
-	// Interfaces are the interfaces that get a method DeepCopy and their name. The receiver of
-	// the methods is a value if ByValue is true.
+	// Interfaces are the interfaces for which the type gets a method DeepCopy<Interface>. The
+	// receiver of the methods is a value if ByValue is true.
 	Interfaces []TypeName
 	ByValue    bool
-	// Imports are packages in the order in which upstream names them: Interfaces are sorted,
-	// their tags needn't be.
+	// Imports are the packages of Interfaces in the order of the tags, in which upstream names
+	// them; Interfaces are sorted.
 	Imports []string
 	Pos     token.Position
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// copyPlanner decides how types are copied. It reports what can't be copied at the field that has
-// it; then there is no plan.
+// copyPlanner decides how types are copied. It reports types that can't be copied, at the field; there
+// is no plan then.
 type copyPlanner struct {
 	*session
 	*shapes
@@ -20,7 +20,7 @@ type copyPlanner struct {
 	// pos is that of the field or type in question; what describes it.
 	pos  token.Pos
 	what string
-	// depth counts the types around the one in question.
+	// depth counts the types that enclose the current one.
 	depth int
 }
 
@@ -38,7 +38,8 @@ func (c *copyPlanner) doubt(format string, args ...any) {
 // maxCopyDepth limits how deep types may be nested.
 const maxCopyDepth = 100
 
-// byHand reports whether somebody wrote a DeepCopy or DeepCopyInto of a type, which copies of it call.
+// byHand reports whether a type has a hand-written DeepCopy or DeepCopyInto, which generated code
+// calls.
 func (c *copyPlanner) byHand(s *shape) bool {
 	if m := s.methods.wrong; m != nil {
 		c.Errorf(c.fset.Position(m.Name.Pos()), "generated code can't call the %s of type %s; it has to be "+
@@ -56,7 +57,7 @@ const adviceByHand = "write the DeepCopyInto of the struct by hand"
 func (c *copyPlanner) copyOf(s *shape) *Copy {
 	c.depth++
 	defer func() { c.depth-- }()
-	if c.depth > maxCopyDepth { // upstream doesn't end
+	if c.depth > maxCopyDepth { // upstream never returns
 		c.refuse("has a type that contains itself without a struct in between; write the DeepCopyInto of " +
 			"that type by hand")
 		return nil
@@ -81,7 +82,7 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 	typ := c.what
 	defer func() { c.what = typ }()
 	for _, f := range s.fields() {
-		// Only foreign structs that are declared again have fields elsewhere.
+		// The fields are in another package only if the type is declared as a struct of that package.
 		c.pos, c.what = f.pos, fmt.Sprintf("field %s of %s", f.name, typ)
 		elem, needed := c.field(c.of(s.at, f.expr))
 		if needed && f.name != "_" { // nobody can see what a blank field shares
