@@ -107,7 +107,7 @@ func (st *staging) write(paths []string, contents, old map[string][]byte) error 
 	})
 }
 
-// writeOne writes a temporary file. It runs concurrently with those of other indexes.
+// writeOne writes a temporary file. Calls with different indexes may run concurrently.
 func (st *staging) writeOne(i int, path string, content []byte, exists bool) error {
 	f, err := createTemp(path)
 	if err != nil {
@@ -136,8 +136,8 @@ func (st *staging) rename(paths []string) error {
 	})
 }
 
-// createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike that of
-// os.CreateTemp it has the mode of a new file, as the umask wants it.
+// createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike a file
+// of os.CreateTemp, it has the mode of a new file, less the umask.
 func createTemp(path string) (*os.File, error) {
 	for {
 		name := fmt.Sprintf(".%s%s%d", filepath.Base(path), temporary, rand.Uint32())

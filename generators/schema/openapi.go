@@ -35,7 +35,8 @@ type definition struct {
 // oneOrMany is a string or a list of strings.
 type oneOrMany []string
 
-// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 mostly has one.
+// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 usually has
+// one.
 func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(o))
@@ -194,7 +195,7 @@ func (c *converter) object(d *definition, preserve bool) *Map {
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		property := d.Properties[name]
 		field := Field{Name: name, Type: c.ref(property, preserve)}
-		// The zero value of a pointer, which isn't a default.
+		// null is the zero value of a pointer, and no default.
 		if string(property.Default) != "null" {
 			field.Default = string(property.Default)
 		}
