@@ -21,7 +21,7 @@ func defaultsBody(names *importNames, root *model.DefaultNode) string {
 	return w.text.String()
 }
 
-// nameConstants names the packages of constants, which upstream does before it names any other.
+// nameConstants names the packages of constants, because upstream names these first.
 func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	if n.Default != nil && n.Default.Ref.Path != "" {
 		w.names.of(n.Default.Ref.Path)
@@ -34,8 +34,8 @@ func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	}
 }
 
-// node writes the statements for a node. value is what has the value of its parent, which is nil for the
-// root; loops counts the loops around.
+// node writes the statements for a node. parent is nil for the root, value is the expression for the
+// value of the parent, and loops counts the enclosing loops.
 func (w *defaultsWriter) node(n, parent *model.DefaultNode, value string, loops int) {
 	if n.Field != "" {
 		value += "." + n.Field
@@ -90,7 +90,7 @@ func (w *defaultsWriter) elements(n *model.DefaultNode, value string, loops int)
 	w.close("}")
 }
 
-// values writes the loop for the values of a map, which only sets a default of theirs.
+// values writes the loop for the values of a map. The loop only sets their default.
 func (w *defaultsWriter) values(n, parent *model.DefaultNode, value string, loops int) {
 	d := n.Default
 	if d == nil {

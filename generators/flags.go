@@ -24,7 +24,7 @@ func (c *Config) AddFlags(fs *pflag.FlagSet) {
 		"plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
 }
 
-// addInputFlags adds those of them that apply to types that are not resources, too.
+// addInputFlags adds those flags of AddFlags that also apply to types that are not resources.
 func (c *Config) addInputFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HeaderFile, "go-header-file", "",
 		"a file with text for the top of each file; YEAR in it becomes the current year")

@@ -39,8 +39,8 @@ func (o InformerOptions) output(internal bool) (dir, pkg string) {
 }
 
 // newInformerGens returns a generator for the internal types, if there are any, and one for
-// the others. If there are no types at all it returns the latter, which then lists no files:
-// its folder may have stale ones. A folder without a generator may be another run's.
+// the others. If there are no types, it returns the latter, which then lists no files, so that
+// stale files in its folder are found. A folder without a generator may be another run's.
 func newInformerGens(options InformerOptions, api *model.API) ([]*informerGen, error) {
 	internal := newInformerGen(options, api, true)
 	if len(internal.versions) > 0 && options.InternalClientset == "" {

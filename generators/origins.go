@@ -11,13 +11,13 @@ import (
 	"github.com/kubewright/kubewright/generators/output"
 )
 
-// origins finds the API packages that generated files were made from. Nothing but the imports
-// says so, and not every file has one: a doc.go has none, and apply configurations of types with
-// simple fields have none either.
+// origins finds the API packages that generated files were made from. Only the imports show this,
+// and not every file has imports: a doc.go has none, and neither have apply configurations of types
+// with simple fields.
 type origins struct {
 	set   output.Set
 	trees []place
-	// named are the API packages of this run, referred what they import.
+	// named are the API packages of this run, referred their imports.
 	named    map[string]*model.Package
 	referred []string
 	read     map[string]map[string][]string // by folder; see imports
@@ -46,7 +46,8 @@ func (o *origins) of(files []string) map[string][]string {
 			found[file] = packages
 		}
 	}
-	// What is made for a whole group imports the code of its versions, and goes with the last.
+	// A file for a whole group imports the code of its versions. It counts as made from the last
+	// one.
 	all := maps.Clone(found)
 	for _, file := range files {
 		if all[file] == nil {
@@ -59,13 +60,13 @@ func (o *origins) of(files []string) map[string][]string {
 	return all
 }
 
-// ofVersion returns the API packages of a file in the folder of a group and version: packages
-// whose paths end in these two. It looks for them in the imports of the file, of the folder's other
-// files, of those in the folders above, as files for a whole tree import most API packages, and at
-// last of the API packages: apply configurations of types that these only refer to may be
-// mentioned nowhere else. If files of the folder import a package of this run, that is it: an
-// apply configuration may import a package of the same group and version for its fields alone,
-// such as k8s.io/api/core/v1.
+// ofVersion returns the API packages of a file in the folder of a group and version: packages whose
+// paths end in these two. It looks for them in the imports of the file, of the folder's other files,
+// and of the files in the folders above, as files for a whole tree import most API packages. Last it
+// looks in the imports of the API packages: apply configurations of types that these only refer to
+// may be mentioned nowhere else. If files of the folder import a package of this run, that package
+// is the result: an apply configuration may import a package of the same group and version for its
+// fields alone, such as k8s.io/api/core/v1.
 func (o *origins) ofVersion(file string) []string {
 	dir := filepath.Dir(file)
 	group, version := groupAndVersion(dir)
@@ -118,13 +119,13 @@ func lastBelow(dir string, found map[string][]string) []string {
 	return []string{slices.Max(all)}
 }
 
-// libraries are what generated code imports that isn't an API package, or none by which a file could
-// be recognized.
+// libraries are the prefixes of imports in generated code that are no API packages, or that don't
+// identify the package that a file was made from.
 var libraries = []string{"github.com/kubewright/kubewright/runtime/", "k8s.io/apimachinery/",
 	"k8s.io/client-go/", "sigs.k8s.io/structured-merge-diff/"}
 
-// anyImport returns what a file imports, unless it is known not to be an API package: for
-// layouts in which folders are not named after groups and versions.
+// anyImport returns the imports of a file that may be API packages. It is for layouts whose folders
+// are not named after groups and versions.
 func (o *origins) anyImport(file string) []string {
 	return o.choose(o.imports(filepath.Dir(file))[file], func(imported string) bool {
 		return !slices.ContainsFunc(libraries, func(prefix string) bool {
