@@ -21,7 +21,7 @@ type applyWriter struct {
 	taken map[string]bool
 }
 
-// embedding says how an embedded field appears in the apply configuration.
+// embedding is the form of an embedded field in the apply configuration.
 type embedding int
 
 const (

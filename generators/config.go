@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/generators/model"
 )
 
-// Config says what to read and what to generate. A generator runs if its options are not
-// nil.
+// Config is the configuration of a run: its input and its output. A generator runs if its
+// options are not nil.
 type Config struct {
 	// Inputs are the API packages.
 	Inputs []Input

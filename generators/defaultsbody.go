@@ -13,7 +13,7 @@ type defaultsWriter struct {
 	names *importNames
 }
 
-// defaultsBody returns the text of a function that sets the defaults of what its parameter in points to.
+// defaultsBody returns the text of a function that sets the defaults of *in, its parameter.
 func defaultsBody(names *importNames, root *model.DefaultNode) string {
 	w := &defaultsWriter{codeWriter{depth: 1}, names}
 	w.nameConstants(root)
@@ -26,7 +26,7 @@ func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	if n.Default != nil && n.Default.Ref.Path != "" {
 		w.names.of(n.Default.Ref.Path)
 	}
-	if n.Key { // nothing is written for what is below
+	if n.Key { // nothing is written for the nodes below
 		return
 	}
 	for _, child := range n.Children {
@@ -59,7 +59,7 @@ func (w *defaultsWriter) node(n, parent *model.DefaultNode, value string, loops 
 	}
 }
 
-// content writes the calls with a pointer to a value, and the statements for what the value contains.
+// content writes the calls with a pointer to a value, and the statements for the values inside it.
 func (w *defaultsWriter) content(n *model.DefaultNode, value, pointer string, loops int) {
 	for _, function := range n.Calls {
 		w.line("%s(%s)", w.names.of(function.Path).Ident(function.Name), pointer)

@@ -16,8 +16,7 @@ import (
 // A flag that a compatible command and kubewright share is declared once, by the options
 // that it sets. Names, forms and defaults are those of cmd/*/args in code-generator.
 
-// AddFlags adds the flags that say how to read the input, for commands that generate
-// resources.
+// AddFlags adds the flags for reading the input, for commands that generate resources.
 func (c *Config) AddFlags(fs *pflag.FlagSet) {
 	c.addInputFlags(fs)
 	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil,

@@ -31,7 +31,7 @@ type Import struct {
 	wellKnown bool
 }
 
-// AddFlags adds the flags of kubewright import that say how to make types.
+// AddFlags adds the flags of kubewright import that control the types.
 func (i *Import) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.dir, "apis-dir", "apis", "the folder for types, which gets a folder for each group")
 	fs.BoolVar(&i.wellKnown, "well-known-types", true,

@@ -10,8 +10,8 @@ import (
 )
 
 // importNames names the imports of a file as gengo does: by the end of the path, as short as
-// possible, in the order in which the file mentions them. The result is part of what upstream's
-// output looks like.
+// possible, in the order in which the file mentions them. The names have to be those in
+// upstream's output.
 type importNames struct {
 	own   string
 	names map[string]string // by path

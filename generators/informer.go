@@ -132,8 +132,8 @@ type versionInformersView struct {
 	Kinds                 []*model.Kind
 }
 
-// interfaces is the package of what the factory and the informers share. The informers can't
-// import the factory, which imports them.
+// interfaces is the package of the types that the factory and the informers share. The
+// informers can't import the factory, which imports them.
 func (g *informerGen) interfaces() render.Package { return g.pkg.Sub("internalinterfaces") }
 
 // all builds the view of the files for the whole factory.

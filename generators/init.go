@@ -38,7 +38,7 @@ func (i *Init) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for the CustomResourceDefinition")
 }
 
-// Begun is what kubewright init writes.
+// Begun is the output of kubewright init.
 type Begun struct {
 	*Changes
 	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.

@@ -99,7 +99,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if cfg.Informer.InternalClientset == "" {
 		cfg.Informer.InternalClientset = cfg.Client.Package
 	}
-	if l.withApply { // the clients apply what the same run generates
+	if l.withApply { // the clients use the apply configurations of this run
 		cfg.Apply = &l.apply
 		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg

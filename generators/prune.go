@@ -60,8 +60,8 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	return problems.Sort()
 }
 
-// lookUp looks packages up in the modules that the go command knows here, and in those that it
-// knows in the modules of the output folders: a run may write to a module that it isn't in.
+// lookUp looks packages up in the working directory, and the missing ones in the modules of the
+// output folders: a run may write to a module that it isn't in.
 func lookUp(ctx context.Context, importPaths []string, trees []place) map[string]model.Looked {
 	looked := model.LookUp(ctx, "", importPaths)
 	here, err := model.FindModule(ctx, "")
@@ -185,7 +185,7 @@ func commonDir(dirs []string) string {
 	return common
 }
 
-// filesOr is the only file, or says how many there are.
+// filesOr returns the only file, or the number of files.
 func filesOr(files []string) string {
 	if len(files) == 1 {
 		return files[0]

@@ -20,7 +20,7 @@ type Changes = output.Plan
 // Problems are the problems of the input, sorted by position.
 type Problems = marker.Problems
 
-// FileState says what happens to a file.
+// FileState is the effect of a run on a file.
 type FileState = output.FileState
 
 // The states of files.

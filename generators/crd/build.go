@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// Options say how schemas become types.
+// Options control how schemas become types.
 type Options struct {
 	// WellKnown uses types of Kubernetes for the shapes that they have.
 	WellKnown bool

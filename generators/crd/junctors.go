@@ -2,8 +2,8 @@ package crd
 
 import "slices"
 
-// checkJunctors checks the schemas of allOf, anyOf, oneOf and not. They may validate what is specified
-// outside of them, and nothing else.
+// checkJunctors checks the schemas of allOf, anyOf, oneOf and not. They may only validate fields that are
+// specified outside of them.
 func checkJunctors(fields map[string]value) {
 	for _, key := range junctorKeywords {
 		junctor, ok := fields[key]

@@ -55,8 +55,8 @@ func jsonFields(t reflect.Type) map[string]jsonField {
 	return fields
 }
 
-// fits reports whether what a schema allows can be read into a Go type and written again. It compares names
-// and shapes; zero values may be left out.
+// fits reports whether the values of a schema can be read into a Go type and written again. It compares
+// names and shapes; zero values may be left out.
 func fits(s *Schema, t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -42,7 +42,7 @@ type problemOf struct {
 // endless reports whether the source was found, and reported, to be too big.
 func (r *reader) endless() bool { return r.visits > 2*r.maxVisits }
 
-// The limits of what is read. Those of an API server (3 MB for an object) are far below.
+// The limits for reading manifests. Those of an API server (3 MB for an object) are far below.
 const (
 	maxDepth = 100
 	// visitText is how many bytes of text count as a visit: of a path, of which each value has a copy, and of
@@ -338,7 +338,7 @@ func (v value) json() any {
 	return json.Number(text)
 }
 
-// kind names what a value is, for problems.
+// kind describes a value, for problems.
 func (v value) kind() string {
 	switch v.Kind {
 	case yaml.MappingNode:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The tags of deepcopy-gen, and those of controller-gen that ask for the same.
+// The tags of deepcopy-gen, and those of controller-gen with the same meaning.
 const (
 	copyTag           = "k8s:deepcopy-gen"
 	copyInterfacesTag = copyTag + ":interfaces"

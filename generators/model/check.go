@@ -242,8 +242,8 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	if p.Client {
 		add(Clients, k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
-	// The lists have to follow the templates. TestNames of package generators compiles
-	// what is generated for random names, so it finds what is missing here.
+	// The lists have to follow the templates. TestNames of package generators compiles the
+	// code for random names, so it finds missing entries.
 	if p.Lister && k.HasLister() {
 		add(Listers, k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {
@@ -288,7 +288,7 @@ func (c *checker) empty(api *API, packages []*candidate) {
 		kinds += len(p.kinds)
 		if p.helped {
 			helped = true
-			continue // what is generated into the package is enough of a reason to name it
+			continue // the code in the package is reason enough to name it
 		}
 		if len(p.kinds) == 0 && !p.wildcard && !applied[p.pkg] && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// Config says what to load. The zero value of each field is the default of
+// Config is the configuration of [Load]. The zero value of each field is the default of
 // code-generator.
 type Config struct {
 	// Dir is the folder in which patterns are resolved, "" for the working directory.
@@ -85,8 +85,8 @@ func (c *Config) has(g Generators) bool {
 // contain them, and applyconfiguration-gen has no flag for plurals.
 func (c *Config) resources() bool { return c.has(Clients | Listers | Informers) }
 
-// wants reports whether a package gets a client, listers or informers. One that a
-// flag names gets a client even without types: client-gen writes an empty one.
+// wants reports whether a package gets a client, listers or informers. A package that a flag
+// names gets a client even without types: client-gen writes an empty one.
 func (c *Config) wants(p *candidate) bool {
 	if !(p.pkg.Client && c.has(Clients) || p.pkg.Lister && c.has(Listers) ||
 		p.pkg.Informer && c.has(Informers)) {

@@ -17,7 +17,7 @@ type copyPlanner struct {
 	made map[string]bool
 	// methods caches declaredCopies.
 	methods map[*source]map[string]bool
-	// pos is that of the field or type in question; what describes it.
+	// pos is the position of the current field or type, what its description.
 	pos  token.Pos
 	what string
 	// depth counts the types that enclose the current one.
@@ -85,7 +85,7 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 		// The fields are in another package only if the type is declared as a struct of that package.
 		c.pos, c.what = f.pos, fmt.Sprintf("field %s of %s", f.name, typ)
 		elem, needed := c.field(c.of(s.at, f.expr))
-		if needed && f.name != "_" { // nobody can see what a blank field shares
+		if needed && f.name != "_" { // memory that a blank field shares is out of reach
 			plan.Fields = append(plan.Fields, CopyField{f.name, elem})
 		}
 	}
@@ -162,7 +162,7 @@ func (c *copyPlanner) sliceOf(s *shape) *Copy {
 	return plan
 }
 
-// pointerOf plans the copy of what a pointer refers to.
+// pointerOf plans the copy of the target of a pointer.
 func (c *copyPlanner) pointerOf(s *shape) *Copy {
 	e := c.elem(s)
 	plan := &Copy{Form: Pointer}
@@ -293,7 +293,7 @@ func (c *copyPlanner) needs(s *shape, method string) {
 	}
 }
 
-// adviceFor says where the methods of a type could come from.
+// adviceFor returns advice on where the methods of a type could come from.
 func adviceFor(s *shape) string {
 	if s.known != nil || isStandard(s.name.Path) {
 		return "use another type, such as those of k8s.io/apimachinery, or " + adviceByHand

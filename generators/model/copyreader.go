@@ -200,7 +200,7 @@ func (r *copyReader) copyable(src *source, name string) bool {
 	return false
 }
 
-// copyType returns what is to be generated for a type, without its plan.
+// copyType returns the functions to generate for a type, without Body.
 func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) *CopyType {
 	s := r.declared(p.src, decl.name, nil)
 	t := &CopyType{Name: decl.name, Pos: r.at(decl.spec), ByValue: tags.ByValue, Reference: s.form.reference()}
@@ -213,7 +213,7 @@ func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) 
 		}
 		t.Name += "[" + strings.Join(names, ",") + "]"
 	}
-	r.byHand(s) // reports what can't be called
+	r.byHand(s) // reports methods that can't be called
 	copies, into, pointer := s.manual()
 	t.Into, t.Copy = !into, !copies
 	t.FromCopy, t.FromPointer = copies, copies && pointer
@@ -258,7 +258,7 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 	})
 }
 
-// plan adds what DeepCopyInto does.
+// plan sets Body.
 func (r *copyReader) plan(src *source, t *CopyType) {
 	if !t.Into || t.FromCopy {
 		return

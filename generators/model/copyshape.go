@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// copyForm is what the underlying type of a type is, as far as copies depend on it.
+// copyForm is the form of a type's underlying type, as far as copies depend on it.
 type copyForm int
 
 const (

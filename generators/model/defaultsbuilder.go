@@ -6,8 +6,8 @@ import (
 	"go/token"
 )
 
-// defaultsBuilder finds out how the defaults of a type are set. Like upstream it reports what it
-// can't do at the field that needs it.
+// defaultsBuilder finds out how the defaults of a type are set. Like upstream, it reports unsupported
+// defaults at the field that needs them.
 type defaultsBuilder struct {
 	*session
 	*shapes
@@ -30,7 +30,7 @@ type defaultsBuilder struct {
 	cuts     int
 	// none are the types for which there is nothing to do.
 	none map[TypeName]bool
-	// pos is that of the field or type in question, what describes it.
+	// pos is the position of the current field or type, what its description.
 	pos  token.Pos
 	what string
 	// unwritten counts the enclosing maps: no code is written for their values.
@@ -46,7 +46,7 @@ type defaultFunctions struct {
 	additional []TypeName
 }
 
-// newDefaultsBuilder returns a builder that knows no functions.
+// newDefaultsBuilder returns a builder without functions.
 func newDefaultsBuilder(s *session) *defaultsBuilder {
 	return &defaultsBuilder{session: s, shapes: newShapes(s.sources),
 		functions: map[TypeName]*defaultFunctions{}, commented: map[*source]bool{},
@@ -201,7 +201,7 @@ func (b *defaultsBuilder) fields(node *DefaultNode, s *shape) {
 	}
 }
 
-// pointer adds the node for what a pointer refers to.
+// pointer adds the node for the target of a pointer.
 func (b *defaultsBuilder) pointer(node *DefaultNode, s *shape, pointed bool) {
 	child := b.build(b.elem(s), false, true)
 	if child == nil {

@@ -27,7 +27,7 @@ const (
 // defaultsReader finds the packages that get functions that set defaults.
 type defaultsReader struct {
 	*defaultsBuilder
-	// scanned are the packages whose functions are known.
+	// scanned are the packages whose functions were added.
 	scanned map[*source]bool
 }
 

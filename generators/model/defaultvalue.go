@@ -92,7 +92,8 @@ func (b *defaultsBuilder) defaultsIn(comment *ast.CommentGroup) []marker.Value {
 	return values
 }
 
-// pointedDefault returns the default that a type's own comment gives to what a pointer refers to.
+// pointedDefault returns the default for a pointer from the comment of its type, or of a type behind
+// it.
 func (b *defaultsBuilder) pointedDefault(s *shape) marker.Value {
 	if s.form != pointerForm {
 		return marker.Value{}

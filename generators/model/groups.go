@@ -13,9 +13,9 @@ import (
 // grouper assigns packages to groups and versions.
 type grouper struct{ *session }
 
-// group adds the groups and versions. Packages belong to one group if their paths name
-// it by the same element: that is how client-gen and informer-gen group them, whatever
-// +groupName says.
+// group adds the groups and versions. Packages belong to one group if their paths name it
+// by the same element: that is how client-gen and informer-gen group them, regardless of
+// +groupName.
 func (g *grouper) group(api *API, packages []*candidate) {
 	groups := map[string]*Group{}
 	for _, p := range packages {

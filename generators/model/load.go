@@ -52,7 +52,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	return api, problems
 }
 
-// readAPI adds groups, versions, kinds, and what follows from them.
+// readAPI adds groups, versions, kinds, and all that follows from them.
 func (s *session) readAPI(api *API, packages []*candidate) {
 	packages = s.leaveOutHubs(packages)
 	kinds := kindReader{session: s, namers: newNamers(s.cfg.PluralExceptions)}
@@ -149,8 +149,8 @@ func (s *session) GeneratorErrorf(g Generators, pos token.Position, format strin
 	s.Report(!s.cfg.Strict && !s.cfg.has(g), pos, format, args...)
 }
 
-// find asks go list for the packages of the inputs. Packages of explicit inputs are
-// in the order of the inputs, others by import path.
+// find lists the packages of the inputs. Packages of explicit inputs are in the order of the
+// inputs, others by import path.
 func (s *session) find() []*candidate {
 	patterns := s.cfg.patterns()
 	if len(patterns) == 0 {

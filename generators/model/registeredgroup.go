@@ -162,7 +162,7 @@ func (p *candidate) groupFolder() string {
 }
 
 // checkRegistered reports what is wrong with a package, given how often each group is named
-// in the packages of its folder: by doc.go, and by what the types are registered with.
+// in the packages of its folder: in doc.go, and in the registration of the types.
 func (s *session) checkRegistered(p *candidate, votes map[string]int) {
 	r, version := p.registered, path.Base(p.src.path)
 	// Clients take the version from SchemeGroupVersion if there is one, so the folder's
@@ -192,8 +192,8 @@ func (s *session) checkRegistered(p *candidate, votes map[string]int) {
 		r.group, r.by, source, group, p.groupAdvice(folder, votes), also)
 }
 
-// groupAdvice says how to make doc.go agree with the group that the types are registered in.
-// The group that most packages of the folder name is most likely right.
+// groupAdvice returns advice on how to make doc.go agree with the group that the types are
+// registered in. The group that most packages of the folder name is most likely right.
 func (p *candidate) groupAdvice(folder string, votes map[string]int) string {
 	likely := p.registered.group
 	for _, name := range slices.Sorted(maps.Keys(votes)) {

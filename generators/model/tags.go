@@ -119,8 +119,8 @@ func following(f *file, group *ast.CommentGroup) (name string, adjacent bool) {
 	return "", false
 }
 
-// misplaced describes what a comment that belongs to no type is above, "" if nothing, and reports
-// whether the comment is inside of a declaration.
+// misplaced describes the declaration below a comment that belongs to no type, "" if there is
+// none, and reports whether the comment is inside of a declaration.
 func misplaced(f *file, index comments, group *ast.CommentGroup) (where string, inside bool) {
 	line := index.tokens.Line(group.End())
 	for _, decl := range f.syntax.Decls {

@@ -100,7 +100,7 @@ func (s Set) Compare() (*Plan, error) {
 // Current reports whether nothing has to be written or removed.
 func (p *Plan) Current() bool { return len(p.Changed) == 0 && len(p.Stale) == 0 }
 
-// FileState says what a plan does with a file.
+// FileState is the effect of a plan on a file.
 type FileState int
 
 // The states of files.

@@ -23,11 +23,11 @@ func isTemporary(name string) bool {
 // Apply writes the changed files. If prune is true it also removes the stale ones, and the
 // folders that become empty.
 //
-// It writes all files under temporary names before it renames the first one. So an error
-// while writing leaves the disk unchanged, and a process that is killed leaves each file
-// either old or new, and temporary files that the next run removes. Two runs at a time that
-// write the same folder don't corrupt files, but one may remove the other's temporary files
-// and thereby make it fail.
+// It writes all files under temporary names before it renames the first one. So an error while writing
+// leaves the disk unchanged, and a process that is killed leaves each file either old or new, and
+// temporary files. The next run removes those that are in the trees. Two runs at a time that write the
+// same folder don't corrupt files, but one may remove the other's temporary files and thereby make it
+// fail.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
 	err := st.write(p.Changed, p.set.Files, p.old)

@@ -48,8 +48,8 @@ func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 // schemaOrBool is a definition, or a boolean, which is read as no definition.
 type schemaOrBool struct{ *definition }
 
-// UnmarshalJSON accepts both forms. true allows any additional properties, which is what no
-// definition means, too.
+// UnmarshalJSON accepts both forms. true allows any additional properties, as a missing
+// definition does.
 func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	if string(text) == "true" || string(text) == "false" {
 		return nil
@@ -148,7 +148,7 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 	return Ref{Name: name, Relationship: c.mapRelationship(d)}
 }
 
-// Definitions whose values are encoded in other ways than the definitions say.
+// Definitions that don't describe how their values are encoded.
 const (
 	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 	quantity     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
