@@ -113,6 +113,6 @@ var foreignFlags = []struct{ name, advice string }{
 	{"trim-path-prefix", "leave it out: --output-dir is the whole path"},
 	{"output-file-base", "leave it out: the names of files follow from those of types"},
 	{"O", "leave it out: the names of files follow from those of types"},
-	{"build-tag", "leave it out: generated files have no build tag"},
+	{"build-tag", "leave it out: generated files have no build tag, or a fixed one"},
 	{"verify-only", "kubewright check compares and writes nothing"},
 }
