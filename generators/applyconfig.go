@@ -16,7 +16,8 @@ import (
 // applyGenName is the name of upstream's binary, as in the generated line.
 const applyGenName = "applyconfiguration-gen"
 
-// metaApply has the apply configurations of meta/v1 that all others embed.
+// metaApply is the package with the apply configurations of meta/v1, which all others
+// embed.
 const metaApply = "k8s.io/client-go/applyconfigurations/meta/v1"
 
 const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,9 +44,10 @@ type applyGen struct {
 	ApplyOptions
 	pkg render.Package
 	api *model.Apply
-	// packages maps each type with an apply configuration to the package of that.
+	// packages maps each type with an apply configuration to the package of the
+	// configuration.
 	packages map[model.TypeName]string
-	// schema is what extraction, and server-side apply in fakes, merge by. roots has the
+	// schema controls extraction, and merges by server-side apply in fakes. roots has the
 	// names of kinds in it.
 	schema schema.Schema
 	roots  map[*model.ApplyType]string
@@ -303,7 +305,7 @@ type applyExtractView struct {
 	Subresources []model.Extract
 }
 
-// extract builds that part.
+// extract builds the part of a view for the Extract functions.
 func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
 	return &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
 		Type:     applyAPIPackage(p).Ident(t.TypeName.Name),

@@ -21,7 +21,7 @@ type applyWriter struct {
 	taken map[string]bool
 }
 
-// embedding says how an embedded field appears in the apply configuration.
+// embedding is the form of an embedded field in the apply configuration.
 type embedding int
 
 const (
@@ -37,10 +37,10 @@ const (
 	asField
 )
 
-// embedding decides as upstream does (generateStruct), if the result compiles. With methods
-// set pointers, and the fields of a Go struct are mostly values; so a struct without an
-// apply configuration, which upstream embeds, is flattened, or becomes a named field if it
-// has a JSON key.
+// embedding decides as upstream does (generateStruct) if the result of that compiles. The
+// With methods set pointers, but most fields of a Go struct are values. So a struct without
+// an apply configuration, which upstream embeds, is flattened, or becomes a named field if
+// it has a JSON key.
 func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 	switch {
 	case !f.Embedded:
@@ -167,8 +167,8 @@ func (w *applyWriter) fields(t *model.Type) {
 	}
 }
 
-// methods adds the With methods. Of several fields of one name the first one gets it, as in
-// upstream's generateWithFuncs.
+// methods adds the With methods. Of several fields with one name, only the first gets a
+// method, as in upstream's generateWithFuncs.
 func (w *applyWriter) methods(t *model.Type, holder string) {
 	for _, m := range w.g.members(t) {
 		if w.taken[m.Name] {
@@ -186,8 +186,8 @@ func (w *applyWriter) methods(t *model.Type, holder string) {
 	}
 }
 
-// inner returns the expression for the embedded apply configuration of a field. One with a
-// JSON key is a pointer, nil until it is needed.
+// inner returns the expression for the embedded apply configuration of a field. With a JSON
+// key it is a pointer, which is nil until a method needs it.
 func (m member) inner(holder string) string {
 	inner := holder + "." + configName(m.Type.Deref().Name.Name)
 	if m.json.Inline {
@@ -290,8 +290,8 @@ func fieldDoc(lines []string) []string {
 }
 
 // declarationDoc is fieldDoc for a declaration: gofmt reformats comments of declarations,
-// and those only. It depends on the paragraphs before a line whether that is a heading;
-// before is the number of those.
+// and those only. Whether a line is a heading depends on the paragraphs before it; before
+// is their number.
 func declarationDoc(lines []string, before int) []string {
 	text := slices.Repeat([]string{"Text.", ""}, before)
 	for _, line := range lines {
@@ -307,7 +307,7 @@ func declarationDoc(lines []string, before int) []string {
 	}
 	doc := strings.Split(formatted, "\n")
 	if len(doc) < 2*before {
-		return nil // only what is before
+		return nil // only the paragraphs before
 	}
 	doc = doc[2*before:]
 	for i, line := range doc {

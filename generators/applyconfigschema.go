@@ -272,8 +272,8 @@ func listRelationship(lines []string) (relationship string, keys []string) {
 	return schema.Atomic, nil
 }
 
-// mapRelationship returns how a map or a struct is merged according to its markers, "" for
-// the way of its type.
+// mapRelationship returns how a map or a struct is merged according to its markers, "" if
+// its type decides.
 func mapRelationship(lines []string) string {
 	marker := first(model.Markers(lines, "mapType"))
 	if marker == "" {

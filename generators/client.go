@@ -57,8 +57,8 @@ const (
 	fakeTypedFolder = typedFolder + "/fake"
 )
 
-// files is the table of client-gen. The names of files and folders are upstream's:
-// hand-written expansions, and files that custom schemes have, stand beside them.
+// files is the table of client-gen. The names of files and folders are upstream's: hand-written
+// expansions, and the files of custom schemes, are in the same folders.
 func (g *clientGen) files(h headers) []render.File {
 	typed, fake := !g.ClientsetOnly, g.Fake
 	return g.expand([]row{
@@ -140,8 +140,8 @@ func (g *clientGen) versionViews() []versionClientView {
 	return views
 }
 
-// typedPackage is the package of a version's clients. Its alias has a prefix where the
-// package of the API types would have the same.
+// typedPackage is the package of a version's clients. Its alias needs a prefix in files that
+// import the package of the API types, too.
 func (g *clientGen) typedPackage(v *model.Version, prefix string) render.Package {
 	typed := g.folder(typedFolder, scope{group: v.Group, version: v})
 	typed.Alias = versionAlias(prefix, v)
@@ -363,13 +363,13 @@ func (g *clientGen) kind(at scope) any {
 	return view
 }
 
-// clientBase is a generic type that clients embed. Packages client and client/fake of the
-// runtime both have one of that name for each set of capabilities, as gentype of client-go
-// has, and a constructor.
+// clientBase is a generic type that clients embed. Packages client and client/fake of the runtime
+// both have one for each set of capabilities, with the same name and constructor. They correspond
+// to gentype of client-go.
 type clientBase struct{ name, constructor string }
 
-// capabilities tell whether a client has verbs that take type parameters of their own: that of its
-// lists, and that of its apply configurations.
+// capabilities are the verbs of a client that need type parameters of their own: one for its
+// lists, and one for its apply configurations.
 type capabilities struct{ list, apply bool }
 
 // clientBases has the base for each set of capabilities.
@@ -412,8 +412,8 @@ func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 		NameParam:    "name",
 		InputParam:   parameter(private(m.Input.Name)),
 	}
-	// With a sub-resource the object has a name of its own kind: upstream's parameters tell
-	// the two apart.
+	// The input for a subresource is an object of another kind. As in upstream's code, the name
+	// of the parameter says that it names the parent.
 	if m.Subresource != "" {
 		view.NameParam = k.Private + "Name"
 	}

@@ -107,7 +107,7 @@ func (w *copyWriter) sliceElem(e model.CopyElem) {
 	w.close("}")
 }
 
-// pointer writes the statements that copy what *in, a pointer, refers to.
+// pointer writes the statements that copy the target of the pointer *in.
 func (w *copyWriter) pointer(c *model.Copy) {
 	switch c.Elem.Way {
 	case model.CopyCalled:

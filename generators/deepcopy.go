@@ -28,7 +28,8 @@ type deepCopyView struct {
 // copyTypeView is a type with DeepCopy functions.
 type copyTypeView struct {
 	*model.CopyType
-	// Code is the type in code; the Name of a generic one has no blank after commas.
+	// Code is the type as gofmt writes it: the Name of a generic type has no blanks
+	// after commas.
 	Code string
 	// Receiver is the type of the receiver, and of DeepCopy's result.
 	Receiver string

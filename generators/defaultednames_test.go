@@ -33,7 +33,7 @@ var defaultedFields = []defaultedField{
 	{"", "PartMap", "map[string]DefaultedPart"},
 	{"", "PartPair", "[2]DefaultedName"},
 	{"", "Nested", "DefaultedParts"},
-	{"", "Lists", "[]DefaultedParts"}, // which can't be reached
+	{"", "Lists", "[]DefaultedParts"}, // the defaults in it can't be set
 	{"1", "Wrong", "string"},
 }
 

@@ -47,7 +47,7 @@ func newDefaulterView(p *model.DefaultsPackage) any {
 		view.Types = append(view.Types, defaultedTypeView{Name: t.Name, Type: typ,
 			Short: len("func(obj interface{})SetObjectDefaults_(obj.(*))")+len(t.Name)+written <= 100})
 	}
-	for i, t := range p.Types { // after all registrations, as upstream names imports in order
+	for i, t := range p.Types { // after all registrations: upstream names imports in the order of their use
 		view.Types[i].Body = defaultsBody(names, t.Root)
 	}
 	return view

@@ -13,7 +13,7 @@ type defaultsWriter struct {
 	names *importNames
 }
 
-// defaultsBody returns the text of a function that sets the defaults of what its parameter in points to.
+// defaultsBody returns the text of a function that sets the defaults of *in, its parameter.
 func defaultsBody(names *importNames, root *model.DefaultNode) string {
 	w := &defaultsWriter{codeWriter{depth: 1}, names}
 	w.nameConstants(root)
@@ -21,12 +21,12 @@ func defaultsBody(names *importNames, root *model.DefaultNode) string {
 	return w.text.String()
 }
 
-// nameConstants names the packages of constants, which upstream does before it names any other.
+// nameConstants names the packages of constants, because upstream names these first.
 func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	if n.Default != nil && n.Default.Ref.Path != "" {
 		w.names.of(n.Default.Ref.Path)
 	}
-	if n.Key { // nothing is written for what is below
+	if n.Key { // nothing is written for the nodes below
 		return
 	}
 	for _, child := range n.Children {
@@ -34,8 +34,8 @@ func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	}
 }
 
-// node writes the statements for a node. value is what has the value of its parent, which is nil for the
-// root; loops counts the loops around.
+// node writes the statements for a node. parent is nil for the root, value is the expression for the
+// value of the parent, and loops counts the enclosing loops.
 func (w *defaultsWriter) node(n, parent *model.DefaultNode, value string, loops int) {
 	if n.Field != "" {
 		value += "." + n.Field
@@ -59,7 +59,7 @@ func (w *defaultsWriter) node(n, parent *model.DefaultNode, value string, loops 
 	}
 }
 
-// content writes the calls with a pointer to a value, and the statements for what the value contains.
+// content writes the calls with a pointer to a value, and the statements for the values inside it.
 func (w *defaultsWriter) content(n *model.DefaultNode, value, pointer string, loops int) {
 	for _, function := range n.Calls {
 		w.line("%s(%s)", w.names.of(function.Path).Ident(function.Name), pointer)
@@ -90,7 +90,7 @@ func (w *defaultsWriter) elements(n *model.DefaultNode, value string, loops int)
 	w.close("}")
 }
 
-// values writes the loop for the values of a map, which only sets a default of theirs.
+// values writes the loop for the values of a map. The loop only sets their default.
 func (w *defaultsWriter) values(n, parent *model.DefaultNode, value string, loops int) {
 	d := n.Default
 	if d == nil {

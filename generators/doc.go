@@ -11,9 +11,9 @@
 //	output.Compare     text -> what has to change on the disk, or a diff
 //
 // A generator is one file (client.go, lister.go, informer.go, applyconfig.go, deepcopy.go,
-// register.go, defaulter.go). The first four have a table, which says which template makes which
-// files; the last three make one file in each package. Then come the views that the templates
-// print. All decisions are made when a view is built; templates only have if and range.
+// register.go, defaulter.go). The first four have a table, which maps templates to files; the last
+// three make one file in each package. The rest of the file builds the views that the templates
+// print. All decisions are made there; templates only have if and range.
 //
 // flags.go declares the flags of all commands, tool.go and helpers.go the compatible commands, and
 // layout.go what kubewright derives from a single output folder.

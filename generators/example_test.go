@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/generators"
 )
 
-// What kubewright check does: flags and packages become a configuration, that becomes changes in memory.
-// Changes.Apply would write them.
+// The steps of kubewright check: flags and packages become a configuration, which becomes changes in
+// memory. Changes.Apply would write them.
 func Example() {
 	ctx := context.Background()
 	var layout generators.Layout

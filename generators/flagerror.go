@@ -13,9 +13,9 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// HelpError returns an error for arguments that give -h a file, nil for others: in code-generator up
-// to v0.29 it was short for --go-header-file. It asks for help now, so nothing would be generated, and
-// a script wouldn't notice.
+// HelpError returns an error if -h is followed by a file, otherwise nil. In code-generator up to
+// v0.29, -h was short for --go-header-file. Now it prints help, and a script wouldn't notice that
+// nothing is generated.
 func HelpError(args []string) error {
 	for i, arg := range args {
 		if arg != "-h" || i+1 == len(args) {
@@ -55,7 +55,8 @@ func FlagError(flags *pflag.FlagSet, err error) error {
 	if hint := marker.Suggest(name, known); hint != "" {
 		return fmt.Errorf("%w%s", err, hint)
 	}
-	// An abbreviation, which pflag doesn't accept. More than three would be a list.
+	// The name may be an abbreviation, which pflag doesn't accept. More than three suggestions
+	// wouldn't help.
 	if len(longer) > 0 && len(longer) <= 3 {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(longer, " or "))
 	}
@@ -73,8 +74,8 @@ var flagInText = regexp.MustCompile(`--([a-z-]+)`)
 const packagesAreArguments = "packages are arguments, without a flag: ./apis/..., or import paths"
 
 // foreignFlags are flags of kube_codegen.sh, of controller-gen, of one of the compatible commands,
-// and of code-generator up to v0.29, with advice for those that try them elsewhere. The first advice
-// holds whose flags exist.
+// and of code-generator up to v0.29, with advice for users who try them elsewhere. The first advice
+// whose flags all exist applies.
 var foreignFlags = []struct{ name, advice string }{
 	// kube_codegen.sh
 	{"boilerplate", "it is --go-header-file here"},
@@ -112,6 +113,6 @@ var foreignFlags = []struct{ name, advice string }{
 	{"trim-path-prefix", "leave it out: --output-dir is the whole path"},
 	{"output-file-base", "leave it out: the names of files follow from those of types"},
 	{"O", "leave it out: the names of files follow from those of types"},
-	{"build-tag", "leave it out: generated files have no build tag"},
+	{"build-tag", "leave it out: generated files have no build tag, or a fixed one"},
 	{"verify-only", "kubewright check compares and writes nothing"},
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // TestForeignFlags checks that kubewright has each flag of the compatible commands and of
-// kube_codegen.sh, or says what to do instead, and that it advises nothing that can't be done.
+// kube_codegen.sh, or advice in place of it, and that no advice names a flag that doesn't
+// exist.
 func TestForeignFlags(t *testing.T) {
 	fs := pflag.NewFlagSet("kubewright", pflag.ContinueOnError)
 	new(Layout).AddFlags(fs)

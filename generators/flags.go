@@ -16,15 +16,14 @@ import (
 // A flag that a compatible command and kubewright share is declared once, by the options
 // that it sets. Names, forms and defaults are those of cmd/*/args in code-generator.
 
-// AddFlags adds the flags that say how to read the input, for commands that generate
-// resources.
+// AddFlags adds the flags for reading the input, for commands that generate resources.
 func (c *Config) AddFlags(fs *pflag.FlagSet) {
 	c.addInputFlags(fs)
 	fs.StringSliceVar(&c.PluralExceptions, "plural-exceptions", nil,
 		"plurals that the rules of English get wrong, in the form Type:PluralizedType, separated by commas")
 }
 
-// addInputFlags adds those of them that apply to types that are not resources, too.
+// addInputFlags adds those flags of AddFlags that also apply to types that are not resources.
 func (c *Config) addInputFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HeaderFile, "go-header-file", "",
 		"a file with text for the top of each file; YEAR in it becomes the current year")

@@ -22,12 +22,12 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands do into the golden files")
 
-// TestGolden runs the commands in each of testdata's archives and compares what
-// they do with the archive's transcript.
+// TestGolden runs the commands in each of testdata's archives and compares their effects
+// with the archive's transcript.
 //
 // An archive is a folder with a comment on top. The lines of the comment that
 // begin with "$ " are commands, run one after the other in the folder work of
-// the archive: kubewright and the four -gen binaries, and
+// the archive: kubewright and the -gen binaries, and
 //
 //	cat file      print a file
 //	rm file       remove a file or folder
@@ -38,8 +38,8 @@ var update = flag.Bool("update", false, "write what the commands do into the gol
 //	crlf file     give it the line ends of Windows
 //	ls folder     list the files below a folder
 //
-// A command may have NAME=value before it, which sets a variable for it, and after that
-// "in folder", where it runs then. A command that ends in "< file" reads the file.
+// NAME=value before a command sets a variable in its environment. After that, "in folder"
+// sets the folder in which it runs. A command that ends in "< file" reads the file.
 //
 // The transcript has each command with its output (stderr marked by "! "), its
 // exit status unless 0, and the files that it added (+), changed (~) or
@@ -240,7 +240,7 @@ func writeChanges(transcript *bytes.Buffer, before, after map[string][sha256.Siz
 	}
 }
 
-// requireFormatted checks that gofmt changes nothing of the generated files that a command
+// requireFormatted checks that gofmt wouldn't change the generated files that a command
 // wrote, as the generators don't call it.
 func requireFormatted(t *testing.T, dir string, before, after map[string][sha256.Size]byte) {
 	for path, sum := range after {

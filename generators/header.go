@@ -56,7 +56,7 @@ func newHeaders(file, tag string) (headers, Problems, error) {
 			text, err := formatHeader(constraint+boilerplate, generatedLine(name))
 			if err != nil {
 				return fmt.Errorf(
-					"--go-header-file: %s is not what can stand above a package clause: %w", file, err)
+					"--go-header-file: the text of %s can't be above a package clause: %w", file, err)
 			}
 			h[name] = text
 		}

@@ -22,7 +22,7 @@ const importName = "kubewright import"
 // Import is the configuration of the types that kubewright import makes. The zero value is ready for
 // AddFlags.
 type Import struct {
-	// Stdin is what the source "-" stands for.
+	// Stdin is read for the source "-".
 	Stdin io.Reader
 	// HeaderFile is that of [Config].
 	HeaderFile string
@@ -31,15 +31,15 @@ type Import struct {
 	wellKnown bool
 }
 
-// AddFlags adds the flags of kubewright import that say how to make types.
+// AddFlags adds the flags of kubewright import that control the types.
 func (i *Import) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.dir, "apis-dir", "apis", "the folder for types, which gets a folder for each group")
 	fs.BoolVar(&i.wellKnown, "well-known-types", true,
 		"use types of k8s.io/apimachinery and k8s.io/api, such as LabelSelector, where a schema has their fields")
 }
 
-// Packages returns the pattern of the packages to generate from: all below the folder for types, as a run
-// names all packages that share an output folder.
+// Packages returns the pattern of the packages to generate from: all below the folder for types, because a
+// run has to name all packages that share an output folder.
 func (i *Import) Packages() string { return packagesBelow(i.dir) }
 
 // packagesBelow returns the pattern of all packages in a folder.
@@ -96,8 +96,8 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	return changes, problems, err
 }
 
-// renderTypes is renderFiles, and gofmt: it also formats comments, and these are other people's text. That
-// costs more than all the rest, but types are imported rarely.
+// renderTypes is renderFiles followed by gofmt, which also formats the comments: their text comes from the
+// manifests. gofmt takes longer than all the rest, but types are imported rarely.
 func renderTypes(files []render.File) (map[string][]byte, error) {
 	contents, err := renderFiles(files)
 	if err != nil {
@@ -105,7 +105,7 @@ func renderTypes(files []render.File) (map[string][]byte, error) {
 	}
 	for path, text := range contents {
 		if contents[path], err = format.Source(text); err != nil {
-			return nil, fmt.Errorf("kubewright made types that are no Go for %s: %w", filepath.Base(path), err)
+			return nil, fmt.Errorf("kubewright made invalid Go for %s: %w", filepath.Base(path), err)
 		}
 	}
 	return contents, nil

@@ -10,16 +10,16 @@ import (
 )
 
 // importNames names the imports of a file as gengo does: by the end of the path, as short as
-// possible, in the order in which the file mentions them. The result is part of what upstream's
-// output looks like.
+// possible, in the order in which the file mentions them. The names have to be those in
+// upstream's output.
 type importNames struct {
 	own   string
 	names map[string]string // by path
 	taken map[string]bool
 }
 
-// newImportNames returns the names for a file of the package of that path. None is the last element
-// of its own path, which would be confusing.
+// newImportNames returns the names for a file of the package of that path. No import has the name
+// of the package itself, which would be confusing.
 func newImportNames(own string) *importNames {
 	return &importNames{own: own, names: map[string]string{}, taken: map[string]bool{path.Base(own): true}}
 }
@@ -35,7 +35,8 @@ func (n *importNames) of(importPath string) render.Package {
 	return render.Package{Path: importPath, Alias: n.names[importPath]}
 }
 
-// name picks a name for a path. Gengo gives up if all of it is taken; then render finds a name.
+// name picks a name for a path. It returns "" if all names are taken, where gengo gives up;
+// render then finds a name.
 func (n *importNames) name(importPath string) string {
 	elements := strings.Split(importPath, "/")
 	for first := len(elements) - 1; first >= 0; first-- {

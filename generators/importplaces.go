@@ -19,17 +19,19 @@ import (
 // importPlaces are the folders of groups below the folder of an import.
 type importPlaces struct {
 	dir string
-	// folders are the names by group, goNames the Go names of the groups for which the default won't do.
+	// folders are the folders' names by group. goNames are the Go names of the groups that can't have the
+	// default.
 	folders, goNames map[string]string
-	// own are the files of this run.
+	// own are the files of this run, as file/group/version.
 	own map[string]bool
-	// moved says why a group gets a new folder with all of its name, though no other group of the run needs
-	// that.
+	// moved has the reason why the new folder of a group has its whole name: the folder of the first label
+	// exists and belongs to another group.
 	moved map[string]string
 }
 
-// newImportPlaces chooses the folders. A group gets its first label, or all of its name if another group has
-// that label, too. A folder that exists stays that of its group. Groups for which none is left are problems.
+// newImportPlaces chooses the folders. The folder of a group has the name of its first label, or the whole
+// name if another group has the same first label. An existing folder stays with its group. A group for which
+// no folder is left is a problem.
 func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problems, error) {
 	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}}
 	sharing := map[string]map[string]bool{} // groups by first label
@@ -85,7 +87,7 @@ func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problem
 	return p, problems.Sort(), nil
 }
 
-// firstLabel returns the folder of a group that shares it with no other.
+// firstLabel returns the folder of a group that shares its first label with no other.
 func firstLabel(group string) string {
 	label, _, _ := strings.Cut(group, ".")
 	return folderName(label)
@@ -115,8 +117,8 @@ func goGroupName(group string) string {
 	return name.String()
 }
 
-// groupOf returns the group whose versions are in a folder, "" if there are none. Kubebuilder has the tag in
-// another file than doc.go.
+// groupOf returns the group whose versions are in a folder, "" if there are none. It reads all files of a
+// version, because kubebuilder doesn't put the tag in doc.go.
 func groupOf(dir string) (group string, err error) {
 	for _, version := range output.Folders(dir) {
 		if group, err = groupIn(filepath.Join(dir, version)); err != nil || group != "" {
@@ -181,11 +183,11 @@ func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 	return files
 }
 
-// otherPackages are problems of files that are of another package than the types of a version would be.
+// otherPackages reports files in the folder of a version that belong to another package than its types.
 func otherPackages(dir, version string) Problems {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil // a strange name, in which no pattern works
+		return nil // a path that isn't a valid pattern
 	}
 	var problems Problems
 	for _, file := range files {
@@ -195,7 +197,7 @@ func otherPackages(dir, version string) Problems {
 		fset := token.NewFileSet()
 		syntax, err := parser.ParseFile(fset, file, nil, parser.PackageClauseOnly)
 		if err != nil || syntax.Name.Name == version {
-			continue // what isn't Go is reported when it is loaded
+			continue // syntax errors are reported when the package is loaded
 		}
 		problems = append(problems, marker.Problem{Pos: fset.Position(syntax.Name.Pos()), Message: fmt.Sprintf(
 			"the types are of package %s, and this is of %s; rename it, or use another --apis-dir", version,

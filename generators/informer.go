@@ -39,8 +39,8 @@ func (o InformerOptions) output(internal bool) (dir, pkg string) {
 }
 
 // newInformerGens returns a generator for the internal types, if there are any, and one for
-// the others. If there are no types at all it returns the latter, which then lists no files:
-// its folder may have stale ones. A folder without a generator may be another run's.
+// the others. If there are no types, it returns the latter, which then lists no files, so that
+// stale files in its folder are found. A folder without a generator may be another run's.
 func newInformerGens(options InformerOptions, api *model.API) ([]*informerGen, error) {
 	internal := newInformerGen(options, api, true)
 	if len(internal.versions) > 0 && options.InternalClientset == "" {
@@ -132,8 +132,8 @@ type versionInformersView struct {
 	Kinds                 []*model.Kind
 }
 
-// interfaces is the package of what the factory and the informers share. The informers can't
-// import the factory, which imports them.
+// interfaces is the package of the types that the factory and the informers share. The
+// informers can't import the factory, which imports them.
 func (g *informerGen) interfaces() render.Package { return g.pkg.Sub("internalinterfaces") }
 
 // all builds the view of the files for the whole factory.

@@ -38,7 +38,7 @@ func (i *Init) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for the CustomResourceDefinition")
 }
 
-// Begun is what kubewright init writes.
+// Begun is the output of kubewright init.
 type Begun struct {
 	*Changes
 	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.
@@ -132,7 +132,7 @@ func (i *Init) refuseNested(root string) error {
 	return nil
 }
 
-// setDefaults sets what no flag does, from the path of the module.
+// setDefaults derives the values that no flag sets from the path of the module.
 func (i *Init) setDefaults(module string) error {
 	elements := strings.Split(module, "/")
 	if n := len(elements) - 1; n > 0 && majorVersion.MatchString(elements[n]) {
@@ -217,7 +217,7 @@ func begunTypes(defs []*crd.Definition) *crd.Types {
 	return t
 }
 
-// goGenerate has go generate make all code for the packages below it.
+// goGenerate makes go generate write all code for the packages below its file.
 const goGenerate = "//go:generate go tool kubewright generate ./...\n"
 
 // addGoGenerate adds a file that runs kubewright, unless one in the folder of the types or in the root of the

@@ -41,7 +41,8 @@ spec:
             x-kubernetes-preserve-unknown-fields: true
 `
 
-// unapproved is the annotation without which no server accepts a definition of a group of Kubernetes.
+// unapproved is the annotation without which servers reject a definition in a group of Kubernetes
+// itself.
 const unapproved = `
   annotations:
     api-approved.kubernetes.io: "unapproved, or the URL of the approval"`
@@ -65,7 +66,7 @@ func (i *Init) definition() string {
 
 var (
 	plainYAML = regexp.MustCompile(`^[A-Za-z][-.A-Za-z0-9]*$`)
-	// yamlWord matches the words that YAML, also an older version, reads as something else.
+	// yamlWord matches the words that YAML 1.1 or 1.2 reads as booleans or null.
 	yamlWord = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
 )
 

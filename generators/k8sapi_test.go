@@ -45,7 +45,7 @@ func everything() Config {
 // kubernetes is all of k8s.io/api. It is loaded once, as that takes seconds with the race detector.
 var kubernetes = sync.OnceValues(func() (*model.API, error) { return loadKubernetes(func([]string) {}) })
 
-// loadKubernetes loads all of k8s.io/api, with the packages in another order.
+// loadKubernetes loads all of k8s.io/api, with the packages in the order that reorder gives them.
 func loadKubernetes(reorder func(paths []string)) (*model.API, error) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}", "k8s.io/api/...").CombinedOutput()
 	if err != nil {

@@ -99,7 +99,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if cfg.Informer.InternalClientset == "" {
 		cfg.Informer.InternalClientset = cfg.Client.Package
 	}
-	if l.withApply { // the clients apply what the same run generates
+	if l.withApply { // the clients use the apply configurations of this run
 		cfg.Apply = &l.apply
 		cfg.Apply.Dir, cfg.Apply.Package = at.applyConfigs.dir, at.applyConfigs.pkg
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
@@ -113,8 +113,8 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	return cfg, nil
 }
 
-// validateFolders requires that each generator has a folder of its own. One of them would
-// overwrite files of another.
+// validateFolders requires that each generator has a folder of its own. Otherwise one would overwrite
+// files of another.
 func (c *Config) validateFolders() error {
 	folders := []struct{ dir, flag string }{{c.Client.Dir, "--clientsets-dir with --clientset-name"},
 		{c.Lister.Dir, "--listers-dir"}, {c.Informer.Dir, "--informers-dir"}}
@@ -276,9 +276,9 @@ func (l *Layout) places(ctx context.Context) (at places, err error) {
 	return at, nil
 }
 
-// checkPackage reports an --output-pkg that isn't the import path of --output-dir: other
-// packages couldn't import what is generated, nor could that import itself. Folders that
-// the go command doesn't look into are fine, since what is in them is moved or copied.
+// checkPackage reports an --output-pkg that isn't the import path of --output-dir: neither other
+// packages nor the generated ones could import the generated code. Folders that the go command ignores
+// are fine, since their content is moved or copied.
 func (l *Layout) checkPackage(ctx context.Context) error {
 	if l.pkg == "" {
 		return nil

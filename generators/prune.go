@@ -14,9 +14,9 @@ import (
 	"github.com/kubewright/kubewright/generators/output"
 )
 
-// A stale file may go if what it was made from is gone: the API package, or the type, tag or flag.
-// It may not go if that exists and this run was not told of it, because the package isn't named,
-// or doesn't see it, because the type's file is a test or excluded by build constraints.
+// A stale file is removed if its source is gone: the API package, or the type, tag or flag. It is
+// not removed if its source exists outside of this run: if the package isn't named, or if the
+// type's file is a test or excluded by build constraints.
 
 // refusals reports the stale files that are removed only on request (--prune): a problem for
 // each API package, or type, that they were made from.
@@ -46,7 +46,7 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	looked := lookUp(ctx, slices.Sorted(maps.Keys(ofOthers)), trees)
 	var dirs []string
 	for p := range ofOthers {
-		// Generated code isn't an API package, but made from one.
+		// A package of generated code isn't an API package.
 		if l := looked[p]; l.Err == nil && (l.Dir == "" || set.Has(l.Dir, "*.go")) {
 			delete(ofOthers, p)
 		} else if l.Dir != "" {
@@ -60,8 +60,8 @@ func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, a
 	return problems.Sort()
 }
 
-// lookUp looks packages up in the modules that the go command knows here, and in those that it
-// knows in the modules of the output folders: a run may write to a module that it isn't in.
+// lookUp looks packages up in the working directory, and the missing ones in the modules of the
+// output folders: a run may write to a module that it isn't in.
 func lookUp(ctx context.Context, importPaths []string, trees []place) map[string]model.Looked {
 	looked := model.LookUp(ctx, "", importPaths)
 	here, err := model.FindModule(ctx, "")
@@ -70,7 +70,7 @@ func lookUp(ctx context.Context, importPaths []string, trees []place) map[string
 		if treeErr != nil || err == nil && module.Dir == here.Dir {
 			continue
 		}
-		here, err = module, nil // mostly that of the next tree, too
+		here, err = module, nil // usually the next tree's module, too
 		missing := slices.DeleteFunc(slices.Clone(importPaths), func(p string) bool {
 			return looked[p] != model.Looked{}
 		})
@@ -131,8 +131,9 @@ func unnamed(importPath string, looked model.Looked, files []string, line string
 		Message: fmt.Sprintf("%s, or --prune removes %s", message, filesOr(files))}
 }
 
-// generateLine says which line in a Go file lets go generate name all packages, those in the
-// folders dirs included. It is "" if the run isn't by go generate, or there is no such line.
+// generateLine returns advice for a run by go generate: where to put a line that names all
+// packages, including those in the folders dirs. It is "" for other runs, or if there is no place
+// for such a line.
 func (c *Config) generateLine(ctx context.Context, api *model.API, dirs []string) string {
 	if !c.goGenerate || len(dirs) == 0 {
 		return ""
@@ -184,7 +185,7 @@ func commonDir(dirs []string) string {
 	return common
 }
 
-// filesOr is the only file, or says how many there are.
+// filesOr returns the only file, or the number of files.
 func filesOr(files []string) string {
 	if len(files) == 1 {
 		return files[0]

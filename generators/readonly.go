@@ -134,9 +134,9 @@ func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 	return view
 }
 
-// getter returns how a field is read such that the caller can't change the object: scalars
-// as they are, structs with a view as that, lists and maps behind types of the runtime,
-// anything else as a deep copy.
+// getter returns the method that reads a field without letting the caller change the object:
+// scalars by value, structs that have a view by their view, lists and maps through types of
+// the runtime, anything else as a deep copy.
 func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	field := "v.object." + f.Name
 	of := func(function string) string { return render.Package{Path: viewPath}.Ident(function).String() }
@@ -147,7 +147,7 @@ func (w *viewWriter) getter(f *model.Field) viewGetterView {
 	case w.viewed[e.Name] && e.Form == model.Named:
 		typ, view := w.element(e)
 		return viewGetterView{Result: typ, Value: view + "(&" + field + ")"}
-	case !w.named(f.Type): // the result can't have the type, but a copy can be any
+	case !w.named(f.Type): // the method can't name the type, so it returns a copy as any
 		return viewGetterView{Result: "any", Value: of("Copy") + "[any](" + field + ")"}
 	case e.Form == model.Pointer && w.scalar(e.Elem):
 		return viewGetterView{Result: "(" + w.text(e.Elem) + ", bool)",
@@ -192,7 +192,7 @@ func (w *viewWriter) scalar(e *model.Expr) bool {
 		return false
 	}
 	switch e = w.resolve(e); {
-	// A declared type is left if it is a struct or isn't known.
+	// resolve stops at a declared type that is a struct or isn't known.
 	case e.Form != model.Named || e.Name.Path != "":
 		return false
 	default:
@@ -200,8 +200,7 @@ func (w *viewWriter) scalar(e *model.Expr) bool {
 	}
 }
 
-// named reports whether another package can spell a type: whether it has no unexported
-// names.
+// named reports whether another package can name a type: whether it has no unexported names.
 func (w *viewWriter) named(e *model.Expr) bool {
 	switch {
 	case e == nil:

@@ -20,7 +20,7 @@ type Changes = output.Plan
 // Problems are the problems of the input, sorted by position.
 type Problems = marker.Problems
 
-// FileState says what happens to a file.
+// FileState is the effect of a run on a file.
 type FileState = output.FileState
 
 // The states of files.
@@ -43,8 +43,7 @@ const (
 // The problems are those of the input. If one of them is not just a warning, the changes
 // are nil. The error is about anything else, such as flags and the disk.
 //
-// Plan is safe for concurrent use, except that Config.Progress may be called concurrently
-// then, too.
+// Plan is safe for concurrent use. Concurrent calls may also call Config.Progress concurrently.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
 	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag())
@@ -136,7 +135,7 @@ type generator interface {
 	tree() place
 }
 
-// generators are those that the options ask for.
+// generators returns the generators that the options select.
 func (c *Config) generators(api *model.API) ([]generator, error) {
 	var gens []generator
 	if c.DeepCopy != nil {
@@ -179,8 +178,8 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 func (c *Config) hasClients(api *model.API) bool { return !c.Strict || len(api.Groups) > 0 }
 
 // trees are the output folders of the generators. If there is no client to generate, the folders of
-// clients may be those of a run for other packages; but what was made from packages of this run has
-// lost the tags that it came from.
+// clients may belong to a run for other packages. They are included only if a file in them imports
+// a package of this run: its tags are gone, so the file is stale.
 func (c *Config) trees(gens []generator, set output.Set, api *model.API) []place {
 	var trees []place
 	for _, gen := range gens {
@@ -259,7 +258,7 @@ func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) 
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
 		})
-		// Without these packages it is the output of a run for other ones.
+		// Output that imports none of these packages belongs to a run for others.
 		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) &&
 			set.AnyImports(o.dir, packages) {
 			problems = append(problems, marker.Problem{Warning: true,

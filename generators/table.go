@@ -13,11 +13,11 @@ import (
 
 // row is a line of a generator's table: a template, and the files that it makes.
 type row struct {
-	// path is the path of the file below the generator's folder. {group}, {version}
-	// and {kind} stand for the folder of a group, the folder of a version and the
-	// file of a kind; {Group} for a group as its folder among the inputs spells it.
-	// They also determine how many files the row makes: one for each kind, for each
-	// version or for each group, or a single one.
+	// path is the path of the file below the generator's folder. {group}, {version} and
+	// {kind} stand for the folder of a group, the folder of a version and the file of a
+	// kind; {Group} stands for a group in the spelling of its input folder. They also
+	// determine how many files the row makes: one for each kind, for each version or for
+	// each group, or a single one.
 	path string
 	// template is the path of the template in package templates.
 	template string
@@ -27,8 +27,8 @@ type row struct {
 	view func(at scope) any
 }
 
-// scope is what a file is about: the parts of it that the path mentions, nil for the
-// others.
+// scope is the group, version and kind that a file is for, nil where its path doesn't
+// mention them.
 type scope struct {
 	group   *model.Group
 	version *model.Version

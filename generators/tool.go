@@ -14,7 +14,7 @@ import (
 )
 
 // Tool is a command with the flags and the behaviour of one of code-generator's binaries.
-// It never removes a file. A Tool can be run once, as its flags keep their values.
+// It never removes a file. A Tool can be run only once, as its flags keep their values.
 type Tool struct {
 	name   string
 	flags  *pflag.FlagSet
@@ -24,7 +24,7 @@ type Tool struct {
 // newTool returns a command without flags of its own. The caller adds those, and config.
 func newTool(name string) *Tool {
 	t := &Tool{name: name, flags: pflag.NewFlagSet(name, pflag.ContinueOnError)}
-	// The binaries have klog's flags, which scripts pass: -v above all.
+	// Upstream's binaries have klog's flags, and scripts pass them, above all -v.
 	logging := flag.NewFlagSet(name, flag.ContinueOnError)
 	klog.InitFlags(logging)
 	t.flags.AddGoFlagSet(logging)
@@ -70,7 +70,7 @@ func (t *Tool) fail(stderr io.Writer, err error) int {
 	return 1
 }
 
-// commonFlags are the flags that all of code-generator's binaries have.
+// commonFlags are the flags that the binaries with an output folder share.
 type commonFlags struct {
 	dir, pkg string
 	Config

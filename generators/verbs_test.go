@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestVerbSets generates clients and fakes of kinds that lack each set of the verbs whose methods
-// take type parameters, or need what those verbs need. The code compiles.
+// TestVerbSets generates clients and fakes of kinds that lack each set of the verbs below: their
+// methods need type parameters, or depend on those of the others. The code has to compile.
 func TestVerbSets(t *testing.T) {
 	t.Parallel()
 	bin, checker, dir := buildCommands(t), newTypeChecker(t), t.TempDir()

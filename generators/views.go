@@ -16,9 +16,9 @@ const (
 	viewPath    = runtimePath + "view"
 )
 
-// packages are the packages that templates refer to by name, as in {{metav1}}. An alias
-// avoids a base name that another package of the list has, or that generated code uses for
-// a variable.
+// packages are the packages that templates refer to by name, as in {{metav1}}. A package
+// has an alias if its base name is that of another package of the list, or of a variable
+// in generated code.
 func packages() map[string]render.Package {
 	at := func(path string) render.Package { return render.Package{Path: path} }
 	return map[string]render.Package{
@@ -83,8 +83,8 @@ func newAPIView(v *model.Version) apiView {
 // docView is the view of a doc.go.
 type docView struct{ PackageName, Comment string }
 
-// expansionView is the view of a file of empty expansion interfaces, each of which gives
-// way to a hand-written one.
+// expansionView is the view of a file of empty expansion interfaces, for the kinds
+// without hand-written ones.
 type expansionView struct {
 	PackageName string
 	Kinds       []*model.Kind
@@ -117,8 +117,9 @@ func groupVersion(v *model.Version) string {
 	return model.NonEmptyGroup(v.Group.Name) + "/" + v.PackageName
 }
 
-// private and exported are an identifier with a small and with a capital first letter.
-// Like gengo's IL and IC they change one byte: identifiers of API types are ASCII.
+// private and exported return an identifier with a lower-case and an upper-case first
+// letter. Like gengo's IL and IC they change one byte: identifiers of API types are
+// ASCII.
 func private(name string) string  { return strings.ToLower(name[:1]) + name[1:] }
 func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 

@@ -4,17 +4,16 @@
 // {{metav1}}, {{cache}} and the like print the name of an imported package and thereby import
 // it. {{tab}} marks where gofmt aligns columns. See package render.
 //
-// What a template prints must not change under gofmt, since nothing formats it afterwards; a
-// test of package generators checks that.
+// gofmt must not change the output of a template, since nothing formats it afterwards; a test of
+// package generators checks that. Only the output of types/ is formatted.
 package templates
 
 import "embed"
 
-// Files are the templates. client-gen uses client/, scheme/ and fake/; lister-gen, informer-gen
-// and applyconfiguration-gen use lister/, informer/ and applyconfig/, deepcopy-gen, register-gen and
-// defaulter-gen deepcopy/, register/ and defaulter/. The first four use shared/, which has definitions
-// only.
-// kubewright import and init use types/, and format what that prints.
+// Files are the templates. client-gen uses client/, scheme/ and fake/, lister-gen lister/,
+// informer-gen informer/, and applyconfiguration-gen applyconfig/; all four use shared/, which has
+// definitions only. deepcopy-gen uses deepcopy/, register-gen register/, and defaulter-gen defaulter/.
+// kubewright import and init use types/, and format the output.
 //
 //go:embed */*.tmpl
 var Files embed.FS

@@ -31,7 +31,7 @@ func requireShell(root *cobra.Command) {
 	}
 }
 
-// completePackages lets the shell complete packages, and what completeValues does.
+// completePackages lets the shell complete package arguments and the values of completeValues.
 func completePackages(cmd *cobra.Command) error {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, word string) ([]string,
 		cobra.ShellCompDirective) {
@@ -60,8 +60,7 @@ func completeValues(cmd *cobra.Command) error {
 	)
 }
 
-// packagesLike returns the patterns for packages on the disk that begin with a word: the
-// folders at its end, and all below.
+// packagesLike completes a word to package patterns: folders on the disk, and ... for all packages below.
 func packagesLike(word string) []string {
 	if word == "" || word == "." {
 		word = "./"
@@ -102,8 +101,8 @@ func folders(dir string) []string {
 	return names
 }
 
-// rulesLike returns the values of --lint-rules that begin with a word, whose end after the
-// last comma may be incomplete.
+// rulesLike returns the values of --lint-rules that begin with a word. Its rules are separated by commas,
+// and the last one may be incomplete.
 func rulesLike(word string) []string {
 	before, start := "", word
 	if comma := strings.LastIndex(word, ","); comma >= 0 {

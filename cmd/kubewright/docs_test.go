@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/internal/pages"
 )
 
-// flagsOfOthers are flags in pages that no command here has, and whose they are.
+// flagsOfOthers are the flags of other tools that pages name, with the tool.
 var flagsOfOthers = map[string]string{
 	"applyconfig-name": "kube_codegen.sh",
 	"boilerplate":      "kube_codegen.sh",
@@ -31,8 +31,9 @@ var (
 	ownCommand = regexp.MustCompile(`(?:^|[\s/|])kubewright ([a-z]+)(.*)`)
 )
 
-// TestDocumentedFlags checks that the flags exist that pages name: behind a command of kubewright those that
-// it has, elsewhere those of any command of this repository, and the ones of others that are listed above.
+// TestDocumentedFlags checks that the flags in pages exist. Behind a command of kubewright, they have to be
+// flags of that command; elsewhere, flags of any command of this repository. Flags of the tools above are
+// fine, too.
 func TestDocumentedFlags(t *testing.T) {
 	byCommand, all := knownFlags(t)
 	tracked, err := pages.Tracked("../..")

@@ -58,7 +58,8 @@ is 2.`,
 	return cmd
 }
 
-// importTypes plans and settles the types, and then what generate makes of all packages beside them.
+// importTypes plans and settles the types, and then the code that generate makes for all packages in
+// their folder.
 func (r *run) importTypes(types *generators.Import, from []string, typesOnly bool) error {
 	var cfg generators.Config
 	var err error
@@ -75,7 +76,8 @@ func (r *run) importTypes(types *generators.Import, from []string, typesOnly boo
 	if err != nil {
 		return err
 	}
-	// If a check finds old types, it ends here: what would be generated follows from the new ones.
+	// A check that finds outdated types ends here: the generated code depends on types that are not
+	// on the disk.
 	if err := r.settle(changes); err != nil {
 		return err
 	}
@@ -85,19 +87,19 @@ func (r *run) importTypes(types *generators.Import, from []string, typesOnly boo
 		}
 	}
 	if !r.checks && len(changes.Changed) > 0 {
-		r.next = "go mod tidy           # the types need apimachinery, what is made from them client-go"
+		r.next = "go mod tidy           # the types need apimachinery, the generated code client-go"
 	}
 	if typesOnly {
 		return nil
 	}
 	err = r.generateFrom(cfg)
 	if err != nil && !r.checks && len(changes.Changed) > 0 {
-		fmt.Fprintln(r.cmd.ErrOrStderr(), "kubewright: the types are written, but what is made from them is not")
+		fmt.Fprintln(r.cmd.ErrOrStderr(), "kubewright: the types are written, but the code for them is not")
 	}
 	return err
 }
 
-// checkTypesOnly reports flags that say what to generate.
+// checkTypesOnly reports flags of generate, which have no effect on the types.
 func (r *run) checkTypesOnly() error {
 	var err error
 	generate := pflag.NewFlagSet("", pflag.ContinueOnError)

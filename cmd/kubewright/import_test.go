@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestImport imports the manifests of golden cases, which have each shape of a schema. The types compile, and
-// so does what is generated from them. A second import would change nothing.
+// TestImport imports the manifests of golden cases, which have each shape of a schema. The types and the
+// code generated from them have to compile. A second import must change nothing.
 func TestImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles types and clients")
@@ -36,7 +36,7 @@ func TestImport(t *testing.T) {
 }
 
 // TestImportReports checks that the report of an import has the types and what is generated from them, and
-// that a check whose types are old ends with these.
+// that of a check that finds outdated types only these.
 func TestImportReports(t *testing.T) {
 	const definition = `
 apiVersion: apiextensions.k8s.io/v1

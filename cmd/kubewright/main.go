@@ -1,5 +1,6 @@
-// Command kubewright generates clientsets, listers, informers and apply configurations from
-// annotated Kubernetes API types.
+// Command kubewright generates clientsets, listers, informers, apply configurations and the
+// code in API packages from annotated Kubernetes API types, and such types from
+// CustomResourceDefinitions.
 package main
 
 import (
@@ -20,8 +21,8 @@ import (
 // errReported is the error of a command that has printed its problems already.
 var errReported = errors.New("reported")
 
-// The exit statuses other than 0. A script tells code that is out of date from a check that
-// couldn't be made.
+// The exit statuses other than 0. They let a script distinguish outdated code from a check
+// that failed.
 const (
 	statusNotCurrent = 1
 	statusFailed     = 2

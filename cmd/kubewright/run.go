@@ -38,8 +38,8 @@ type run struct {
 	next string
 }
 
-// do runs the steps of a command, and says how that went. With --json it prints a report to standard output
-// in any case.
+// do runs the steps of a command, and prints a summary. With --json it prints a report to standard output,
+// even if a step fails.
 func (o *options) do(cmd *cobra.Command, checks bool, steps func(*run) error) error {
 	var terminal io.Writer
 	if hasEscapes(cmd.ErrOrStderr()) && isTerminal(cmd.OutOrStdout()) && !o.asJSON {
@@ -57,7 +57,7 @@ func (o *options) do(cmd *cobra.Command, checks bool, steps func(*run) error) er
 	return err
 }
 
-// generate plans and settles what the flags ask for, for the packages that the patterns name.
+// generate plans and settles the code for the packages that the patterns name.
 func (r *run) generate(patterns []string) error {
 	cfg, err := r.Resolve(r.cmd.Context(), patterns)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *run) generate(patterns []string) error {
 	return r.generateFrom(cfg)
 }
 
-// generateFrom is generate for a configuration that the flags have been resolved to.
+// generateFrom is generate for a resolved configuration.
 func (r *run) generateFrom(cfg generators.Config) error {
 	cfg.Progress = r.clock.start
 	changes, err := r.plan(generators.Plan(r.cmd.Context(), cfg))
@@ -76,8 +76,8 @@ func (r *run) generateFrom(cfg generators.Config) error {
 	return r.settle(changes)
 }
 
-// plan takes the results of planning, and prints the problems. The error is errReported if one of them is
-// fatal.
+// plan records the results of planning, and prints the problems. The error is errReported if one of them
+// is fatal.
 func (r *run) plan(changes *generators.Changes, problems generators.Problems,
 	err error) (*generators.Changes, error) {
 	r.clock.start("")
@@ -113,7 +113,7 @@ func (r *run) settle(changes *generators.Changes) error {
 func (r *run) write(changes *generators.Changes) error {
 	r.clock.start("write")
 	if err := changes.Apply(true); err != nil {
-		r.plans = r.plans[:len(r.plans)-1] // what it says of files didn't happen
+		r.plans = r.plans[:len(r.plans)-1] // the report must not list files as written
 		return err
 	}
 	r.clock.start("")
@@ -123,7 +123,7 @@ func (r *run) write(changes *generators.Changes) error {
 			fmt.Fprintf(out, "wrote %s\n", path)
 		}
 	}
-	if !r.asJSON || r.verbose > 0 { // else a deletion is in the report: it is never silent
+	if !r.asJSON || r.verbose > 0 { // with --json the report lists deletions
 		for _, path := range changes.Stale {
 			fmt.Fprintf(out, "removed %s, which is not generated from these packages\n", path)
 		}
@@ -131,12 +131,13 @@ func (r *run) write(changes *generators.Changes) error {
 	return nil
 }
 
-// speaks reports whether somebody reads along: a person at a terminal, or -v asks for it.
+// speaks reports whether to print more than results: at a terminal without --json, or with -v.
 func (r *run) speaks() bool {
 	return r.verbose > 0 || isTerminal(r.cmd.ErrOrStderr()) && !r.asJSON
 }
 
-// summary writes how a run went, for a person at a terminal, who sees how long it took, and with -v.
+// summary prints the numbers of files and the next command, for a person at a terminal or with -v. On a
+// terminal it also prints the duration.
 func (r *run) summary() {
 	written, removed, current := 0, 0, 0
 	for _, plan := range r.plans {
@@ -157,8 +158,8 @@ func (r *run) summary() {
 	}
 }
 
-// notCurrentError is the result of a check that found something to change. Files that differ in
-// their line ends only count as changed, too.
+// notCurrentError is the result of a check that found something to change. changed includes the lineEnds
+// files that differ in their line ends only.
 type notCurrentError struct {
 	command                  string
 	changed, stale, lineEnds int

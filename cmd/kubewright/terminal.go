@@ -23,8 +23,8 @@ func terminalWidth(w io.Writer) int {
 	return 0
 }
 
-// hasEscapes reports whether w is a terminal that understands escape sequences. Without a TERM,
-// as in a window of Windows' old kind, nobody knows.
+// hasEscapes reports whether w is a terminal that understands escape sequences. Without TERM,
+// as in the old Windows console, that is unknown, and the result is false.
 func hasEscapes(w io.Writer) bool {
 	kind := os.Getenv("TERM")
 	return isTerminal(w) && kind != "" && kind != "dumb"

@@ -50,8 +50,8 @@ func onTerminal(t *testing.T, args ...string) (string, int) {
 
 var colourOrClear = regexp.MustCompile("\x1b\\[[0-9;]*[mK]")
 
-// TestTerminal checks what is on a terminal and nowhere else: progress, which is cleared in the
-// end, colours of the diff, and how many files there were.
+// TestTerminal checks the output that only a terminal gets: progress, which is cleared in the
+// end, colours of the diff, and the numbers of files.
 func TestTerminal(t *testing.T) {
 	r := newRepository(t, ".")
 	t.Chdir(r.dir)
@@ -95,7 +95,7 @@ func TestTerminal(t *testing.T) {
 	if json := expect("check --json", 0, `^\{\n`, `\n\}\n$`); strings.Contains(json, "\x1b") {
 		t.Errorf("escape sequences in %q", json)
 	}
-	// To a pipe goes the same text, without the progress before it.
+	// A pipe gets the same text, without the progress before it.
 	var pipe strings.Builder
 	if status := execute(t.Context(), append(strings.Fields(check), "./apis/..."), &pipe,
 		&pipe); status != statusNotCurrent {
@@ -107,7 +107,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestHelpFits checks that help on a terminal is no wider than that.
+// TestHelpFits checks that help on a terminal is no wider than the terminal.
 func TestHelpFits(t *testing.T) {
 	for _, args := range [][]string{{}, {"generate", "--help"}, {"check", "--help"}} {
 		help, status := onTerminal(t, args...)

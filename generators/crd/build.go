@@ -12,15 +12,15 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// Options say how schemas become types.
+// Options control how schemas become types.
 type Options struct {
 	// WellKnown uses types of Kubernetes for the shapes that they have.
 	WellKnown bool
-	// Taken returns the names that a package declares already, by where.
+	// Taken returns the names that a package declares already, with their positions.
 	Taken func(group, version string) map[string]string
 }
 
-// Types are the types of a kind in one version: what a file has.
+// Types are the types of a kind in one version, the content of a file.
 type Types struct {
 	*Definition
 	*Version
@@ -169,11 +169,11 @@ func (b *builder) field(object *Schema, p Property, owner, path string, names na
 	}
 }
 
-// nilable reports whether a type has a zero value, nil, that is none of the schema's.
+// nilable reports whether the zero value of a type is nil, which is no value of the schema.
 func nilable(typ string) bool { return strings.HasPrefix(typ, "[]") || strings.HasPrefix(typ, "map[") }
 
-// typeOf returns the type of a schema. property is the name of the property that has it, in itself, in lists
-// or in maps; name is the type's if it needs one; path is where the schema is.
+// typeOf returns the type of a schema. property is the name of the property that has it, directly or inside
+// of lists and maps. name is for the type if it needs one, and path is where the schema is.
 func (b *builder) typeOf(s *Schema, property, name, path string) string {
 	b.Values++
 	if b.WellKnown {
@@ -245,8 +245,8 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	return name
 }
 
-// about returns the comment of a type. The description of a property is its field's; that of the items of a
-// list or of the values of a map would be lost.
+// about returns the comment of a type. The description of a property is in the comment of its field. The
+// items of a list and the values of a map have no field, so their description is added here.
 func (b *builder) about(s *Schema, name, path string) []string {
 	doc := []string{name + " is the type of " + path + " in " + b.Kind + "."}
 	if s.Type == "object" && len(s.Properties) == 0 {
@@ -274,7 +274,7 @@ func (b *builder) enum(s *Schema, name, path string) string {
 	for i, v := range s.Enum {
 		value, ok := v.(string)
 		if !ok || seen[value] {
-			continue // null, which is nullable's, or once more
+			continue // null, which nullable expresses, or a duplicate
 		}
 		seen[value] = true
 		suffix := goName(value, "")

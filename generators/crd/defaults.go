@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkDefaults reports defaults that aren't valid themselves. Servers don't look at those of a map's values.
+// checkDefaults reports defaults that their schemas don't allow. Like servers, it skips those in the schema
+// of a map's values.
 func (s *Schema) checkDefaults() {
 	if s == nil {
 		return
@@ -27,8 +28,8 @@ func (s *Schema) checkDefaults() {
 	}
 }
 
-// mismatch says why JSON isn't valid for the schema, "" if nothing is known. It doesn't know junctors,
-// formats and rules.
+// mismatch returns why a JSON value isn't valid for the schema, "" if it finds no reason. It doesn't check
+// junctors, formats and rules.
 func (s *Schema) mismatch(v any) string {
 	if v == nil {
 		if s.Nullable || s.Type == "" {
@@ -77,7 +78,7 @@ func (s *Schema) mismatch(v any) string {
 	return ""
 }
 
-// takes reports whether a value of a type of OpenAPI is allowed.
+// takes reports whether the schema allows values of an OpenAPI type.
 func (s *Schema) takes(name string) bool {
 	return s.Type == name || s.Type == "" && (!s.IntOrString || name == "string" || name == "integer")
 }

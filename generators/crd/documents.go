@@ -46,19 +46,20 @@ func parse(text []byte) (docs []*yaml.Node, err error) {
 	}
 }
 
-// isNothing reports whether a document has no text, as one that ends where it begins. The parser may say that
-// it is on a line after the last one.
+// isNothing reports whether a document has no text. The parser may give it a position after the last line.
 func isNothing(doc *yaml.Node) bool {
 	return doc.Kind == yaml.ScalarNode && doc.Tag == "!!null" && doc.Value == ""
 }
 
-// syntaxLine matches what the parser says about lines.
+// syntaxLine matches the line number in errors of the parser.
 var syntaxLine = regexp.MustCompile(`^(yaml: )?(line \d+: )?`)
 
-// syntaxMessage returns an error of the parser without the line. It may be the one before, or none.
+// syntaxMessage returns an error of the parser without the line number, which may be missing or that of the
+// line before.
 func syntaxMessage(err error) string { return syntaxLine.ReplaceAllString(err.Error(), "") }
 
-// errorLine returns the line of an error: the text up to it is the shortest one that has the error.
+// errorLine returns the line of an error: the last line of the shortest beginning of the text that has the
+// error.
 func errorLine(text []byte, err error) int {
 	lines := slices.Collect(bytes.Lines(text))
 	message := syntaxMessage(err)
@@ -68,12 +69,12 @@ func errorLine(text []byte, err error) int {
 	})
 }
 
-// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that none of those is
-// taken for the beginning of such an escape.
+// surrogates matches the escapes of a pair of surrogates, and escaped backslashes, so that the second of
+// these isn't taken for the beginning of an escape.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
-// withoutSurrogates returns JSON with characters in place of their escapes as two surrogates, which YAML
-// doesn't have, and any other text as it is.
+// withoutSurrogates replaces the escaped surrogate pairs in JSON, which YAML doesn't have, by the
+// characters. It returns any other text unchanged.
 func withoutSurrogates(text []byte) []byte {
 	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
 		return text

@@ -6,7 +6,7 @@ import (
 	"github.com/kubewright/kubewright/generators/crd"
 )
 
-// A definition becomes the types of its kind, as a file of them has them.
+// A definition becomes the types of its kind, the content of a file.
 func Example() {
 	defs, problems := crd.Read([]crd.Source{{Name: "oven.yaml", Text: []byte(`
 apiVersion: apiextensions.k8s.io/v1

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// FuzzRead checks that each problem has a position in the manifest, and that what is read without an error
-// becomes types whose names are Go's and differ.
+// FuzzRead checks that each problem has a position in the manifest, and that definitions without errors
+// become types with unique Go names.
 func FuzzRead(f *testing.F) {
 	archives, err := filepath.Glob("../testdata/*import*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -31,7 +31,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	}
-	// What would end a line of a comment, were it taken as it is.
+	// A format that would end a line of a comment if it were copied.
 	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
 		"metadata: {name: as.a.b}\nspec:\n" +
 		"  group: a.b\n  scope: Cluster\n  names: {kind: A, plural: as}\n  versions:\n  - name: v1\n" +
@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems: &all [*all]\n"))
 	f.Add([]byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
 		"spec: {scope: &a [*a]}\n"))
-	// What would end a comment, a string or a line, leave a folder, or take long.
+	// Values that would end a comment, a string or a line, leave a folder, or take long.
 	for _, seed := range []string{
 		"description: \"*/\\n//go:build x\\r+genclient\\u2028\\v\"",
 		"properties: {\"a`b\": {type: string}, \"c\\nd\": {type: string}, \"\\\"\": {type: string}}",
@@ -126,7 +126,7 @@ func checkNames(t *testing.T, all []*crd.Types) {
 	}
 }
 
-// checkComment checks that a comment stays one: no line of it may end early.
+// checkComment checks that the lines of a comment have no line breaks or other control characters.
 func checkComment(t *testing.T, lines []string) {
 	for _, line := range lines {
 		if strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
@@ -135,7 +135,7 @@ func checkComment(t *testing.T, lines []string) {
 	}
 }
 
-// checkTags checks that tags stay in their strings.
+// checkTags checks that tags don't end their string literals.
 func checkTags(t *testing.T, all []*crd.Types) {
 	check := func(fields []crd.Field) {
 		for _, field := range fields {

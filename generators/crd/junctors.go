@@ -2,8 +2,8 @@ package crd
 
 import "slices"
 
-// checkJunctors checks the schemas of allOf, anyOf, oneOf and not. They may validate what is specified
-// outside of them, and nothing else.
+// checkJunctors checks the schemas of allOf, anyOf, oneOf and not. They may only validate fields that are
+// specified outside of them.
 func checkJunctors(fields map[string]value) {
 	for _, key := range junctorKeywords {
 		junctor, ok := fields[key]
@@ -24,7 +24,7 @@ func checkJunctors(fields map[string]value) {
 	}
 }
 
-// isIntOrString recognises the form in which types may be given: anyOf integer and string.
+// isIntOrString recognises the only junctor that may give types: anyOf integer and string.
 func isIntOrString(anyOf []value) bool {
 	if len(anyOf) != 2 {
 		return false
@@ -38,7 +38,7 @@ func isIntOrString(anyOf []value) bool {
 	return true
 }
 
-// outsideKeywords are those that stand outside of junctors only.
+// outsideKeywords are the keywords that are allowed only outside of junctors.
 var outsideKeywords = []string{"type", "additionalProperties", "default", "title", "description", "nullable",
 	"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
 	"x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-validations"}

@@ -32,19 +32,20 @@ type Version struct {
 	Pos     token.Position
 	Name    string
 	Storage bool
-	// Deprecated is true for a deprecated version, Warning what the server then says, "" for its default.
+	// Deprecated is true for a deprecated version, Warning the message that the server sends, "" for its
+	// default.
 	Deprecated bool
 	Warning    string
 	Schema     *Schema
-	// Status is true if the version has the sub-resource status, Scale not nil if it has scale.
+	// Status is true if the version has the subresource status, Scale not nil if it has scale.
 	Status bool
 	Scale  *Scale
 }
 
-// Scale are the JSON paths of the sub-resource scale.
+// Scale are the JSON paths of the subresource scale.
 type Scale struct{ Spec, Status, Selector string }
 
-// apiVersion and kind of what is read.
+// The apiVersion and kind of definitions.
 const (
 	crdGroup   = "apiextensions.k8s.io"
 	crdVersion = crdGroup + "/v1"
@@ -52,8 +53,7 @@ const (
 )
 
 // Read reads the definitions in manifests, sorted by group and kind. It ignores objects of other kinds. The
-// problems are sorted; without a fatal one, the definitions are such that an API server accepts their
-// types.
+// problems are sorted. If none is fatal, an API server accepts the types of the definitions.
 func Read(sources []Source) ([]*Definition, marker.Problems) {
 	var all []*Definition
 	var problems, without marker.Problems
@@ -69,7 +69,7 @@ func Read(sources []Source) ([]*Definition, marker.Problems) {
 				Message: "there is no CustomResourceDefinition, but " + kinds(docs)})
 		}
 	}
-	if len(all) == 0 && !problems.Fatal() { // a mistake, and these say which
+	if len(all) == 0 && !problems.Fatal() { // report what the manifests have instead
 		problems = append(problems, without...)
 	}
 	slices.SortStableFunc(all, func(a, b *Definition) int {
@@ -88,12 +88,12 @@ func kinds(docs []value) string {
 		}
 	}
 	if len(kinds) == 0 {
-		return "what has no kind"
+		return "objects without a kind"
 	}
 	return "kind " + strings.Join(kinds, ", ")
 }
 
-// collisions are about definitions whose types can't be in one package.
+// collisions reports definitions whose types can't be in one package.
 func collisions(all []*Definition) marker.Problems {
 	var problems marker.Problems
 	first := map[string]*Definition{} // by group and kind, in lower case as in file names
@@ -122,7 +122,8 @@ func collisions(all []*Definition) marker.Problems {
 	return problems
 }
 
-// object reads a document, or an item of one that is a list. It ignores what another tool may understand.
+// object reads a document, or an item of a document that is a list. It ignores objects that may be for
+// another tool.
 func (r *reader) object(doc value) []*Definition {
 	kind, _ := doc.field("kind")
 	version, _ := doc.field("apiVersion")
@@ -169,7 +170,8 @@ func (r *reader) object(doc value) []*Definition {
 // specFields are the fields of a definition's spec.
 var specFields = []string{"group", "scope", "names", "versions", "conversion", "preserveUnknownFields"}
 
-// metadata checks what servers demand of a definition's metadata. Group and plural are right.
+// metadata checks what servers demand of a definition's metadata. The name is compared only if group and
+// plural are valid.
 func (d *Definition) metadata(metadata value) {
 	fields := metadata.object()
 	if name, ok := metadata.need(fields, "name"); ok {
@@ -204,7 +206,7 @@ var protectedGroup = regexp.MustCompile(`^(.*\.)?(k8s|kubernetes)\.io$`)
 
 const approvalAnnotation = "api-approved.kubernetes.io"
 
-// need returns a field that has to be there. ok is false, and that is reported, if it isn't.
+// need returns a required field. If it is missing, need reports that, and ok is false.
 func (v value) need(fields map[string]value, key string) (field value, ok bool) {
 	field, ok = fields[key]
 	if !ok || field.isNull() {
@@ -257,7 +259,7 @@ func (r *reader) definition(doc value, fields map[string]value) []*Definition {
 	return []*Definition{def}
 }
 
-// The names that can stand in Go code, and those of resources, which stand in markers.
+// The names that can be used in Go code, and those of resources, which are used in markers.
 var (
 	resourceName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	groupName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
@@ -323,5 +325,5 @@ func (v value) resourceName() string {
 var registration = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource", "Kind",
 	"SchemeBuilder", "AddToScheme", "Install"}
 
-// sortedKeys returns the keys in order, so that problems are found in the same one each time.
+// sortedKeys returns the keys in order, so that problems are always found in the same order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

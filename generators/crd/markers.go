@@ -32,7 +32,7 @@ func (s *Schema) markers(required bool) []string {
 		markers = append(markers, "+listType="+s.ListType)
 	}
 	for _, key := range s.ListKeys {
-		if validTag(key) { // else the items have no fields
+		if validTag(key) { // otherwise the items have no fields
 			markers = append(markers, "+listMapKey="+key)
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Schema) validation(prefix string) []string {
 		markers = append(markers, prefix+"Enum="+enumMarker(s.Enum))
 	}
 	switch s.Format {
-	case "", "int32", "int64", "float", "double", "date-time", "byte": // what the type says
+	case "", "int32", "int64", "float", "double", "date-time", "byte": // these follow from the type
 	default:
 		if plainValue.MatchString(s.Format) { // servers ignore those that they don't know
 			markers = append(markers, prefix+"Format="+s.Format)
@@ -85,7 +85,7 @@ func (s *Schema) validation(prefix string) []string {
 // plainValue matches the strings that a marker needs no quotes for.
 var plainValue = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
 
-// enumMarker returns the values of an enumeration as a marker has them.
+// enumMarker returns the values of an enumeration in the form of a marker.
 func enumMarker(enum []any) string {
 	values := make([]string, len(enum))
 	for i, v := range enum {
@@ -97,7 +97,8 @@ func enumMarker(enum []any) string {
 	return strings.Join(values, ";")
 }
 
-// markerString returns a JSON string as controller-gen reads it best: patterns are full of backslashes.
+// markerString returns a JSON string for a marker, in backquotes if possible: patterns are full of
+// backslashes.
 func markerString(text string) string {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil || strings.Contains(s, "`") ||

@@ -17,8 +17,8 @@ var initialisms = []string{"acl", "api", "ascii", "ca", "cidr", "cpu", "css", "d
 	"smtp", "sni", "sql", "ssh", "ssl", "tcp", "tls", "ttl", "udp", "ui", "uid", "uri", "url", "utf8", "uuid",
 	"vm", "xml", "yaml"}
 
-// words splits a name at characters that an identifier can't have, and before capitals that follow a letter
-// that is none.
+// words splits a name at characters that an identifier can't have, and before capitals that follow a
+// lower-case letter or a digit.
 func words(name string) []string {
 	var words []string
 	var word strings.Builder
@@ -43,8 +43,8 @@ func words(name string) []string {
 	return words
 }
 
-// goName returns an exported identifier for a name in JSON, such as HTTPPort for httpPort. otherwise begins
-// those that would begin with no capital letter.
+// goName returns an exported identifier for a name in JSON, such as HTTPPort for httpPort. The prefix
+// otherwise is for names that don't begin with a letter that has a capital.
 func goName(name, otherwise string) string {
 	var b strings.Builder
 	for _, word := range words(name) {
@@ -62,7 +62,8 @@ func goName(name, otherwise string) string {
 	return otherwise + b.String()
 }
 
-// nameSet makes names unique. It has, by name, the number to try next for another one of that name.
+// nameSet makes names unique. It maps each taken name to the number to try next for another use of the
+// name.
 type nameSet map[string]int
 
 func newNameSet(taken ...string) nameSet {
@@ -73,7 +74,7 @@ func newNameSet(taken ...string) nameSet {
 	return set
 }
 
-// take makes a name one that isn't free.
+// take marks a name as taken.
 func (set nameSet) take(name string) { set[name] = max(set[name], 2) }
 
 // add returns the name, with a number if it is taken.
@@ -107,7 +108,7 @@ var kindNames = func() []string {
 	return names
 }()
 
-// validTag reports whether encoding/json takes a name from a tag.
+// validTag reports whether encoding/json accepts a name in a tag.
 func validTag(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&

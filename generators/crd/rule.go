@@ -21,7 +21,7 @@ func (v value) rule() Rule {
 	return rule
 }
 
-// checkRule checks all of a validation rule of a schema but its expressions.
+// checkRule checks a validation rule of a schema, except for its CEL expressions.
 func (v value) checkRule(s *Schema) {
 	fields := v.object()
 	texts := map[string]string{}

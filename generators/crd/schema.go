@@ -18,7 +18,7 @@ type Schema struct {
 	Type, Format, Description string
 	// Properties are sorted by name.
 	Properties []Property
-	// Required are names, sorted, too.
+	// Required are the names of required properties, sorted.
 	Required []string
 	// Items is the schema of the items of an array, Values that of the values of a map.
 	Items, Values *Schema
@@ -62,7 +62,7 @@ var (
 		"additionalProperties", "nullable", "enum", "default", "x-kubernetes-int-or-string",
 		"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-validations",
 		"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
-	// otherKeywords say nothing that a type or a marker could.
+	// otherKeywords have no counterpart in types and markers.
 	otherKeywords = []string{"title", "example", "externalDocs"}
 	// junctorKeywords hold schemas that only validate.
 	junctorKeywords = []string{"allOf", "anyOf", "oneOf", "not"}
@@ -102,7 +102,7 @@ func (v value) schema(root bool) *Schema {
 			items.PreserveUnknown = true
 		}
 	}
-	// What can't be read makes no sense as a whole.
+	// A schema that can't be read is not checked as a whole.
 	if v.r.errors() == before {
 		v.checkStructure(s, fields, root)
 	}
@@ -183,7 +183,7 @@ func (s *Schema) keyword(key string, v value) {
 	}
 }
 
-// oneOf returns a string that is one of some, "" for null. Anything else is reported.
+// oneOf returns a string that is one of known, "" for null. Anything else is reported.
 func (v value) oneOf(known ...string) string {
 	before := v.r.errors()
 	text := v.text()
@@ -202,7 +202,7 @@ func jsonOf(v any) string {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(err) // it can be encoded
+		panic(err) // parsed values can be encoded
 	}
 	return strings.TrimSuffix(text.String(), "\n")
 }

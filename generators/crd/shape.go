@@ -13,9 +13,9 @@ type jsonField struct {
 	always bool
 }
 
-// changes reports whether an object would get another value by being read and written: a zero that the field
-// leaves out where the schema requires it, or has a default for it, and a null that it writes as a zero.
-// Zero strings make no difference: where Kubernetes has a default for a string, "" is no value.
+// changes reports whether reading and writing an object could change the value of the field: if it omits a
+// zero that the schema requires or has a default for, or writes a null as a zero. Omitted empty strings
+// don't count: where Kubernetes has a default for a string, "" is no value.
 func (f jsonField) changes(s *Schema, required bool) bool {
 	switch f.typ.Kind() {
 	case reflect.Pointer, reflect.Struct: // a struct in the table reads null as none
@@ -55,8 +55,8 @@ func jsonFields(t reflect.Type) map[string]jsonField {
 	return fields
 }
 
-// fits reports whether what a schema allows can be read into a Go type and written again. It compares names
-// and shapes; zero values may be left out.
+// fits reports whether the values of a schema can be read into a Go type and written again. It compares
+// names and shapes; zero values may be left out.
 func fits(s *Schema, t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -114,8 +114,8 @@ func fitsStruct(s *Schema, t reflect.Type) bool {
 			return false
 		}
 	}
-	// What the type always writes has to be required, or the object that it writes would have a field that
-	// nobody set. An empty object does no harm.
+	// A field that the type always writes has to be required. Otherwise, written objects would have a field
+	// that nobody set. An empty object does no harm.
 	for name, field := range fields {
 		switch property := s.property(name); {
 		case !field.always || s.required(name):

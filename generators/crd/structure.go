@@ -76,7 +76,7 @@ func (v value) checkListItems(s *Schema) {
 	}
 }
 
-// checkMeta checks what a schema of a whole object says about the fields that each has.
+// checkMeta checks, in the schema of a whole object, the fields that every object has.
 func (v value) checkMeta(s *Schema) {
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		want := "string"
@@ -89,12 +89,12 @@ func (v value) checkMeta(s *Schema) {
 	}
 }
 
-// rootKeywords are those that servers don't accept for an object with the sub-resource status: they split the
+// rootKeywords are those that servers don't accept for an object with the subresource status: they split its
 // schema.
 var rootKeywords = []string{"allOf", "anyOf", "oneOf", "not", "enum", "default", "minProperties",
 	"maxProperties", "x-kubernetes-embedded-resource", "x-kubernetes-map-type", "x-kubernetes-int-or-string"}
 
-// checkRoot checks what holds for the schema of a version only.
+// checkRoot checks the rules for the root of a version's schema.
 func (v value) checkRoot(version *Version) {
 	fields := v.object()
 	if version.Schema.Nullable {
@@ -128,7 +128,7 @@ func (v value) checkRoot(version *Version) {
 	}
 }
 
-// checkMetadata checks the schema of an object's metadata, which can say little.
+// checkMetadata checks the schema of an object's metadata, in which few keywords are allowed.
 func (v value) checkMetadata(keywords map[string]value) {
 	for _, key := range sortedKeys(keywords) {
 		switch field := keywords[key]; {

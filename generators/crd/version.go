@@ -48,7 +48,7 @@ func (d *Definition) versions(versions value) {
 var versionFields = []string{"name", "served", "storage", "deprecated", "deprecationWarning", "schema",
 	"subresources", "additionalPrinterColumns", "selectableFields"}
 
-// version reads a version; nil if it has no name, or a version before it has that.
+// version reads a version. It returns nil if the name is missing or taken by an earlier version.
 func (v value) version(fields map[string]value, seen map[string]bool) *Version {
 	v.known(fields, versionFields, nil)
 	name, ok := v.need(fields, "name")
@@ -123,7 +123,7 @@ func (v *Version) deprecation(warning value) {
 	}
 }
 
-// scalePath matches the paths of the sub-resource scale.
+// scalePath matches the paths of the subresource scale.
 var scalePath = regexp.MustCompile(`^(\.[\w-]+)+$`)
 
 func (v *Version) subresources(sub value) {
@@ -237,8 +237,8 @@ func (v value) selectableFields(schema *Schema) {
 	}
 }
 
-// known reports the fields that servers ignore. A misspelt one is an error, as what it says is lost, unless
-// it is one of minor, which say nothing about types or values.
+// known warns of unknown fields, which servers ignore. A misspelt field of known is an error, as its
+// content would be lost; one of minor isn't, as these don't affect types and values.
 func (v value) known(fields map[string]value, known, minor []string) {
 	for _, key := range sortedKeys(fields) {
 		if slices.Contains(known, key) || slices.Contains(minor, key) {

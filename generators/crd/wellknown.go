@@ -16,14 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// wellKnown is a struct of Kubernetes, and which schemas mean it among those whose properties are its fields.
+// wellKnown is a struct of Kubernetes, with the conditions on which it is used for a schema whose properties
+// are its fields.
 type wellKnown struct {
 	typ reflect.Type
-	// has are the properties by which it is recognized, "" for all fields of the type. Versions of Kubernetes
-	// add fields to the types that have this, and a schema may be from before.
+	// has are the properties by which it is recognized, "" for all fields of the type. It is for types to
+	// which versions of Kubernetes add fields: a schema may be older.
 	has string
-	// atomic is true for a type that is so small that its properties alone don't tell. Controller-gen marks it
-	// by x-kubernetes-map-type: atomic.
+	// atomic is true for a type with too few fields to be recognized by its properties alone. Controller-gen
+	// marks it by x-kubernetes-map-type: atomic.
 	atomic bool
 	// word is what the property's name or description has to contain, for types that differ in nothing else.
 	word string
@@ -86,7 +87,7 @@ var (
 	rawType       = reflect.TypeFor[runtime.RawExtension]()
 )
 
-// recognize returns the type that a schema means, nil for none of the table. name is the name of the
+// recognize returns the well-known type for a schema, nil if there is none. name is the name of the
 // property.
 func recognize(s *Schema, name string) reflect.Type {
 	switch {
@@ -122,7 +123,8 @@ func (s *Schema) isQuantity() bool {
 	return false
 }
 
-// isEmpty reports whether the schema is that of an object without properties, of which nothing is kept.
+// isEmpty reports whether the schema is that of an object without properties, so that servers keep none of
+// its fields.
 func (s *Schema) isEmpty() bool {
 	return s.Type == "object" && len(s.Properties) == 0 && s.Values == nil && !s.AnyValues &&
 		!s.PreserveUnknown && !s.Embedded

@@ -16,7 +16,7 @@ import (
 
 // Source is a file of manifests: YAML, or JSON, which is YAML.
 type Source struct {
-	// Name is how problems name the file.
+	// Name is the name of the file in problems.
 	Name string
 	Text []byte
 }
@@ -28,26 +28,27 @@ type reader struct {
 	// visits counts the values that were read, long ones several times: aliases can make a short text endless.
 	// maxVisits limits them.
 	visits, maxVisits int
-	// reported are the problems of a value: it has them once, whatever aliases lead to it.
+	// reported are the problems that were reported: a value has each of them once, even if several aliases
+	// refer to it.
 	reported map[problemOf]bool
 }
 
-// problemOf is a message about a value, or about what it lacks: step ends the path.
+// problemOf is a message about a value, or about a field that it lacks. step is the last step of the path.
 type problemOf struct {
 	*yaml.Node
 	step, message string
 }
 
-// endless reports whether there is too much to read, which was reported.
+// endless reports whether the source was found, and reported, to be too big.
 func (r *reader) endless() bool { return r.visits > 2*r.maxVisits }
 
-// The limits of what is read. Those of an API server (3 MB for an object) are far below.
+// The limits for reading manifests. Those of an API server (3 MB for an object) are far below.
 const (
 	maxDepth = 100
-	// visitText is how much text counts as a visit: what each value has a copy of, and what is copied into the
-	// types for each value that it stands for.
+	// visitText is how many bytes of text count as a visit: of a path, of which each value has a copy, and of
+	// a scalar, which is copied wherever an alias refers to it.
 	visitText = 256
-	// maxMessage is where messages end: values can have any length.
+	// maxMessage is the length at which messages are cut off: values can have any length.
 	maxMessage = 2000
 )
 
@@ -114,7 +115,7 @@ func (v value) report(warning bool, format string, args ...any) {
 
 func (v value) isNull() bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
 
-// empty reports whether the value is what servers take for a field that isn't there.
+// empty reports whether servers treat the value like a missing field.
 func (v value) empty() bool {
 	if v.Kind != yaml.ScalarNode {
 		return len(v.Content) == 0
@@ -154,8 +155,7 @@ func (v value) tooBig(visits int) bool {
 	return true
 }
 
-// content returns the visits for what is inside an object or a list. Each value in it has the path of this
-// one.
+// content returns the visits for the values inside an object or a list. Each of them has a copy of this path.
 func (v value) content() int { return len(v.Content) * (1 + len(v.path)/visitText) }
 
 // entries returns the entries of an object, none for null. Anything else is reported.
@@ -197,7 +197,7 @@ func (v value) entries() []entry {
 	return all
 }
 
-// field returns a field of an object and ignores the others: they may be those of an object that isn't ours.
+// field returns a field of an object. It doesn't check the others: the object may be for another tool.
 func (v value) field(key string) (field value, ok bool) {
 	if v.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(v.Content); i += 2 {
@@ -338,7 +338,7 @@ func (v value) json() any {
 	return json.Number(text)
 }
 
-// kind names what a value is, for problems.
+// kind describes a value, for problems.
 func (v value) kind() string {
 	switch v.Kind {
 	case yaml.MappingNode:

@@ -11,8 +11,8 @@ type clientTag struct {
 	name string
 	// takesValue is true for +name=value.
 	takesValue bool
-	// set records the tag in the result; it is nil for tags that other tags have
-	// to be known for.
+	// set records the tag in the result; it is nil for tags whose meaning depends on other
+	// tags.
 	set func(*tagParser, *Client, Tag)
 }
 
@@ -39,7 +39,7 @@ const (
 	onlyVerbsTag  = "genclient:onlyVerbs"
 	skipVerbsTag  = "genclient:skipVerbs"
 	methodTag     = "genclient:method"
-	// resourceNameTag is read beside the family, without being one of it.
+	// resourceNameTag is parsed with the family, but doesn't belong to it.
 	resourceNameTag = "resourceName"
 )
 
@@ -93,10 +93,9 @@ func IsClientTag(name string) bool { return strings.HasPrefix(name, "genclient")
 // tagParser is the state of one call of [ParseClient] or [ParsePackage].
 type tagParser struct{ Reporter }
 
-// ParseClient parses the tags of a type. Tags that code-generator refuses are
-// errors; tags that it accepts but that have no meaning are errors if strict and
-// warnings otherwise. The result is what code-generator would make of the tags,
-// as far as it would make anything of them.
+// ParseClient parses the tags of a type. Tags that code-generator refuses are errors; tags
+// that it accepts but that have no meaning are errors if strict and warnings otherwise. The
+// result is that of code-generator, if it accepts the tags.
 func ParseClient(tags []Tag, strict bool) (Client, Problems) {
 	p := tagParser{Reporter{Strict: strict}}
 	var c Client
@@ -199,8 +198,8 @@ func (p *tagParser) clientTag(tag Tag) {
 	}
 }
 
-// unknown reports a tag that has the prefix of the +genclient family and isn't
-// one of it.
+// unknown reports a tag that has the prefix of the +genclient family, but doesn't belong to
+// it.
 func (p *tagParser) unknown(tag Tag) {
 	if word, _, ok := strings.Cut(tag.Name, " "); ok {
 		if _, known := findClientTag(word); known {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The tags of deepcopy-gen, and those of controller-gen that ask for the same.
+// The tags of deepcopy-gen, and those of controller-gen with the same meaning.
 const (
 	copyTag           = "k8s:deepcopy-gen"
 	copyInterfacesTag = copyTag + ":interfaces"
@@ -40,7 +40,7 @@ type CopyInterface struct {
 }
 
 // ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true, and
-// those of controller-gen only if kubebuilder is. What upstream refuses is an error, whatever the
+// those of controller-gen if kubebuilder is true. Tags that upstream refuses are errors for every
 // command.
 func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 	var p tagParser
@@ -90,7 +90,7 @@ func (p *tagParser) copyValue(c *Copies, tag Tag, text string, ofPackage bool) {
 	switch {
 	case !slices.Contains(known, value):
 		p.Errorf(tag.Pos, "+%s takes %s here, not %q", copyTag, strings.Join(known, " or "), value)
-	// Upstream lets a package be told twice that there are to be none.
+	// Upstream accepts false twice for a package.
 	case c.Value != "" && !(ofPackage && c.Value == "false" && value == "false"):
 		p.Errorf(tag.Pos, "+%s is given twice; remove one", copyTag)
 	default:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The tags of defaulter-gen. The first selects types in doc.go, says true or false above a type, and
-// says covers above a function.
+// The tags of defaulter-gen. The first selects types in doc.go, is true or false above a type, and
+// is covers above a function.
 const (
 	DefaultsTag      = "k8s:defaulter-gen"
 	defaultsInputTag = DefaultsTag + "-input"
@@ -25,7 +25,7 @@ type Defaults struct {
 	InputPos token.Position
 }
 
-// ParseDefaults parses the tags of doc.go. What upstream refuses is an error, whatever the command.
+// ParseDefaults parses the tags of doc.go. Tags that upstream refuses are errors for every command.
 func ParseDefaults(tags []Tag) (Defaults, Problems) {
 	var p tagParser
 	var d Defaults

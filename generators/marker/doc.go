@@ -5,7 +5,7 @@
 // The package is pure: it takes comments and returns typed values with
 // positions. Package model decides which comment belongs to which type.
 //
-// It accepts what k8s.io/code-generator v0.37.2 accepts
+// It accepts the input that k8s.io/code-generator v0.37.2 accepts
 // (cmd/client-gen/generators/util/tags.go for types, pkg/apidefinitions for
 // packages). Tags that code-generator refuses, and tags that it accepts but that
 // have no meaning, are reported as [Problems], all in one pass.

@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/generators/marker"
 )
 
-// The tags above a type become values; what is wrong with them becomes problems with positions.
+// The tags above a type become values; mistakes become problems with positions.
 func Example() {
 	const source = `package v1
 

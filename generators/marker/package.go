@@ -95,7 +95,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	return pkg, p.Problems
 }
 
-// groupLetters are those of a DNS name, and those that such names are misspelt with.
+// groupLetters are the characters of DNS names, and those that are common in misspelt ones.
 const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
 // packageTagHint suggests the tag that an unknown name must have been meant for,
@@ -152,8 +152,8 @@ func (p *tagParser) codetagValue(tag Tag, name string) (value string, ok bool) {
 	return parsed.Value, true
 }
 
-// codetag is the name of a tag as gengo's codetags see it: it ends with the
-// characters that a name can have, not at the equals sign.
+// codetag is the name of a tag as gengo's codetags see it: it ends at the first character that a
+// name can't have, not at the equals sign.
 func codetag(text string) string {
 	for name := range codetags.Extract("", []string{text}) {
 		return name

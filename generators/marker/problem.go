@@ -77,8 +77,8 @@ func (ps Problems) Sort() Problems {
 }
 
 // Reporter collects problems. The compatible binaries have to accept what code-generator
-// accepts; so there is a method for problems that it refuses and one for those that it
-// doesn't.
+// accepts; so there is one method for input that it refuses, and one for input that it
+// accepts.
 type Reporter struct {
 	// Strict is true for the command kubewright and false for the compatible
 	// binaries.

@@ -52,10 +52,10 @@ type ApplyType struct {
 	Kind *Kind
 	// Root is true for kinds with a verb that applies.
 	Root bool
-	// Elsewhere is true for a type of [Config.AppliedElsewhere] that is in a package of
-	// the input and reachable from no kind. It gets an apply configuration here, too,
-	// as upstream's refGraphForReachableTypes starts from the external types; but
-	// references to it mean the other one.
+	// Elsewhere is true for a type of [Config.AppliedElsewhere] that is in a package of the
+	// input and reachable from no kind. It gets an apply configuration here, too, as
+	// upstream's refGraphForReachableTypes starts from the external types; but references
+	// to it use the external one.
 	Elsewhere bool
 	// NoExtract is true if the names of the Extract functions are taken.
 	NoExtract bool
@@ -154,7 +154,8 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 	return model
 }
 
-// checkUnnamed warns of fields of apply configurations that have lost their type.
+// checkUnnamed warns of fields of unnamed types, which lose their type in apply
+// configurations.
 func (a *applyReader) checkUnnamed(model *Apply) {
 	configured := model.Configured()
 	var fields func(*Type, int)

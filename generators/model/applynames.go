@@ -9,11 +9,11 @@ import (
 )
 
 // Extract is a function that is generated beside the apply configuration of a kind, which
-// extracts what a manager applied by way of a sub-resource.
+// extracts the fields that a manager applied through a subresource.
 type Extract struct{ Subresource, Suffix string }
 
 // Extracts lists those functions, besides the ones for the kind itself: for the status and
-// for each sub-resource of a method, as in upstream's collectSubresources.
+// for each subresource of a method, as in upstream's collectSubresources.
 func (t *ApplyType) Extracts() []Extract {
 	var names []string
 	if t.Kind.HasStatus {
@@ -32,7 +32,7 @@ func (t *ApplyType) Extracts() []Extract {
 	return extracts
 }
 
-// titled returns the name of a sub-resource as upstream spells it in identifiers: each word
+// titled returns the name of a subresource as upstream spells it in identifiers: each word
 // with a capital first letter and small ones after it. Characters that an identifier can't
 // have separate words.
 func titled(name string) string {

@@ -12,8 +12,8 @@ import (
 // checker checks the model as a whole.
 type checker struct{ *session }
 
-// names reports names that would collide in the generated code. The go command would
-// report most of them too, but in files that nobody wrote.
+// names reports names that would collide in the generated code. The go command would report
+// most of them too, but in generated files.
 func (c *checker) names(api *API) {
 	c.versions(api)
 	c.groupNames(api)
@@ -26,7 +26,8 @@ func (c *checker) names(api *API) {
 }
 
 // agreement reports kinds whose scope or resource differs between the versions of a group:
-// a server has one of each for all versions, so it doesn't know the requests of one client.
+// a server has one of each for all versions, so it refuses the requests of one of the
+// clients.
 func (c *checker) agreement(group *Group) {
 	first := map[string]*Kind{}
 	for _, v := range group.Versions {
@@ -241,8 +242,8 @@ func (k *Kind) declares(p *Package, views bool) []declaration {
 	if p.Client {
 		add(Clients, k.Name+"Interface", k.Name+"Expansion", k.Plural+"Getter")
 	}
-	// The lists have to follow the templates. TestNames of package generators compiles
-	// what is generated for random names, so it finds what is missing here.
+	// The lists have to follow the templates. TestNames of package generators compiles the
+	// code for random names, so it finds missing entries.
 	if p.Lister && k.HasLister() {
 		add(Listers, k.Name+"Lister", k.Name+"ListerExpansion", "New"+k.Name+"Lister")
 		if k.Namespaced {
@@ -287,7 +288,7 @@ func (c *checker) empty(api *API, packages []*candidate) {
 		kinds += len(p.kinds)
 		if p.helped {
 			helped = true
-			continue // what is generated into the package is enough of a reason to name it
+			continue // the code in the package is reason enough to name it
 		}
 		if len(p.kinds) == 0 && !p.wildcard && !applied[p.pkg] && (c.cfg.Strict || p.input.Explicit) {
 			c.StrictErrorf(p.pkg.Pos,
@@ -352,7 +353,7 @@ func (c *checker) plurals(packages []*candidate) {
 }
 
 // included reports group versions of [Config.IncludedTypes] that no package has, so that
-// the types of none are limited.
+// they have no effect.
 func (c *checker) included(packages []*candidate) {
 	var known, apis []string
 	for _, p := range packages {

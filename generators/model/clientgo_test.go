@@ -33,8 +33,8 @@ func read(t *testing.T, elements ...string) string {
 	return string(text)
 }
 
-// TestNamesAreClientGo compares the model of k8s.io/api with client-go, which upstream's generators made of
-// it.
+// TestNamesAreClientGo compares the model of k8s.io/api with client-go, which upstream's generators made
+// from it.
 func TestNamesAreClientGo(t *testing.T) {
 	root := clientGo(t)
 	api, problems := Load(t.Context(), k8sConfig())

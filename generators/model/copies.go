@@ -17,24 +17,24 @@ type CopyType struct {
 	Name string
 	// Reference is true for maps and slices: the receiver is a value, not a pointer.
 	Reference bool
-	// Into and Copy say which functions to generate: DeepCopyInto and DeepCopy.
+	// Into and Copy are true if DeepCopyInto and DeepCopy are to be generated.
 	Into, Copy bool
-	// FromCopy is true if DeepCopyInto calls a hand-written DeepCopy, which returns a pointer
-	// if FromPointer is true. Otherwise Body is what DeepCopyInto does.
+	// FromCopy is true if DeepCopyInto calls a hand-written DeepCopy, which returns a pointer if
+	// FromPointer is true. Otherwise Body is the body of DeepCopyInto.
 	FromCopy, FromPointer bool
 	Body                  *Copy
-	// Interfaces are the interfaces that get a method DeepCopy and their name. The receiver of
-	// the methods is a value if ByValue is true.
+	// Interfaces are the interfaces for which the type gets a method DeepCopy<Interface>. The
+	// receiver of the methods is a value if ByValue is true.
 	Interfaces []TypeName
 	ByValue    bool
-	// Imports are packages in the order in which upstream names them: Interfaces are sorted,
-	// their tags needn't be.
+	// Imports are the packages of Interfaces in the order of the tags, in which upstream names
+	// them; Interfaces are sorted.
 	Imports []string
 	Pos     token.Position
 }
 
-// Copy is code that copies what in points to into what out points to. Form is that of the type:
-// Named for a struct, Map, Slice, or Pointer.
+// Copy is code that copies *in to *out. Form is that of the type: Named for a struct, Map,
+// Slice, or Pointer.
 type Copy struct {
 	Form Form
 	// Type is the type of a map or slice, and the element type of a pointer.
@@ -58,7 +58,7 @@ const (
 	CopyDeep                      // by Copy, unless nil
 )
 
-// CopyElem says how to copy an element of a map, a slice or a pointer.
+// CopyElem is the way to copy an element of a map, a slice or a pointer.
 type CopyElem struct {
 	Way    CopyWay
 	Method string
@@ -67,8 +67,8 @@ type CopyElem struct {
 	Copy *Copy
 }
 
-// CopyField says how to copy a field of a struct. Fields that the assignment of the whole struct
-// copies aren't listed.
+// CopyField is the way to copy a field of a struct. Fields that the assignment of the whole
+// struct copies aren't listed.
 type CopyField struct {
 	Name string
 	CopyElem

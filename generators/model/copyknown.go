@@ -6,8 +6,8 @@ type knownCopy struct {
 	plain bool
 	// bare is true for a type without DeepCopy and DeepCopyInto.
 	bare bool
-	// copy and into say which of the two is hand-written, pointer what DeepCopy returns; see
-	// copyMethods.
+	// copy and into are true if DeepCopy and DeepCopyInto are hand-written, pointer if DeepCopy
+	// returns a pointer.
 	copy, into, pointer bool
 	// method is the DeepCopy method of an interface.
 	method string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKnownCopies compares what is known of types without reading them with what their packages say.
+// TestKnownCopies compares the known types with their declarations.
 func TestKnownCopies(t *testing.T) {
 	s := newSession(context.Background(), Config{})
 	c := copyPlanner{session: s, shapes: newShapes(s.sources), methods: map[*source]map[string]bool{}}

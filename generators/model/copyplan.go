@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// copyPlanner decides how types are copied. It reports what can't be copied at the field that has
-// it; then there is no plan.
+// copyPlanner decides how types are copied. It reports types that can't be copied, at the field; there
+// is no plan then.
 type copyPlanner struct {
 	*session
 	*shapes
@@ -17,10 +17,10 @@ type copyPlanner struct {
 	made map[string]bool
 	// methods caches declaredCopies.
 	methods map[*source]map[string]bool
-	// pos is that of the field or type in question; what describes it.
+	// pos is the position of the current field or type, what its description.
 	pos  token.Pos
 	what string
-	// depth counts the types around the one in question.
+	// depth counts the types that enclose the current one.
 	depth int
 }
 
@@ -38,7 +38,8 @@ func (c *copyPlanner) doubt(format string, args ...any) {
 // maxCopyDepth limits how deep types may be nested.
 const maxCopyDepth = 100
 
-// byHand reports whether somebody wrote a DeepCopy or DeepCopyInto of a type, which copies of it call.
+// byHand reports whether a type has a hand-written DeepCopy or DeepCopyInto, which generated code
+// calls.
 func (c *copyPlanner) byHand(s *shape) bool {
 	if m := s.methods.wrong; m != nil {
 		c.Errorf(c.fset.Position(m.Name.Pos()), "generated code can't call the %s of type %s; it has to be "+
@@ -56,7 +57,7 @@ const adviceByHand = "write the DeepCopyInto of the struct by hand"
 func (c *copyPlanner) copyOf(s *shape) *Copy {
 	c.depth++
 	defer func() { c.depth-- }()
-	if c.depth > maxCopyDepth { // upstream doesn't end
+	if c.depth > maxCopyDepth { // upstream never returns
 		c.refuse("has a type that contains itself without a struct in between; write the DeepCopyInto of " +
 			"that type by hand")
 		return nil
@@ -81,10 +82,10 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 	typ := c.what
 	defer func() { c.what = typ }()
 	for _, f := range s.fields() {
-		// Only foreign structs that are declared again have fields elsewhere.
+		// The fields are in another package only if the type is declared as a struct of that package.
 		c.pos, c.what = f.pos, fmt.Sprintf("field %s of %s", f.name, typ)
 		elem, needed := c.field(c.of(s.at, f.expr))
-		if needed && f.name != "_" { // nobody can see what a blank field shares
+		if needed && f.name != "_" { // memory that a blank field shares is out of reach
 			plan.Fields = append(plan.Fields, CopyField{f.name, elem})
 		}
 	}
@@ -161,7 +162,7 @@ func (c *copyPlanner) sliceOf(s *shape) *Copy {
 	return plan
 }
 
-// pointerOf plans the copy of what a pointer refers to.
+// pointerOf plans the copy of the target of a pointer.
 func (c *copyPlanner) pointerOf(s *shape) *Copy {
 	e := c.elem(s)
 	plan := &Copy{Form: Pointer}
@@ -292,7 +293,7 @@ func (c *copyPlanner) needs(s *shape, method string) {
 	}
 }
 
-// adviceFor says where the methods of a type could come from.
+// adviceFor returns advice on where the methods of a type could come from.
 func adviceFor(s *shape) string {
 	if s.known != nil || isStandard(s.name.Path) {
 		return "use another type, such as those of k8s.io/apimachinery, or " + adviceByHand

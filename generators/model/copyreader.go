@@ -20,8 +20,8 @@ type copyReader struct {
 	left []*candidate
 }
 
-// readCopies returns the packages whose types get DeepCopy functions, given those whose types are
-// registered.
+// readCopies returns the packages whose types get DeepCopy functions. If Strict, it also checks that
+// the types of the registrations become objects.
 func (s *session) readCopies(packages []*candidate, registrations []*Registration) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
 		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
@@ -31,7 +31,7 @@ func (s *session) readCopies(packages []*candidate, registrations []*Registratio
 			found = append(found, pkg)
 		}
 	}
-	// Only now: types refer to types of each other's packages.
+	// Plans need all packages: types refer to types of other packages.
 	for _, pkg := range found {
 		for _, t := range pkg.Types {
 			r.plan(r.byPath[pkg.Path], t)
@@ -78,7 +78,7 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 			continue
 		}
 		t := r.copyType(p, decl, tags.types[name])
-		// Upstream makes a file even if it has nothing for it.
+		// Upstream makes a file even if there is nothing to write to it.
 		if !r.cfg.Strict || t.Into || t.Copy || len(t.Interfaces) > 0 {
 			pkg.Types = append(pkg.Types, t)
 		}
@@ -131,7 +131,7 @@ func (r *copyReader) tags(src *source) copyTags {
 			tags.all = tags.all || tags.Value == "package"
 		}
 		for _, group := range f.syntax.Comments {
-			// Controller-gen reads what is above any package clause.
+			// Controller-gen reads the comments above every package clause.
 			if r.cfg.Strict && group.End() < f.syntax.Package && mentions(group, "kubebuilder:object") {
 				found, _ := marker.ParseCopies(marker.ScanPackage(r.fset, group), true, true)
 				tags.all = tags.all || found.Generate == "true"
@@ -200,7 +200,7 @@ func (r *copyReader) copyable(src *source, name string) bool {
 	return false
 }
 
-// copyType returns what is to be generated for a type, without its plan.
+// copyType returns the functions to generate for a type, without Body.
 func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) *CopyType {
 	s := r.declared(p.src, decl.name, nil)
 	t := &CopyType{Name: decl.name, Pos: r.at(decl.spec), ByValue: tags.ByValue, Reference: s.form.reference()}
@@ -213,7 +213,7 @@ func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) 
 		}
 		t.Name += "[" + strings.Join(names, ",") + "]"
 	}
-	r.byHand(s) // reports what can't be called
+	r.byHand(s) // reports methods that can't be called
 	copies, into, pointer := s.manual()
 	t.Into, t.Copy = !into, !copies
 	t.FromCopy, t.FromPointer = copies, copies && pointer
@@ -243,7 +243,8 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 			r.Errorf(i.Pos, "package %s of the interface %s can't be found; go get it", i.Path, i.Name)
 		case intf.form != interfaceForm || intf.name != name:
 			r.Errorf(i.Pos, "%s.%s is not an interface", i.Path, i.Name)
-		// The compiler would refuse a second one; hasCopy knows the one to be replaced.
+		// The compiler would refuse a second method. hasCopy doesn't count methods in the file that
+		// is replaced.
 		case slices.Contains(t.Interfaces, name), r.hasCopy(s, "DeepCopy"+i.Name):
 		case slices.ContainsFunc(t.Interfaces, func(other TypeName) bool { return other.Name == i.Name }):
 			r.StrictErrorf(i.Pos, "type %s would have two methods DeepCopy%s, as another of its interfaces is "+
@@ -257,7 +258,7 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 	})
 }
 
-// plan adds what DeepCopyInto does.
+// plan sets Body.
 func (r *copyReader) plan(src *source, t *CopyType) {
 	if !t.Into || t.FromCopy {
 		return
@@ -274,7 +275,7 @@ var copyFunction = regexp.MustCompile(`^func \((?:\w+ )?\*?(\w+)(?:\[[^\]]*\])?\
 func copyFunctions(text []byte, visit func(method string)) {
 	word := []byte(") DeepCopy")
 	if !bytes.Contains(text, word) {
-		return // most of the text in API packages, much of which is long
+		return // true for most files, some of which are long
 	}
 	for line := range bytes.Lines(text) {
 		if !bytes.Contains(line, word) {
@@ -286,8 +287,8 @@ func copyFunctions(text []byte, visit func(method string)) {
 	}
 }
 
-// declaredCopies are the DeepCopy methods in the files of a package that stay, as "Type.Method",
-// generated ones included.
+// declaredCopies are the DeepCopy methods, as "Type.Method", in the files of a package that are not
+// replaced. They include generated methods.
 func (c *copyPlanner) declaredCopies(src *source) map[string]bool {
 	if declared := c.methods[src]; declared != nil {
 		return declared
@@ -299,7 +300,7 @@ func (c *copyPlanner) declaredCopies(src *source) map[string]bool {
 		}
 	}
 	for _, f := range src.files {
-		// The binaries are like upstream's, which don't look into generated files of packages that
+		// Like upstream's binaries, the compatible ones don't read generated files of packages that
 		// they generate for.
 		_, own := c.outputs[src]
 		if f.syntax != nil || f.path == c.outputs[src] || own && f.ignored && !c.cfg.Strict || !f.read() ||
@@ -364,7 +365,7 @@ func headerOf(syntax *ast.File) string {
 	return text.String()
 }
 
-// reportLeft says once that controller-gen makes the functions of packages.
+// reportLeft warns once of packages whose functions controller-gen makes.
 func (r *copyReader) reportLeft() {
 	if len(r.left) == 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// copyForm is what the underlying type of a type is, as far as copies depend on it.
+// copyForm is the form of a type's underlying type, as far as copies depend on it.
 type copyForm int
 
 const (
@@ -26,8 +26,8 @@ const (
 // reference reports whether values of the form are nil or refer to others.
 func (f copyForm) reference() bool { return f == mapForm || f == sliceForm || f == pointerForm }
 
-// shape is a type as far as copies depend on it. What it refers to is found when it is asked for,
-// since that may be in a package that nothing else needs.
+// shape is a type as far as copies depend on it. The types that it refers to are resolved on demand,
+// since they may be in packages that nothing else needs.
 type shape struct {
 	form copyForm
 	// name is that of a declared type; without a path it is predeclared, without a name the
@@ -43,8 +43,8 @@ type shape struct {
 	methods copyMethods
 	// known is set for types whose declaration needn't be read.
 	known *knownCopy
-	// text is how to write a literal type that has no parts; missing is the package that
-	// would have to be read to know an unknown type.
+	// text is how to write a literal type that has no parts; missing is the import path of a package
+	// that can't be found, for an unknown type.
 	text, missing string
 }
 
@@ -64,7 +64,7 @@ type copyMethods struct {
 	wrong *ast.FuncDecl
 }
 
-// manual reports which of the methods a type has that somebody wrote, and whether DeepCopy returns a
+// manual reports which of the methods of a type are hand-written, and whether DeepCopy returns a
 // pointer.
 func (s *shape) manual() (copies, into, pointer bool) {
 	if s.known != nil {
@@ -109,8 +109,8 @@ type shapes struct {
 	// outputs are the files that are about to be replaced, by package: what they declare
 	// doesn't count.
 	outputs map[*source]string
-	// entered are the structs that assignable has entered, nesting counts the generic types that
-	// are being read: code that doesn't compile may have types without an end.
+	// entered are the structs that assigns has entered, nesting counts the generic types that are
+	// being read: code that doesn't compile may have infinite types.
 	entered map[TypeName]bool
 	nesting int
 }
@@ -121,7 +121,7 @@ func newShapes(s *sources) *shapes {
 		entered: map[TypeName]bool{}}
 }
 
-// keep undoes that a package's file is to be replaced.
+// keep records that the file of a package is not replaced after all.
 func (r *shapes) keep(src *source) {
 	delete(r.outputs, src)
 	for name := range r.named {
@@ -256,7 +256,7 @@ func (r *shapes) declared(src *source, name string, args []*shape) *shape {
 		}
 		return u
 	}
-	if u.known != nil && r.read.pkg(u.name.Path) != nil { // a type of its own, without the methods
+	if u.known != nil && r.read.pkg(u.name.Path) != nil { // a new type without the methods of the known one
 		u = r.declared(r.read.byPath[u.name.Path], u.name.Name, nil)
 	}
 	s.form, s.at, s.expr, s.basic, s.missing = u.form, u.at, u.expr, u.basic, u.missing
@@ -357,14 +357,14 @@ func (s *shape) underlying() *shape {
 	return &shape{form: s.form, at: s.at, expr: s.expr}
 }
 
-// plain reports whether an assignment copies a value of the type. Like upstream it has a struct
-// with an array copied by its methods.
+// plain reports whether an assignment copies a value of the type. As in upstream, a struct with an
+// array isn't plain: its methods copy it.
 func (r *shapes) plain(s *shape) bool { return r.assigns(s, false) }
 
 // assignable is plain, for arrays and structs with arrays as well.
 func (r *shapes) assignable(s *shape) bool { return r.assigns(s, true) }
 
-// assigns is one of the two.
+// assigns is assignable if arrays is true, otherwise plain.
 func (r *shapes) assigns(s *shape, arrays bool) bool {
 	switch {
 	case s.known != nil:
@@ -380,7 +380,7 @@ func (r *shapes) assigns(s *shape, arrays bool) bool {
 		defer delete(r.entered, s.name)
 	}
 	fields := s.fields()
-	// First what doesn't need another package.
+	// The syntax first, as it needs no other package.
 	if slices.ContainsFunc(fields, func(f shapeField) bool { return refers(f.expr, arrays) }) {
 		return false
 	}
@@ -388,7 +388,7 @@ func (r *shapes) assigns(s *shape, arrays bool) bool {
 		func(f shapeField) bool { return !r.assigns(r.of(s.at, f.expr), arrays) })
 }
 
-// refers reports whether a type is, by its syntax alone, one that assigns denies.
+// refers reports whether the syntax of a type alone shows that assigns is false for it.
 func refers(expr ast.Expr, arrays bool) bool {
 	switch e := expr.(type) {
 	case *ast.ParenExpr:

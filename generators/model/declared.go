@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Declared returns the names that the files of a folder declare at their top level, and where. It reads those
-// for which want returns true of the file's name, no tests, and ignores what doesn't parse.
+// Declared returns the names that the files of a folder declare at their top level, and where. It reads the
+// files whose names want accepts, but no tests, and skips files that don't parse.
 func Declared(dir string, want func(file string) bool) map[string]string {
 	names := map[string]string{}
 	entries, err := os.ReadDir(dir)

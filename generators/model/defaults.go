@@ -13,13 +13,13 @@ type DefaultedType struct {
 	Root *DefaultNode
 }
 
-// DefaultNode says how to set the defaults of a value: first its own one, then by functions, then
-// those of what the value contains.
+// DefaultNode is the plan for the defaults of a value: first its own default, then functions,
+// then the defaults of the values inside it.
 type DefaultNode struct {
 	// Field is the name of the field that has the value, "" if the node isn't for a field.
 	Field string
 	// Index is true for the elements of a slice or an array, Key for those of a map, and Elem for
-	// what a pointer refers to. A node with Index and Elem is for pointers that are elements.
+	// the target of a pointer. A node with Index and Elem is for pointers that are elements.
 	Index, Key, Elem bool
 	Default          *Default
 	// Calls are the functions to call with a pointer to the value.

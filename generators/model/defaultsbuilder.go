@@ -6,32 +6,34 @@ import (
 	"go/token"
 )
 
-// defaultsBuilder finds out how the defaults of a type are set. Like upstream it reports what it
-// can't do at the field that needs it.
+// defaultsBuilder finds out how the defaults of a type are set. Like upstream, it reports unsupported
+// defaults at the field that needs them.
 type defaultsBuilder struct {
 	*session
 	*shapes
-	// functions are those that somebody wrote, by the type that they are for.
+	// functions are the hand-written functions by type.
 	functions map[TypeName]*defaultFunctions
-	// everything is true if one of them is for a type that may be in types that nobody reads.
+	// everything is true if a function is for a type that known types may contain, so that these have
+	// to be read, too.
 	everything bool
-	// commented are the packages whose types may have a +default of their own: those that are
-	// named, as for gengo.
+	// commented are the packages whose types may have a +default of their own: those that are named,
+	// as in gengo.
 	commented map[*source]bool
 	indexes   map[*file]comments
 
 	// path is the package that the functions are made for, made the types that get one.
 	path string
 	made map[TypeName]bool
-	// building are the types around the one in question, cuts counts those met again in themselves.
+	// building are the types that enclose the current one, cuts counts the recursive references to
+	// them.
 	building map[TypeName]bool
 	cuts     int
-	// none are types without anything to do.
+	// none are the types for which there is nothing to do.
 	none map[TypeName]bool
-	// pos is that of the field or type in question, what describes it.
+	// pos is the position of the current field or type, what its description.
 	pos  token.Pos
 	what string
-	// unwritten counts the maps around: nothing is written for their values.
+	// unwritten counts the enclosing maps: no code is written for their values.
 	unwritten int
 }
 
@@ -44,14 +46,14 @@ type defaultFunctions struct {
 	additional []TypeName
 }
 
-// newDefaultsBuilder returns a builder that knows no functions.
+// newDefaultsBuilder returns a builder without functions.
 func newDefaultsBuilder(s *session) *defaultsBuilder {
 	return &defaultsBuilder{session: s, shapes: newShapes(s.sources),
 		functions: map[TypeName]*defaultFunctions{}, commented: map[*source]bool{},
 		indexes: map[*file]comments{}, building: map[TypeName]bool{}, none: map[TypeName]bool{}}
 }
 
-// begin begins with the functions of another package.
+// begin starts the functions of a package.
 func (b *defaultsBuilder) begin(path string) { b.path, b.made = path, map[TypeName]bool{} }
 
 // index returns the comments of a file, cached.
@@ -76,7 +78,7 @@ func (b *defaultsBuilder) doubt(format string, args ...any) {
 	}
 }
 
-// real returns a type whose declaration is read, as far as its package can be found.
+// real returns the shape of a known type from its declaration, if its package can be found.
 func (b *defaultsBuilder) real(s *shape) *shape {
 	if s.known == nil {
 		return s
@@ -95,7 +97,7 @@ func (b *defaultsBuilder) root(s *shape) *DefaultNode {
 }
 
 // build returns the node for a value, nil if there is nothing to do. root is true for the parameter of
-// the function, pointed if what has the value in the function is a pointer.
+// the function, pointed if the function has a pointer to the value.
 func (b *defaultsBuilder) build(s *shape, root, pointed bool) *DefaultNode {
 	if b.none[s.name] {
 		return nil
@@ -109,7 +111,7 @@ func (b *defaultsBuilder) build(s *shape, root, pointed bool) *DefaultNode {
 	}
 	cuts := b.cuts
 	if named := s.name.Path != ""; named && b.building[s.name] {
-		b.cuts++ // its functions are called where it is met first
+		b.cuts++ // its functions are called where it occurs first
 		return nil
 	} else if named {
 		b.building[s.name] = true
@@ -138,7 +140,7 @@ func (b *defaultsBuilder) build(s *shape, root, pointed bool) *DefaultNode {
 	return nil
 }
 
-// calls adds the functions of a type. It reports whether they do all there is to do.
+// calls adds the functions of a type. It reports whether they set all defaults.
 func (b *defaultsBuilder) calls(node *DefaultNode, s *shape, root bool) (all bool) {
 	if b.made[s.name] && !root {
 		node.Calls = []TypeName{{b.path, setObjectDefaults + s.name.Name}}
@@ -199,7 +201,7 @@ func (b *defaultsBuilder) fields(node *DefaultNode, s *shape) {
 	}
 }
 
-// pointer adds the node for what a pointer refers to.
+// pointer adds the node for the target of a pointer.
 func (b *defaultsBuilder) pointer(node *DefaultNode, s *shape, pointed bool) {
 	child := b.build(b.elem(s), false, true)
 	if child == nil {
@@ -230,7 +232,7 @@ func (b *defaultsBuilder) elements(node *DefaultNode, s *shape, pointed bool) {
 	node.Children = append(node.Children, child)
 }
 
-// values adds the node for the values of a map. Like upstream nothing calls their functions.
+// values adds the node for the values of a map. As in upstream, nothing calls their functions.
 func (b *defaultsBuilder) values(node *DefaultNode, s *shape, pointed bool) {
 	e := b.elem(s)
 	b.unwritten++
@@ -250,7 +252,7 @@ func (b *defaultsBuilder) values(node *DefaultNode, s *shape, pointed bool) {
 	node.Children = append(node.Children, child)
 }
 
-// comment returns the closest comment of a declared type, nil if it doesn't count.
+// comment returns the closest comment of a declared type, nil for packages that are not commented.
 func (b *defaultsBuilder) comment(s *shape) *ast.CommentGroup {
 	src := b.byPath[s.name.Path]
 	if src == nil || !b.commented[src] {

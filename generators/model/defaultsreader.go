@@ -27,12 +27,12 @@ const (
 // defaultsReader finds the packages that get functions that set defaults.
 type defaultsReader struct {
 	*defaultsBuilder
-	// scanned are the packages whose functions are known.
+	// scanned are the packages whose functions were added.
 	scanned map[*source]bool
 }
 
-// defaultsInput is a package that takes part: it gets functions if its tags say so, and its
-// functions are called from those of the packages that come after it.
+// defaultsInput is an input package: it gets functions if its tags ask for them, and the functions of
+// packages after it call its own.
 type defaultsInput struct {
 	*candidate
 	tags marker.Defaults
@@ -56,7 +56,7 @@ func (s *session) readDefaults(packages []*candidate) []*DefaultsPackage {
 	}
 	var found []*DefaultsPackage
 	for _, in := range inputs {
-		// Like upstream in this order: a package doesn't know the functions of later ones.
+		// The order is upstream's: a package doesn't call the functions of later ones.
 		for _, src := range append([]*source{in.src}, peers...) {
 			r.addFunctions(src)
 		}
@@ -68,8 +68,8 @@ func (s *session) readDefaults(packages []*candidate) []*DefaultsPackage {
 	return found
 }
 
-// inputs returns the packages that take part. For kubewright these are, as for kube_codegen.sh, those
-// that mention the tag.
+// inputs returns the input packages. For the command kubewright, as for kube_codegen.sh, these are
+// the packages that mention the tag.
 func (r *defaultsReader) inputs(packages []*candidate) []defaultsInput {
 	var inputs []defaultsInput
 	for _, p := range packages {
@@ -181,7 +181,7 @@ func (r *defaultsReader) addFunction(at place, fn *ast.FuncDecl) {
 	if t.name.Name == "" {
 		return
 	}
-	// Such a type may be anywhere in those that are known without reading them.
+	// Known types, which aren't read, may contain such a type.
 	r.everything = r.everything || t.known != nil || t.name.Path == ""
 	known := r.functions[t.name]
 	if known == nil {
@@ -220,7 +220,7 @@ func (r *defaultsReader) tagValues(group *ast.CommentGroup) []marker.Value {
 	return values
 }
 
-// says reports whether there is one value, and what it is.
+// says reports whether text is the only value.
 func says(values []marker.Value, text string) bool { return len(values) == 1 && values[0].Text == text }
 
 // readPackage returns the functions of a package, nil if it is to have none.
@@ -239,7 +239,8 @@ func (r *defaultsReader) readPackage(in defaultsInput) *DefaultsPackage {
 	}
 	r.begin(in.src.path)
 	wanted := r.wanted(in)
-	// A type gets a function if there is something to do; that may be to call the one of another.
+	// A type gets a function if there is something to do, which may be to call the function of
+	// another type.
 	for more := true; more; {
 		more = false
 		for _, s := range wanted {
@@ -262,7 +263,7 @@ func (r *defaultsReader) wanted(in defaultsInput) []*shape {
 	in.types.undeferTypes(r.outputs[in.types])
 	for _, name := range slices.Sorted(maps.Keys(in.types.types)) {
 		decl := in.types.types[name]
-		// No function could be for all instances of a generic type.
+		// One function can't set the defaults of all instances of a generic type.
 		if decl.file.ignored || decl.spec.Assign.IsValid() || decl.spec.TypeParams != nil ||
 			strings.ToLower(name[:1]) == name[:1] {
 			continue

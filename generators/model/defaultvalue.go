@@ -16,8 +16,8 @@ import (
 // constantRef is the value of a +default marker that is a constant.
 var constantRef = regexp.MustCompile(`^ref\(([^"]+)\)$`)
 
-// mark adds the default in a comment, which may be nil, to the node for a value, which is made if it
-// is nil. A constant without a package is one of the package owner.
+// mark adds the default in a comment to the node for a value. The comment may be nil; a nil node is
+// created if there is a default. A constant without a package is one of the package owner.
 func (b *defaultsBuilder) mark(node *DefaultNode, s *shape, comment *ast.CommentGroup, owner string,
 ) *DefaultNode {
 	value := b.defaultIn(comment)
@@ -92,7 +92,8 @@ func (b *defaultsBuilder) defaultsIn(comment *ast.CommentGroup) []marker.Value {
 	return values
 }
 
-// pointedDefault returns the default that a type's own comment gives to what a pointer refers to.
+// pointedDefault returns the default for a pointer from the comment of its type, or of a type behind
+// it.
 func (b *defaultsBuilder) pointedDefault(s *shape) marker.Value {
 	if s.form != pointerForm {
 		return marker.Value{}
@@ -126,8 +127,8 @@ var zeros = map[string]string{"string": `""`, "bool": "false", "byte": "0", "run
 	"int": "0", "int8": "0", "int16": "0", "int32": "0", "int64": "0", "float32": "0",
 	"uint": "0", "uint16": "0", "uint32": "0", "uint64": "0", "float64": "0"}
 
-// isZero reports whether a default is the zero value of a type, for the types of which upstream knows
-// that: it makes nothing of such a default.
+// isZero reports whether upstream ignores a default as the zero value of its type, which it does for
+// some types only.
 func (b *defaultsBuilder) isZero(s *shape, decoded any) bool {
 	basic := ""
 	if s.name.Path == "" && s.form == plainForm && s.basic != "rune" && s.basic != "uintptr" {

@@ -35,7 +35,7 @@ func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
 	}
 }
 
-// wrongKey reports a field with the key of another, or none.
+// wrongKey reports a field with a wrong key, or with none.
 func (r *kindReader) wrongKey(field *ast.Field, what, key, lost, tag string) {
 	pos := field.Pos()
 	if field.Tag != nil {

@@ -20,7 +20,7 @@ const (
 	Named   Form = iota // Name, with Args if it is generic
 	Pointer             // to Elem
 	Slice               // of Elem
-	Array               // of Elem, Text long
+	Array               // of Elem, Text is the length
 	Map                 // from Key to Elem
 	Literal             // any other type: Text is its source, or "any" if that refers to more names
 )
@@ -77,7 +77,7 @@ func (e *Expr) literals(yield func(token.Position)) {
 	e.Elem.literals(yield)
 }
 
-// Type is a declared type: its fields, comments, and what it tells OpenAPI.
+// Type is a declared type: its fields and comments, and the results of its methods for OpenAPI.
 type Type struct {
 	TypeName
 	// Pos is zero for a type whose declaration wasn't found.
@@ -187,8 +187,8 @@ func (f *Field) JSON() (j JSON, ok bool) {
 	return j, true
 }
 
-// validKey reports whether encoding/json takes a name from a tag. A tag can have any text in the form of a
-// string literal; none of the valid names ends the raw string of a generated tag.
+// validKey reports whether encoding/json accepts a name in a tag. A tag can be any string literal, but no
+// valid name has a backquote, which would end the raw string of a generated tag.
 func validKey(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&

@@ -13,9 +13,9 @@ import (
 // grouper assigns packages to groups and versions.
 type grouper struct{ *session }
 
-// group adds the groups and versions. Packages belong to one group if their paths name
-// it by the same element: that is how client-gen and informer-gen group them, whatever
-// +groupName says.
+// group adds the groups and versions. Packages belong to one group if their paths name it
+// by the same element: that is how client-gen and informer-gen group them, regardless of
+// +groupName.
 func (g *grouper) group(api *API, packages []*candidate) {
 	groups := map[string]*Group{}
 	for _, p := range packages {
@@ -46,13 +46,13 @@ func (g *grouper) group(api *API, packages []*candidate) {
 // flag, or the last two elements of the import path. Hub types have no version, and the
 // last element names their group. ok is false if the path is too short.
 func (g *grouper) place(p *candidate) (element, version string, ok bool) {
-	// The first kind decides whether the types are internal. Upstream asks a random one
+	// The first kind decides whether the types are internal. Upstream uses a random one
 	// (objectMetaForPackage ranges over a map), so packages that mix the two are broken
 	// there as well.
 	i := slices.IndexFunc(p.kinds, func(k *Kind) bool { return k.ObjectMeta.Name != "" })
 	p.internal = i >= 0 && p.kinds[i].hub
 	if p.input.Explicit {
-		if len(p.kinds) == 0 { // a client without kinds, which has no types to ask
+		if len(p.kinds) == 0 { // a client without kinds: no type can decide
 			p.internal = p.input.Version == ""
 		}
 		return p.input.Group, p.input.Version, true

@@ -14,8 +14,9 @@ import (
 var versionName = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // leaveOutHubs returns the packages without hubs that only a wildcard matches: API servers
-// have their internal types above the folders of versions, and next to nobody wants them in
-// the clientset of those. The compatible binaries take whatever a wildcard matches.
+// have their internal types above the folders of versions, and hardly anybody wants them in
+// the clientset of the versions. The compatible binaries keep all packages that a wildcard
+// matches.
 func (s *session) leaveOutHubs(packages []*candidate) []*candidate {
 	if !s.cfg.Strict {
 		return packages
@@ -27,7 +28,7 @@ func (s *session) leaveOutHubs(packages []*candidate) []*candidate {
 		if len(s.cfg.IncludedTypes) > 0 {
 			p.tags, _ = s.packageTags(p.src)
 		}
-		_, included := s.cfg.IncludedTypes[p.groupVersion()] // which names the package, too
+		_, included := s.cfg.IncludedTypes[p.groupVersion()] // IncludedTypes names the package, too
 		tag, ok := s.clientTag(p.src)
 		if ok = ok && !included; ok {
 			s.hubs = append(s.hubs, p)

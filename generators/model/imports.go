@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// checkImports reports imports of packages that the module doesn't have, as far as something in the
-// model depends on them: it would be generated as if the types in them could be anything. Whether a
-// package of another module is missing, the go command says when it compiles.
+// checkImports reports imports of packages that the module doesn't have, if the model depends on
+// them: generated code would treat their types as unknown. Missing packages of other modules are
+// left to the go command, which reports them when it compiles.
 func (s *session) checkImports(packages []*candidate) {
 	var missing []string
 	at := map[string]token.Position{}

@@ -50,7 +50,8 @@ func TestLoadKubernetes(t *testing.T) {
 	}
 }
 
-// TestOneCall checks that the go command isn't asked again: that takes as long as to read all of k8s.io/api.
+// TestOneCall checks that the go command isn't called again: that takes as long as reading all of
+// k8s.io/api.
 func TestOneCall(t *testing.T) {
 	cfg := k8sConfig()
 	cfg.Generators = Clients | Listers | Informers | ApplyConfigurations | Views

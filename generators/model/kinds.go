@@ -101,8 +101,8 @@ func (r *kindReader) readKinds(p *candidate) map[string][]marker.Tag {
 }
 
 // withoutClient reports tags that have no effect because the type has no +genclient. Above
-// an object that is a mistake. Above other types it is a warning: types that people copy to
-// start their own API from have such a tag on a list, or in the internal version.
+// an object that is a mistake. Above other types it is a warning: types that people copy
+// for their own API may have such a tag on a list, or in the internal version.
 func (r *kindReader) withoutClient(p *candidate, decl *typeDecl, client marker.Client) {
 	for _, tag := range client.Dead {
 		const message = "+%s has no effect without +genclient on the same type; "
@@ -115,8 +115,8 @@ func (r *kindReader) withoutClient(p *candidate, decl *typeDecl, client marker.C
 }
 
 // checkBare reports kinds without ObjectMeta. Client-gen and informer-gen generate code
-// for them that doesn't compile. Lister-gen looks for one type of the package that has
-// it, to tell hub types from others, and is content with that (objectMetaForPackage).
+// for them that doesn't compile. Lister-gen needs it in only one type of the package, to
+// distinguish hub types from others (objectMetaForPackage).
 func (r *kindReader) checkBare(p *candidate) {
 	broken := Clients | Informers
 	if len(p.bare) == len(p.kinds) {
@@ -129,7 +129,7 @@ func (r *kindReader) checkBare(p *candidate) {
 }
 
 // checkOptOuts reports a package that opts out of a generator, but not out of informers,
-// which import what that would generate.
+// which import the code of that generator.
 func (r *kindReader) checkOptOuts(p *candidate) {
 	if !r.cfg.has(Informers) || !p.pkg.Informer || !slices.ContainsFunc(p.kinds, (*Kind).HasInformer) {
 		return
@@ -215,7 +215,7 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
 	// Without a tag the key is "Status", which is not the one that servers treat as a
-	// sub-resource. Hub types have no tags and are never encoded.
+	// subresource. Hub types have no tags and are never encoded.
 	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
 		r.Warnf(r.fset.Position(status.Pos()),
 			"the field Status of %s has no json tag, so servers won't find it; add "+

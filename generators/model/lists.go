@@ -16,9 +16,8 @@ var mergeMarkers = map[string][]string{
 	"structType": {"atomic", "granular"},
 }
 
-// checkMerging reports markers that don't say how the fields of a package's types are
-// merged, though they were meant to: the default is used then. Only apply configurations
-// are generated from them.
+// checkMerging reports invalid merge markers of a package's types and fields: the
+// default is used in their place. Only apply configurations are generated from them.
 func (s *session) checkMerging(p *candidate) {
 	if !s.cfg.Strict && !s.cfg.has(ApplyConfigurations) {
 		return

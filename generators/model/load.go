@@ -28,7 +28,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	packages := s.parse(s.find())
 	s.checkVendor(packages)
 	api := &API{}
-	if cfg.makes(Registrations) { // first: other checks see what is about to be made
+	if cfg.makes(Registrations) { // first, as other checks depend on it
 		api.Registrations = s.readRegistrations(packages)
 	}
 	if cfg.makes(DeepCopies) {
@@ -52,7 +52,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	return api, problems
 }
 
-// readAPI adds groups, versions, kinds, and what follows from them.
+// readAPI adds groups, versions, kinds, and all that follows from them.
 func (s *session) readAPI(api *API, packages []*candidate) {
 	packages = s.leaveOutHubs(packages)
 	kinds := kindReader{session: s, namers: newNamers(s.cfg.PluralExceptions)}
@@ -72,7 +72,7 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 		api.Types = s.viewedTypes(packages)
 	}
 	s.checkImports(packages) // now it's known which ones matter
-	// At the end: that nothing is generated is only worth saying if nothing else is wrong.
+	// Last: it reports that nothing is generated only if nothing else is wrong.
 	check.inputs(api, packages)
 }
 
@@ -149,8 +149,8 @@ func (s *session) GeneratorErrorf(g Generators, pos token.Position, format strin
 	s.Report(!s.cfg.Strict && !s.cfg.has(g), pos, format, args...)
 }
 
-// find asks go list for the packages of the inputs. Packages of explicit inputs are
-// in the order of the inputs, others by import path.
+// find lists the packages of the inputs. Packages of explicit inputs are in the order of the
+// inputs, others by import path.
 func (s *session) find() []*candidate {
 	patterns := s.cfg.patterns()
 	if len(patterns) == 0 {
@@ -167,7 +167,7 @@ func (s *session) find() []*candidate {
 	for _, input := range s.cfg.Inputs {
 		matches := 0
 		for _, p := range packages {
-			// An explicit input is one group version, so its first match is it.
+			// An explicit input is one group version, so only its first match counts.
 			if !slices.Contains(p.Match, input.Pattern) || input.Explicit && matches > 0 {
 				continue
 			}
@@ -218,7 +218,8 @@ func (s *session) parse(packages []*candidate) []*candidate {
 	return slices.DeleteFunc(packages, func(p *candidate) bool { return !s.usable(p) })
 }
 
-// usable reports what is wrong with a package that go list or the parser refuses.
+// usable reports whether go list and the parser accept a package. It reports their errors as
+// problems.
 func (s *session) usable(p *candidate) bool {
 	before := len(s.Problems)
 	for _, f := range p.src.files {

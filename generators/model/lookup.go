@@ -15,12 +15,12 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// Looked is what is known of a package that a run doesn't name.
+// Looked is the result of looking up a package that a run doesn't name.
 type Looked struct {
 	// Dir is the folder with its Go files, "" if the package doesn't exist.
 	Dir string
-	// LeftOut is one of the Go files if the go command leaves out all of them, and Why says
-	// why it does that with this one.
+	// LeftOut is one of the Go files if the go command leaves out all of them, and Why is the reason
+	// for this one.
 	LeftOut, Why string
 	// Err is the reason if it isn't known whether the package exists.
 	Err error
@@ -30,8 +30,8 @@ type Looked struct {
 // files: in a main module, of which a workspace has several, or in a module that one of their
 // go.mod files names. dir is the working directory of the go command, "" for that of the process.
 //
-// The go command is asked for modules rather than packages: whether it finds a package depends
-// on -mod and on the network, and only its messages say why it doesn't.
+// The go command looks up modules, not packages: whether it finds a package depends on -mod and on
+// the network, and only the text of its errors shows why it doesn't.
 func LookUp(ctx context.Context, dir string, importPaths []string) map[string]Looked {
 	found := make(map[string]Looked, len(importPaths))
 	modules, err := modulesWith(ctx, dir, importPaths)
@@ -134,7 +134,7 @@ func modulesWith(ctx context.Context, dir string, importPaths []string) ([]liste
 	}
 	others, err := goListModules(ctx, dir, wanted...)
 	if err == nil && slices.ContainsFunc(others, func(m listedModule) bool { return m.Dir == "" }) {
-		// With a vendor folder the go command says of no other module where it is.
+		// With a vendor folder the go command doesn't report the folders of other modules.
 		if unvendored, err := goListModules(ctx, dir, append([]string{"-mod=readonly"}, wanted...)...); err == nil {
 			others = unvendored
 		}

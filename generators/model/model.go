@@ -2,8 +2,8 @@
 // their API: groups, versions, kinds, methods, and every name that a template
 // needs. [Load] reads syntax only.
 //
-// Where Kubernetes' own generators disagree with each other on a name, each field
-// says which of them it follows. References to upstream name files of
+// Where Kubernetes' own generators disagree with each other on a name, the comment of each
+// field names the one that it follows. References to upstream name files of
 // k8s.io/code-generator v0.37.2 and k8s.io/gengo/v2.
 package model
 

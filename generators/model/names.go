@@ -64,7 +64,7 @@ func (n namers) name(kind *Kind, pkgPath, resourceName string) {
 	}
 }
 
-// Resource returns the resource of a kind, as in paths of requests, if no +resourceName says otherwise.
+// Resource returns the resource of a kind without a +resourceName, as in paths of requests.
 func Resource(kind string) string {
 	return newNamers(nil).lowerPlural.Name(&types.Type{Name: types.Name{Name: kind}})
 }

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// inOtherModule says what to do about the path of a folder in a module that isn't a main module:
-// "in the module ...", "" for any other pattern. The go command's own messages about that say
-// what is wrong only.
+// inOtherModule returns advice for the path of a folder in a module that isn't a main module:
+// "in the module ...", "" for any other pattern. The go command's own messages give no advice.
 func inOtherModule(ctx context.Context, dir, pattern string) string {
 	folder, wildcard, ok := localFolder(dir, pattern)
 	if !ok {

@@ -37,7 +37,7 @@ func (p *Package) LeftOut() []LeftOutType {
 		f := newFile(p.Dir, name, p.base, true)
 		// What can be parsed of a broken file is enough.
 		syntax, _ := parser.ParseFile(fset, f.path, nil, parser.SkipObjectResolution)
-		if syntax == nil || syntax.Name.Name != p.Name { // a package of its own, as in v1_test
+		if syntax == nil || syntax.Name.Name != p.Name { // another package, such as v1_test
 			continue
 		}
 		for _, decl := range syntax.Decls {
@@ -46,7 +46,8 @@ func (p *Package) LeftOut() []LeftOutType {
 				continue
 			}
 			for _, spec := range gen.Specs {
-				// One in a generated file exists: its constraint is the generators' own.
+				// A type in a generated file is not left out: its constraint is the generators'
+				// own.
 				spec, ok := spec.(*ast.TypeSpec)
 				if !ok || !spec.Name.IsExported() || p.src.typ(spec.Name.Name) != nil {
 					continue
@@ -72,7 +73,7 @@ func whyLeftOut(name string) string {
 }
 
 // Imports returns the import paths in the package's files, except those in generated files that
-// nobody needed. It has duplicates.
+// weren't parsed. It has duplicates.
 func (p *Package) Imports() []string {
 	var paths []string
 	for _, f := range p.src.files {

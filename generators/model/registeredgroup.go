@@ -114,8 +114,8 @@ func (s *session) imported(f *file, name string) *source {
 }
 
 // checkRegisteredGroups reports packages whose types are registered in another group or
-// version than the one that doc.go or the folder names. Of the package tags outside of
-// doc.go it reports those that were meant to name the group, in the same message.
+// version than the one that doc.go or the folder names. If a +groupName outside of doc.go is
+// the cause, the message says so. It warns of other package tags outside of doc.go.
 func (s *session) checkRegisteredGroups(packages []*candidate) {
 	votes := map[string]map[string]int{}
 	for _, p := range packages {
@@ -138,7 +138,7 @@ func (s *session) checkRegisteredGroups(packages []*candidate) {
 	for _, p := range packages {
 		s.checkRegistered(p, votes[p.groupFolder()])
 		if len(p.kinds) == 0 && !p.helped {
-			continue // nothing asks for its group
+			continue // nothing depends on its group
 		}
 		for _, tag := range p.elsewhere {
 			s.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
@@ -162,7 +162,7 @@ func (p *candidate) groupFolder() string {
 }
 
 // checkRegistered reports what is wrong with a package, given how often each group is named
-// in the packages of its folder: by doc.go, and by what the types are registered with.
+// in the packages of its folder: in doc.go, and in the registration of the types.
 func (s *session) checkRegistered(p *candidate, votes map[string]int) {
 	r, version := p.registered, path.Base(p.src.path)
 	// Clients take the version from SchemeGroupVersion if there is one, so the folder's
@@ -192,8 +192,8 @@ func (s *session) checkRegistered(p *candidate, votes map[string]int) {
 		r.group, r.by, source, group, p.groupAdvice(folder, votes), also)
 }
 
-// groupAdvice says how to make doc.go agree with the group that the types are registered in.
-// What most packages of the group say is most likely right.
+// groupAdvice returns advice on how to make doc.go agree with the group that the types are
+// registered in. The group that most packages of the folder name is most likely right.
 func (p *candidate) groupAdvice(folder string, votes map[string]int) string {
 	likely := p.registered.group
 	for _, name := range slices.Sorted(maps.Keys(votes)) {

@@ -40,7 +40,7 @@ const (
 	defaultRegistersFile = "zz_generated.register.go"
 )
 
-// registeringNames are what the generated file declares.
+// registeringNames are the names that the generated file declares.
 var registeringNames = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource",
 	"SchemeBuilder", "localSchemeBuilder", "AddToScheme", "Install", "addKnownTypes"}
 
@@ -127,7 +127,7 @@ func beside(pos token.Position, name string) token.Position {
 // asked reads the tags of doc.go. pos is the position of +k8s:register-gen, if there is one.
 func (r *registerReader) asked(p *candidate) (asked bool, pos token.Position, tags marker.Package) {
 	found := r.docTags(p.src)
-	// Its problems are reported with the groups, if this run has some.
+	// Its problems are reported when the kinds are read, if they are.
 	tags, _ = marker.ParsePackage(found, r.cfg.Strict)
 	for _, tag := range found {
 		if tag.Name != registersTag {
@@ -148,7 +148,7 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 	versioned, known := false, false
 	for _, name := range slices.Sorted(maps.Keys(src.types)) {
 		decl := src.types[name]
-		// Of a generic type there are no objects.
+		// There are no objects of generic types.
 		if decl.file.ignored || decl.spec.Assign.IsValid() || decl.spec.TypeParams != nil {
 			continue
 		}
@@ -170,8 +170,8 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 	return versioned
 }
 
-// checkObjects warns of types that generated code registers and that are no objects, as the code doesn't
-// compile then. Embedded types may have the method.
+// checkObjects warns of types that generated code registers and that are no objects: the code doesn't
+// compile then. It skips types that may have the method from an embedded type.
 func (c *copyPlanner) checkObjects(registration *Registration) {
 	src := c.byPath[registration.Path]
 	known := []string{"TypeMeta", "ObjectMeta", "ListMeta"}
@@ -191,7 +191,7 @@ func (c *copyPlanner) checkObjects(registration *Registration) {
 // declaredBeside returns the first of names that a file of the package other than the one at output
 // declares, "" if there is none.
 func (s *source) declaredBeside(output string, names ...string) string {
-	for _, deferred := range []bool{false, true} { // hardly ever is it in a generated file
+	for _, deferred := range []bool{false, true} { // generated files last: they hardly ever declare it
 		for _, name := range names {
 			for _, f := range s.files {
 				if f.path == output {

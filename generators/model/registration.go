@@ -65,8 +65,8 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 	}
 }
 
-// place returns the call that is the example for how to register a type, and how its
-// location relates to it. It returns nil if other code may register all types.
+// place returns the call that shows where to register a type, and the words that precede
+// its position in the message. It returns nil if other code may register all types.
 func (r *registrations) place() (call ast.Node, how string) {
 	switch {
 	case r.first != nil:
@@ -138,7 +138,7 @@ func (r *registrations) read(src *source, f *file) {
 	r.unclear = r.unclear || mentions > calls || mentions > 0 && (f.ignored || ast.IsGenerated(f.syntax))
 }
 
-// uses examines what a function does with its parameters of type Scheme. To pass one to
+// uses examines what a function does with its parameters of type Scheme. Passing one to
 // another function as the only argument is harmless: a function of this package is
 // examined as well, and one of another package can't refer to its types.
 func (r *registrations) uses(typ *ast.FuncType, body *ast.BlockStmt) {

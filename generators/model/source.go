@@ -136,7 +136,7 @@ func (f *file) parse(fset *token.FileSet) {
 		parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
 	f.text = nil
 	if list, ok := f.err.(scanner.ErrorList); ok {
-		// Further errors on a line are mostly consequences of the first.
+		// Further errors on a line usually follow from the first.
 		list.RemoveMultiples()
 		f.err = list
 	}

@@ -21,17 +21,17 @@ type sources struct {
 	fset *token.FileSet
 	// buildTag is set for the go command.
 	buildTag string
-	// byPath maps import paths to packages. It has nil for a package that can't be
-	// found, so that the go command is asked for it only once.
+	// byPath maps import paths to packages. It has nil for a package that can't be found, so that it is
+	// requested from the go command only once.
 	byPath map[string]*source
-	// found is what the go command said of packages, by the import path that it was asked for.
+	// found is the output of go list for packages, by the requested import path.
 	found map[string]listed
 	// standIns are the stand-ins of packages, by import path.
 	standIns map[string]*source
 }
 
-// need reads the packages that weren't read yet. It asks the go command for what else the packages read so
-// far import, too: each call costs tens of milliseconds, and most of that is the start.
+// need reads the packages that weren't read yet. Its call of the go command also lists the other imports
+// of the packages read so far: each call costs tens of milliseconds, most of them for the start.
 func (s *sources) need(paths ...string) {
 	var missing, ask []string
 	for _, p := range paths {
@@ -46,12 +46,12 @@ func (s *sources) need(paths ...string) {
 	if len(missing) == 0 {
 		return
 	}
-	// Until they are found, and if they aren't: nobody asks for them again.
+	// They stay nil if they aren't found, so that they are requested only once.
 	for _, p := range missing {
 		s.byPath[p] = nil
 	}
 	if len(ask) > 0 {
-		// On an error all of them are missing, and what depends on them says so.
+		// On an error all of them are missing, which is reported where they are needed.
 		packages, _ := goList(s.ctx, s.dir, s.buildTag, append(ask, s.imports()...))
 		for _, p := range packages {
 			for _, pattern := range p.Match {
@@ -68,7 +68,7 @@ func (s *sources) need(paths ...string) {
 	s.read(packages)
 }
 
-// imports returns the packages that those read so far import and that nobody asked the go command for yet.
+// imports returns the imports of the packages read so far that weren't requested from the go command yet.
 func (s *sources) imports() []string {
 	var imports []string
 	for _, src := range s.byPath {

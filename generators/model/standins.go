@@ -5,10 +5,10 @@ import (
 	"go/token"
 )
 
-// standInFiles declare the types of apimachinery that API types consist of: their fields,
-// their markers, and what they tell OpenAPI. With them most packages need no second call of
-// the go command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out
-// of date.
+// standInFiles declare the types of apimachinery that API types consist of: their fields, their
+// markers, and their methods for OpenAPI. With them most packages need no second call of the go
+// command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out of
+// date.
 //
 //go:embed standins/*.go.txt
 var standInFiles embed.FS

@@ -43,7 +43,7 @@ func opaque(t *Type) bool {
 	return t.Struct && len(t.Fields) == 0 || t.Underlying != nil && t.Underlying.Form == Literal
 }
 
-// essence is what the generators make of a type.
+// essence is the part of a type that generators use.
 func essence(t *Type) (lines []string) {
 	expr := func(e *Expr) string {
 		text, err := json.Marshal(e)

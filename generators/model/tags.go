@@ -83,12 +83,12 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 			next, adjacent := following(f, group)
 			tagged := slices.ContainsFunc(tags[next],
 				func(t marker.Tag) bool { return marker.IsClientTag(t.Name) })
-			dead := false // nobody misses a client because of it
+			dead := false // true if no client is missing because of it
 			switch {
 			case where == "":
-				// The type right below, too far away to own the tag, was most likely meant to
-				// have it. One that stands alone is for kube_codegen.sh, which searches for the
-				// word: people write it somewhere to have a package found.
+				// The tag was most likely meant for the type right below, which is too far away
+				// to own it. A tag that stands alone is for kube_codegen.sh, which finds packages
+				// by searching for the word.
 				where, dead = "is in a comment that no type owns and has no effect", !adjacent || tagged
 			case tagged && !inside:
 				// Constants were written between a type and its tags, which were then repeated.
@@ -119,8 +119,8 @@ func following(f *file, group *ast.CommentGroup) (name string, adjacent bool) {
 	return "", false
 }
 
-// misplaced describes what a comment that belongs to no type is above, "" if nothing, and reports
-// whether the comment is inside of a declaration.
+// misplaced describes the declaration below a comment that belongs to no type, "" if there is
+// none, and reports whether the comment is inside of a declaration.
 func misplaced(f *file, index comments, group *ast.CommentGroup) (where string, inside bool) {
 	line := index.tokens.Line(group.End())
 	for _, decl := range f.syntax.Decls {

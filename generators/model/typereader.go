@@ -57,7 +57,7 @@ func (r *typeReader) read(roots []TypeName) {
 		}
 		frontier = r.unread(next)
 	}
-	// Only now: an alias may have been read after the types that refer to it.
+	// Last, as an alias may be read after the types that refer to it.
 	for _, t := range r.types {
 		r.resolveAliases(t)
 	}
@@ -270,7 +270,7 @@ func modelPackage(s *source) string {
 	const tag, method = "k8s:openapi-model-package", "OpenAPIModelName"
 	value, made := "", false
 	for _, f := range s.files {
-		if f.syntax == nil { // deferred: what openapi-gen generates is
+		if f.syntax == nil { // deferred, as files of openapi-gen are
 			made = made || bytes.Contains(f.text, []byte(method))
 			continue
 		}

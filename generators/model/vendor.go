@@ -12,7 +12,7 @@ import (
 const vendorAdvice = "; run go mod vendor"
 
 // checkVendor reports imports of the packages that their module's vendor folder lacks:
-// what depends on those would be left out of the model without a word.
+// anything that depends on them would silently be left out of the model.
 func (s *session) checkVendor(packages []*candidate) {
 	module, err := FindModule(s.ctx, s.cfg.Dir)
 	if err != nil || !s.cfg.Strict {
@@ -57,7 +57,8 @@ func (s *session) checkVendor(packages []*candidate) {
 	if len(paths) == 0 {
 		return
 	}
-	// With -mod=mod and in some workspaces the folder doesn't matter; the go command knows.
+	// With -mod=mod and in some workspaces the folder doesn't matter, so the go command
+	// decides.
 	found, _ := goList(s.ctx, s.cfg.Dir, s.buildTag, paths)
 	for _, path := range paths {
 		i := slices.IndexFunc(found, func(p listed) bool { return slices.Contains(p.Match, path) })

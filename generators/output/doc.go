@@ -1,4 +1,4 @@
-// Package output brings generated files to the disk. It is the only stage that writes to it.
+// Package output writes generated files to the disk. It is the only stage that writes to it.
 //
 // A [Set] is the content that a run generated. [Set.Compare] compares it with the disk and
 // returns a [Plan], which can be shown as a diff or applied. Applying it writes only files

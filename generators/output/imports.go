@@ -17,7 +17,7 @@ func (s Set) AnyImports(tree string, packages []string) bool {
 	found := false
 	_ = filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			return nil // an unreadable folder has nothing to say
+			return nil // a folder that can't be read counts as empty
 		}
 		for _, imports := range s.Imports(path) {
 			found = found || slices.ContainsFunc(imports,

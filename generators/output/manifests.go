@@ -66,7 +66,7 @@ func Manifests(from []string, stdin io.Reader) ([]Manifest, error) {
 	return all, nil
 }
 
-// manifestFiles returns the files to read for a path: itself if it is none of a folder.
+// manifestFiles returns the files to read for a path: those of a folder, or the path itself.
 func manifestFiles(path string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return []string{path}, err

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// checkPlaces returns an error for the first path that no file can have: where there is something else than a
-// file, or outside of the folder that it belongs to, behind a link. What is there may come with the
-// repository, so that neither reading nor writing it is safe.
+// checkPlaces returns an error for the first path at which no file may be: there is something else than a
+// file, or a link leads out of the folder that the path belongs to. Both may come with the repository, so
+// neither reading nor writing there is safe.
 func (s Set) checkPlaces(paths []string) error {
 	p := &places{abs: absolute(), roots: slices.Concat(s.Folders, s.Trees),
 		opened: map[string]*os.Root{}, folders: map[string]folder{}}
@@ -25,7 +25,7 @@ func (s Set) checkPlaces(paths []string) error {
 	return nil
 }
 
-// places remembers what it found out about folders: an output has thousands of files in hundreds of them.
+// places caches the results for folders: an output has thousands of files in hundreds of them.
 type places struct {
 	abs     func(path string) string
 	roots   []string            // as in the Set
@@ -76,7 +76,7 @@ func (p *places) folder(name string) folder {
 	f := folder{dir: p.rootOf(name)}
 	opened := false
 	if f.root, opened = p.opened[f.dir]; !opened {
-		f.root, _ = os.OpenRoot(f.dir) // If it fails there is nothing yet, or Compare says why.
+		f.root, _ = os.OpenRoot(f.dir) // On an error there is nothing yet, or Compare reports why.
 		p.opened[f.dir] = f.root
 	}
 	var err error
@@ -87,7 +87,7 @@ func (p *places) folder(name string) folder {
 		info, err := f.root.Stat(at) // It doesn't follow links out of the root.
 		if errors.Is(err, fs.ErrNotExist) && at != "." {
 			if _, err = f.root.Lstat(at); err != nil {
-				continue // What isn't there may be made, if the folder that it is in is safe.
+				continue // A missing folder may be created if its parent is safe.
 			}
 			return f // It is a link that leads to nothing.
 		}
@@ -112,13 +112,13 @@ func (p *places) rootOf(name string) string {
 	return outermost
 }
 
-// checkPlace returns an error if the file at path can't be there, which is below the root dir.
+// checkPlace returns an error if no file may be at path. below is path in root, dir the path of root.
 func checkPlace(root *os.Root, dir, below, path string) error {
 	for at := below; ; at = filepath.Dir(at) {
 		info, err := root.Stat(at) // It doesn't follow links out of the root.
 		if errors.Is(err, fs.ErrNotExist) && at != "." {
 			if _, err = root.Lstat(at); err != nil {
-				continue // What isn't there may be written, if its folder is in the root.
+				continue // A missing file may be written if its folder is in the root.
 			}
 			return linkError(dir, at, path) // It leads to nothing.
 		}
@@ -132,8 +132,8 @@ func checkPlace(root *os.Root, dir, below, path string) error {
 	}
 }
 
-// linkError returns the error for a link on the way to a file, nil if there is none: Compare says then why
-// the file can't be read.
+// linkError returns the error for a link on the way to a file, nil if there is none: then Compare reports
+// why the file can't be read.
 func linkError(dir, below, path string) error {
 	name := link(dir, below)
 	if name == "" {
@@ -159,7 +159,7 @@ func link(dir, below string) string {
 	return ""
 }
 
-// kindOf names what is no file.
+// kindOf describes the mode of something that is no file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:

@@ -14,7 +14,7 @@ import (
 func TestPlaces(t *testing.T) {
 	const file = "out/a/b.go"
 	for name, place := range map[string]struct {
-		// put makes what is in the way. named is what the error names; it is "" if there is none.
+		// put creates the obstacle. named is the path that the error names, "" for no error.
 		put   func(t *testing.T, dir string)
 		named string
 	}{
@@ -89,7 +89,8 @@ func links(at, to string) func(*testing.T, string) {
 	}
 }
 
-// TestFolders checks that files outside of trees don't leave the set's folders, and without one their own.
+// TestFolders checks that files outside of trees must not leave the set's folders through links. Without
+// folders, a file must only stay in its own.
 func TestFolders(t *testing.T) {
 	for name, root := range map[string]string{"a folder": "types", "none": ""} {
 		dir := t.TempDir()

@@ -33,8 +33,8 @@ type Set struct {
 	// KeepOthers makes it an error to replace a file that has none of Headers and
 	// Replaceable, as it must be hand-written.
 	KeepOthers bool
-	// Folders are the output folders, which no file may leave by a link. Trees are in them or stand for
-	// themselves.
+	// Folders are the output folders, which no file may leave by a link. Trees may be outside of them; no
+	// file may leave those either.
 	Folders []string
 }
 
@@ -100,7 +100,7 @@ func (s Set) Compare() (*Plan, error) {
 // Current reports whether nothing has to be written or removed.
 func (p *Plan) Current() bool { return len(p.Changed) == 0 && len(p.Stale) == 0 }
 
-// FileState says what a plan does with a file.
+// FileState is the effect of a plan on a file.
 type FileState int
 
 // The states of files.
@@ -139,14 +139,14 @@ func (p *Plan) Files() []File {
 }
 
 // inParallel calls do for 0 to n-1, on as many goroutines as there are processors, and waits for all calls.
-// It returns the error of the lowest number: the others mostly have the same cause, such as a full disk.
+// It returns the error of the lowest number: the others usually have the same cause, such as a full disk.
 func inParallel(n int, do func(int) error) error {
 	errs := make([]error, n)
 	workers := min(n, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			// In blocks, so that two goroutines seldom write into one folder, which one of them has to wait for.
+			// In blocks, so that goroutines seldom write to the same folder and have to wait for each other.
 			for i := n * w / workers; i < n*(w+1)/workers; i++ {
 				errs[i] = do(i)
 			}
@@ -185,8 +185,8 @@ func inTheWay(path string) string {
 	return path
 }
 
-// absolute returns a function that makes paths absolute and clean, so that they can be compared. It asks for
-// the working directory once: filepath.Abs does each time, which costs two system calls.
+// absolute returns a function that makes paths absolute and clean, so that they can be compared. It gets the
+// working directory once. filepath.Abs gets it in each call, which costs two system calls.
 func absolute() func(path string) string {
 	wd, err := os.Getwd()
 	return func(path string) string {

@@ -17,7 +17,7 @@ func Read(path string) (string, error) {
 }
 
 // AnyLine reports whether a line of one of the Go files in a folder, but not in folders below it, is wanted.
-// There is none if dir doesn't exist.
+// It returns false if dir doesn't exist.
 func AnyLine(dir string, wanted func(line string) bool) (bool, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -47,8 +47,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// IsFile reports whether path is a file, and no folder, device or pipe, whose reading may never end. It
-// follows links.
+// IsFile reports whether path is a regular file: reading a device or a pipe may never end. It follows links.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

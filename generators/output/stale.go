@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// findStale searches the trees for generated files that aren't in the set, and for temporary
-// files of a run that was killed. A tree may be a link to a folder; it doesn't follow links in the
-// trees, which are outside of them.
+// findStale searches the trees for generated files that aren't in the set, and for temporary files
+// of a run that was killed. A tree may be a link to a folder. Links inside of trees aren't
+// followed, as their targets are outside.
 func (p *Plan) findStale() error {
 	resolve := resolver(p.set.Trees)
 	wanted := make(map[string]bool, len(p.set.Files))
@@ -24,7 +24,7 @@ func (p *Plan) findStale() error {
 		wanted[path], own[filepath.Dir(path)] = true, true
 	}
 	for _, tree := range p.set.Trees {
-		// With the separator a link to a folder is that folder.
+		// With the separator, WalkDir enters a tree that is a link.
 		root := filepath.Clean(tree) + string(filepath.Separator)
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -103,7 +103,7 @@ func (p *Plan) isRoot(dir string) bool {
 	})
 }
 
-// foreign reports whether a folder has code that this module only uses, or that of another one.
+// foreign reports whether a folder is a vendor folder or the root of another module.
 func foreign(dir string) bool {
 	return filepath.Base(dir) == "vendor" || Exists(filepath.Join(dir, "go.mod"))
 }

@@ -23,11 +23,11 @@ func isTemporary(name string) bool {
 // Apply writes the changed files. If prune is true it also removes the stale ones, and the
 // folders that become empty.
 //
-// It writes all files under temporary names before it renames the first one. So an error
-// while writing leaves the disk unchanged, and a process that is killed leaves each file
-// either old or new, and temporary files that the next run removes. Two runs at a time that
-// write the same folder don't corrupt files, but one may remove the other's temporary files
-// and thereby make it fail.
+// It writes all files under temporary names before it renames the first one. So an error while writing
+// leaves the disk unchanged, and a process that is killed leaves each file either old or new, and
+// temporary files. The next run removes those that are in the trees. Two runs at a time that write the
+// same folder don't corrupt files, but one may remove the other's temporary files and thereby make it
+// fail.
 func (p *Plan) Apply(prune bool) error {
 	st := &staging{temps: make([]string, len(p.Changed))}
 	err := st.write(p.Changed, p.set.Files, p.old)
@@ -107,7 +107,7 @@ func (st *staging) write(paths []string, contents, old map[string][]byte) error 
 	})
 }
 
-// writeOne writes a temporary file. It runs concurrently with those of other indexes.
+// writeOne writes a temporary file. Calls with different indexes may run concurrently.
 func (st *staging) writeOne(i int, path string, content []byte, exists bool) error {
 	f, err := createTemp(path)
 	if err != nil {
@@ -136,8 +136,8 @@ func (st *staging) rename(paths []string) error {
 	})
 }
 
-// createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike that of
-// os.CreateTemp it has the mode of a new file, as the umask wants it.
+// createTemp creates a temporary file beside path: a rename across file systems would fail. Unlike a file
+// of os.CreateTemp, it has the mode of a new file, less the umask.
 func createTemp(path string) (*os.File, error) {
 	for {
 		name := fmt.Sprintf(".%s%s%d", filepath.Base(path), temporary, rand.Uint32())

@@ -69,9 +69,9 @@ func cutMark(body []byte) (before, text, after []byte, found bool) {
 }
 
 // appendImports appends the import block: the standard library, then the rest, each sorted
-// by path. Only paths of a single element have no alias: the name of any other package is
-// in its package clause, which isn't read, and needn't be the last element of the path. With
-// always, these have one, too.
+// by path. Only paths of a single element have no alias: the name of any other package is in
+// its package clause, which isn't read, and needn't be the last element of the path. With
+// always, paths of a single element have one, too.
 func appendImports(out []byte, names map[string]string, always bool) []byte {
 	if len(names) == 0 {
 		return out

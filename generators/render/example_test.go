@@ -7,7 +7,8 @@ import (
 	"github.com/kubewright/kubewright/generators/render"
 )
 
-// What a template prints of other packages is imported, and columns are where gofmt would have them.
+// Identifiers of other packages that a template prints are imported, and columns are where gofmt
+// would have them.
 func Example() {
 	templates, err := render.Parse(fstest.MapFS{"shop/client.tmpl": {Data: []byte(`package shop
 

@@ -29,7 +29,7 @@ type File struct {
 	// Reserved are names that no import of the file may have: identifiers that other
 	// files of the package declare.
 	Reserved []string
-	// NamesImports has each import written with its name, even one that is the same as its path.
+	// NamesImports writes each import with its name, even if that is the same as the path.
 	NamesImports bool
 }
 
@@ -130,7 +130,7 @@ func (t *Templates) render(body *bytes.Buffer, f File) ([]byte, error) {
 }
 
 // article returns the name with "a" or "an" before it, by the sound of its first letter. A U
-// mostly sounds like a consonant, as in User.
+// usually sounds like a consonant, as in User.
 func article(name string) string {
 	if name != "" && strings.Contains("AEIOaeio", name[:1]) {
 		return "an " + name

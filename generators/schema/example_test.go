@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/generators/schema"
 )
 
-// An OpenAPI document becomes what server-side apply has to know: the two lists differ in how they are
-// merged.
+// An OpenAPI document becomes the schema that server-side apply needs. The two lists differ in how
+// they are merged.
 func Example() {
 	document, err := schema.ParseOpenAPI([]byte(`{"definitions": {"com.example.Oven": {
 		"type": "object",

@@ -35,7 +35,8 @@ type definition struct {
 // oneOrMany is a string or a list of strings.
 type oneOrMany []string
 
-// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 mostly has one.
+// UnmarshalJSON accepts both forms: JSON schema allows a list of types, OpenAPI v2 usually has
+// one.
 func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(o))
@@ -47,8 +48,8 @@ func (o *oneOrMany) UnmarshalJSON(text []byte) error {
 // schemaOrBool is a definition, or a boolean, which is read as no definition.
 type schemaOrBool struct{ *definition }
 
-// UnmarshalJSON accepts both forms. true allows any additional properties, which is what no
-// definition means, too.
+// UnmarshalJSON accepts both forms. true allows any additional properties, as a missing
+// definition does.
 func (s *schemaOrBool) UnmarshalJSON(text []byte) error {
 	if string(text) == "true" || string(text) == "false" {
 		return nil
@@ -147,7 +148,7 @@ func (c *converter) ref(d *definition, preserve bool) Ref {
 	return Ref{Name: name, Relationship: c.mapRelationship(d)}
 }
 
-// Definitions whose values are encoded in other ways than the definitions say.
+// Definitions that don't describe how their values are encoded.
 const (
 	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 	quantity     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -194,7 +195,7 @@ func (c *converter) object(d *definition, preserve bool) *Map {
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		property := d.Properties[name]
 		field := Field{Name: name, Type: c.ref(property, preserve)}
-		// The zero value of a pointer, which isn't a default.
+		// null is the zero value of a pointer, and no default.
 		if string(property.Default) != "null" {
 			field.Default = string(property.Default)
 		}

@@ -56,7 +56,7 @@ func TestYAMLKeepsStrings(t *testing.T) {
 	}
 }
 
-// TestYAMLForms checks that structured-merge-diff knows every form of a type.
+// TestYAMLForms checks that structured-merge-diff parses every form of a type.
 func TestYAMLForms(t *testing.T) {
 	s := Schema{"t": {
 		Scalar: Numeric,
