@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// clientProgram returns a program that reads how to reach the server, and then a type and an object a line.
-// It creates each with the client of the type, lists, and writes an answer.
+// clientProgram returns a program that reads the access to the server, and then a type and an object per
+// line. It creates each object with the client of its type, lists, and writes an answer.
 func clientProgram(all []manifest, packages map[string]string) string {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
@@ -82,7 +82,7 @@ func main() {
 	}
 }
 
-// create creates an object and returns it as a list has it.
+// create creates an object and returns it as it is in a list.
 func create(clients versioned.Interface, name, text string) (any, error) {
 	object := types[name]()
 	if err := k8sjson.UnmarshalCaseSensitivePreserveInts([]byte(text), object); err != nil {
@@ -118,8 +118,8 @@ func create(clients versioned.Interface, name, text string) (any, error) {
 	return nil, fmt.Errorf("%s is not among %d listed objects", object.GetName(), items.Len())
 }
 
-// clientOf returns the client of an object's type, in namespace default unless the type has none: the result of
-// that method of a group's client which has a Create for it.
+// clientOf returns the client of an object's type, in namespace default unless the type has none. It finds it
+// by reflection: it is the result of the method of a group's client that has a Create for the type.
 func clientOf(clients versioned.Interface, object metav1.Object) reflect.Value {
 	set := reflect.ValueOf(clients)
 	for i := range set.NumMethod() {
