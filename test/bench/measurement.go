@@ -56,10 +56,10 @@ func median(values []float64) float64 {
 
 // measurements are those of all runs of a part.
 type measurements struct {
-	// rows are in the order in which they first came.
+	// rows are in the order of their first measurements.
 	rows  []*row
 	byKey map[string]*row
-	// cpu is the model of the processor, as the test binaries tell it.
+	// cpu is the model of the processor, as the test binaries print it.
 	cpu string
 }
 

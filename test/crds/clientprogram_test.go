@@ -82,7 +82,7 @@ func main() {
 	}
 }
 
-// create creates an object and returns it as it is in a list.
+// create creates an object and returns it as a list has it.
 func create(clients versioned.Interface, name, text string) (any, error) {
 	object := types[name]()
 	if err := k8sjson.UnmarshalCaseSensitivePreserveInts([]byte(text), object); err != nil {
@@ -118,8 +118,8 @@ func create(clients versioned.Interface, name, text string) (any, error) {
 	return nil, fmt.Errorf("%s is not among %d listed objects", object.GetName(), items.Len())
 }
 
-// clientOf returns the client of an object's type, in namespace default unless the type has none. It finds it
-// by reflection: it is the result of the method of a group's client that has a Create for the type.
+// clientOf returns the client of an object's type, in namespace default unless the type has none: the result of
+// that method of a group's client which has a Create for it.
 func clientOf(clients versioned.Interface, object metav1.Object) reflect.Value {
 	set := reflect.ValueOf(clients)
 	for i := range set.NumMethod() {
