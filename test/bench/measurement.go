@@ -23,7 +23,7 @@ type row struct {
 func (r *row) key() string { return r.Package + " " + r.Name + " " + r.Unit }
 
 // ratio is how many times better ours is by the medians: above 1 ours is better, below 1 theirs, whatever the
-// unit. It is infinite where one of them is 0, and NaN where a measured difference came out negative.
+// unit. It is 0 or infinite where one of them is 0, and NaN where a measured difference came out negative.
 func (r *row) ratio() float64 {
 	worse, better := median(r.Theirs), median(r.Ours)
 	if moreIsBetter(r.Unit) {
