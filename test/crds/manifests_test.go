@@ -25,8 +25,8 @@ type manifest struct {
 
 var modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 means all")
 
-// manifests reads the definitions of the first modules; 0 means all. It takes at most most definitions of each
-// module, and of definitions with the same name the first.
+// manifests reads the definitions of the first modules; 0 means all. most bounds the number of definitions of
+// each module. Of definitions with the same name it takes the first.
 func manifests(t *testing.T, modules, most int) []manifest {
 	t.Helper()
 	rows, err := os.ReadFile("modules.tsv")
