@@ -123,9 +123,9 @@ func serverOptions(
 	return o, o.Complete()
 }
 
-// serverConfig does what the options' own Config method does, except for two things that that method can't
-// leave out: informers of the cluster around the server, and a second certificate for the server's own
-// client. Every client, before and after a restart, trusts the certificate in the server's directory.
+// serverConfig does what the options' own Config method does, except for two things that Config can't leave
+// out: informers of the cluster around the server, and a second certificate for the server's own client.
+// Every client, before and after a restart, trusts the certificate in the server's directory.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
 	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
